@@ -4,8 +4,9 @@
  * installed (`npm prune --omit=dev`, a package).
  *
  * Each build lies in a folder of its own, which is named after a hash of all that goes into it and never changes once
- * it is there. The small files .build/main.js and .build/agent/main.js say which build is run. So a build that was
- * broken off is never taken for a whole one, two builds at once do not meet, and a server that runs keeps its files.
+ * it is there. The small file .build/main.js says which build is run. So a build that was broken off is never taken for
+ * a whole one, two builds at once do not meet, and a server that runs keeps its files. The clients are one file each, and
+ * .build/client has copies of those of the build that is run, under names that stay.
  */
 
 import { createHash } from 'node:crypto';
@@ -20,8 +21,9 @@ const BUILD = join(ROOT, '.build');
 const REQUIRED_NODE = 'required-node.js';
 /** What of src goes into a build. The types of the console's files are checked by a tsconfig.json of its own. */
 const SOURCE = /\.(tsx?|css|html)$|\/tsconfig\.json$/;
-/** Where each program starts in .build, and its name. */
-const PROGRAMS = { 'main.js': 'hawser', 'agent/main.js': 'hawser-agent' };
+const MAIN = 'main.js';
+/** The folder of the clients, in each build and in .build itself. */
+const CLIENTS = 'client';
 /** Servers that run may still load files of the builds that they were started from. */
 const KEPT_BUILDS = 5;
 /** In milliseconds. A folder that is not finished after this time was left by a build that was broken off. */
@@ -29,20 +31,26 @@ const LONGEST_BUILD = 60 * 60 * 1000;
 
 async function main() {
   if (!fs.existsSync(join(ROOT, 'src'))) {
-    if (!fs.existsSync(join(BUILD, 'main.js'))) throw new Error('there are neither sources nor a build here');
+    if (!fs.existsSync(join(BUILD, MAIN))) throw new Error('there are neither sources nor a build here');
     return;
   }
   const name = hashOfInputs();
-  const files = filesOfPrograms(name);
-  const isFresh = Object.keys(files).every((path) => readIfThere(join(BUILD, path)) === files[path]);
-  if (isFresh && fs.existsSync(join(BUILD, name))) return;
+  if (isFresh(name)) return;
   const outputs = await compile(name);
   // Somebody changed the sources meanwhile.
   if (hashOfInputs() !== name) return main();
   writeBuild(name, outputs);
+  const files = filesBeside(name);
   // main.js comes last: a build without it is not fresh.
   for (const path of Object.keys(files)) replaceFile(join(BUILD, path), files[path]);
   removeOldBuilds(name);
+}
+
+/** Whether the build is there, and .build has what leads to it. */
+function isFresh(name) {
+  if (!fs.existsSync(join(BUILD, name))) return false;
+  const files = filesBeside(name);
+  return Object.keys(files).every((path) => readIfThere(join(BUILD, path)) === files[path]);
 }
 
 /** Everything that decides what the build contains. Contents count and not times, which a checkout or a copy sets anew. */
@@ -50,13 +58,20 @@ function hashOfInputs() {
   const hash = createHash('sha256');
   const sources = fs.readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).sort();
   const paths = sources.filter((path) => SOURCE.test(path)).map((path) => join('src', path));
-  const builders = ['build.js', 'build-console.js', REQUIRED_NODE].map((file) => `scripts/${file}`);
+  const builders = ['build.js', 'build-clients.js', 'build-console.js', REQUIRED_NODE].map(
+    (file) => `scripts/${file}`,
+  );
   for (const path of [...paths, 'tsconfig.json', ...builders])
     hash
       .update(`${path}\0`)
       .update(fs.readFileSync(join(ROOT, path)))
       .update('\0');
-  return hash.update(JSON.stringify(installedPackages())).digest('hex').slice(0, 16);
+  // The clients do not have package.json beside them, so they hold what they need of it.
+  const { version, engines } = JSON.parse(fs.readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  return hash
+    .update(JSON.stringify([version, engines, installedPackages()]))
+    .digest('hex')
+    .slice(0, 16);
 }
 
 /** The build contains packages. Those for development are left out, because `npm prune` removes them. */
@@ -68,46 +83,48 @@ function installedPackages() {
     .map(([path, { version, integrity }]) => [path, version, integrity]);
 }
 
-/** What lies in .build itself, by path. */
-function filesOfPrograms(name) {
+/** What lies in .build itself, beside the folder of the build, by path. */
+function filesBeside(name) {
   const files = { [REQUIRED_NODE]: fs.readFileSync(join(ROOT, 'scripts', REQUIRED_NODE), 'utf8') };
-  for (const path of Object.keys(PROGRAMS).sort()) files[path] = programText(name, path);
+  for (const client of fs.readdirSync(join(BUILD, name, CLIENTS)).sort())
+    files[join(CLIENTS, client)] = fs.readFileSync(join(BUILD, name, CLIENTS, client), 'utf8');
+  files[MAIN] = programText(name);
   return files;
 }
 
 /** An old Node can read this much. The rest is imported once the version is known to do. */
-function programText(name, path) {
-  const up = path.includes('/') ? '../' : './';
+function programText(name) {
   return `#!/usr/bin/env node
 import { fileURLToPath } from 'node:url';
 import module from 'node:module';
-import { requireNode } from '${up}${REQUIRED_NODE}';
+import { requireNode } from './${REQUIRED_NODE}';
 
-requireNode('${PROGRAMS[path]}');
+requireNode('hawser');
 // Node 22 can keep what V8 makes of the code. The folder belongs to whoever built, unlike the default in /tmp.
-if (module.enableCompileCache) module.enableCompileCache(fileURLToPath(new URL('${up}${name}/cache', import.meta.url)));
+if (module.enableCompileCache) module.enableCompileCache(fileURLToPath(new URL('./${name}/cache', import.meta.url)));
 // Traces of errors then name the sources. The first trace takes 60 ms and 25 MB, so a server in use goes without.
 if (process.env.HAWSER_ENV === 'development') process.setSourceMapsEnabled(true);
-import('${up}${name}/${path}');
+import('./${name}/${MAIN}');
 `;
 }
 
 async function compile(name) {
   const { build } = await import('esbuild').catch(refuseToCompile);
-  // A package, which has nothing to compile, does not have this file.
+  // A package, which has nothing to compile, does not have these files.
+  const { buildClients } = await import('./build-clients.js');
   const { buildConsole } = await import('./build-console.js');
-  const [{ outputFiles }, console] = await Promise.all([
+  const [{ outputFiles }, clients, console] = await Promise.all([
     buildPrograms(build, name),
+    buildClients(build, ROOT, join(BUILD, name, CLIENTS)),
     buildConsole(build, ROOT, join(BUILD, name, 'ui')),
   ]);
-  return [...outputFiles, ...console];
+  return [...outputFiles, ...clients, ...console];
 }
 
 function buildPrograms(build, name) {
   return build({
     entryPoints: {
       main: join(ROOT, 'src/main.ts'),
-      'agent/main': join(ROOT, 'src/agent/main.ts'),
       thread: join(ROOT, 'src/threads/thread.ts'),
       'fleet-thread': join(ROOT, 'src/threads/fleet-thread.ts'),
       'comparing-thread': join(ROOT, 'src/threads/comparing-thread.ts'),
@@ -145,7 +162,7 @@ function writeBuild(name, outputs) {
   } catch (error) {
     // Another build of the same sources was faster.
     fs.rmSync(unfinished, { recursive: true });
-    if (!fs.existsSync(join(BUILD, name, 'main.js'))) throw error;
+    if (!fs.existsSync(join(BUILD, name, MAIN))) throw error;
   }
 }
 

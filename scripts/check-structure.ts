@@ -14,10 +14,13 @@ const RANKS: Record<string, number> = {
   lib: 0,
   'config.ts': 0,
   domain: 1,
+  // What programs that talk to a server need: the types of its API, and the calls.
+  client: 1.5,
   db: 2,
   // Refs and objects are in the database or in folders.
   git: 2.5,
   agent: 2,
+  cli: 2,
   security: 3,
   versions: 4,
   resolve: 5,
@@ -43,6 +46,9 @@ const RANKS: Record<string, number> = {
   ui: 9,
 };
 
+/** A file that a script writes, however long it gets. */
+const GENERATED = 'client/api-types.ts';
+
 /** Only a few places may import these libraries, so that the risks of each library are handled there. */
 const IMPORTERS: Record<string, readonly string[]> = {
   'better-sqlite3': ['db'],
@@ -57,9 +63,13 @@ const IMPORTERS: Record<string, readonly string[]> = {
   'openid-client': ['security'],
   jose: ['security'],
   undici: ['security'],
+  // The command line of the client; the agent and the server take Node's own parseArgs.
+  commander: ['cli'],
+  // What gitignore's patterns name.
+  ignore: ['cli'],
 };
 
-const ENVIRONMENT_READERS = ['config.ts', 'main.ts', 'agent/main.ts'];
+const ENVIRONMENT_READERS = ['config.ts', 'main.ts', 'agent/main.ts', 'cli/main.ts'];
 
 interface SourceFile {
   path: string;
@@ -125,6 +135,8 @@ function* importFaults(file: SourceFile): Generator<string> {
     if (target === null) continue;
     if (roomOf(file.path) === 'ui' && roomOf(target) !== 'ui' && !file.typeImports.includes(specifier))
       yield `${file.path}: takes only types from ${target} (import type)`;
+    if (roomOf(target) === 'client' && !['client', 'cli', 'agent'].includes(roomOf(file.path)))
+      yield `${file.path}: the server does not call itself by ${target}`;
     const targetRank = RANKS[roomOf(target)] ?? Number.POSITIVE_INFINITY;
     const sameFolder = folderOf(file.path) === folderOf(target) || rank === 8;
     const allowed =
@@ -158,7 +170,8 @@ function* cycleFaults(files: readonly SourceFile[]): Generator<string> {
 
 function* textFaults(file: SourceFile): Generator<string> {
   const lines = file.text.trimEnd().split('\n').length;
-  if (lines > MAX_LINES) yield `${file.path}: ${lines} lines, the limit is ${MAX_LINES}`;
+  if (lines > MAX_LINES && file.path !== GENERATED)
+    yield `${file.path}: ${lines} lines, the limit is ${MAX_LINES}`;
   const readsEnvironment = /process\.env\b/.test(file.text);
   if (readsEnvironment && !ENVIRONMENT_READERS.includes(file.path)) {
     yield `${file.path}: only ${ENVIRONMENT_READERS.join(' and ')} read process.env`;

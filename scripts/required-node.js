@@ -12,14 +12,19 @@ import { readFileSync } from 'node:fs';
 export function requireNode(program) {
   // package.json lies one folder above scripts/ and above .build/.
   const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-  const wanted = engines.node.replace('>=', '');
-  if (!isOlder(process.versions.node, wanted)) return;
-  process.stderr.write(`${program} needs Node ${wanted} or newer; this is ${process.version}\n`);
-  process.exit(1);
+  refuseOlderNode(program, engines.node.replace('>=', ''));
 }
 
-function isOlder(version, wanted) {
-  const [major, minor] = version.split('.').map(Number);
+/**
+ * Ends the process with one sentence if this Node is older than wanted. The text of this function also goes into the
+ * clients, so it must not use anything from outside of itself.
+ * @param {string} program the name of the program, for the sentence
+ * @param {string} wanted the version, such as `20.19`
+ */
+export function refuseOlderNode(program, wanted) {
+  const [major, minor] = process.versions.node.split('.').map(Number);
   const [wantedMajor, wantedMinor] = wanted.split('.').map(Number);
-  return major < wantedMajor || (major === wantedMajor && minor < wantedMinor);
+  if (major > wantedMajor || (major === wantedMajor && minor >= wantedMinor)) return;
+  process.stderr.write(`${program} needs Node ${wanted} or newer; this is ${process.version}\n`);
+  process.exit(1);
 }

@@ -11,6 +11,8 @@ import { configurationRoutes } from './api/configurations/routes.ts';
 import type { ConsoleFiles } from './api/console/files.ts';
 import { CONSOLE, consoleRoutes } from './api/console/routes.ts';
 import { type ProofTools, proofRoutes } from './api/crud/proof-routes.ts';
+import type { ClientFiles } from './api/download/files.ts';
+import { downloadRoutes } from './api/download/routes.ts';
 import { fleetReportRoute } from './api/fleet/report-routes.ts';
 import { fleetSummaryRoute } from './api/fleet/summary-route.ts';
 import { versionUseRoute } from './api/fleet/version-use-route.ts';
@@ -32,6 +34,7 @@ import { groupExplainer } from './api/previews/engine.ts';
 import { previewRoutes } from './api/previews/routes.ts';
 import type { PreviewRuns } from './api/previews/runs.ts';
 import { referenceRoutes } from './api/reference/routes.ts';
+import { joiningBy } from './api/registration-keys/joining.ts';
 import { registrationKeyRoutes } from './api/registration-keys/routes.ts';
 import { reportRoutes } from './api/reports/routes.ts';
 import { retentionRoutes } from './api/retention/routes.ts';
@@ -100,6 +103,7 @@ export interface AppOptions extends Stores {
   bundleFiles: BundleFiles;
   /** Null where the build has none. */
   consoleFiles: ConsoleFiles | null;
+  clientFiles: ClientFiles;
   providers: Providers;
   threads: Threads<ThreadTasks>;
   comparingThreads: Threads<CompareTasks>;
@@ -182,7 +186,8 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...allSignInRoutes(auth, config),
       ...tokenRoutes(database),
       ...userRoutes(auth),
-      ...registrationKeyRoutes(database),
+      ...registrationKeyRoutes(database, joiningBy(options)),
+      ...downloadRoutes(options.clientFiles),
       ...auditRoutes(database),
       ...gitRoutes({ store, uploadPack: options.uploadPack, pushes: openPushes(options, versionTools) }),
       ...(config.ui.isOn ? consoleRoutes(options.consoleFiles) : []),

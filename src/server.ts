@@ -2,6 +2,7 @@
 
 import { X509Certificate } from 'node:crypto';
 import { readConsole } from './api/console/files.ts';
+import { readClients } from './api/download/files.ts';
 import { previewEngine } from './api/previews/engine.ts';
 import { openPreviews } from './api/previews/open.ts';
 import { type CleanupTools, RetentionRuns } from './api/retention/runs.ts';
@@ -100,6 +101,7 @@ async function listen(
     readOtherMetrics: part?.readOtherMetrics ?? (async () => []),
     bundleFiles,
     consoleFiles: config.ui.isOn ? await readConsole(log) : null,
+    clientFiles: await readClients(log),
     providers,
     clock,
     log,

@@ -1,26 +1,18 @@
 /** The agent: in each cycle it signs in, pulls its bundle, runs the command on it and reports the result. */
 
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Duration } from '../domain/duration.ts';
 import { type Clock, DAY } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { BundleStore, pull } from './bundles.ts';
-import type { Identity } from './certificates.ts';
-import { fillTemplate, runCommand, toResult } from './command.ts';
-import { Connection } from './connection.ts';
-import { Enrollment } from './enrollment.ts';
-import {
-  type LcmConfig,
-  type LcmStatus,
-  type NodeApi,
-  type Polled,
-  Refusal,
-  type ReportedConfig,
-} from './node-api.ts';
-import { backOff, delayAfterRetryAfter, firstDelay, nextDelay, type Random } from './schedule.ts';
+import { BundleStore, type Pulled, pull } from './bundles.ts';
+import { type Enrollment, enrollmentOf } from './enrollment.ts';
+import { Link } from './link.ts';
+import { type LcmConfig, type LcmStatus, type Polled, Refusal } from './node-api.ts';
+import { Outbox } from './outbox.ts';
+import { type Plan, planFor, toReported, toWishes } from './plan.ts';
+import { Runs } from './runs.ts';
+import { firstDelay, type Random, Timetable } from './schedule.ts';
 import type { AgentSettings } from './settings.ts';
-import { StateFolder } from './state.ts';
+import { StateFolder, type Wishes } from './state.ts';
 
 export interface AgentDependencies {
   clock: Clock;
@@ -30,45 +22,65 @@ export interface AgentDependencies {
   stop: AbortSignal;
 }
 
-/** The wishes of the server, or the node's own settings where the server has none. */
-interface Plan {
-  mode: AgentSettings['mode'];
-  interval: Duration;
-  reportsCompliance: boolean;
+/** What a cycle has to do. */
+interface Due {
+  isRunDue: boolean;
+  isCallDue: boolean;
 }
 
-type CycleEnd = { failed: true; error: unknown } | { failed: false; hadErrors: boolean };
+interface CycleEnd {
+  /** Why it failed, also when it went on without the server; null for a success. */
+  failure: unknown;
+  /** Whether the server was away. */
+  wasAway: boolean;
+  /** Whether it failed before anything was sent to the server. */
+  wasNothingSent: boolean;
+  /** Whether the command had errors; null when it was not run. */
+  hadErrors: boolean | null;
+}
+
+/** How a single cycle ended: it went well, it failed, or the server was not there and nothing was sent. */
+export type Outcome = 'done' | 'failed' | 'nothing sent';
+
+interface Stores {
+  state: StateFolder;
+  bundles: BundleStore;
+  outbox: Outbox;
+  runs: Runs;
+  wishes: Wishes | null;
+}
 
 export class Agent {
   private readonly settings: AgentSettings;
   private readonly dependencies: AgentDependencies;
-  private readonly state: StateFolder;
-  private readonly bundles: BundleStore;
+  private readonly stores: Stores;
   private readonly enrollment: Enrollment;
+  /** What the server wanted when it answered last. */
+  private wishes: Wishes | null;
   private plan: Plan;
   /** The configuration that was reported last, as JSON. */
   private reportedConfig: string | null = null;
-  private reportedStatus: LcmStatus | null = null;
+  private status: LcmStatus = 'Idle';
+  /** The status that the server was told last; null when it was told none. */
+  private reportedStatus: LcmStatus | 'unsure' | null = null;
 
-  private constructor(
-    settings: AgentSettings,
-    dependencies: AgentDependencies,
-    stores: { state: StateFolder; bundles: BundleStore },
-  ) {
-    const { clock, log, stop } = dependencies;
+  private constructor(settings: AgentSettings, dependencies: AgentDependencies, stores: Stores) {
     this.settings = settings;
     this.dependencies = dependencies;
-    this.state = stores.state;
-    this.bundles = stores.bundles;
-    const connect = (identity: Identity) => new Connection(settings, identity, stop);
-    this.enrollment = new Enrollment(settings, { state: this.state, connect, clock, log });
-    this.plan = this.planFor(null);
+    this.stores = stores;
+    this.enrollment = enrollmentOf(settings, dependencies, stores.state);
+    this.wishes = stores.wishes;
+    this.plan = planFor(settings, stores.wishes);
   }
 
   /** Removes what an earlier run has left unfinished. */
   static async open(settings: AgentSettings, dependencies: AgentDependencies): Promise<Agent> {
     const state = await StateFolder.open(settings.stateDir);
-    return new Agent(settings, dependencies, { state, bundles: await BundleStore.open(settings.stateDir) });
+    const bundles = await BundleStore.open(settings.stateDir);
+    const outbox = await Outbox.open(settings.stateDir, dependencies.log);
+    const runs = await Runs.open(settings, { state, bundles, outbox, ...dependencies });
+    const wishes = await state.wishes();
+    return new Agent(settings, dependencies, { state, bundles, outbox, runs, wishes });
   }
 
   /** Runs one cycle after the other until it is stopped. A cycle that failed is logged and tried again. */
@@ -76,153 +88,148 @@ export class Agent {
     const { log, random, stop } = this.dependencies;
     // A new node starts at once, because somebody waits for it. All the others may start after the same power cut.
     const isNew = !(await this.enrollment.isRegistered());
-    let delay = isNew ? 0 : firstDelay(this.plan.interval.milliseconds, random);
-    for (let failures = 0; ; ) {
-      await wait(delay, stop);
+    const first = isNew ? 0 : firstDelay(this.plan.interval.milliseconds, random);
+    const timetable = new Timetable(performance.now() + first, random);
+    for (;;) {
+      await wait(timetable.next - performance.now(), stop);
       if (stop.aborted) return;
-      const end = await this.tryCycle();
-      failures = end.failed ? failures + 1 : 0;
-      delay = end.failed
-        ? this.delayAfter(end.error, failures)
-        : nextDelay(this.plan.interval.milliseconds, random);
-      log.debug({ milliseconds: Math.round(delay) }, 'waiting');
+      // Timers may fire a little early.
+      const due = timetable.dueAt(Math.max(performance.now(), timetable.next));
+      const { failure, hadErrors } = await this.tryCycle(due);
+      timetable.note(
+        {
+          wasDue: due.isRunDue,
+          hasRun: hadErrors !== null,
+          hasCalled: due.isCallDue,
+          failure:
+            failure === null ? null : { retryAfter: failure instanceof Refusal ? failure.retryAfter : null },
+        },
+        performance.now(),
+        this.plan.interval.milliseconds,
+      );
+      log.debug({ milliseconds: Math.round(timetable.next - performance.now()) }, 'waiting');
     }
   }
 
-  /** Runs one cycle. @returns whether it succeeded and the command had no errors */
-  async once(): Promise<boolean> {
-    const end = await this.tryCycle();
-    return !end.failed && !end.hadErrors;
+  /** Runs one cycle. */
+  async once(): Promise<Outcome> {
+    const { failure, hadErrors, wasNothingSent } = await this.tryCycle({ isRunDue: true, isCallDue: true });
+    if (wasNothingSent) return 'nothing sent';
+    return failure === null && hadErrors !== true ? 'done' : 'failed';
   }
 
   close(): void {
     this.enrollment.close();
   }
 
-  private async tryCycle(): Promise<CycleEnd> {
+  private async tryCycle(due: Due): Promise<CycleEnd> {
     const { log, stop } = this.dependencies;
     try {
-      return { failed: false, hadErrors: await this.cycle() };
+      const end = await this.cycle(due);
+      if (end.failure === null || stop.aborted) return end;
+      if (!end.wasAway) log.warn(describe(end.failure), 'the server takes no reports: they are kept');
+      else if (end.hadErrors !== null)
+        log.warn(describe(end.failure), 'the server is away: the node goes on without it');
+      else if (due.isRunDue) log.error(describe(end.failure), 'the cycle failed');
+      else log.warn(describe(end.failure), 'the server is still away');
+      return end;
     } catch (error) {
       if (!stop.aborted) log.error(describe(error), 'the cycle failed');
-      return { failed: true, error };
+      return { failure: error, wasAway: false, wasNothingSent: false, hadErrors: null };
     }
   }
 
-  /** @returns whether the command had errors; false when no command was run */
-  private async cycle(): Promise<boolean> {
-    const { api, lcm } = await this.enrollment.signIn(toReported(this.planFor(null)));
-    this.plan = this.planFor(lcm);
-    await this.reportConfig(api);
-    await this.sendReport(api);
-    const bundle = await this.pullBundle(api);
-    if (bundle !== null && this.settings.command !== null) {
-      return this.apply(api, bundle, this.settings.command);
-    }
-    if (this.reportedStatus !== null && this.reportedStatus !== 'Idle') await this.reportStatus(api, 'Idle');
-    return false;
+  private async cycle({ isRunDue, isCallDue }: Due): Promise<CycleEnd> {
+    const link = new Link(this.dependencies.stop);
+    const pulled = (isCallDue ? await this.callServer(link) : null) ?? (await this.withoutServer());
+    const { bundle, isNew } = pulled;
+    const isToRun = bundle !== null && this.settings.command.length > 0 && (isRunDue || isNew);
+    const hadErrors = isToRun ? await this.apply(bundle, link) : null;
+    if (bundle === null || this.settings.command.length === 0) this.status = 'Idle';
+    if (this.reportedStatus !== null) await this.tell(link, this.status);
+    await this.sendReports(link);
+    return { failure: link.failure, wasAway: link.isAway, wasNothingSent: link.isNothingSent, hadErrors };
   }
 
-  private async pullBundle(api: NodeApi): Promise<Polled | null> {
-    const { bundles, settings } = this;
-    const onDownload = () => this.reportStatus(api, 'Downloading');
+  /** @returns null when the server is away */
+  private async callServer(link: Link): Promise<Pulled | null> {
+    const session = await link.open(() => this.enrollment.signIn(toReported(planFor(this.settings, null))));
+    if (session === null) return null;
+    await this.takeWishes(session.lcm, this.wishes?.isAssigned ?? false);
+    await this.reportConfig(link);
+    await this.sendReports(link);
+    const pulled = await this.pullBundle(link);
+    if (pulled !== null) await this.takeWishes(session.lcm, pulled.bundle !== null);
+    return pulled;
+  }
+
+  /** The bundle that the node has, unless the server has said that it should run none. */
+  private async withoutServer(): Promise<Pulled> {
+    const isAssigned = this.wishes?.isAssigned ?? false;
+    return { bundle: isAssigned ? await this.stores.bundles.current() : null, isNew: false };
+  }
+
+  private async pullBundle(link: Link): Promise<Pulled | null> {
+    const { settings } = this;
+    const { bundles } = this.stores;
     const { log } = this.dependencies;
+    const onDownload = () => this.tell(link, 'Downloading');
     try {
-      return await pull({ api, bundles, limit: settings.bundleLimit, onDownload, log });
+      return await link.try((api) => pull({ api, bundles, limit: settings.bundleLimit, onDownload, log }));
     } catch (error) {
       // If the report fails too, the first error is the one to throw.
-      if (!(error instanceof Refusal)) await this.reportStatus(api, 'Error').catch(() => undefined);
+      if (!(error instanceof Refusal)) await this.tell(link, 'Error').catch(() => undefined);
       throw error;
     }
   }
 
-  private async apply(api: NodeApi, bundle: Polled, template: readonly string[]): Promise<boolean> {
-    const { log, stop } = this.dependencies;
-    const { mode, reportsCompliance } = this.plan;
-    const { commandTimeout, outputLimit, environment } = this.settings;
-    const folder = this.bundles.folderOf(bundle);
-    const command = fillTemplate(template, {
-      operation: mode === 'Remediate' ? 'set' : 'test',
-      entryPoint: join(folder, bundle.entryPoint),
-      parametersFile: bundle.parametersFile && join(folder, bundle.parametersFile),
-    });
-    await this.reportStatus(api, mode === 'Remediate' ? 'Remediating' : 'Testing');
-    const timeout = commandTimeout.milliseconds;
-    const outcome = await runCommand(command, { cwd: folder, environment, timeout, outputLimit, stop });
-    // The output of a command that was stopped says nothing about the state of the node.
-    if (outcome.wasStopped) throw new Error('The command was ended, because the agent ends');
-    const { json, hadErrors } = toResult(outcome, command[0] ?? '');
-    const { exitCode, fault } = outcome;
-    log[hadErrors ? 'warn' : 'info'](
-      { mode, version: bundle.version, exitCode, fault, hadErrors },
-      'command ended',
-    );
-    if (reportsCompliance) {
-      const operation = mode === 'Remediate' ? 'Set' : 'Test';
-      const ran = `"configurationChecksum":"${bundle.checksum}"`;
-      await this.state.saveReport(`{"operation":"${operation}",${ran},"result":${json}}`);
-    }
-    await this.reportStatus(api, hadErrors ? 'Error' : 'Idle');
-    await this.sendReport(api);
+  /** @returns whether the command had errors */
+  private async apply(bundle: Polled, link: Link): Promise<boolean> {
+    const hadErrors = await this.stores.runs.run(bundle, this.plan, (status) => this.tell(link, status));
+    this.status = hadErrors ? 'Error' : 'Idle';
     return hadErrors;
   }
 
-  /** Sends the kept report, and removes it when the server has taken it or will never take it. */
-  private async sendReport(api: NodeApi): Promise<void> {
-    const report = await this.state.report();
-    if (report === null) return;
-    try {
-      await api.postReport(report);
-    } catch (error) {
-      if (!(error instanceof Refusal) || error.isTemporary || error.status === 401) throw error;
-      this.dependencies.log.error(describe(error), 'the report is refused and dropped');
-    }
-    await this.state.discardReport();
+  private sendReports(link: Link): Promise<void> {
+    return link.report((api) => this.stores.outbox.send((report) => api.postReport(report)));
   }
 
-  private async reportConfig(api: NodeApi): Promise<void> {
+  private async reportConfig(link: Link): Promise<void> {
     const config = toReported(this.plan);
     if (this.reportedConfig === JSON.stringify(config)) return;
-    await this.logRefusal('the settings are refused', () => api.putReportedConfig(config));
-    this.reportedConfig = JSON.stringify(config);
+    const isTold = await link.try((api) =>
+      this.logRefusal('the settings are refused', () => api.putReportedConfig(config)),
+    );
+    if (isTold) this.reportedConfig = JSON.stringify(config);
   }
 
-  private async reportStatus(api: NodeApi, status: LcmStatus): Promise<void> {
-    await this.logRefusal('the status is refused', () => api.putStatus(status));
-    this.reportedStatus = status;
+  private async tell(link: Link, status: LcmStatus): Promise<void> {
+    if (this.reportedStatus === status) return;
+    const isTold = await link.try((api) =>
+      this.logRefusal('the status is refused', () => api.putStatus(status)),
+    );
+    this.reportedStatus = isTold ? status : 'unsure';
   }
 
   /** For calls that only inform the server: when it refuses them, the cycle goes on. */
-  private async logRefusal(message: string, call: () => Promise<void>): Promise<void> {
+  private async logRefusal(message: string, call: () => Promise<void>): Promise<true> {
     try {
       await call();
     } catch (error) {
       if (!(error instanceof Refusal) || error.isTemporary) throw error;
       this.dependencies.log.warn(describe(error), message);
     }
+    return true;
   }
 
-  private planFor(lcm: LcmConfig | null): Plan {
-    return {
-      mode: lcm?.configurationMode ?? this.settings.mode,
-      interval: lcm?.configurationModeInterval ?? this.settings.interval,
-      reportsCompliance: lcm?.reportCompliance ?? true,
-    };
+  /** Keeps what the server wants, so that the node can go on with it without the server. */
+  private async takeWishes(lcm: LcmConfig, isAssigned: boolean): Promise<void> {
+    const wishes = toWishes(lcm, isAssigned);
+    this.plan = planFor(this.settings, wishes);
+    if (JSON.stringify(wishes) === JSON.stringify(this.wishes)) return;
+    await this.stores.state.saveWishes(wishes);
+    this.wishes = wishes;
   }
-
-  private delayAfter(error: unknown, failures: number): number {
-    const { random } = this.dependencies;
-    const retryAfter = error instanceof Refusal ? error.retryAfter : null;
-    return retryAfter === null ? backOff(failures, random) : delayAfterRetryAfter(retryAfter, random);
-  }
-}
-
-function toReported({ mode, interval, reportsCompliance }: Plan): ReportedConfig {
-  return {
-    configurationMode: mode,
-    configurationModeInterval: interval.text,
-    reportCompliance: reportsCompliance,
-  };
 }
 
 /** An error for the log, without its stack, headers and anything that was sent. */

@@ -39,6 +39,16 @@ export class BundleStore {
     return store;
   }
 
+  /** To read only, while an agent may work in the folder. */
+  static at(stateDir: string): BundleStore {
+    return new BundleStore(stateDir);
+  }
+
+  /** When the bundle was taken into use, in epoch milliseconds. */
+  async usedSince({ checksum }: Pick<Polled, 'checksum'>): Promise<number> {
+    return (await stat(this.descriptionOf(checksum))).mtimeMs;
+  }
+
   /** The bundle in use; null when there is none, or it is not complete. */
   async current(): Promise<Polled | null> {
     const checksum = await this.linked();
@@ -143,6 +153,13 @@ export interface PullOptions {
   log: Log;
 }
 
+/** The bundle that the node should run now, and whether it was not in use before. */
+export interface Pulled {
+  /** Null when the server has no bundle for this node, which then keeps the one it has. */
+  bundle: Polled | null;
+  isNew: boolean;
+}
+
 /** A version that is published between poll and download makes the two differ, which rarely happens twice in a row. */
 const ATTEMPTS = 3;
 /** RFC 9530: `Repr-Digest` is a dictionary of digests, of which SHA-256 is read here. */
@@ -150,25 +167,24 @@ const SHA256_MEMBER = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/]{43}=):/;
 
 /**
  * Gets the bundle that the node should have, unless it has it already.
- * @returns the bundle in use now; null when the server has no bundle for this node, which then keeps the one it has
  * @throws Refusal, the system's error, or an Error for a bundle that is damaged or unsafe
  */
-export async function pull(options: PullOptions): Promise<Polled | null> {
+export async function pull(options: PullOptions): Promise<Pulled> {
   const { api, bundles, log } = options;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const current = await bundles.current();
     const polled = await api.poll(current?.checksum ?? null);
-    if (polled === 'same') return current;
+    if (polled === 'same') return { bundle: current, isNew: false };
     if (polled === 'nothing') {
       log.info({ keeps: current?.checksum ?? null }, 'nothing to pull');
-      return null;
+      return { bundle: null, isNew: false };
     }
     const isThere = (await bundles.describe(polled.checksum)) !== null;
     if (!isThere && !(await fetchBundle(polled, options))) continue;
     await bundles.switchTo(polled);
     const { configurationName, version, checksum } = polled;
     log.info({ configurationName, version, checksum }, 'switched');
-    return polled;
+    return { bundle: polled, isNew: true };
   }
   throw new Error('The configuration changes faster than it can be downloaded');
 }

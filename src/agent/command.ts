@@ -193,7 +193,15 @@ function parseResult(text: string): { hadErrors?: unknown } | null {
 
 function minimalResult({ fault, exitCode, stderr }: CommandOutcome, program: string, hadErrors: boolean) {
   const how = fault ?? (exitCode === null ? 'it was ended by a signal' : `it ended with ${exitCode}`);
-  const message = `${program}: ${how}\n${stderr.trim()}`.trim();
-  const messages = hadErrors ? [{ name: program, type: 'hawser-agent', message, level: 'error' }] : [];
+  const messages = hadErrors ? [errorOf(program, `${program}: ${how}\n${stderr.trim()}`.trim())] : [];
   return { json: JSON.stringify({ messages, results: [], hadErrors }), hadErrors };
+}
+
+/** The result as JSON in place of that of a program that is not there. */
+export function toMissingResult(program: string, message: string): string {
+  return JSON.stringify({ messages: [errorOf(program, message)], results: [], hadErrors: true });
+}
+
+function errorOf(program: string, message: string) {
+  return { name: program, type: 'hawser-agent', message, level: 'error' };
 }

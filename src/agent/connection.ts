@@ -3,15 +3,13 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { Agent, type AgentOptions, request } from 'node:https';
-import type { Duplex } from 'node:stream';
-import { type ConnectionOptions, connect } from 'node:tls';
+import { Agent, request } from 'node:https';
+import { Interrupted } from '../client/errors.ts';
+import { hostOf, portOf } from '../client/network.ts';
 import { HOUR, SECOND } from '../lib/clock.ts';
 import type { Identity } from './certificates.ts';
-import type { AgentSettings } from './settings.ts';
-
-/** The address of the server, and how the agent recognises it. */
-type Destination = Pick<AgentSettings, 'server' | 'ca' | 'fingerprint'>;
+import { type Progress, toNoAnswer } from './no-answer.ts';
+import { type Destination, tlsFor } from './trust.ts';
 
 export interface Received {
   status: number;
@@ -25,29 +23,29 @@ export interface Downloaded extends Received {
   digest: string | null;
 }
 
+/** Milliseconds within which a connection must be there, and then the longest silence. */
 const SILENCE_LIMIT = 60 * SECOND;
 const CALL_LIMIT = 1 * HOUR;
 const BODY_LIMIT = 1024 * 1024;
 
 export class Connection {
   private readonly destination: Destination;
-  private readonly agent: Agent;
+  private readonly identity: Identity;
   private readonly stop: AbortSignal;
+  /** Null until it is known how to recognise the server, and again after it was not the one. */
+  private agent: Agent | null = null;
 
   /** @param stop aborts all calls */
   constructor(destination: Destination, identity: Identity, stop: AbortSignal) {
-    const { ca, fingerprint } = destination;
-    const options = {
-      ...{ keepAlive: true, cert: identity.certificate, key: identity.key },
-      ...(ca === null ? {} : { ca }),
-    };
     this.destination = destination;
-    this.agent =
-      fingerprint === null ? new Agent(options) : new PinnedAgent(options, fingerprint, ca === null);
+    this.identity = identity;
     this.stop = stop;
   }
 
-  /** @param options.json the body; undefined for none */
+  /**
+   * @param options.json the body; undefined for none
+   * @throws Unreachable, Interrupted
+   */
   async call(
     method: string,
     path: string,
@@ -60,6 +58,7 @@ export class Connection {
   /**
    * Writes the body of a 200 to a new file and flushes it.
    * @param limit in bytes
+   * @throws Unreachable, Interrupted
    * @throws Error when the body exceeds the limit, or is shorter or longer than its Content-Length
    */
   async download(path: string, file: string, limit: number): Promise<Downloaded> {
@@ -71,80 +70,95 @@ export class Connection {
   }
 
   close(): void {
-    this.agent.destroy();
+    this.agent?.destroy();
+    this.agent = null;
   }
 
-  private send(
+  private async connect(): Promise<Agent> {
+    const { certificate, key } = this.identity;
+    this.agent ??= new Agent({
+      // NODE_TLS_REJECT_UNAUTHORIZED must not switch the verification off.
+      ...{ keepAlive: true, cert: certificate, key, rejectUnauthorized: true },
+      ...(await tlsFor(this.destination)),
+    });
+    return this.agent;
+  }
+
+  private async send(
     method: string,
     path: string,
     { headers = {}, json }: { headers?: Record<string, string>; json?: string | undefined },
   ): Promise<IncomingMessage> {
     const body = json === undefined ? undefined : Buffer.from(json);
     const entity = body && { 'Content-Type': 'application/json', 'Content-Length': String(body.length) };
-    const { hostname, port } = this.destination.server;
+    const agent = await this.connect();
+    const progress = { wasTrusted: false, wasConnected: false, hasAuthority: this.destination.ca !== null };
     return new Promise((resolve, reject) => {
       const outgoing = request({
-        agent: this.agent,
-        // An IPv6 address has brackets in a URL, but must not have them here.
-        host: hostname.replace(/^\[|\]$/g, ''),
-        port: port === '' ? 443 : port,
+        agent,
+        host: hostOf(this.destination.server),
+        port: portOf(this.destination.server),
         method,
         path,
         headers: { 'User-Agent': 'hawser-agent', ...entity, ...headers },
         timeout: SILENCE_LIMIT,
         signal: this.stop,
       });
+      const silence = (): void => void outgoing.destroy(silenceOf());
+      // The timeout of a request counts from the moment at which its socket is connected.
+      const connecting = setTimeout(silence, SILENCE_LIMIT);
       const timer = setTimeout(() => outgoing.destroy(new Error('The server is too slow')), CALL_LIMIT);
-      outgoing.once('close', () => clearTimeout(timer));
-      outgoing.once('timeout', () => outgoing.destroy(new Error('The server has gone silent')));
+      const trust = (): void => {
+        progress.wasTrusted = true;
+        clearTimeout(connecting);
+      };
+      outgoing.once('close', () => {
+        clearTimeout(connecting);
+        clearTimeout(timer);
+      });
+      outgoing.once('timeout', silence);
+      outgoing.once('socket', (socket) => {
+        if (outgoing.reusedSocket) trust();
+        socket.once('connect', () => (progress.wasConnected = true));
+        socket.once('secureConnect', trust);
+      });
       outgoing.once('response', resolve);
-      outgoing.once('error', reject);
+      outgoing.once('error', (error) => reject(this.explain(error, progress)));
       outgoing.end(body);
     });
   }
+
+  /** An error of a stop stays as it is. */
+  private explain(error: Error, progress: Progress): Error {
+    // A certificate of the server that was pinned may have been replaced, so it is looked for anew.
+    if (!progress.wasTrusted) this.close();
+    return this.stop.aborted ? error : toNoAnswer(error, progress);
+  }
 }
 
-/** Uses a connection only if the server's certificate is the pinned one. */
-class PinnedAgent extends Agent {
-  private readonly fingerprint: string;
-
-  /** @param pinOnly whether the fingerprint alone identifies the server, without an authority */
-  constructor(options: AgentOptions, fingerprint: string, pinOnly: boolean) {
-    super({ ...options, rejectUnauthorized: !pinOnly });
-    this.fingerprint = fingerprint;
-  }
-
-  override createConnection(
-    options: ConnectionOptions,
-    done: (error: Error | null, socket?: Duplex) => void,
-  ): undefined {
-    const socket = connect(options);
-    const fail = (error: Error): void => done(error);
-    // The timeout of a request starts only when it has a socket.
-    const timer = setTimeout(() => socket.destroy(new Error('The server has gone silent')), SILENCE_LIMIT);
-    socket.once('close', () => clearTimeout(timer));
-    socket.once('error', fail);
-    socket.once('secureConnect', () => {
-      const presented = socket.getPeerCertificate().fingerprint256 ?? '';
-      if (presented.replaceAll(':', '').toLowerCase() !== this.fingerprint) {
-        socket.destroy(new Error("The server's certificate is not the pinned one"));
-        return;
-      }
-      clearTimeout(timer);
-      socket.off('error', fail);
-      done(null, socket);
-    });
-  }
+function silenceOf(): Error {
+  return Object.assign(new Error('The server has gone silent'), { code: 'ETIMEDOUT' });
 }
 
 function toReceived(incoming: IncomingMessage, body: Buffer): Received {
   return { status: incoming.statusCode ?? 0, headers: incoming.headers, body };
 }
 
+/** The parts of a body. An error here is one of the connection, unlike those of whoever uses the parts. */
+async function* partsOf(incoming: IncomingMessage): AsyncGenerator<Buffer> {
+  try {
+    yield* incoming as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw new Interrupted(`The answer of the server broke off: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
 async function readBody(incoming: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+  for await (const chunk of partsOf(incoming)) {
     length += chunk.length;
     if (length > BODY_LIMIT) throw new Error(`The answer exceeds ${BODY_LIMIT} bytes`);
     chunks.push(chunk);
@@ -152,6 +166,7 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
+/** An answer that breaks off is a bad bundle here, like one with wrong bytes: the server is still there to be told. */
 async function writeBody(incoming: IncomingMessage, path: string, limit: number): Promise<string> {
   const declared = incoming.headers['content-length'];
   const hash = createHash('sha256');

@@ -15,7 +15,7 @@ import {
   termOf,
   thumbprintOf,
 } from './certificates.ts';
-import type { Connection } from './connection.ts';
+import { Connection } from './connection.ts';
 import { type LcmConfig, NodeApi, Refusal, type ReportedConfig } from './node-api.ts';
 import type { AgentSettings } from './settings.ts';
 import type { StateFolder } from './state.ts';
@@ -39,6 +39,22 @@ interface Dependencies {
 const UNKNOWN_TO_SERVER =
   'The server knows no certificate of this node: it was removed there, or its certificate has run out. ' +
   'To register it anew, remove the state folder and give a registration key';
+
+/** The enrollment of the agent with these settings. */
+export function enrollmentOf(
+  settings: AgentSettings,
+  { stop, ...others }: { clock: Clock; log: Log; stop: AbortSignal },
+  state: StateFolder,
+): Enrollment {
+  const connect = (identity: Identity) => new Connection(settings, identity, stop);
+  return new Enrollment(settings, { state, connect, clock: others.clock, log: others.log });
+}
+
+/** It is not valid yet if it was made while the clock was ahead, which the server would refuse for as long. */
+function isValidAt({ certificate }: Identity, now: number): boolean {
+  const { notBefore, notAfter } = termOf(certificate);
+  return notBefore <= now && now < notAfter;
+}
 
 export class Enrollment {
   private readonly options: Settings & Dependencies;
@@ -75,7 +91,7 @@ export class Enrollment {
     if (registrationKey === null)
       throw new Error('This node is not registered yet, and no registration key is given');
     let identity = await state.identity('current');
-    if (identity === null || termOf(identity.certificate).notAfter <= clock.now()) {
+    if (identity === null || !isValidAt(identity, clock.now())) {
       identity = await makeSelfSigned(name, clock.now());
       await state.saveIdentity('current', identity);
     }

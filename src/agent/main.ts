@@ -1,77 +1,150 @@
 #!/usr/bin/env node
-/** The process of the agent: its command line, its signals and its exit codes. */
+/** The process of the agent: it runs the command of its command line, and ends with an exit code that says how it went. */
 
-import { parseArgs } from 'node:util';
+import { resolve } from 'node:path';
+import { Unreachable } from '../client/errors.ts';
 import { ConfigError, EXIT_CONFIG } from '../config.ts';
 import { systemClock } from '../lib/clock.ts';
 import { makePrivateFolder } from '../lib/folders.ts';
-import { createLog, type Log } from '../lib/log.ts';
-import { Agent } from './agent.ts';
-import { readSettings } from './settings.ts';
-import { lockWorkingFolder } from './state.ts';
+import { createLog } from '../lib/log.ts';
+import { readVersion } from '../lib/version.ts';
+import { Agent, type Outcome } from './agent.ts';
+import { type CommandName, type Options, readCommandLine, USAGE, UsageError } from './command-line.ts';
+import {
+  describeInstallation,
+  describeRemoval,
+  type InstallOptions,
+  install,
+  planService,
+  runSystemctl,
+  uninstall,
+} from './install.ts';
+import { Refusal } from './node-api.ts';
+import { describeRegistered, register, requireKey } from './register.ts';
+import { unitOf, windowsCommands, windowsRemoval } from './service.ts';
+import { type AgentSettings, type Given, readSettings, settingsOf } from './settings.ts';
+import { lockWorkingFolder, requireOwnFolder } from './state.ts';
+import { describeStatus, readStatus } from './status.ts';
 
-/** EX_USAGE of BSD sysexits. */
-const EXIT_USAGE = 64;
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+const EXIT_NOTHING_SENT = 3;
+const EXIT_BY_OUTCOME: Record<Outcome, number> = {
+  done: 0,
+  failed: EXIT_FAILED,
+  'nothing sent': EXIT_NOTHING_SENT,
+};
 
-const USAGE = `usage: hawser-agent [--once] [--csr] [--config <file>]
+const COMMANDS: Record<CommandName, (options: Options) => Promise<number>> = {
+  run: async (options) => {
+    const settings = readSettings(process.env, givenBy(options));
+    const log = createLog(settings.logLevel);
+    await enterState(settings);
+    requireKey(settings);
+    const stop = stopOnSignals((signal) => log.info({ signal }, 'ending'));
+    const agent = await Agent.open(settings, { clock: systemClock, random: Math.random, log, stop });
+    log.info({ server: settings.server.origin, name: settings.name, stateDir: settings.stateDir }, 'started');
+    const outcome = options.once ? await agent.once() : await agent.run().then(() => 'done' as const);
+    agent.close();
+    log.info('ended');
+    return EXIT_BY_OUTCOME[outcome];
+  },
+  register: async (options) => {
+    const settings = readSettings(process.env, givenBy(options));
+    await enterState(settings);
+    print(options, await register(settings, stopOnSignals()), describeRegistered);
+    return 0;
+  },
+  status: async (options) => {
+    const settings = readSettings(process.env, givenBy(options));
+    print(options, await readStatus(settings), (status) => describeStatus(status, systemClock.now()));
+    return 0;
+  },
+  install: async (options) => {
+    const request = installOptionsOf(options);
+    if (process.platform === 'win32') print(options, windowsCommands(planService(request)), String);
+    else if (options.print) print(options, unitOf(planService(request)), String);
+    else print(options, await install(request), describeInstallation);
+    return 0;
+  },
+  uninstall: async (options) => {
+    if (process.platform === 'win32') print(options, windowsRemoval(), String);
+    else print(options, await uninstall(installOptionsOf(options)), describeRemoval);
+    return 0;
+  },
+};
 
-  --once           one cycle; ends with 0 when it went through and the command had no errors, else with 1
-  --csr            have the server's authority issue the certificates
-  --config <file>  JSON file of settings; HAWSER_AGENT_* variables win over it
-`;
-
-async function main(): Promise<void> {
-  const { once, csr, config, help } = readArguments();
-  if (help) {
-    process.stdout.write(USAGE);
-    return;
-  }
-  const settings = readSettings(process.env, {
-    csr,
-    ...(config === undefined ? {} : { configFile: config }),
-  });
-  const log = createLog(settings.logLevel);
-  await makePrivateFolder(settings.stateDir);
-  // All paths in the settings are absolute.
-  process.chdir(settings.stateDir);
-  await lockWorkingFolder();
-  const stop = stopOnSignals(log);
-  const agent = await Agent.open(settings, { clock: systemClock, random: Math.random, log, stop });
-  log.info({ server: settings.server.origin, name: settings.name, stateDir: settings.stateDir }, 'started');
-  if (once) process.exitCode = (await agent.once()) ? 0 : 1;
-  else await agent.run();
-  agent.close();
-  log.info('ended');
+async function main(): Promise<number> {
+  const request = readCommandLine(process.argv.slice(2));
+  if (request.kind === 'command') return COMMANDS[request.name](request.options);
+  const version = readVersion();
+  if (request.kind === 'help') process.stdout.write(USAGE);
+  else print(request, { name: 'hawser-agent', version }, () => `hawser-agent ${version}\n`);
+  return 0;
 }
 
-function readArguments() {
-  const flag = { type: 'boolean', default: false } as const;
-  try {
-    return parseArgs({ options: { once: flag, csr: flag, help: flag, config: { type: 'string' } } }).values;
-  } catch (error) {
-    process.stderr.write(`hawser-agent: ${messageOf(error)}\n\n${USAGE}`);
-    process.exit(EXIT_USAGE);
-  }
+function givenBy(options: Options): Given {
+  return { configFile: options.config, csr: options.csr, keyFile: options['key-file'] };
+}
+
+function installOptionsOf({ root, config }: Options): InstallOptions {
+  if (root === '') throw new UsageError('install: --root is empty');
+  const given = settingsOf(process.env);
+  const folder = root === undefined ? null : resolve(root);
+  return {
+    root: folder,
+    config: config ?? null,
+    given,
+    program: import.meta.filename,
+    systemctl: runSystemctl,
+  };
+}
+
+/** Makes this process the only agent of the state folder. */
+async function enterState({ stateDir }: AgentSettings): Promise<void> {
+  await makePrivateFolder(stateDir);
+  await requireOwnFolder(stateDir);
+  // All paths in the settings are absolute.
+  process.chdir(stateDir);
+  await lockWorkingFolder();
+}
+
+function print<T>({ json }: { json?: boolean }, value: T, describe: (value: T) => string): void {
+  process.stdout.write(json ? `${JSON.stringify(value)}\n` : describe(value));
 }
 
 /** Later signals are ignored: ending takes seconds at most, and under npm Ctrl-C arrives twice. */
-function stopOnSignals(log: Log): AbortSignal {
+function stopOnSignals(onStop: (signal: string) => void = () => undefined): AbortSignal {
   const controller = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (controller.signal.aborted) return;
-      log.info({ signal }, 'ending');
+      onStop(signal);
       controller.abort();
     });
   }
   return controller.signal;
 }
 
+/** Writes one line for the person, with the usage after a wrong command line. */
+function explain(error: unknown): number {
+  process.stderr.write(`hawser-agent: ${messageOf(error)}\n`);
+  if (error instanceof UsageError) {
+    process.stderr.write(`\n${USAGE}`);
+    return EXIT_USAGE;
+  }
+  if (error instanceof ConfigError) return EXIT_CONFIG;
+  return error instanceof Unreachable ? EXIT_NOTHING_SENT : EXIT_FAILED;
+}
+
 function messageOf(error: unknown): string {
+  if (error instanceof Refusal && error.detail !== '')
+    return [error.code, error.detail].filter(Boolean).join(': ');
   return error instanceof Error ? error.message : String(error);
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`hawser-agent: ${messageOf(error)}\n`);
-  process.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
-});
+main()
+  .catch(explain)
+  .then((code) => {
+    process.exitCode = code;
+  });

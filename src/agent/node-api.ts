@@ -47,20 +47,29 @@ const REGISTERED = z.object({ nodeId: z.guid() });
 const CERTIFICATE = z.object({ certificate: z.string() });
 const PROBLEM = z.object({ code: z.string(), detail: z.string() }).partial();
 
+const NO_V1 = 'the server does not speak version 1 of the API of Hawser';
+
 /** The server has answered with a status that is no success. */
 export class Refusal extends Error {
   readonly status: number;
   /** The code of the problem; empty where the answer is not a problem of Hawser. */
   readonly code: string;
+  /** What the server says of it; may be empty. */
+  readonly detail: string;
   /** How many milliseconds the node should wait; null where the server does not say. */
   readonly retryAfter: number | null;
 
   constructor(call: string, { status, headers, body }: Received, now: number) {
     const { code = '', detail = '' } = parseJson(PROBLEM, body) ?? {};
-    super(`${call}: ${status} ${code} ${detail}`.trim());
+    // Version 1 answers no call of a node with this code. A server without version 1 does, and others send no problem.
+    const isForeign = status === 404 && (code === '' || code === 'not_found');
+    // The code would only say that the path is wrong, which it is not.
+    const shown = isForeign ? '' : code;
+    super(`${call}: ${status} ${shown} ${isForeign ? NO_V1 : detail}`.trim());
     this.name = 'Refusal';
     this.status = status;
-    this.code = code;
+    this.code = shown;
+    this.detail = isForeign ? NO_V1 : detail;
     const serverTime = headers.date === undefined ? null : parseHttpDate(headers.date);
     this.retryAfter = parseRetryAfter(headers['retry-after'], serverTime ?? now);
   }
@@ -68,6 +77,11 @@ export class Refusal extends Error {
   /** Whether the same call can succeed later. */
   get isTemporary(): boolean {
     return this.status >= 500 || this.status === 429 || this.status === 408;
+  }
+
+  /** Whether the server will never take what was sent. A 401 is about the certificate, not about what was sent. */
+  get isForGood(): boolean {
+    return this.status >= 400 && this.status !== 401 && !this.isTemporary;
   }
 }
 
@@ -168,7 +182,7 @@ export class NodeApi {
 
   private read<T>(schema: z.ZodType<T>, { body }: Received): T {
     const value = parseJson(schema, body);
-    if (value === null) throw new Error('The answer of the server does not follow the contract');
+    if (value === null) throw new Error(NO_V1);
     return value;
   }
 }

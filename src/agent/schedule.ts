@@ -39,6 +39,67 @@ export function delayAfterRetryAfter(retryAfter: number, random: Random): number
   return Math.max(retryAfter, SHORTEST_INTERVAL) * (1 + JITTER * random());
 }
 
+/** What a cycle did that has ended. */
+export interface Ended {
+  /** Whether it was to run the command, and whether it did. */
+  wasDue: boolean;
+  hasRun: boolean;
+  /** Whether it called the server. */
+  hasCalled: boolean;
+  /** Why it failed; null for a success. `retryAfter` is null where the server has not named a time. */
+  failure: { retryAfter: number | null } | null;
+}
+
+/**
+ * When the command is run, and when the server is called. Both come together, until the server is away: then the command
+ * keeps to its interval, and the calls to what the server has asked for or to the waits after failures. All times are
+ * milliseconds of one clock.
+ */
+export class Timetable {
+  private readonly random: Random;
+  private runAt: number;
+  private callAt: number;
+  private failures = 0;
+
+  /** @param start when both are due first */
+  constructor(start: number, random: Random) {
+    this.runAt = start;
+    this.callAt = start;
+    this.random = random;
+  }
+
+  /** When the next cycle begins. */
+  get next(): number {
+    return Math.min(this.runAt, this.callAt);
+  }
+
+  /** What the cycle has to do that begins now. */
+  dueAt(now: number): { isRunDue: boolean; isCallDue: boolean } {
+    return { isRunDue: this.runAt <= now, isCallDue: this.callAt <= now };
+  }
+
+  /** @param interval the one that holds from now on */
+  note({ wasDue, hasRun, hasCalled, failure }: Ended, now: number, interval: number): void {
+    const regular = now + nextDelay(interval, this.random);
+    if (hasCalled && failure !== null) {
+      this.failures += 1;
+      this.callAt = now + this.delayAfter(failure);
+    } else if (hasCalled) this.failures = 0;
+    // A run that was due and could not be made waits for the next call, if the call was what failed.
+    const isWaiting = wasDue && !hasRun && hasCalled && failure !== null;
+    if (isWaiting) this.runAt = this.callAt;
+    else if (hasRun || wasDue) this.runAt = regular;
+    // The server may have shortened the interval.
+    else this.runAt = Math.min(this.runAt, regular);
+    if (hasCalled && failure === null) this.callAt = this.runAt;
+  }
+
+  private delayAfter({ retryAfter }: { retryAfter: number | null }): number {
+    if (retryAfter === null) return backOff(this.failures, this.random);
+    return delayAfterRetryAfter(retryAfter, this.random);
+  }
+}
+
 /**
  * `Retry-After` (RFC 9110 10.2.3) in milliseconds; null when it is missing or unreadable.
  * @param now the time of the server's clock if it is known, because ours may differ

@@ -1,94 +1,54 @@
 /** The agent's settings, from a JSON file and from HAWSER_AGENT_* variables, which win. They are read once and frozen. */
 
-import { readFileSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { ConfigError } from '../config.ts';
-import { parseDuration } from '../domain/duration.ts';
-import { normalizeHostName } from '../domain/names.ts';
 import { describeIssue } from '../lib/issue-text.ts';
-import { LOG_LEVELS } from '../lib/log.ts';
+import { MEMBERS, Settings } from './settings-schema.ts';
+import { isRegisteredIn } from './state.ts';
 
 const PREFIX = 'HAWSER_AGENT_';
-const KIB = 1024;
-const BYTE_UNITS: Record<string, number> = { b: 1, kib: KIB, mib: KIB ** 2, gib: KIB ** 3 };
-
-/** Text that a reader turns into a value. The reader returns null for text that it cannot use. */
-function text<T>(allowed: string, read: (value: string) => T | null) {
-  return z.string({ error: `not text; allowed: ${allowed}` }).transform((value, context) => {
-    const found = read(value);
-    if (found !== null) return found;
-    context.addIssue({ code: 'custom', message: `not usable; allowed: ${allowed}` });
-    return z.NEVER;
-  });
-}
-
-const Path = text('a path', (value) => (value === '' ? null : value));
-const Duration = text('a duration such as 00:15:00 or PT15M', parseDuration);
-const Bytes = z.preprocess(
-  (value) => (typeof value === 'number' ? String(value) : value),
-  text('a size such as 4MiB', readBytes),
-);
-const choice = <T extends string>(...choices: T[]) =>
-  text(
-    choices.join(', '),
-    (value) => choices.find((each) => each.toLowerCase() === value.toLowerCase()) ?? null,
-  );
-const Flag = z.boolean({ error: 'neither true nor false; allowed: true, false' });
-const COMMAND_FORM =
-  'a list of texts as JSON, such as ["dsc", "config", "{operation}", "--file", "{entryPoint}"]';
-const Command = z
-  .array(z.string({ error: `not a list; allowed: ${COMMAND_FORM}` }), {
-    error: `not a list; allowed: ${COMMAND_FORM}`,
-  })
-  .refine(([program]) => program !== undefined && program !== '', `empty; allowed: ${COMMAND_FORM}`);
-
-/** Null stands for a setting that is not given. */
-const optional = <T extends z.ZodType>(schema: T) => schema.optional().transform((value) => value ?? null);
-
-const Settings = z.strictObject({
-  server: text('a URL such as https://hawser.example.org:8443', readServer),
-  caFile: optional(Path),
-  /** SHA-256 of the server's own certificate, 64 lower-case hex digits. */
-  fingerprint: optional(text('the SHA-256 of a certificate, 64 hex digits', readFingerprint)),
-  registrationKey: optional(z.string().min(1)),
-  registrationKeyFile: optional(Path),
-  stateDir: Path.default('./agent-state'),
-  name: text('a host name', normalizeHostName).prefault(hostname()),
-  interval: Duration.prefault('00:15:00'),
-  mode: choice('Monitor', 'Remediate').default('Monitor'),
-  /** A program and its arguments, which may contain `{operation}`, `{entryPoint}` and `{parametersFile}`. */
-  command: optional(Command),
-  commandTimeout: Duration.prefault('01:00:00'),
-  outputLimit: Bytes.prefault('4MiB'),
-  bundleLimit: Bytes.prefault('256MiB'),
-  /** True if the server's authority issues the certificates. */
-  csr: Flag.default(false),
-  logLevel: choice(...LOG_LEVELS).default('info'),
-});
-const MEMBERS = Object.keys(Settings.shape);
-
 type Environment = Record<string, string | undefined>;
+
+/** Where `install` puts the settings, and the state that it makes. */
+export const INSTALLED = { settings: '/etc/hawser-agent/settings.json', state: '/var/lib/hawser-agent' };
 
 /** Paths are absolute, sizes are in bytes, and null stands for a setting that was not given. */
 export interface AgentSettings extends z.output<typeof Settings> {
+  stateDir: string;
+  /** The file that the settings came from; null when all came from the environment. */
+  file: string | null;
   /** PEM of the authorities that are trusted in place of those of the system. */
   ca: string | null;
   /** The environment of the command, without the settings of the agent. */
   environment: Environment;
 }
 
+/** Settings of the command line, which win over all others. */
+export interface Given {
+  configFile?: string | undefined;
+  csr?: boolean | undefined;
+  keyFile?: string | undefined;
+}
+
 /**
- * @param given the settings of the command line, which win over all others
+ * @param installed where an installed agent has its files
  * @throws ConfigError when a setting is wrong, missing, unknown or given twice
  */
 export function readSettings(
   env: Environment,
-  given: { configFile?: string; csr?: boolean } = {},
+  given: Given = {},
+  installed: typeof INSTALLED = INSTALLED,
 ): Readonly<AgentSettings> {
-  const { values, names } = collect(env, given.configFile ?? env[`${PREFIX}CONFIG`]);
+  const file = findFile(env, given, installed.settings);
+  const { values, names } = collect(env, file);
   if (given.csr) values['csr'] = true;
+  if (given.keyFile !== undefined) {
+    values['registrationKeyFile'] = given.keyFile;
+    delete values['registrationKey'];
+    names.set('registrationKeyFile', '--key-file');
+  }
   const parsed = Settings.safeParse(values, { error: describeIssue });
   if (!parsed.success) throw faultOf(parsed.error, names);
   const settings = parsed.data;
@@ -96,16 +56,53 @@ export function readSettings(
   if (registrationKey !== null && registrationKeyFile !== null) {
     throw new ConfigError(nameOf(names, 'registrationKey'), 'given twice, also as a file', 'one of the two');
   }
+  const defaultState = existsSync(installed.state) ? installed.state : './agent-state';
+  const stateDir = resolve(settings.stateDir ?? defaultState);
+  // A registered node needs no key any more, so whoever cares has removed the file.
+  const keyFile = isRegisteredIn(stateDir) ? null : registrationKeyFile;
   return Object.freeze({
     ...settings,
-    stateDir: resolve(settings.stateDir),
+    file: file === null ? null : resolve(file),
+    stateDir,
     ca: caFile && readText(nameOf(names, 'caFile'), caFile),
     registrationKey:
-      registrationKeyFile === null
-        ? registrationKey
-        : readKey(nameOf(names, 'registrationKeyFile'), registrationKeyFile),
+      keyFile === null ? registrationKey : readKey(nameOf(names, 'registrationKeyFile'), keyFile),
     environment: Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith(PREFIX))),
   });
+}
+
+/**
+ * What an installation must know of a settings file. The files that it names are not read, because they may be on
+ * another machine.
+ * @throws ConfigError as `readSettings`
+ */
+export function readForInstallation(file: string): Pick<z.output<typeof Settings>, 'mode' | 'stateDir'> {
+  const { values, names } = collect({}, file);
+  const parsed = Settings.safeParse(values, { error: describeIssue });
+  if (!parsed.success) throw faultOf(parsed.error, names);
+  return parsed.data;
+}
+
+/**
+ * What the environment says, as the content of a settings file. The registration key is left out, because it is needed
+ * once and the file stays. Null when the environment does not name a server.
+ */
+export function settingsOf(env: Environment): Record<string, unknown> | null {
+  const { values } = collect(env, null);
+  const { registrationKey: _, ...kept } = values;
+  if (kept['server'] === undefined) return null;
+  for (const member of PATHS) {
+    if (typeof kept[member] === 'string') kept[member] = resolve(kept[member]);
+  }
+  return kept;
+}
+
+/** The settings of an installed agent are read only where nothing else names a server. */
+function findFile(env: Environment, { configFile }: Given, installed: string): string | null {
+  const named = configFile ?? env[`${PREFIX}CONFIG`] ?? '';
+  if (named !== '') return named;
+  const isNamed = (env[`${PREFIX}SERVER`] ?? '') !== '';
+  return !isNamed && existsSync(installed) ? installed : null;
 }
 
 interface Collected {
@@ -114,16 +111,12 @@ interface Collected {
   names: Map<string, string>;
 }
 
-function collect(env: Environment, file: string | undefined): Collected {
+function collect(env: Environment, file: string | null): Collected {
   const values: Record<string, unknown> = {};
   const names = new Map<string, string>();
-  if (file !== undefined && file !== '') {
-    for (const [member, value] of Object.entries(readObject(file))) {
-      // Paths in the file are relative to the file, so that they do not depend on where the agent is started.
-      const isPath = PATHS.has(member) && typeof value === 'string' && value !== '';
-      values[member] = isPath ? resolve(dirname(file), value) : value;
-      names.set(member, `${file}, ${member}`);
-    }
+  for (const [member, value] of Object.entries(file === null ? {} : readObject(file))) {
+    values[member] = besideFile(file ?? '', member, value);
+    names.set(member, `${file}, ${member}`);
   }
   const known = new Map(MEMBERS.map((member) => [toVariable(member), member]));
   for (const [name, value] of Object.entries(env)) {
@@ -137,6 +130,17 @@ function collect(env: Environment, file: string | undefined): Collected {
   return { values, names };
 }
 
+/** Paths in the file are relative to the file, so that they do not depend on where the agent is started. */
+function besideFile(file: string, member: string, value: unknown): unknown {
+  if (PATHS.has(member) && typeof value === 'string' && value !== '') return resolve(dirname(file), value);
+  if (member !== 'command' || !Array.isArray(value)) return value;
+  const [program, ...args] = value;
+  // A program without a slash is looked for in PATH.
+  const isPath = typeof program === 'string' && /[/\\]/.test(program);
+  return isPath ? [resolve(dirname(file), program), ...args] : value;
+}
+
+const STDIN = 0;
 const PATHS = new Set(['caFile', 'registrationKeyFile', 'stateDir']);
 /** Settings whose variables are JSON. */
 const STRUCTURED = new Set(['command', 'csr']);
@@ -164,7 +168,8 @@ function faultOf(error: z.ZodError, names: Collected['names']): ConfigError {
   return new ConfigError(name, fault, allowed);
 }
 
-function readText(name: string, path: string): string {
+/** @param path a number is a file that is open already */
+function readText(name: string, path: string | number): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
@@ -172,9 +177,9 @@ function readText(name: string, path: string): string {
   }
 }
 
-/** Reads the first line alone, because editors end a file with a newline. */
+/** Reads the first line alone, because editors end a file with a newline. A hyphen on the command line is stdin. */
 function readKey(name: string, path: string): string {
-  const key = readText(name, path).split(/\r?\n/, 1)[0] ?? '';
+  const key = readText(name, path === '-' ? STDIN : path).split(/\r?\n/, 1)[0] ?? '';
   if (key === '') throw new ConfigError(name, 'the file is empty', 'a file with the key in its first line');
   return key;
 }
@@ -193,22 +198,4 @@ function readJson(value: string): unknown {
   } catch {
     return value;
   }
-}
-
-function readServer(value: string): URL | null {
-  if (!URL.canParse(value)) return null;
-  const url = new URL(value);
-  const isBare = url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '';
-  return url.protocol === 'https:' && isBare && url.password === '' ? url : null;
-}
-
-function readFingerprint(value: string): string | null {
-  const digits = value.replaceAll(':', '').toLowerCase();
-  return /^[0-9a-f]{64}$/.test(digits) ? digits : null;
-}
-
-function readBytes(value: string): number | null {
-  const match = /^(\d{1,12})(B|KiB|MiB|GiB)?$/i.exec(value);
-  const bytes = match ? Number(match[1]) * (BYTE_UNITS[(match[2] ?? 'b').toLowerCase()] ?? 1) : 0;
-  return bytes >= 1 && Number.isSafeInteger(bytes) ? bytes : null;
 }

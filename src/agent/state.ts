@@ -5,13 +5,22 @@
  *     identity.pem        the certificate by which the server knows the node, and its key
  *     next-identity.pem   the certificate that is to replace it, and its key, during a rotation
  *     node.json           the node's id, once it is registered
- *     report.json         a report that the server has not received yet
- *     agent.lock          the socket of the agent that works here
+ *     wishes.json         what the server wanted of the node when it answered last
+ *     last-report.json    what the last report said, for `status`
+ *     missing-command     the program whose absence was reported, as long as it is absent
+ *     agent.lock.*        the socket of the agent that works here
+ *
+ * `outbox.ts` and `bundles.ts` keep folders of their own here.
  */
 
-import { readdir, rename, rm, unlink } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
+import { z } from 'zod';
+import { ConfigError } from '../config.ts';
 import { flushFolder, makePrivateFolder } from '../lib/folders.ts';
 import { isId } from '../lib/ids.ts';
 import { readIfPresent, writeSecretFile } from '../lib/secret-file.ts';
@@ -21,8 +30,33 @@ const FILES = {
   current: 'identity.pem',
   next: 'next-identity.pem',
   node: 'node.json',
-  report: 'report.json',
+  wishes: 'wishes.json',
+  lastReport: 'last-report.json',
+  missing: 'missing-command',
 } as const;
+
+/** What the server wanted last. The node goes on with that while the server is away. */
+export type Wishes = z.output<typeof WISHES>;
+
+const WISHES = z.object({
+  configurationMode: z.enum(['Monitor', 'Remediate']).nullable(),
+  /** A duration in the form that `parseDuration` reads. */
+  configurationModeInterval: z.string().nullable(),
+  reportCompliance: z.boolean().nullable(),
+  /** Whether the server had a bundle for this node. */
+  isAssigned: z.boolean(),
+});
+
+/** What the last report said. Times are RFC 3339. */
+export type LastReport = z.output<typeof LAST_REPORT>;
+
+const LAST_REPORT = z.object({
+  madeAt: z.string(),
+  operation: z.enum(['Test', 'Set']),
+  inDesiredState: z.boolean().nullable(),
+  hadErrors: z.boolean(),
+  configurationChecksum: z.string(),
+});
 
 /** The ends of the names that `writeSecretFile` and `BundleStore` give to what is not finished. */
 const UNFINISHED = /\.[0-9a-f-]{36}(?:\.tmp)?$/;
@@ -39,6 +73,11 @@ export class StateFolder {
   static async open(path: string): Promise<StateFolder> {
     await makePrivateFolder(path);
     await removeUnfinished(path);
+    return new StateFolder(path);
+  }
+
+  /** To read only, while an agent may work in the folder. */
+  static at(path: string): StateFolder {
     return new StateFolder(path);
   }
 
@@ -81,16 +120,34 @@ export class StateFolder {
     return this.remove(FILES.next);
   }
 
-  report(): Promise<string | null> {
-    return this.read(FILES.report);
+  /** Null when the server has never answered. */
+  async wishes(): Promise<Wishes | null> {
+    return parse(WISHES, await this.read(FILES.wishes));
   }
 
-  saveReport(report: string): Promise<void> {
-    return this.write(FILES.report, report);
+  saveWishes(wishes: Wishes): Promise<void> {
+    return this.write(FILES.wishes, `${JSON.stringify(wishes)}\n`);
   }
 
-  discardReport(): Promise<void> {
-    return this.remove(FILES.report);
+  async lastReport(): Promise<LastReport | null> {
+    return parse(LAST_REPORT, await this.read(FILES.lastReport));
+  }
+
+  saveLastReport(report: LastReport): Promise<void> {
+    return this.write(FILES.lastReport, `${JSON.stringify(report)}\n`);
+  }
+
+  /** The program whose absence was reported; null when there is none. */
+  missingCommand(): Promise<string | null> {
+    return this.read(FILES.missing);
+  }
+
+  saveMissingCommand(program: string): Promise<void> {
+    return this.write(FILES.missing, program);
+  }
+
+  discardMissingCommand(): Promise<void> {
+    return this.remove(FILES.missing);
   }
 
   private read(name: string): Promise<string | null> {
@@ -104,6 +161,32 @@ export class StateFolder {
   private async remove(name: string): Promise<void> {
     await rm(join(this.path, name), { force: true });
     await flushFolder(this.path);
+  }
+}
+
+/** Whether the state in this folder is that of a registered node. */
+export function isRegisteredIn(path: string): boolean {
+  return existsSync(join(path, FILES.node));
+}
+
+/**
+ * Refuses a folder in which other users can change files. They could put a bundle of theirs in the place of the node's,
+ * and the agent, which is often root, would run it.
+ * @throws ConfigError
+ */
+export async function requireOwnFolder(path: string): Promise<void> {
+  // Windows has other permissions, which Node does not report.
+  const isShared = process.platform !== 'win32' && ((await stat(path)).mode & 0o022) !== 0;
+  if (!isShared) return;
+  throw new ConfigError('stateDir', `other users can change ${path}`, 'a folder with mode 0700');
+}
+
+/** These files are of use, but not needed. So one that cannot be read counts as absent. */
+function parse<T>(schema: z.ZodType<T>, text: string | null): T | null {
+  try {
+    return text === null ? null : (schema.safeParse(JSON.parse(text)).data ?? null);
+  } catch {
+    return null;
   }
 }
 
@@ -122,32 +205,43 @@ const LOCK_NAME = 'agent.lock';
 
 /**
  * Makes this process the only agent in the working folder until it ends. Two agents would rotate the same certificate
- * and remove each other's files.
+ * and remove each other's files. Each one listens under a name of its own before it looks for others, so of two that start
+ * at once at least one finds the other. Perhaps both do, and none of them works; that does no harm.
  * @throws Error when another agent is there
  */
 export async function lockWorkingFolder(): Promise<void> {
-  if (await canListen()) return;
-  const isAbandoned = !(await isAnswered());
-  if (isAbandoned) await unlink(LOCK_NAME).catch(() => undefined);
-  if (!isAbandoned || !(await canListen())) throw new Error('Another agent works in this state folder');
-}
-
-function canListen(): Promise<boolean> {
+  const own = `${LOCK_NAME}.${randomBytes(6).toString('hex')}`;
   const server = createServer((socket) => socket.destroy());
   // The socket alone must not keep the process alive.
   server.unref();
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') resolve(false);
-      else reject(error);
-    });
-    server.listen(LOCK_NAME, () => resolve(true));
-  });
+  server.listen(own);
+  await once(server, 'listening');
+  for (const name of await locks()) {
+    if (name === own) continue;
+    if (await isAnswered(name)) {
+      server.close();
+      throw new Error('Another agent works in this state folder');
+    }
+    // It belongs to an agent that was killed. Nobody takes its name again.
+    await unlink(name).catch(() => undefined);
+  }
 }
 
-function isAnswered(): Promise<boolean> {
+/** Whether an agent works in the working folder. */
+export async function hasAgent(): Promise<boolean> {
+  for (const name of await locks()) {
+    if (await isAnswered(name)) return true;
+  }
+  return false;
+}
+
+async function locks(): Promise<string[]> {
+  return (await readdir('.')).filter((name) => name.startsWith(LOCK_NAME));
+}
+
+function isAnswered(name: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(LOCK_NAME);
+    const socket = connect(name);
     socket.once('error', () => resolve(false));
     socket.once('connect', () => {
       socket.destroy();

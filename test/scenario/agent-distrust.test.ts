@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type AgentUnderTest, makeAgent } from '../support/agent.ts';
+import { type AgentUnderTest, dscResult, makeAgent } from '../support/agent.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeAnswer, type FakeServer, startFakeServer } from '../support/fake-server.ts';
 import { makeZip } from '../support/zip.ts';
@@ -63,7 +63,7 @@ describe('hawser-agent before a server that errs', () => {
   });
 
   it('only keeps the files up to date where it has no command', async () => {
-    delete agent.settings['COMMAND'];
+    agent.settings['COMMAND'] = '[]';
     await cycle(0);
     await cycle(0);
     expect(readdirSync(join(agent.stateDir, 'current'))).to.deep.equal([MAIN.name]);
@@ -134,13 +134,63 @@ describe('hawser-agent before a server that errs', () => {
     server.intercept = (call) =>
       call === 'POST reports' ? { status: 429, headers: { 'Retry-After': '60' } } : null;
     await cycle(1);
-    delete agent.settings['COMMAND'];
+    agent.settings['COMMAND'] = '[]';
     server.intercept = () => null;
     await cycle(0);
     const reports = server.seen.filter(({ call }) => call === 'POST reports').map(({ body }) => body);
     expect(reports).to.have.length(2);
     expect(reports[1]).to.equal(reports[0]);
-    expect(existsSync(join(agent.stateDir, 'report.json'))).to.equal(false);
+    expect(readdirSync(join(agent.stateDir, 'reports'))).to.deep.equal([]);
+  });
+
+  for (const [why, status] of [
+    ['has no room for reports', 507],
+    ['fails on a report', 500],
+  ] as const) {
+    it(`gets its configuration from a server that ${why}, and asks it once in a cycle`, async () => {
+      server.intercept = (call) =>
+        call === 'POST reports' ? { status, headers: { 'Retry-After': '60' } } : null;
+      expect(await cycle(1))
+        .to.include('the server takes no reports')
+        .and.not.to.include('is away');
+      server.bundle = makeZip([{ ...MAIN, content: 'resources: [next]\n' }]);
+      server.seen.length = 0;
+      await cycle(1);
+      expect(agent.runs().map((run) => run.document)).to.deep.equal([MAIN.content, 'resources: [next]\n']);
+      expect(server.seen.filter(({ call }) => call === 'POST reports')).to.have.length(1);
+      server.intercept = () => null;
+      await cycle(0);
+      expect(readdirSync(join(agent.stateDir, 'reports'))).to.deep.equal([]);
+    });
+  }
+
+  it('drops a report that the server refuses for good, with a line in its log, and sends the others', async () => {
+    server.intercept = (call) => (call === 'POST reports' ? { status: 503 } : null);
+    for (const word of ['first', 'second', 'third']) {
+      agent.answer(dscResult(true, { word }));
+      await cycle(1);
+    }
+    // What will never be taken must not keep the others back. What may be taken later must.
+    const refusals: Record<string, number> = { first: 413, second: 201, third: 408 };
+    server.seen.length = 0;
+    server.intercept = (call) => {
+      const body = call === 'POST reports' ? (server.seen.at(-1)?.body ?? '') : '';
+      const status = Object.entries(refusals).find(([word]) => body.includes(word))?.[1];
+      return status === undefined ? null : { status };
+    };
+    agent.settings['COMMAND'] = '[]';
+    const stdout = await cycle(1);
+    expect(
+      stdout.split('\n').filter((line) => line.includes('the report is refused and dropped')),
+    ).to.have.length(1);
+    const folder = join(agent.stateDir, 'reports');
+    expect(readdirSync(folder)).to.have.length(1);
+    refusals['third'] = 401;
+    await cycle(1);
+    expect(readdirSync(folder), 'a 401 is about the certificate').to.have.length(1);
+    refusals['third'] = 201;
+    await cycle(0);
+    expect(readdirSync(folder)).to.deep.equal([]);
   });
 
   it('leaves the server alone for as long as it asks, in seconds or until a date of its own clock', async () => {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type AgentUnderTest, dscResult, makeAgent } from '../support/agent.ts';
+import { slowDownLock } from '../support/agent-disk.ts';
 import { eventually } from '../support/eventually.ts';
 import { createKey, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 
@@ -207,10 +208,10 @@ describe('hawser-agent', () => {
   it('sends nothing to a server that is not the one it knows', async () => {
     delete agent.settings['CA_FILE'];
     agent.settings['FINGERPRINT'] = 'ab'.repeat(32);
-    const pinned = await cycle(1);
-    expect(pinned.stdout).to.include('not the pinned one');
+    const pinned = await cycle(3);
+    expect(pinned.stdout).to.include('fingerprint');
     delete agent.settings['FINGERPRINT'];
-    const unknown = await cycle(1);
+    const unknown = await cycle(3);
     expect(unknown.stdout).to.include('the cycle failed');
     expect(hawser.log()).not.to.include(agent.settings['NAME']);
   });
@@ -223,6 +224,25 @@ describe('hawser-agent', () => {
     expect(other.stderr).to.equal('hawser-agent: Another agent works in this state folder\n');
     running.child.kill('SIGTERM');
     expect((await running.ended).code).to.equal(0);
+  });
+
+  it('leaves the state folder of a killed agent to one at most of those that start at once', async () => {
+    const killed = agent.start();
+    await eventually(async () => expect(killed.stdout()).to.include('registered'));
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    // All find the lock abandoned before the first of them has removed it.
+    const started = [1_000, 1_500, 2_000].map((delay) => {
+      slowDownLock(agent, delay);
+      return agent.start();
+    });
+    const codes: (number | null)[] = [];
+    for (const { ended } of started) void ended.then(({ code }) => codes.push(code));
+    await eventually(async () => expect(codes.slice(0, 2)).to.deep.equal([1, 1]));
+    for (const { child } of started) child.kill('SIGTERM');
+    await eventually(async () => expect(codes).to.have.length(3));
+    agent.variables = {};
+    expect((await agent.once()).code).to.equal(0);
   });
 
   it('refuses settings it cannot use, in one line', async () => {

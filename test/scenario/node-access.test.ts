@@ -19,7 +19,7 @@ const labelOf = (route: Route): string => `${route.method} ${route.path}`;
 /** Only declared, never called: what the routes would work with is not needed. */
 const { pull, api } = allRoutes({
   ...{ config: readConfig({}), database: {}, metrics: new Metrics({ version: '', pollPath: '' }) },
-  fleetThreads: {},
+  ...{ fleetThreads: {}, clientFiles: new Map() },
 } as unknown as AppOptions);
 const routes = [...pull, ...api];
 const nodeRoutes = routes.filter((route) => route.access.kind.startsWith('node:self'));

@@ -111,7 +111,8 @@ describe('the package', function () {
     const paths = packed.files.map(({ path }) => path);
     expect(paths).to.include.members([
       '.build/main.js',
-      '.build/agent/main.js',
+      '.build/client/hawser-agent.mjs',
+      '.build/client/hawserctl.mjs',
       'LICENSE',
       'README.md',
       'docs/README.md',
@@ -120,7 +121,7 @@ describe('the package', function () {
     ]);
     const others = paths.filter(
       (path) =>
-        !/^(package\.json|LICENSE|README\.md|docs\/.*|\.build\/.*\.js(\.map)?|\.build\/[0-9a-f]{16}\/ui\/.*|scripts\/((container|systemd)\/.*|(build|required-node)\.js))$/.test(
+        !/^(package\.json|LICENSE|README\.md|docs\/.*|\.build\/.*\.js(\.map)?|\.build\/([0-9a-f]{16}\/)?client\/[a-z-]+\.mjs|\.build\/[0-9a-f]{16}\/ui\/.*|scripts\/((container|systemd)\/.*|(build|required-node)\.js))$/.test(
           path,
         ),
     );
@@ -130,7 +131,8 @@ describe('the package', function () {
   it('has programs that start wherever they lie', async () => {
     const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
     expect((await run('hawser', ['--version'])).stdout).to.equal(`hawser ${version}\n`);
-    expect((await run('hawser-agent', ['--help'])).stdout).to.match(/^usage: hawser-agent /);
+    for (const client of ['hawser-agent', 'hawserctl'])
+      expect((await run(client, ['--version'])).stdout).to.equal(`${client} ${version}\n`);
   });
 
   describe('as a server', () => {
@@ -165,7 +167,13 @@ describe('the package', function () {
     it('has with it what browsers are given to read', async () => {
       const ca = readFileSync(join(folder, 'state/data/tls/ca.crt'), 'utf8');
       const client = makeClient({ port, ca });
-      for (const path of ['/openapi/v1.json', '/reference', '/reference/swagger-ui-bundle.js']) {
+      const downloads = ['hawserctl.mjs', 'hawser-agent.mjs'].map((name) => `/download/${name}`);
+      for (const path of [
+        '/openapi/v1.json',
+        '/reference',
+        '/reference/swagger-ui-bundle.js',
+        ...downloads,
+      ]) {
         expect((await client.get(path)).status, path).to.equal(200);
       }
       client.close();

@@ -19,7 +19,9 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 
 const PROJECT = join(import.meta.dirname, '../..');
-const SCRIPTS = ['build.js', 'build-console.js', 'required-node.js'].map((file) => `scripts/${file}`);
+const SCRIPTS = ['build.js', 'build-clients.js', 'build-console.js', 'required-node.js'].map(
+  (file) => `scripts/${file}`,
+);
 const SOURCES = ['package.json', 'tsconfig.json', 'src', ...SCRIPTS];
 /** Packages that compile. `npm prune --omit=dev` removes them with others. */
 const COMPILERS = ['esbuild', '@esbuild', 'tsx', 'typescript', '@typescript'];
@@ -63,7 +65,7 @@ class Checkout {
 
   /** What tells one build from another: its programs, and when they were written. */
   get build(): string[] {
-    return ['main.js', 'agent/main.js'].map((path) => {
+    return ['main.js', 'client/hawser-agent.mjs'].map((path) => {
       const { ino, mtimeMs } = statSync(this.at(`.build/${path}`));
       return `${path} ${ino} ${mtimeMs}`;
     });
@@ -211,7 +213,7 @@ describe('starting by npm', () => {
       expect(err, attempt).to.contain('src/main.ts');
     }
     checkout.edit('src/main.ts', (main) => main.replace('const = 1;\n', ''));
-    rmSync(checkout.at('.build/agent/main.js'));
+    rmSync(checkout.at('.build/client/hawser-agent.mjs'));
     expect(await checkout.version()).to.equal(EXPECTED);
     expect((await checkout.npm('agent', '--help')).code).to.equal(0);
   });
@@ -248,6 +250,14 @@ describe('starting by npm', () => {
     });
   });
 
+  it('makes the clients anew with the version of the package, which they hold', async () => {
+    const client = () => readFileSync(checkout.at('.build/client/hawser-agent.mjs'), 'utf8');
+    expect(client()).to.contain(`hawser-agent ${version}:`);
+    checkout.edit('package.json', (text) => text.replace(`"version": "${version}"`, '"version": "99.1.0"'));
+    expect(await checkout.version()).to.equal('hawser 99.1.0\n');
+    expect(client()).to.contain('hawser-agent 99.1.0:');
+  });
+
   it('says in one sentence that Node is too old, before anything else', async () => {
     checkout.edit('package.json', (text) => text.replace(/"node": ">=.*"/, '"node": ">=99.1"'));
     const refusal = (program: string) => ({
@@ -260,6 +270,5 @@ describe('starting by npm', () => {
     for (const name of readdirSync(checkout.at('.build')).filter((entry) => /^[0-9a-f]{16}$/.test(entry)))
       rmSync(checkout.at(`.build/${name}`), { recursive: true });
     expect(await checkout.run(checkout.at('.build/main.js'))).to.deep.equal(refusal('hawser'));
-    expect(await checkout.run(checkout.at('.build/agent/main.js'))).to.deep.equal(refusal('hawser-agent'));
   });
 });

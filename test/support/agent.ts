@@ -32,6 +32,10 @@ export interface AgentUnderTest {
   stateDir: string;
   /** The environment variables of every start. A test may change them at any time. */
   settings: Record<string, string>;
+  /** The variable PATH of every start. */
+  path: string;
+  /** Other variables of every start. */
+  variables: Record<string, string>;
   start(...args: string[]): AgentProcess;
   /** Runs one cycle. */
   once(...args: string[]): Promise<Ended>;
@@ -89,8 +93,10 @@ export function makeAgent(settings: Record<string, string>): AgentUnderTest {
       ]),
       ...settings,
     },
-    start: (...args) => spawnAgent(agent.settings, args),
-    once: (...args) => spawnAgent(agent.settings, ['--once', ...args]).ended,
+    path: process.env['PATH'] ?? '',
+    variables: {},
+    start: (...args) => spawnAgent(agent, args),
+    once: (...args) => spawnAgent(agent, ['--once', ...args]).ended,
     runs: () => {
       const path = join(folder, 'runs.jsonl');
       const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
@@ -105,9 +111,12 @@ export function makeAgent(settings: Record<string, string>): AgentUnderTest {
   return agent;
 }
 
-function spawnAgent(settings: Record<string, string>, args: readonly string[]): AgentProcess {
+function spawnAgent(
+  { settings, path, variables: others }: Pick<AgentUnderTest, 'settings' | 'path' | 'variables'>,
+  args: readonly string[],
+): AgentProcess {
   const variables = Object.entries(settings).map(([name, value]) => [`HAWSER_AGENT_${name}`, value]);
-  const env = { PATH: process.env['PATH'] ?? '', ...Object.fromEntries(variables) };
+  const env = { PATH: path, ...others, ...Object.fromEntries(variables) };
   const child = spawn(process.execPath, [...programArguments('agent/main'), ...args], {
     cwd: PROJECT,
     env,

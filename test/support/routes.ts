@@ -53,6 +53,7 @@ export async function declaredRoutes(): Promise<Route[]> {
       }),
       ...{ authority: { certificate: '', key: '' }, issuesCertificates: true },
       consoleFiles: null,
+      clientFiles: new Map(),
       bundleFiles: new BundleFiles({ folder, maxBytes: 0 }),
       locks,
       threads: openThreads(),

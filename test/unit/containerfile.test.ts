@@ -34,6 +34,7 @@ describe('the Containerfile', () => {
       'package-lock.json',
       'tsconfig.json',
       'scripts/build.js',
+      'scripts/build-clients.js',
       'scripts/build-console.js',
       'scripts/required-node.js',
       'src',

@@ -7,6 +7,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Answer } from '../../http/answer.ts';
 import { mediaTypeOf } from '../../http/media-types.ts';
+import { buildFolder } from '../../lib/build-folder.ts';
 import { sha256Hex } from '../../lib/hash.ts';
 import type { Log } from '../../lib/log.ts';
 
@@ -44,7 +45,7 @@ const ASSET_HEADERS = { 'Cache-Control': 'public, max-age=31536000, immutable' }
 
 /** @returns null where the files are missing, which the log then says */
 export async function readConsole(log: Log): Promise<ConsoleFiles | null> {
-  const folder = await folderOfConsole();
+  const folder = join(await buildFolder(), 'ui');
   try {
     const page = await readForms(folder, 'index.html', PAGE_HEADERS);
     const assets = join(folder, 'assets');
@@ -58,15 +59,6 @@ export async function readConsole(log: Log): Promise<ConsoleFiles | null> {
     log.warn({ folder, reason: code }, 'the files of the console are missing, so /ui/ answers 404');
     return null;
   }
-}
-
-/** They lie beside the program that was built. A server that runs from the sources takes those of the current build. */
-async function folderOfConsole(): Promise<string> {
-  const here = import.meta.dirname;
-  if (!import.meta.url.endsWith('.ts')) return join(here, 'ui');
-  const builds = join(here, '../../../.build');
-  const program = await readFile(join(builds, 'main.js'), 'utf8').catch(() => '');
-  return join(builds, /'\.\/([0-9a-f]{16})\/main\.js'/.exec(program)?.[1] ?? '', 'ui');
 }
 
 async function readForms(folder: string, name: string, headers: Record<string, string>): Promise<Forms> {

@@ -11,23 +11,30 @@ import { newId, newSecret } from '../../lib/ids.ts';
 import { recordAudit } from '../../security/audit.ts';
 import { requireOwnTakeover } from '../../security/delegation.ts';
 import { type Caller, operation, permitted } from '../crud/routes.ts';
+import type { Joining } from './joining.ts';
 import { REGISTRATION_KEYS, type RegistrationKeyRow } from './queries.ts';
 import { NewRegistrationKey, RegistrationKey, RegistrationKeyChange } from './schemas.ts';
 
 const DEFAULT_LIFETIME = 7 * DAY;
 const SHOWN_CHARACTERS = 12;
 
-export function registrationKeyRoutes(database: Database): Route[] {
+/** @param joining null where machines cannot be joined by a line */
+export function registrationKeyRoutes(database: Database, joining: Joining | null): Route[] {
   const keys = permitted(database, ['Registration keys'], 'registration-keys.manage');
   return [
     keys.create('/api/v1/admin/registration-keys', {
       ...operation('createRegistrationKey', 'Create a registration key'),
       description:
-        'One with `allowReregistration` takes over nodes that are registered already, so it needs `nodes.delete` as well.',
+        'One with `allowReregistration` takes over nodes that are registered already, so it needs `nodes.delete` as well. ' +
+        'Whoever has `joinCommand` has the key.',
       body: { kind: 'json', schema: NewRegistrationKey },
       answer: { description: 'The key, shown this once', schema: RegistrationKey },
       problems: ['beyond_own_permissions'],
-      change: (trx, { caller, body }) => createKey(trx, caller, body),
+      async change(trx, { caller, body }) {
+        const { row, secret } = await createKey(trx, caller, body);
+        const joinCommand = joining?.commandFor(secret);
+        return { ...toRegistrationKey(row, secret), ...(joinCommand !== undefined && { joinCommand }) };
+      },
     }),
     keys.list('/api/v1/admin/registration-keys', {
       ...operation('listRegistrationKeys', 'List registration keys, newest first'),
@@ -73,7 +80,7 @@ async function createKey(trx: Db, { principal, actor }: Caller, body: NewRegistr
   });
   const details = { description, maxUses, allowReregistration, expiresAt: toTimestamp(expiry) };
   await recordAudit(trx, actor, { action: 'registration_key.created', resourceId: row.id, details });
-  return toRegistrationKey(row, secret);
+  return { row, secret };
 }
 
 /** @throws HawserError not_found */

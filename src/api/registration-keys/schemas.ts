@@ -26,6 +26,13 @@ export const RegistrationKey = z
   .object({
     id: Id,
     key: z.string().nullable().describe('In the answer to its creation alone, null ever after'),
+    joinCommand: z
+      .string()
+      .optional()
+      .describe(
+        'In the answer to its creation alone, where `HAWSER_PUBLIC_URL` is set: one line for a POSIX shell, with the key ' +
+          'in it, that gets the agent and registers the machine',
+      ),
     keyPrefix: z.string().describe('Enough to tell keys apart'),
     description: z.string().nullable(),
     expiresAt: Timestamp,

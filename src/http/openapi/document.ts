@@ -68,6 +68,7 @@ const TAGS: Record<string, string> = {
   Metrics: 'For Prometheus',
   'Sign-in page': 'Pages for people in a browser',
   'Sign-in by identity providers': 'Pages that lead to the providers of the company and back',
+  Downloads: 'The clients of this server, each in one file',
   Console: 'The console, which is a program for browsers over this API',
   Reference: 'This document, and the page that shows it; in development only',
 };

@@ -6,6 +6,7 @@ import {
   nextDelay,
   parseHttpDate,
   parseRetryAfter,
+  Timetable,
 } from '../../../src/agent/schedule.ts';
 import { DAY, MINUTE, SECOND } from '../../../src/lib/clock.ts';
 
@@ -44,6 +45,71 @@ describe("the agent's schedule", () => {
     expect(delayAfterRetryAfter(30 * SECOND, lowest)).to.equal(30 * SECOND);
     expect(delayAfterRetryAfter(30 * SECOND, highest)).to.be.closeTo(33 * SECOND, 1);
     expect(delayAfterRetryAfter(0, lowest)).to.equal(SECOND);
+  });
+});
+
+describe('the timetable of the agent', () => {
+  const INTERVAL = 10 * SECOND;
+  const done = { wasDue: true, hasRun: true, hasCalled: true, failure: null };
+  const away = { ...done, failure: { retryAfter: null } };
+  const start = () => new Timetable(0, middle);
+
+  it('runs and calls together while the server answers', () => {
+    const timetable = start();
+    expect(timetable.dueAt(0)).to.deep.equal({ isRunDue: true, isCallDue: true });
+    timetable.note(done, 100, INTERVAL);
+    expect(timetable.next).to.equal(100 + INTERVAL);
+    expect(timetable.dueAt(timetable.next)).to.deep.equal({ isRunDue: true, isCallDue: true });
+  });
+
+  it('keeps to its interval while the server is away, and calls in between', () => {
+    const timetable = start();
+    timetable.note(away, 0, INTERVAL);
+    const call = timetable.next;
+    expect(call).to.be.within(2.5 * SECOND, 5 * SECOND);
+    expect(timetable.dueAt(call)).to.deep.equal({ isRunDue: false, isCallDue: true });
+    timetable.note({ ...away, wasDue: false, hasRun: false }, call, INTERVAL);
+    expect(timetable.dueAt(INTERVAL).isRunDue, 'the failed call does not move the run').to.equal(true);
+  });
+
+  it('calls no sooner than the server has asked for, and runs meanwhile', () => {
+    const timetable = start();
+    timetable.note({ ...done, failure: { retryAfter: MINUTE } }, 0, INTERVAL);
+    for (const now of [INTERVAL, 2 * INTERVAL]) {
+      expect(timetable.dueAt(now)).to.deep.equal({ isRunDue: true, isCallDue: false });
+      timetable.note({ ...done, hasCalled: false }, now, INTERVAL);
+    }
+    expect(timetable.dueAt(1.05 * MINUTE).isCallDue).to.equal(true);
+  });
+
+  it('goes back to the times of its runs when the server is back', () => {
+    const timetable = start();
+    timetable.note(away, 0, INTERVAL);
+    timetable.note({ ...done, wasDue: false, hasRun: false }, 4 * SECOND, INTERVAL);
+    expect(timetable.next).to.equal(INTERVAL);
+    expect(timetable.dueAt(INTERVAL)).to.deep.equal({ isRunDue: true, isCallDue: true });
+  });
+
+  it('lets a run that could not be made wait for the next call', () => {
+    const timetable = start();
+    timetable.note({ ...away, hasRun: false }, 0, INTERVAL);
+    expect(timetable.next).to.be.at.most(5 * SECOND);
+    expect(timetable.dueAt(timetable.next)).to.deep.equal({ isRunDue: true, isCallDue: true });
+  });
+
+  it('tries a run that failed without the server after the interval, however far the next call is', () => {
+    const timetable = start();
+    timetable.note({ ...done, failure: { retryAfter: DAY } }, 0, INTERVAL);
+    const broken = { wasDue: true, hasRun: false, hasCalled: false, failure: { retryAfter: null } };
+    timetable.note(broken, INTERVAL, INTERVAL);
+    expect(timetable.next).to.equal(2 * INTERVAL);
+  });
+
+  it('takes a shorter interval at once', () => {
+    const timetable = start();
+    timetable.note(away, 0, DAY);
+    timetable.note({ ...done, wasDue: false, hasRun: false }, 5 * SECOND, INTERVAL);
+    expect(timetable.next).to.equal(5 * SECOND + INTERVAL);
   });
 });
 

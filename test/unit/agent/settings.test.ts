@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readSettings } from '../../../src/agent/settings.ts';
+import { readSettings, settingsOf } from '../../../src/agent/settings.ts';
 
 const SERVER = { HAWSER_AGENT_SERVER: 'https://hawser.example.org:8443' };
 
@@ -22,7 +22,15 @@ describe("the agent's settings", () => {
     expect(settings).to.deep.include({
       name: 'web-01',
       mode: 'Monitor',
-      command: null,
+      command: [
+        'dsc',
+        'config',
+        '--parameters-file',
+        '{parametersFile}',
+        '{operation}',
+        '--file',
+        '{entryPoint}',
+      ],
       csr: false,
       ca: null,
     });
@@ -43,6 +51,51 @@ describe("the agent's settings", () => {
     expect(settings.server.host).to.equal('hawser.example.org:8443');
     expect(settings.interval.text).to.equal('00:05:00');
     expect(settings).to.include({ stateDir: join(folder, 'state'), registrationKey: 'rk_secret', csr: true });
+  });
+
+  it('find the program of the command beside their file if it is a path, and leave its arguments', () => {
+    write({ ...{ server: 'https://h' }, command: ['./bin/apply', './x', '{operation}'] });
+    const command = (env = {}) => readSettings({ HAWSER_AGENT_CONFIG: file, ...env }).command;
+    expect(command()).to.deep.equal([join(folder, 'bin/apply'), './x', '{operation}']);
+    expect(command({ HAWSER_AGENT_COMMAND: '["./apply"]' })).to.deep.equal(['./apply']);
+    write({ ...{ server: 'https://h' }, command: ['apply'] });
+    expect(command()).to.deep.equal(['apply']);
+    write({ ...{ server: 'https://h' }, command: [] });
+    expect(command()).to.deep.equal([]);
+  });
+
+  it('need no file of a key any more when the node is registered', () => {
+    const env = { ...SERVER, HAWSER_AGENT_REGISTRATION_KEY_FILE: join(folder, 'gone') };
+    const state = join(folder, 'state');
+    const read = () => readSettings({ ...env, HAWSER_AGENT_STATE_DIR: state });
+    expect(read).to.throw('HAWSER_AGENT_REGISTRATION_KEY_FILE: the file cannot be read');
+    mkdirSync(state);
+    writeFileSync(join(state, 'node.json'), '{}');
+    expect(read().registrationKey).to.equal(null);
+  });
+
+  it('are those of the installed agent where nothing names a server, with the state that was made for it', () => {
+    const installed = { settings: file, state: join(folder, 'state') };
+    write({ server: 'https://installed.example.org' });
+    const read = (env = {}) => readSettings(env, {}, installed);
+    expect(read().server.host).to.equal('installed.example.org');
+    expect(read(SERVER).server.host).to.equal('hawser.example.org:8443');
+    expect(read().stateDir).to.equal(join(process.cwd(), 'agent-state'));
+    mkdirSync(installed.state);
+    expect(read().stateDir).to.equal(installed.state);
+    expect(read({ HAWSER_AGENT_STATE_DIR: '/srv' }).stateDir).to.equal('/srv');
+  });
+
+  it('of the environment make a settings file, without the key', () => {
+    const env = {
+      ...{ ...SERVER, HAWSER_AGENT_REGISTRATION_KEY: 'rk_secret', HAWSER_AGENT_CA_FILE: 'ca.pem' },
+      ...{ HAWSER_AGENT_COMMAND: '["apply"]', PATH: '/bin' },
+    };
+    expect(settingsOf(env)).to.deep.equal({
+      ...{ server: 'https://hawser.example.org:8443', command: ['apply'] },
+      caFile: join(process.cwd(), 'ca.pem'),
+    });
+    expect(settingsOf({ HAWSER_AGENT_MODE: 'Monitor' })).to.equal(null);
   });
 
   it('hand the command an environment without themselves', () => {
@@ -73,7 +126,11 @@ describe("the agent's settings", () => {
       { HAWSER_AGENT_COMMAND: 'dsc config set' },
       /^HAWSER_AGENT_COMMAND: not a list; allowed: a list/,
     ],
-    ['an empty command', { HAWSER_AGENT_COMMAND: '[]' }, /^HAWSER_AGENT_COMMAND: empty; allowed: a list/],
+    [
+      'a command without a program',
+      { HAWSER_AGENT_COMMAND: '[""]' },
+      /^HAWSER_AGENT_COMMAND: no program; allowed: a list/,
+    ],
     [
       'a short fingerprint',
       { HAWSER_AGENT_FINGERPRINT: 'abcd' },

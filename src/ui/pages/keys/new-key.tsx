@@ -11,8 +11,8 @@ import type { RegistrationKey } from '../../types.ts';
 interface NewKeyProps {
   path: string;
   onClose: () => void;
-  /** Gets the key, which is shown this once. */
-  onMade: (secret: string) => void;
+  /** Gets the key with its secret, which is shown this once. */
+  onMade: (key: RegistrationKey) => void;
 }
 
 const WITHOUT_DELETE = 'It takes the permission nodes.delete as well.';
@@ -33,8 +33,7 @@ export function NewKey({ path, onClose, onMade }: NewKeyProps) {
       maxUses: maxUses === '' ? null : Number(maxUses),
       allowReregistration,
     };
-    const { key } = (await send<RegistrationKey>('POST', path, wish)).data;
-    onMade(key ?? '');
+    onMade((await send<RegistrationKey>('POST', path, wish)).data);
     return null;
   };
   return (

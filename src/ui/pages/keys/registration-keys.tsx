@@ -75,7 +75,7 @@ export function RegistrationKeysPage() {
 function Keys() {
   const list = useList<RegistrationKey>(PATH);
   const [isMaking, setMaking] = useState(false);
-  const [made, setMade] = useState<string | null>(null);
+  const [made, setMade] = useState<RegistrationKey | null>(null);
   const [deed, setDeed] = useState<{ deed: 'describe' | 'revoke'; of: RegistrationKey } | null>(null);
   const close = () => setDeed(null);
   return (
@@ -102,7 +102,7 @@ function Keys() {
         }
       />
       {isMaking && <NewKey path={PATH} onClose={() => setMaking(false)} onMade={setMade} />}
-      {made !== null && <Joining secret={made} onClose={() => setMade(null)} />}
+      {made !== null && <Joining made={made} onClose={() => setMade(null)} />}
       {deed?.deed === 'describe' && <Describe of={deed.of} onClose={close} />}
       {deed?.deed === 'revoke' && <Revoke of={deed.of} onClose={close} />}
     </Page>

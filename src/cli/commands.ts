@@ -1,0 +1,58 @@
+/** All commands, in the order in which the help lists them. */
+
+import { api } from './commands/api.ts';
+import { AUDIT_COMMANDS } from './commands/audit.ts';
+import { completionCommand } from './commands/completion.ts';
+import { COMPOSITE_COMMANDS } from './commands/composite.ts';
+import { CONFIG_COMMANDS } from './commands/config.ts';
+import { GROUP_COMMANDS } from './commands/group.ts';
+import { hosts, whoami } from './commands/hosts.ts';
+import { KEY_COMMANDS } from './commands/key.ts';
+import { login } from './commands/login.ts';
+import { logout } from './commands/logout.ts';
+import { NODE_COMMANDS } from './commands/node.ts';
+import { PARAM_COMMANDS } from './commands/param.ts';
+import { proof } from './commands/proof.ts';
+import { RETENTION_COMMANDS } from './commands/retention.ts';
+import { ROLE_COMMANDS } from './commands/role.ts';
+import { SETTINGS_COMMANDS } from './commands/settings.ts';
+import { TOKEN_COMMANDS } from './commands/token.ts';
+import { USER_COMMANDS } from './commands/user.ts';
+import type { Command } from './declaration.ts';
+
+export const PROGRAM = 'hawserctl';
+
+/** What groups of commands are about, by their first word. */
+export const GROUPS: Readonly<Record<string, string>> = {
+  config: 'configurations and their versions',
+  composite: 'composites of configurations, and their versions',
+  param: 'parameters of a configuration, by scope',
+  node: 'nodes, what they are assigned and what they run',
+  key: 'registration keys, with which machines become nodes',
+  user: 'people and service accounts, and the roles that they hold',
+  group: 'groups, their members, and the roles that they hold',
+  role: 'roles, which are sets of permissions',
+  token: 'tokens of your own, and those of service accounts',
+  audit: 'who did what',
+  retention: 'what was cleaned up, and cleanups by hand',
+  settings: 'the settings of the server',
+};
+
+export const COMMANDS: readonly Command[] = [
+  ...[login, logout, hosts, whoami],
+  ...CONFIG_COMMANDS,
+  ...COMPOSITE_COMMANDS,
+  ...PARAM_COMMANDS,
+  ...NODE_COMMANDS,
+  proof,
+  ...KEY_COMMANDS,
+  ...USER_COMMANDS,
+  ...GROUP_COMMANDS,
+  ...ROLE_COMMANDS,
+  ...TOKEN_COMMANDS,
+  ...AUDIT_COMMANDS,
+  ...RETENTION_COMMANDS,
+  ...SETTINGS_COMMANDS,
+  api,
+  completionCommand(PROGRAM, () => COMMANDS),
+];

@@ -1,0 +1,72 @@
+/** `hawserctl audit`: who did what. */
+
+import type { Schemas } from '../../client/api-types.ts';
+import { command } from '../declaration.ts';
+import { UsageError } from '../errors.ts';
+import { dateTime } from '../formats.ts';
+import { findNamed, isId } from '../names.ts';
+import { readTime, readWhole } from '../values.ts';
+import { USER } from './user.ts';
+
+type Entry = Schemas['AuditEntry'];
+
+const list = command({
+  path: 'audit list',
+  summary: 'list entries of the audit trail, newest first',
+  options: {
+    from: { value: 'TIME', summary: 'not before this time, such as 2026-11-20 or 24h' },
+    to: { value: 'TIME', summary: 'not after this time' },
+    action: { value: 'NAME', summary: 'this action, such as configuration.published' },
+    'resource-type': { value: 'NAME', summary: 'what was acted on, such as Node' },
+    'resource-id': { value: 'ID', summary: 'the id of what was acted on' },
+    user: { value: 'NAME', summary: 'who acted, by name or id' },
+    limit: { value: 'N', summary: 'so many at most; without it 100' },
+    all: { summary: 'all of them' },
+  },
+  examples: [
+    'hawserctl audit list --from 24h --user alice',
+    'hawserctl audit list --action user.deleted --all',
+  ],
+  async run({ api, out, options }) {
+    const { from, to, action, user } = options;
+    if (options.all && options.limit !== undefined)
+      throw new UsageError('--all and --limit do not fit together; say one of them.');
+    const most = options.all ? Number.POSITIVE_INFINITY : (readWhole(options.limit, '--limit') ?? 100);
+    const query = {
+      ...{ action, resourceType: options['resource-type'], resourceId: options['resource-id'] },
+      from: from === undefined ? undefined : readTime(from, '--from', -1),
+      to: to === undefined ? undefined : readTime(to, '--to', -1),
+      userId:
+        user === undefined || isId(user)
+          ? user
+          : findNamed(await USER.list(api), user, 'user', USER.namesOf).id,
+    };
+    const entries: Entry[] = [];
+    let hasMore = false;
+    for await (const entry of api.list('/api/v1/audit', { query })) {
+      hasMore = entries.length >= most;
+      if (hasMore) break;
+      entries.push(entry);
+    }
+    if (hasMore) out.note(`These are the newest ${most}. --limit or --all shows more.`);
+    out.answer(entries, () => {
+      out.table(
+        entries,
+        [
+          { title: 'TIME', cell: ({ timestamp }) => dateTime(timestamp) },
+          { title: 'WHO', cell: ({ actorName, actorType }) => actorName ?? actorType },
+          { title: 'ACTION', cell: (entry) => entry.action },
+          {
+            title: 'RESOURCE',
+            cell: ({ resourceType, resourceId }) => `${resourceType} ${resourceId ?? ''}`,
+          },
+          { title: 'FROM', cell: ({ ipAddress }) => ipAddress },
+          { title: 'DETAILS', cell: ({ details }) => details && JSON.stringify(details) },
+        ],
+        'There are no such entries.',
+      );
+    });
+  },
+});
+
+export const AUDIT_COMMANDS = [list];

@@ -1,0 +1,181 @@
+/** What is done with a version of a configuration or composite: publish, withdraw, restore, delete. */
+
+import { ApiProblem } from '../../client/errors.ts';
+import { type Command, type Context, command, YES } from '../declaration.ts';
+import { UsageError } from '../errors.ts';
+import {
+  CONFIGURATION,
+  checkVersion,
+  type Kind,
+  MESSAGE,
+  messageOf,
+  nameAndVersion,
+} from './config-kinds.ts';
+
+type Out = Context['out'];
+
+/** The commands on versions that both kinds have. */
+export function versionDeeds(kind: Kind): Command[] {
+  return [publishCommand(kind), withdrawCommand(kind), restoreCommand(kind), deleteCommand(kind)];
+}
+
+function publishCommand(kind: Kind): Command {
+  return command({
+    path: `${kind.group} publish`,
+    summary: 'publish a draft, which nodes get at their next poll',
+    arguments: nameAndVersion(kind),
+    options: MESSAGE,
+    examples: [`hawserctl ${kind.group} publish web 1.2.0 -m "Port 8443 everywhere"`],
+    async run({ api, out, arguments: { name, version }, options }) {
+      checkVersion(version);
+      const done = await explainBreaking(
+        api.put(`${kind.base}/{name}/versions/{version}/publish` as const, {
+          path: { name, version },
+          json: messageOf(options.message),
+        }),
+        out,
+      );
+      out.answer(done, () => showPublished(kind, name, done, out));
+    },
+  });
+}
+
+interface PublishedVersion {
+  version: string;
+  affectedParameterFiles?: { scopeTypeName: string; scopeValue: string | null; version: string }[] | null;
+}
+
+export function showPublished(kind: Kind, name: string, published: PublishedVersion, out: Out): void {
+  const { version, affectedParameterFiles: affected } = published;
+  out.text(`${name} ${version} is published. Nodes that it is for get it at their next poll.`);
+  for (const { scopeTypeName, scopeValue, version: each } of affected ?? [])
+    out.text(
+      `The parameters of ${[scopeTypeName, scopeValue].filter(Boolean).join('/')}, version ${each}, do not fit it.`,
+    );
+  const more = kind.group === 'composite' ? ' --composite' : '';
+  out.note(`Next: "hawserctl proof ${name} ${version}${more}" tells who runs it.`);
+}
+
+/** Says what breaks before the refusal is told. */
+export async function explainBreaking<T>(deed: Promise<T>, out: Out): Promise<T> {
+  try {
+    return await deed;
+  } catch (error) {
+    const report = error instanceof ApiProblem ? error.members['compatibilityReport'] : null;
+    for (const { description } of breakingChangesOf(report)) out.note(`Breaking: ${description}`);
+    throw error;
+  }
+}
+
+function breakingChangesOf(report: unknown): { description: string }[] {
+  const { breakingChanges = [] } = (report ?? {}) as { breakingChanges?: { description: string }[] };
+  return Array.isArray(breakingChanges) ? breakingChanges : [];
+}
+
+function withdrawCommand(kind: Kind): Command {
+  return command({
+    path: `${kind.group} withdraw`,
+    summary: 'take a published version back, so that it is offered to nobody any more',
+    description:
+      'Its files and its history stay, and nodes get the next version that fits at their next poll. Nodes and ' +
+      'composites that are pinned to exactly this version keep it.',
+    arguments: nameAndVersion(kind),
+    options: {
+      message: { value: 'REASON', short: 'm', summary: 'why, which is kept with the version' },
+      'dry-run': { summary: 'say what nodes would get, and change nothing' },
+    },
+    examples: [
+      `hawserctl ${kind.group} withdraw web 1.2.0 --dry-run`,
+      `hawserctl ${kind.group} withdraw web 1.2.0 -m "It closes port 22"`,
+    ],
+    async run({ api, out, arguments: { name, version }, options: { message, 'dry-run': isDry } }) {
+      checkVersion(version);
+      if (message === undefined && !isDry)
+        throw new UsageError('Say why it is withdrawn by -m, or see what that does by --dry-run.');
+      const answer = await api.put(`${kind.base}/{name}/versions/{version}/withdraw` as const, {
+        path: { name, version },
+        ...(message !== undefined && { json: { reason: message } }),
+        ...(isDry && { query: { dryRun: true } }),
+      });
+      out.answer(answer, () => {
+        if ('wouldGet' in answer) showEffect(name, version, answer, out);
+        else {
+          out.text(
+            `${name} ${version} is withdrawn. Nodes get the next version that fits at their next poll.`,
+          );
+          out.note(`"hawserctl ${kind.group} restore ${name} ${version}" offers it again.`);
+        }
+      });
+    },
+  });
+}
+
+interface Effect {
+  nodes: number;
+  wouldGet: { version: string | null; nodes: number }[];
+  pinnedBy: { compositeName: string; version: string }[];
+}
+
+function showEffect(name: string, version: string, { nodes, wouldGet, pinnedBy }: Effect, out: Out): void {
+  out.text(`${name} ${version} is offered to ${countOf(nodes, 'node')}. Nothing was changed.`);
+  if (wouldGet.length > 0)
+    out.table(
+      wouldGet,
+      [
+        { title: 'WOULD GET', cell: (each) => each.version ?? 'nothing' },
+        { title: 'NODES', cell: (each) => each.nodes },
+      ],
+      '',
+    );
+  for (const pinned of pinnedBy)
+    out.text(`The composite ${pinned.compositeName} ${pinned.version} is pinned to it, and keeps it.`);
+}
+
+function restoreCommand(kind: Kind): Command {
+  return command({
+    path: `${kind.group} restore`,
+    summary: 'offer a withdrawn version again',
+    arguments: nameAndVersion(kind),
+    examples: [`hawserctl ${kind.group} restore web 1.2.0`],
+    async run({ api, out, arguments: { name, version } }) {
+      checkVersion(version);
+      await api.delete(`${kind.base}/{name}/versions/{version}/withdraw` as const, {
+        path: { name, version },
+      });
+      out.answer({ name, version, restored: true }, () =>
+        out.text(`${name} ${version} is offered again. Nodes that it is for get it at their next poll.`),
+      );
+    },
+  });
+}
+
+function deleteCommand(kind: Kind): Command {
+  return command({
+    path: `${kind.group} delete`,
+    summary: `delete a draft, or a ${kind.noun} with all its versions`,
+    arguments: [
+      { name: 'name', summary: `the ${kind.noun}` },
+      { name: 'version', summary: 'the draft; without it all is deleted', isOptional: true },
+    ],
+    options: YES,
+    examples: [`hawserctl ${kind.group} delete web 1.2.0`, `hawserctl ${kind.group} delete web --yes`],
+    async run({ api, ask, out, arguments: { name, version } }) {
+      if (version !== undefined) {
+        checkVersion(version);
+        await ask.confirm(`Delete the draft ${version} of ${name}?`);
+        await api.delete(`${kind.base}/{name}/versions/{version}` as const, { path: { name, version } });
+      } else {
+        const more = kind.base === CONFIGURATION.base ? ', its parameters' : '';
+        await ask.confirm(`Delete the ${kind.noun} ${name} with all its versions${more} and its history?`);
+        await api.delete(`${kind.base}/{name}` as const, { path: { name } });
+      }
+      out.answer({ name, version: version ?? null, deleted: true }, () =>
+        out.text(version === undefined ? `${name} is deleted.` : `The draft ${name} ${version} is deleted.`),
+      );
+    },
+  });
+}
+
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,153 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type Cli, makeCli } from '../../support/cli.ts';
+import { type Hawser, publishConfiguration, startHawser } from '../../support/hawser.ts';
+import { PROJECT } from '../../support/program.ts';
+
+describe('hawserctl', () => {
+  let hawser: Hawser;
+  let cli: Cli;
+
+  before(async () => {
+    hawser = await startHawser();
+    cli = await makeCli();
+    const made = await hawser
+      .client()
+      .with({ Cookie: hawser.session })
+      .post('/api/v1/auth/tokens', {
+        name: 'cli',
+        scopes: [
+          'configurations.admin-override',
+          'nodes.read',
+          'server.settings.read',
+          'server.settings.write',
+        ],
+      });
+    cli.signIn(hawser.target(), made.json.token);
+    await publishConfiguration(hawser.admin, 'web', {
+      '1.0.0': { 'main.dsc.yaml': 'a: 1\n', 'site/x.conf': 'x' },
+    });
+    await publishConfiguration(hawser.admin, 'db', { '2.0.0': { 'main.dsc.yaml': 'b: 1\n' } });
+    await hawser.registerNode('one.example');
+  });
+  after(async () => {
+    cli.close();
+    await hawser.close();
+  });
+
+  it('has help for the whole, for a group and for a command', async () => {
+    const whole = await cli.run(['--help']);
+    expect(whole).to.include({ code: 0, stderr: '' });
+    expect(whole.stdout)
+      .to.include('Exit codes: ')
+      .and.match(/^ {2}config +configurations and their versions$/m);
+    expect((await cli.run(['config', '--help'])).stdout).to.match(/^ {2}show .*$/m);
+    const long = await cli.run(['config', 'show', '--help']);
+    expect(long).to.include({ code: 0, stderr: '' });
+    expect(long.stdout).to.include('Usage: hawserctl config show').and.include('--json');
+    expect(await cli.run(['config', 'show', '-h'])).to.deep.equal(long);
+  });
+
+  it('tells its version, which is that of the package', async () => {
+    const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
+    expect(await cli.run(['--version'])).to.deep.equal({
+      code: 0,
+      stdout: `hawserctl ${version}\n`,
+      stderr: '',
+    });
+  });
+
+  for (const words of [
+    [],
+    ['config'],
+    ['nonsense'],
+    ['config', 'nonsense'],
+    ['config', 'list', '--nonsense'],
+    ['config', 'show'],
+    ['config', 'list', 'too', 'many'],
+    ['completion', 'tcsh'],
+    ['api', 'BREW', '/coffee'],
+    ['api', 'GET', 'nodes', '--all', '-F', 'take=1'],
+    ['api', 'PUT', 'settings', '-F', 'x'],
+    ['config', 'list', '--filter', 'x=1'],
+  ])
+    it(`calls "${words.join(' ')}" wrong usage`, async () => {
+      const { code, stdout, stderr } = await cli.run(words);
+      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr).to.not.equal('');
+    });
+
+  it('lists configurations as a table, or as the API answers', async () => {
+    expect(
+      (await cli.run(['config', 'list'])).stdout.split('\n').map((line) => line.split(/ {2,}/)),
+    ).to.deep.equal([
+      ['NAME', 'PUBLISHED', 'HIGHEST', 'VERSIONS', 'ACCESS', 'DESCRIPTION'],
+      ['db', '2.0.0', '2.0.0', '1', 'Manage', '-'],
+      ['web', '1.0.0', '1.0.0', '1', 'Manage', '-'],
+      [''],
+    ]);
+    const { stdout } = await cli.run(['config', 'list', '--json']);
+    expect(JSON.parse(stdout)).to.deep.equal((await hawser.admin.get('/api/v1/configurations')).json);
+    expect((await cli.run(['config', 'list', '--filter', 'name=d*'])).stdout).to.match(/^NAME.*\ndb .*\n$/);
+  });
+
+  it('shows a configuration, and a version with its files', async () => {
+    expect((await cli.run(['config', 'show', 'web'])).stdout).to.match(/^Published version: +1\.0\.0$/m);
+    const { stdout } = await cli.run(['config', 'show', 'web', '1.0.0']);
+    expect(stdout)
+      .to.match(/^Status: +Published$/m)
+      .and.match(/^site\/x\.conf +1 +[0-9a-f]{64}$/m);
+    const answer = await hawser.admin.get('/api/v1/configurations/web/versions/1.0.0');
+    expect((await cli.run(['config', 'show', 'web', '1.0.0', '--json'])).stdout).to.equal(`${answer.text}\n`);
+    const missing = await cli.run(['config', 'show', 'none']);
+    expect(missing).to.include({ code: 1, stdout: '' });
+    expect(missing.stderr).to.match(/^hawserctl: not_found: /);
+  });
+
+  it('calls any route', async () => {
+    const all = await cli.run(['api', 'get', 'nodes', '--all']);
+    expect(JSON.parse(all.stdout)).to.have.length(1);
+    const none = await cli.run(['api', 'GET', '/api/v1/nodes', '-F', 'fqdn=two']);
+    expect(none.stdout.trim()).to.equal('[]');
+    const put = await cli.run(['api', 'PUT', 'settings/validation', '-F', 'requireSemVer=false']);
+    expect(JSON.parse(put.stdout)).to.have.property('requireSemVer', false);
+    const body = { stdin: '{"requireSemVer":true}' };
+    expect(
+      JSON.parse((await cli.run(['api', 'PUT', 'settings/validation', '-f', '-'], body)).stdout),
+    ).to.have.property('requireSemVer', true);
+    const stale = await cli.run([
+      'api',
+      'PUT',
+      'settings/validation',
+      '-F',
+      'requireSemVer=true',
+      '--if-match',
+      '"x"',
+    ]);
+    expect(stale.code).to.equal(1);
+    expect(stale.stderr).to.match(/^hawserctl: precondition_failed: /);
+    const refused = await cli.run(['api', 'PUT', 'settings/validation', '-F', 'nonsense=true']);
+    expect(refused.stderr).to.match(/^hawserctl: validation_failed: .*\n {2}\/.*: /);
+    const file = await cli.run(['api', 'GET', 'configurations/web/versions/1.0.0/files/site/x.conf', '-i']);
+    expect(file.stdout)
+      .to.match(/^200\n/)
+      .and.match(/^etag: /m)
+      .and.match(/\nx$/);
+    expect((await cli.run(['api', 'HEAD', 'nodes'])).stdout).to.match(/^x-total-count: 1$/m);
+  });
+
+  it('says what it cannot read', async () => {
+    const { code, stderr } = await cli.run(['api', 'PUT', 'settings', '-f', 'missing.json']);
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^hawserctl: .*missing\.json cannot be read: ENOENT\.\n$/);
+  });
+
+  it('prints completions', async () => {
+    for (const shell of ['bash', 'zsh', 'fish', 'powershell']) {
+      const { code, stdout } = await cli.run(['completion', shell]);
+      expect(code).to.equal(0);
+      expect(stdout).to.include('config').and.match(/\n$/);
+    }
+  });
+});

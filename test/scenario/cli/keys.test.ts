@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import { type Cli, makeCli } from '../../support/cli.ts';
+import { ALL_SCOPES, createToken, type Hawser, startHawser } from '../../support/hawser.ts';
+
+const DAY = 86_400_000;
+
+describe('registration keys by hawserctl', () => {
+  let hawser: Hawser;
+  let cli: Cli;
+
+  const keys = async () => (await hawser.admin.get('/api/v1/admin/registration-keys')).json;
+  const start = async (settings: Record<string, string> = {}) => {
+    hawser = await startHawser(settings);
+    cli = await makeCli();
+    cli.signIn(hawser.target(), await createToken(hawser.client(), hawser.session, ALL_SCOPES));
+  };
+  afterEach(async () => {
+    cli.close();
+    await hawser.close();
+  });
+
+  it('prints a new key alone on stdout, and shows its prefix and nothing more ever after', async () => {
+    await start();
+    const words = ['--max-uses', '20', '--expires', '12h', '--description', 'web'];
+    const { code, stdout, stderr } = await cli.run(['key', 'create', ...words]);
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/^reg_[\w-]{43}\n$/);
+    expect(stderr).to.match(/^It registers 20 nodes until .*, and is shown this once:\n$/);
+    const [key] = await keys();
+    expect(key).to.include({ maxUses: 20, description: 'web', allowReregistration: false });
+    expect(Date.parse(key.expiresAt) - Date.parse(key.createdAt)).to.be.closeTo(DAY / 2, 60_000);
+    const list = await cli.run(['key', 'list']);
+    expect(list.stdout.split('\n')[1]).to.match(
+      new RegExp(`^${key.keyPrefix} +valid +0 of 20 +.* web +${key.id}$`),
+    );
+    expect(list.stdout).to.not.include(stdout.trim());
+    const json = await cli.run(['key', 'list', '--json', '--filter', 'description=w*']);
+    expect(JSON.parse(json.stdout)).to.deep.equal([key]);
+    const none = await cli.run(['key', 'list', '--filter', 'isRevoked=true']);
+    expect(none).to.deep.equal({ code: 0, stdout: '', stderr: 'There are no such keys.\n' });
+  });
+
+  it('prints the line that joins a machine where the server knows its address', async () => {
+    await start({ HAWSER_PUBLIC_URL: 'https://hawser.example:8443' });
+    const { code, stdout, stderr } = await cli.run(['key', 'create', '--join', '--max-uses', '1']);
+    expect(code).to.equal(0);
+    expect(stdout)
+      .to.match(/^[^\n]+\n$/)
+      .and.include('https://hawser.example:8443')
+      .and.match(/reg_[\w-]{43}/);
+    expect(stderr).to.match(/^It registers 1 node until /);
+    const made = JSON.parse((await cli.run(['key', 'create', '--join', '--json'])).stdout);
+    expect(made.joinCommand).to.include(made.key);
+    const plain = await cli.run(['key', 'create']);
+    expect(plain.stdout).to.match(/^reg_[\w-]{43}\n$/);
+  });
+
+  it('says what is missing for such a line, and leaves no key behind', async () => {
+    await start();
+    const { code, stdout, stderr } = await cli.run(['key', 'create', '--join']);
+    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+    expect(stderr).to.include('HAWSER_PUBLIC_URL is not set').and.not.match(/reg_/);
+    expect((await keys()).map(({ isRevoked }: { isRevoked: boolean }) => isRevoked)).to.deep.equal([true]);
+  });
+
+  it('revokes one key without asking, and several only if told so', async () => {
+    await start();
+    for (let at = 0; at < 3; at++) await hawser.admin.post('/api/v1/admin/registration-keys', {});
+    const [first, second, third] = await keys();
+    const revoked = async () => (await keys()).filter((key: { isRevoked: boolean }) => key.isRevoked).length;
+    expect(await cli.run(['key', 'revoke', first.keyPrefix])).to.deep.equal({
+      ...{ code: 0, stdout: `Revoked the key ${first.keyPrefix}.\n`, stderr: '' },
+    });
+    expect(await revoked()).to.equal(1);
+    const both = ['key', 'revoke', second.id, third.keyPrefix];
+    const unasked = await cli.run(both);
+    expect({ code: unasked.code, stdout: unasked.stdout }).to.deep.equal({ code: 2, stdout: '' });
+    expect(unasked.stderr)
+      .to.include(`Revoke 2 keys: ${second.keyPrefix}, ${third.keyPrefix}?`)
+      .and.include('--yes');
+    expect((await cli.runInTerminal(both, ['n'])).code).to.equal(1);
+    expect(await revoked()).to.equal(1);
+    expect((await cli.runInTerminal(both, ['y'])).code).to.equal(0);
+    expect(await revoked()).to.equal(3);
+    const list = await cli.run(['key', 'list']);
+    expect(list.stdout.match(/ revoked /g)).to.have.length(3);
+  });
+
+  it('does not repeat a key that was given where its prefix belongs', async () => {
+    await start();
+    const secret = (await hawser.admin.post('/api/v1/admin/registration-keys', {})).json.key;
+    const { code, stderr } = await cli.run(['key', 'revoke', secret]);
+    expect(code).to.equal(1);
+    expect(stderr).to.equal('hawserctl: There is no key "reg_…".\n');
+  });
+
+  it('passes on what the server refuses, and refuses what is no number or time itself', async () => {
+    await start();
+    const past = await cli.run(['key', 'create', '--expires', '2020-01-01']);
+    expect(past.code).to.equal(1);
+    expect(past.stderr).to.match(/^hawserctl: validation_failed: .*\n {2}\/expiresAt: /);
+    for (const words of [
+      ['--max-uses', 'many'],
+      ['--expires', 'soon'],
+    ]) {
+      const { code, stderr } = await cli.run(['key', 'create', ...words]);
+      expect(code).to.equal(2);
+      expect(stderr).to.include(`${words[0]} takes a `);
+    }
+    const forbidden = await createToken(hawser.client(), hawser.session, ['nodes.read']);
+    const { code, stderr } = await cli.run(['key', 'create'], { env: { HAWSER_TOKEN: forbidden } });
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^hawserctl: forbidden: .*registration-keys\.manage/);
+    expect(await keys()).to.deep.equal([]);
+  });
+});

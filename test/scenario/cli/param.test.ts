@@ -1,0 +1,267 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { expect } from 'chai';
+import { type Cli, makeCli, type RunOptions } from '../../support/cli.ts';
+import {
+  ALL_SCOPES,
+  createToken,
+  type Hawser,
+  publishConfiguration,
+  startHawser,
+} from '../../support/hawser.ts';
+import { saveParameters } from '../../support/parameter-files.ts';
+import { makeUser } from '../../support/people.ts';
+import { createScopeType, createScopeValue } from '../../support/scopes.ts';
+
+const PROD = ['--scope', 'Environment/prod'];
+
+describe('hawserctl param', () => {
+  let hawser: Hawser;
+  let cli: Cli;
+
+  const run = (words: readonly string[], options?: RunOptions) => cli.run(['param', ...words], options);
+  const setProd = (version: string, content: string) =>
+    run(['set', 'web', ...PROD, '--version', version, '-f', '-'], { stdin: content });
+  const getProd = async (version: string) =>
+    (await run(['get', 'web', ...PROD, '--version', version])).stdout;
+  const rows = (text: string) =>
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(/ {2,}/));
+  /** An editor that runs this program. */
+  const editor = (program: string) => ({
+    env: { EDITOR: `${process.execPath} ${cli.write('editor.mjs', program)}` },
+  });
+  const writing = (text: string) =>
+    editor(`import fs from 'node:fs'; fs.writeFileSync(process.argv[2], ${JSON.stringify(text)});`);
+
+  before(async () => {
+    hawser = await startHawser();
+    cli = await makeCli();
+    cli.signIn(hawser.target(), await createToken(hawser.client(), hawser.session, ALL_SCOPES));
+    await createScopeValue(hawser, await createScopeType(hawser, 'Environment'), 'prod');
+  });
+  beforeEach(async () => {
+    // Each test has a configuration of its own name to begin with.
+    await hawser.admin.delete('/api/v1/configurations/web');
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'resources: []\n' } });
+  });
+  after(async () => {
+    cli.close();
+    await hawser.close();
+  });
+
+  it('makes a draft, replaces it, publishes it and says what is next', async () => {
+    const file = cli.write('values.yaml', 'parameters:\n  port: 1\n');
+    const words = ['set', 'web', ...PROD, '--version', '1.2.0', '-m', 'why'];
+    const made = await run([...words, '-f', 'values.yaml']);
+    expect(made).to.deep.equal({
+      code: 0,
+      stdout: 'The draft 1.2.0 of the parameters of web for Environment/prod is made.\n',
+      stderr: 'Next: "hawserctl param publish web --scope Environment/prod --version 1.2.0" publishes it.\n',
+    });
+    expect(await getProd('1.2.0')).to.equal(readFileSync(file, 'utf8'));
+    const again = await run([...words, '-f', 'values.yaml']);
+    expect(again.stdout).to.equal(
+      'Version 1.2.0 of the parameters of web for Environment/prod has this content already. Nothing was changed.\n',
+    );
+    expect((await setProd('1.2.0', 'parameters:\n  port: 2\n')).stdout).to.match(/ is replaced\.\n$/);
+    expect(await getProd('1.2.0')).to.equal('parameters:\n  port: 2\n');
+
+    const published = await run(['publish', 'web', ...PROD, '--version', '1.2.0']);
+    expect(published).to.include({ code: 0 });
+    expect(published.stdout).to.match(
+      /^Version 1\.2\.0 of the parameters of web for Environment\/prod is published\./,
+    );
+    const late = await setProd('1.2.0', 'parameters: {}\n');
+    expect(late).to.include({ code: 1, stdout: '' });
+    expect(late.stderr).to.match(/^hawserctl: published_version: .*Say another version/);
+    const twice = await run(['publish', 'web', ...PROD, '--version', '1.2.0']);
+    expect(twice).to.include({ code: 1 });
+    expect(twice.stderr).to.match(/^hawserctl: already_published: /);
+  });
+
+  it('keeps JSON as JSON, skips a scope on purpose, and prints what the API answers', async () => {
+    cli.write('values.json', '{"parameters": {"port": 1}}');
+    const words = ['set', 'web', '--scope', 'default', '--version', '1.0.0'];
+    const saved = await run([...words, '-f', 'values.json', '--json']);
+    expect(JSON.parse(saved.stdout)).to.include({ contentType: 'application/json', status: 'Draft' });
+    expect((await run([...words, '--passthrough'])).code).to.equal(0);
+    const got = await run(['get', 'web', '--scope', 'Default']);
+    expect(got).to.include({ code: 0, stdout: '' });
+    expect(got.stderr).to.match(/passthrough/);
+  });
+
+  it('lists the files of all scopes', async () => {
+    await saveParameters(hawser, { configuration: 'web', content: 'parameters: {}' });
+    await setProd('1.0.0', 'parameters: {a: 1}\n');
+    const listed = rows((await run(['list', 'web'])).stdout);
+    expect(listed.map((cells) => cells.slice(0, 3))).to.deep.equal([
+      ['SCOPE', 'VERSION', 'STATUS'],
+      ['Default', '1.0.0', 'Published'],
+      ['Environment/prod', '1.0.0', 'Draft'],
+    ]);
+    const { text } = await hawser.admin.get('/api/v1/configurations/web/parameter-files');
+    expect(JSON.parse((await run(['list', 'web', '--json'])).stdout)).to.deep.equal(JSON.parse(text));
+    expect(rows((await run(['list', 'web', '--scope', 'Environment'])).stdout)).to.have.length(2);
+    expect(rows((await run(['list', 'web', '--filter', 'status=Draft'])).stdout)).to.have.length(2);
+    const none = await run(['list', 'none']);
+    expect(none).to.include({ code: 1, stdout: '' });
+    expect(none.stderr).to.match(/^hawserctl: not_found: /);
+  });
+
+  it('prints the highest published version unless another is said', async () => {
+    for (const version of ['1.0.0', '1.1.0', '1.2.0'])
+      await setProd(version, `parameters: {v: ${version}}\n`);
+    const draft = await run(['get', 'web', ...PROD]);
+    expect(draft).to.deep.include({ code: 0, stdout: 'parameters: {v: 1.2.0}\n' });
+    expect(draft.stderr).to.equal('This is version 1.2.0 (Draft).\n');
+    await run(['publish', 'web', ...PROD, '--version', '1.1.0']);
+    expect((await run(['get', 'web', ...PROD])).stdout).to.equal('parameters: {v: 1.1.0}\n');
+    expect(await getProd('1.0.0')).to.equal('parameters: {v: 1.0.0}\n');
+    const json = JSON.parse((await run(['get', 'web', ...PROD, '--json'])).stdout);
+    expect(json).to.include({ version: '1.1.0', content: 'parameters: {v: 1.1.0}\n' });
+    expect((await run(['get', 'web', ...PROD, '--version', '9.0.0'])).code).to.equal(1);
+    const nothing = await run(['get', 'web', '--scope', 'Default']);
+    expect(nothing.stderr).to.equal(
+      'hawserctl: not_found: There are no versions of the parameters of web for Default.\n',
+    );
+  });
+
+  it('lets a terminal obey nothing of what a file holds', async () => {
+    await setProd('1.0.0', 'parameters: {a: "\u009b31m"}\n');
+    const { stdout } = await cli.runInTerminal(['param', 'get', 'web', ...PROD], []);
+    expect(stdout).to.include('\\u009b31m').and.not.include('\u009b');
+  });
+
+  it('says what a schema refuses, and where', async () => {
+    const files = { 'main.dsc.yaml': 'parameters:\n  port: {type: int}\nresources: []\n' };
+    await hawser.admin.upload('/api/v1/configurations/web/versions', { fields: { version: '2.0.0' }, files });
+    await hawser.admin.put('/api/v1/configurations/web/versions/2.0.0/publish');
+    const refused = await setProd('2.0.0', 'parameters: {port: x}\n');
+    expect(refused).to.include({ code: 1, stdout: '' });
+    expect(refused.stderr).to.match(/^hawserctl: validation_failed: .*\n {2}\/parameters\/port: /);
+  });
+
+  for (const [words, message] of [
+    [['set', 'web', '--version', '1.0.0', '-f', '-'], /Say --scope, such as/],
+    [['set', 'web', ...PROD, '-f', '-'], /Say --version, such as/],
+    [['set', 'web', ...PROD, '--version', 'v1.0.0', '-f', '-'], /drop the v/],
+    [['set', 'web', ...PROD, '--version', '1.0.0'], /-f FILE/],
+    [
+      ['set', 'web', '--scope', 'Environment', '--version', '1.0.0', '-f', '-'],
+      /say Default alone, or the value/,
+    ],
+    [
+      ['set', 'web', '--scope', 'Default/x', '--version', '1.0.0', '-f', '-'],
+      /say Default alone, or the value/,
+    ],
+    [['get', 'web', '--scope', '/prod'], /TYPE\/VALUE/],
+    [['edit', 'web', ...PROD], /VISUAL or EDITOR/],
+  ] as const)
+    it(`calls "param ${words.join(' ')}" wrong usage`, async () => {
+      const { code, stdout, stderr } = await run(words);
+      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr).to.match(message);
+    });
+
+  it('names what is not there', async () => {
+    for (const [words, message] of [
+      [
+        ['set', 'web', '--scope', 'Env/prod', '--version', '1.0.0', '-f', '-'],
+        /no scope type "Env"\. There are .*Environment/,
+      ],
+      [['set', 'none', ...PROD, '--version', '1.0.0', '-f', '-'], /no configuration "none"/],
+      [
+        ['set', 'web', '--scope', 'Node/none.example', '--version', '1.0.0', '-f', '-'],
+        /unknown_node|none\.example/,
+      ],
+      [['set', 'web', ...PROD, '--version', '1.0.0', '-f', 'none.yaml'], /none\.yaml cannot be read: ENOENT/],
+      [['explain', 'none.example'], /no node "none\.example"/],
+    ] as const) {
+      const { code, stderr } = await run(words, { stdin: 'parameters: {}\n' });
+      expect(code, stderr).to.equal(1);
+      expect(stderr).to.match(message);
+    }
+    cli.write('latin', Buffer.from([0xe4, 0x0a]));
+    const latin = await run(['set', 'web', ...PROD, '--version', '1.0.0', '-f', 'latin']);
+    expect(latin).to.include({ code: 1, stderr: 'hawserctl: latin is no text in UTF-8.\n' });
+  });
+
+  it('is enough to hold a grant on the parameters alone', async () => {
+    await setProd('1.0.0', 'parameters: {a: 1}\n');
+    const grants = [{ on: 'parameters', name: 'web', level: 'Modify' }] as const;
+    const { session } = await makeUser(hawser, { username: 'setter', grants });
+    const token = await createToken(hawser.client(), session, ['parameters.grants']);
+    const env = {
+      HAWSER_URL: `https://localhost:${hawser.target().port}`,
+      HAWSER_TOKEN: token,
+      HAWSER_CA_FILE: cli.write('ca.pem', hawser.target().ca),
+    };
+    const words = ['set', 'web', '--scope', 'Default', '--version', '1.0.0', '-f', '-'];
+    const made = await run(words, { env, stdin: 'parameters: {}\n' });
+    expect(made).to.include({
+      code: 0,
+      stdout: 'The draft 1.0.0 of the parameters of web for Default is made.\n',
+    });
+  });
+
+  describe('edit', () => {
+    it('makes a draft above what is published, and then edits that', async () => {
+      await saveParameters(hawser, { configuration: 'web', content: 'parameters: {a: 1}\n' });
+      const words = ['edit', 'web', '--scope', 'Default'];
+      const made = await run(words, writing('parameters: {a: 2}\n'));
+      expect(made).to.include({
+        code: 0,
+        stdout: 'The draft 1.0.1 of the parameters of web for Default is made.\n',
+      });
+      const changed = await run(words, writing('parameters: {a: 3}\n'));
+      expect(changed.stdout).to.equal('The draft 1.0.1 of the parameters of web for Default is replaced.\n');
+      const path = await run(['get', 'web', '--scope', 'Default', '--version', '1.0.1']);
+      expect(path.stdout).to.equal('parameters: {a: 3}\n');
+    });
+
+    it('opens what $VISUAL says with the content that is there, and says if nothing was changed', async () => {
+      await setProd('1.0.0', 'parameters: {a: 1}\n');
+      const copy = editor(
+        `import fs from 'node:fs'; fs.copyFileSync(process.argv[2], ${JSON.stringify(`${cli.home}/seen`)});`,
+      );
+      const env = { VISUAL: copy.env.EDITOR, EDITOR: 'false' };
+      const same = await run(['edit', 'web', ...PROD], { env });
+      expect(same).to.deep.equal({ code: 0, stdout: 'Nothing was changed.\n', stderr: '' });
+      expect(readFileSync(`${cli.home}/seen`, 'utf8')).to.equal('parameters: {a: 1}\n');
+      expect(JSON.parse((await run(['list', 'web', '--json'])).stdout)).to.have.length(1);
+    });
+
+    it('sends nothing if the editor fails', async () => {
+      const failed = await run(['edit', 'web', ...PROD], { env: { EDITOR: 'false' } });
+      expect(failed).to.include({ code: 1, stdout: '' });
+      expect(failed.stderr).to.match(/The editor "false" ended with 1\. Nothing was sent/);
+    });
+
+    for (const [what, before] of [
+      ['changed', true],
+      ['made', false],
+    ] as const)
+      it(`does not overwrite a draft that somebody else has ${what} meanwhile, and keeps the text`, async () => {
+        if (before) await setProd('1.0.0', 'parameters: {a: 1}\n');
+        const words = ['param', 'set', 'web', ...PROD, '--version', '1.0.0', '-f', '-'];
+        const meanwhile = editor(`
+          import fs from 'node:fs';
+          import { spawnSync } from 'node:child_process';
+          const words = ${JSON.stringify([`${cli.home}/hawserctl.mjs`, ...words])};
+          spawnSync(process.execPath, words, { input: 'parameters: {theirs: 1}\\n' });
+          fs.writeFileSync(process.argv[2], 'parameters: {mine: 1}\\n');`);
+        const { code, stdout, stderr } = await run(['edit', 'web', ...PROD], meanwhile);
+        expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+        expect(stderr).to.match(
+          before ? /^hawserctl: precondition_failed: /m : /^hawserctl: version_exists: /m,
+        );
+        const [, kept = ''] = /Your text is kept in (.*)\.\n/.exec(stderr) ?? [];
+        expect(readFileSync(kept, 'utf8')).to.equal('parameters: {mine: 1}\n');
+        rmSync(dirname(kept), { recursive: true });
+        expect(await getProd('1.0.0')).to.equal('parameters: {theirs: 1}\n');
+      });
+  });
+});

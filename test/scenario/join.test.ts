@@ -1,0 +1,353 @@
+import { X509Certificate } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { sha256Hex } from '../../src/lib/hash.ts';
+import { createAuthority, issueServerCertificate } from '../../src/security/certificate-authority.ts';
+import { type Hawser, startHawser } from '../support/hawser.ts';
+import { describeWith } from '../support/installed.ts';
+import { type Machine, makeMachine } from '../support/join-line.ts';
+import { steadyPort } from '../support/ports.ts';
+import { buildOnce } from '../support/program.ts';
+import { ok } from '../support/replies.ts';
+import { startTamperingProxy, type Tamper } from '../support/tampering-proxy.ts';
+
+const KEYS = '/api/v1/admin/registration-keys';
+const AGENT = '/download/hawser-agent.mjs';
+const CA = '/api/v1/ca.pem';
+/** A terminal may take no more in one line. */
+const LINE = 4095;
+
+interface Made {
+  id: string;
+  key: string;
+  joinCommand: string;
+}
+
+/** Starts a server that knows its own address. */
+async function startKnown(settings: Record<string, string> = {}): Promise<{ hawser: Hawser; url: string }> {
+  const port = await steadyPort();
+  const url = `https://localhost:${port}`;
+  const hawser = await startHawser({ HAWSER_PORT: String(port), HAWSER_PUBLIC_URL: url, ...settings });
+  return { hawser, url };
+}
+
+describe('the line that joins a machine', () => {
+  let hawser: Hawser;
+  let url: string;
+  let fingerprint: string;
+  let machine: Machine;
+  let made: Made;
+  let count = 0;
+
+  before(async () => {
+    buildOnce();
+    ({ hawser, url } = await startKnown());
+    fingerprint = new X509Certificate(hawser.target().ca).fingerprint256.replaceAll(':', '').toLowerCase();
+  });
+  after(() => hawser.close());
+  beforeEach(async () => {
+    count += 1;
+    machine = makeMachine(`machine-${count}.example.org`);
+    made = await ok(201, hawser.admin.post(KEYS, { maxUses: 1 }));
+  });
+  afterEach(() => machine.remove());
+
+  const uses = async () => {
+    const all: (Made & { currentUses: number })[] = await ok(200, hawser.admin.get(KEYS));
+    return all.find(({ id }) => id === made.id)?.currentUses;
+  };
+  const expectRefusal = async (line: string, message: RegExp, variables: Record<string, string> = {}) => {
+    const { code, stdout, stderr } = await machine.run(line, variables);
+    expect(code, stdout + stderr).to.equal(3);
+    expect(stderr).to.match(message);
+    // Node itself warns of an environment that verifies nothing.
+    expect(stderr.replace(/^\(.*\n/gm, '')).to.match(/^hawser: [^\n]+\n$/);
+    expect(existsSync(join(machine.folder, 'hawser-agent'))).to.equal(false);
+    expect(await uses()).to.equal(0);
+  };
+  const withProxy = async (tamper: Tamper, work: (line: string) => Promise<void>) => {
+    const proxy = await startTamperingProxy(hawser, tamper);
+    try {
+      await work(made.joinCommand.replace(url, `https://localhost:${proxy.target.port}`));
+    } finally {
+      await proxy.close();
+    }
+  };
+  /** Runs the line with another agent, which the line expects. */
+  const withAgent = async (text: string, variables: Record<string, string> = {}) => {
+    const tamper: Tamper = (path, reply) => (path === AGENT ? { ...reply, bytes: Buffer.from(text) } : reply);
+    const proxy = await startTamperingProxy(hawser, tamper);
+    try {
+      const line = made.joinCommand
+        .replace(url, `https://localhost:${proxy.target.port}`)
+        .replace(/'[0-9a-f]{64}'$/, `'${sha256Hex(text)}'`);
+      return await machine.run(line, variables);
+    } finally {
+      await proxy.close();
+    }
+  };
+
+  it('is one line that every shell takes as it is, with the key, the fingerprint and the digest', async () => {
+    const { joinCommand, key } = made;
+    expect(joinCommand).to.have.length.below(LINE);
+    // Between single quotes a shell changes nothing but these.
+    expect(joinCommand)
+      .to.match(/^[\x20-\x7e]+$/)
+      .and.not.match(/[\\!]/);
+    const etag = String((await hawser.client().call('HEAD', AGENT)).headers['etag']);
+    expect(joinCommand.startsWith(`HAWSER_AGENT_REGISTRATION_KEY='${key}' node -e '`)).to.equal(true);
+    expect(joinCommand).to.include(` '${url}' '${fingerprint}' '${etag.slice(1, -1)}`);
+  });
+
+  for (const shell of ['dash', 'bash']) {
+    describeWith([shell], `in ${shell}`, () => {
+      it('gets what the machine needs, and registers it', async () => {
+        const { code, stdout, stderr } = await machine.run(made.joinCommand, {}, shell);
+        expect(code, stdout + stderr).to.equal(0);
+        const nodes = await ok(200, hawser.admin.get(`/api/v1/nodes?fqdn=machine-${count}.example.org`));
+        expect(nodes).to.have.lengthOf(1);
+        expect(await uses()).to.equal(1);
+      });
+    });
+  }
+
+  it('leaves the agent, the authority and settings in a folder of their own, and the key nowhere', async () => {
+    const { code, stdout, stderr } = await machine.run(made.joinCommand);
+    expect(code, stdout + stderr).to.equal(0);
+    expect(statSync(join(machine.folder, 'hawser-agent')).mode & 0o777).to.equal(0o700);
+    expect(JSON.parse(machine.read('hawser-agent/settings.json'))).to.deep.equal({
+      ...{ server: url, name: `machine-${count}.example.org`, stateDir: 'state', caFile: 'ca.pem' },
+    });
+    expect(new X509Certificate(machine.read('hawser-agent/ca.pem')).fingerprint256).to.equal(
+      new X509Certificate(hawser.target().ca).fingerprint256,
+    );
+    expect(machine.read('hawser-agent/hawser-agent.mjs')).to.equal(
+      (await hawser.client().get(AGENT)).bytes.toString(),
+    );
+    const found = await machine.run(`grep -rlF '${made.key}' . || true`);
+    expect(found.stdout).to.equal('');
+    expect(stdout + stderr).to.not.include(made.key);
+    // What it has left is enough for the agent.
+    const again = await machine.run(
+      'node hawser-agent/hawser-agent.mjs run --once --config hawser-agent/settings.json',
+    );
+    expect(again.code, again.stdout + again.stderr).to.equal(0);
+  });
+
+  it('names the key in no argument of a program', async () => {
+    const shim = join(machine.folder, 'node');
+    writeFileSync(shim, `#!/bin/sh\nprintf '%s ' "$@" >arguments\nexec '${process.execPath}' "$@"\n`);
+    chmodSync(shim, 0o755);
+    const path = `${machine.folder}:${process.env['PATH']}`;
+    const { code, stderr } = await machine.run(made.joinCommand, { PATH: path });
+    expect(code, stderr).to.equal(0);
+    expect(machine.read('arguments')).to.include(fingerprint).and.not.include(made.key);
+  });
+
+  it('trusts no other authority than the one of its fingerprint', async () => {
+    const other = fingerprint.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
+    await expectRefusal(made.joinCommand.replace(fingerprint, other), /the authority of .* is not the one/);
+  });
+
+  it('is not led by a second authority behind the right one, nor by an environment that verifies nothing', async () => {
+    const another = await createAuthority(Date.now());
+    const { certificate: cert, key } = await issueServerCertificate(another, ['localhost'], Date.now());
+    const paths: string[] = [];
+    const impostor = createServer({ cert, key }, (request, response) => {
+      paths.push(request.url ?? '');
+      response.end(hawser.target().ca + another.certificate);
+    });
+    await new Promise<void>((resolve) => impostor.listen(0, '127.0.0.1', resolve));
+    try {
+      const there = `https://localhost:${(impostor.address() as AddressInfo).port}`;
+      await expectRefusal(made.joinCommand.replace(url, there), /unable to verify|certificate/, {
+        NODE_TLS_REJECT_UNAUTHORIZED: '0',
+      });
+      // It has got nowhere near the agent, and nothing was sent that somebody could use.
+      expect(paths).to.deep.equal([CA]);
+    } finally {
+      impostor.closeAllConnections();
+      impostor.close();
+    }
+  });
+
+  it('lets no environment keep the agent from verifying the server', async () => {
+    const { code, stdout } = await withAgent('process.stdout.write(JSON.stringify(process.env))', {
+      NODE_TLS_REJECT_UNAUTHORIZED: '0',
+      HAWSER_AGENT_SERVER: 'https://elsewhere.example.org',
+      HAWSER_AGENT_CA_FILE: '/etc/another.pem',
+    });
+    expect(code).to.equal(0);
+    expect(JSON.parse(stdout)).to.not.have.property('NODE_TLS_REJECT_UNAUTHORIZED');
+    expect(JSON.parse(stdout)).to.include({ HAWSER_AGENT_CA_FILE: 'hawser-agent/ca.pem' });
+    expect(JSON.parse(stdout).HAWSER_AGENT_SERVER).to.match(/^https:\/\/localhost:/);
+  });
+
+  it('fails where the agent was killed', async () => {
+    expect((await withAgent("process.kill(process.pid, 'SIGKILL')")).code).to.equal(1);
+  });
+
+  it('keeps only the certificate that it has compared', async () => {
+    const another = await createAuthority(Date.now());
+    const tamper: Tamper = (path, reply) =>
+      path === CA
+        ? { ...reply, bytes: Buffer.concat([reply.bytes, Buffer.from(another.certificate)]) }
+        : reply;
+    await withProxy(tamper, async (line) => {
+      await machine.run(line);
+      expect(machine.read('hawser-agent/ca.pem').match(/BEGIN CERTIFICATE/g)).to.have.lengthOf(1);
+    });
+  });
+
+  it('runs no agent of another digest', async () => {
+    const tamper: Tamper = (path, reply) =>
+      path === AGENT ? { ...reply, bytes: Buffer.concat([reply.bytes, Buffer.from('\n')]) } : reply;
+    await withProxy(tamper, (line) => expectRefusal(line, /the agent at .* is not the one/));
+  });
+
+  it('says what is wrong with the way to the server', async () => {
+    const failing: [Tamper, RegExp][] = [
+      [(path, reply) => (path === AGENT ? null : reply), /socket hang up|ECONNRESET/],
+      [
+        (path, reply) => (path === AGENT ? { ...reply, status: 404 } : reply),
+        /hawser-agent\.mjs answers 404/,
+      ],
+      [(_, reply) => ({ ...reply, bytes: Buffer.from('no certificate') }), /^hawser: https:/],
+    ];
+    for (const [tamper, message] of failing) await withProxy(tamper, (line) => expectRefusal(line, message));
+    const nowhere = made.joinCommand.replace(url, `https://localhost:${await steadyPort()}`);
+    await expectRefusal(nowhere, /ECONNREFUSED/);
+    const misnamed = made.joinCommand.replace(url, url.replace('localhost', '127.0.0.2'));
+    await expectRefusal(misnamed, /IP: 127\.0\.0\.2|ECONNREFUSED/);
+  });
+
+  it('touches no folder that is there already', async () => {
+    mkdirSync(join(machine.folder, 'hawser-agent'));
+    const { code, stderr } = await machine.run(made.joinCommand);
+    expect(code).to.equal(3);
+    expect(stderr).to.include('EEXIST').and.include('hawser-agent');
+    expect(existsSync(join(machine.folder, 'hawser-agent/hawser-agent.mjs'))).to.equal(false);
+    expect(await uses()).to.equal(0);
+  });
+
+  it('sends the key to no other server that the environment names', async () => {
+    const elsewhere = `https://localhost:${await steadyPort()}`;
+    const { code, stderr } = await machine.run(made.joinCommand, { HAWSER_AGENT_SERVER: elsewhere });
+    expect(code, stderr).to.equal(0);
+    expect(await uses()).to.equal(1);
+  });
+
+  it('ends as the agent ends, such as with a key that was revoked', async () => {
+    await ok(204, hawser.admin.delete(`${KEYS}/${made.id}`));
+    const { code, stdout, stderr } = await machine.run(made.joinCommand);
+    expect(code, stdout + stderr).to.equal(1);
+    expect(stdout + stderr)
+      .to.match(/key/)
+      .and.not.include(made.key);
+  });
+
+  it('is shown once, and stands in no list, log or entry of the audit trail', async () => {
+    const { joinCommand, key, id } = made;
+    const listed = await hawser.admin.get(KEYS);
+    expect(listed.json.find((row: Made) => row.id === id)).to.not.have.property('joinCommand');
+    const changed = await hawser.admin.put(`${KEYS}/${id}`, { description: 'Rack 12' });
+    expect(changed.json).to.not.have.property('joinCommand');
+    const audit = await hawser.admin.get('/api/v1/audit-log?take=1000');
+    for (const text of [listed.text, changed.text, audit.text, hawser.log()])
+      expect(text.includes(key) || text.includes(joinCommand.slice(-64)), text.slice(0, 80)).to.equal(false);
+  });
+});
+
+describe('the line that joins a machine, with a certificate of another authority', () => {
+  let folder: string;
+  let hawser: Hawser;
+  let caFile: string;
+  let line: string;
+
+  before(async () => {
+    buildOnce();
+    folder = mkdtempSync(join(tmpdir(), 'hawser-join-'));
+    const file = (name: string, content: string) => {
+      const path = join(folder, name);
+      writeFileSync(path, content, { mode: 0o600 });
+      return path;
+    };
+    const authority = await createAuthority(Date.now());
+    const { certificate, key } = await issueServerCertificate(authority, ['localhost'], Date.now());
+    // The clients of the tests trust the authority in this folder.
+    mkdirSync(join(folder, 'data/tls'), { recursive: true });
+    caFile = file('data/tls/ca.crt', authority.certificate);
+    file('data/tls/ca.key', authority.key);
+    const own = { HAWSER_TLS_CERT: file('own.crt', certificate), HAWSER_TLS_KEY: file('own.key', key) };
+    ({ hawser } = await startKnown({ ...own, HAWSER_DATA_DIR: join(folder, 'data') }));
+    line = (await ok(201, hawser.admin.post(KEYS, {}))).joinCommand;
+  });
+  after(async () => {
+    await hawser.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('holds no fingerprint, says so, and trusts whom Node trusts', async () => {
+    expect(line).to.include(" 'system' ");
+    const machine = makeMachine('machine-a.example.org');
+    try {
+      const { code, stderr } = await machine.run(line);
+      expect(code, stderr).to.equal(3);
+      expect(stderr).to.match(
+        /^hawser: this line holds no fingerprint of https:.*\nhawser: https:.*certificate.*\n$/,
+      );
+    } finally {
+      machine.remove();
+    }
+  });
+
+  it('takes an authority that the machine names, and keeps it for the agent', async () => {
+    const machine = makeMachine('machine-b.example.org');
+    try {
+      const { code, stdout, stderr } = await machine.run(line, { HAWSER_AGENT_CA_FILE: caFile });
+      expect(code, stdout + stderr).to.equal(0);
+      expect(JSON.parse(machine.read('hawser-agent/settings.json'))).to.include({ caFile: 'ca.pem' });
+      expect(machine.read('hawser-agent/ca.pem')).to.include('BEGIN CERTIFICATE');
+    } finally {
+      machine.remove();
+    }
+  });
+});
+
+describe('no line that joins a machine', () => {
+  const keyOf = async (settings: Record<string, string>) => {
+    const hawser = await startHawser(settings);
+    try {
+      return await ok(201, hawser.admin.post(KEYS, {}));
+    } finally {
+      await hawser.close();
+    }
+  };
+
+  before(buildOnce);
+
+  it('is made while nobody has said where the server is', async () => {
+    expect(await keyOf({})).to.not.have.property('joinCommand');
+  });
+
+  it('is made for a way without TLS', async () => {
+    const settings = { HAWSER_ENV: 'development', HAWSER_PUBLIC_URL: 'http://localhost:8080' };
+    expect(await keyOf(settings)).to.not.have.property('joinCommand');
+  });
+
+  it('is made where nodes need certificates of another authority', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hawser-join-'));
+    try {
+      const file = join(folder, 'nodes.crt');
+      writeFileSync(file, (await createAuthority(Date.now())).certificate);
+      const settings = { HAWSER_PUBLIC_URL: 'https://hawser.example.org', HAWSER_NODE_CA: file };
+      expect(await keyOf(settings)).to.not.have.property('joinCommand');
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});

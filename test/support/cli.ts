@@ -1,0 +1,112 @@
+/** Runs `hawserctl` as its users do: the one file, as a process of its own, with a home of its own. */
+
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import * as esbuild from 'esbuild';
+import type { Target } from './client.ts';
+import { PROJECT } from './program.ts';
+import type { Ended } from './spawned.ts';
+
+export interface RunOptions {
+  /** In addition to HOME and PATH. */
+  env?: Record<string, string>;
+  stdin?: string | Buffer;
+  cwd?: string;
+}
+
+export interface Cli {
+  /** The folder that is HOME and the working folder. */
+  home: string;
+  /** Where the servers are kept. */
+  hostsFile: string;
+  /** @param words the command line */
+  run(words: readonly string[], options?: RunOptions): Promise<Ended>;
+  /** Runs in a terminal of 80 columns and types these lines; both streams are stdout then. */
+  runInTerminal(words: readonly string[], typed: readonly string[], options?: RunOptions): Promise<Ended>;
+  /** Writes a file into the home. @returns its path */
+  write(name: string, content: string | Buffer): string;
+  /** Keeps a token for this server without `login`. */
+  signIn(target: Target, token: string, username?: string): void;
+  close(): void;
+}
+
+let built: Promise<string> | null = null;
+
+/** The text of the program, built from the sources once for all tests of a process. */
+function buildOnce(): Promise<string> {
+  built ??= (async () => {
+    const { buildClients } = await import(pathToFileURL(join(PROJECT, 'scripts/build-clients.js')).href);
+    const files: { path: string; contents: Uint8Array }[] = await buildClients(esbuild.build, PROJECT, '');
+    const contents = files.find(({ path }) => path === 'hawserctl.mjs')?.contents ?? Buffer.alloc(0);
+    return Buffer.from(contents).toString('utf8');
+  })();
+  return built;
+}
+
+export async function makeCli(): Promise<Cli> {
+  const home = mkdtempSync(join(tmpdir(), 'hawserctl-'));
+  const config = join(home, 'config');
+  const program = join(home, 'hawserctl.mjs');
+  const hostsFile = join(config, 'hawser/hosts.json');
+  writeFileSync(program, await buildOnce());
+  const start = (
+    file: string,
+    words: readonly string[],
+    { env = {}, stdin = '', cwd = home }: RunOptions,
+  ) => {
+    const own = { PATH: process.env['PATH'] ?? '', HOME: home, XDG_CONFIG_HOME: config };
+    const child = spawn(file, words, { cwd, env: { ...own, ...env } });
+    const ended = follow(child);
+    child.stdin.on('error', () => undefined);
+    return { child, ended, stdin };
+  };
+  return {
+    home,
+    hostsFile,
+    run: (words, options = {}) => {
+      const { child, ended, stdin } = start(process.execPath, [program, ...words], options);
+      child.stdin.end(stdin);
+      return ended;
+    },
+    runInTerminal: (words, typed, options = {}) => {
+      const line = ['stty cols 80;', process.execPath, program, ...words].map(quoteWord).join(' ');
+      const { child, ended } = start('script', ['-qec', line, '/dev/null'], options);
+      // A line is typed when the question for it is there.
+      const rest = [...typed];
+      child.stdout.on('data', (chunk: Buffer) => {
+        if (/(: |\[y\/N\] )$/.test(chunk.toString())) child.stdin.write(`${rest.shift() ?? ''}\r`);
+      });
+      return ended;
+    },
+    write: (name, content) => {
+      writeFileSync(join(home, name), content);
+      return join(home, name);
+    },
+    signIn: ({ port, ca }, token, username = 'admin') => {
+      const origin = `https://localhost:${port}`;
+      const host = { trust: { kind: 'authority', pem: ca }, token, username, tokenId: null };
+      mkdirSync(join(config, 'hawser'), { recursive: true, mode: 0o700 });
+      const text = JSON.stringify({ current: origin, hosts: { [origin]: host } });
+      writeFileSync(hostsFile, text, { mode: 0o600 });
+    },
+    close: () => rmSync(home, { recursive: true, force: true }),
+  };
+}
+
+function follow(child: ReturnType<typeof spawn>): Promise<Ended> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
+  child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')));
+  return new Promise((resolve) => {
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+/** The first word is a command of the shell. */
+function quoteWord(word: string): string {
+  return word.endsWith(';') ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
