@@ -1,7 +1,7 @@
 /**
- * Plays the README and the pages of docs that continue it, as a reader would: every `bash` block as printed, in order,
- * in a fresh copy of the project, with a home folder of its own. Each page has a terminal (bash) of its own. A block
- * that is only `npm start` is the terminal of the server: it runs beside the others. At the end the server is stopped,
+ * Plays a page and the pages that continue it, as a reader would: every `bash` block as printed, in order, in a fresh
+ * copy of the project, with a home folder of its own. Each page has a terminal (bash) of its own. A block that is only
+ * `npm start`, perhaps with settings before it, is the terminal of the server: it runs beside the others. At the end the server is stopped,
  * and the blocks marked `bash last`, which remove everything, are run. Then the server must start as at first.
  *
  * One thing differs from what is printed: 8443 is replaced by a free port, so that a server of yours can go on
@@ -19,21 +19,24 @@ import { matches } from './expectation.ts';
 import { Shell } from './shell.ts';
 
 export const PROJECT = resolve(import.meta.dirname, '../..');
-/** The README, and the pages that hold walks. Each of these continues the README, and needs none of the others. */
-export const WALKS = [
-  'README.md',
-  'docs/versions.md',
-  'docs/tokens.md',
-  'docs/parameters.md',
-  'docs/agent.md',
-  'docs/protocol.md',
-  'docs/troubleshooting.md',
+/** The pages that hold walks. The first page of each list starts a server; the others continue it, each on its own. */
+export const WALKS: readonly (readonly string[])[] = [
+  ['README.md'],
+  [
+    'docs/api-walk.md',
+    'docs/versions.md',
+    'docs/tokens.md',
+    'docs/parameters.md',
+    'docs/agent.md',
+    'docs/protocol.md',
+    'docs/troubleshooting.md',
+  ],
 ];
 /** Commands that the walks use in addition to those that the project itself needs. */
 export const README_TOOLS = ['bash', 'curl', 'openssl', 'unzip', 'git'];
 
 const PRINTED_PORT = '8443';
-const START_COMMAND = 'npm start';
+const START_COMMAND = /^([A-Z_]+=\S+ )*npm start$/;
 const START_TIMEOUT = 180_000;
 /** These are not copied: they hold state, or are large. What the walks need of them is linked or made empty. */
 const NOT_COPIED = new Set(['node_modules', 'data', 'repos', '.git', 'coverage', 'test']);
@@ -55,7 +58,7 @@ export class ReadmeError extends Error {
   }
 }
 
-export function readPages(names: readonly string[] = WALKS): Page[] {
+export function readPages(names: readonly string[]): Page[] {
   return names.map((name) => ({ name, markdown: readFileSync(join(PROJECT, name), 'utf8') }));
 }
 
@@ -118,7 +121,7 @@ class Terminals {
     this.shell = shell;
     for (const block of blocks) {
       onBlock(block);
-      if (block.code.trim() === START_COMMAND) await this.startServer(block);
+      if (START_COMMAND.test(block.code.trim())) await this.startServer(block);
       else await run(shell, block);
     }
     shell.close();
@@ -146,7 +149,7 @@ class Terminals {
 
   private async startServer(block: Block): Promise<void> {
     // Both outputs go to one stream, as in a terminal, so that lines come in the order in which they were written.
-    const code = `exec 2>&1; exec ${START_COMMAND}`;
+    const code = `exec 2>&1; exec env ${block.code.trim()}`;
     const program = new Program('bash', ['-c', code], { cwd: this.clone, env: this.env });
     this.server = { program, block };
     const started = (output: string) => matches(block.expected ?? '...', output);

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect } from 'chai';
+import { COMMANDS } from '../../src/cli/commands.ts';
 import { ConfigError, readConfig } from '../../src/config.ts';
 import { OPERATIONS } from '../../src/operations/commands.ts';
 import { serve } from '../../src/serve-command.ts';
@@ -73,9 +74,9 @@ describe('the documents', () => {
 
   it('name no setting that there is not, and the page of settings lists each that there is', () => {
     const known = knownSettings();
-    // The agent and the tests have settings of their own.
+    // The agent, hawserctl and the tests have settings of their own.
     const named = [...mentions(/\b(HAWSER_[A-Z_]*[A-Z])\b/g)].filter(
-      ([name]) => !/^HAWSER_(?:AGENT|TEST)_/.test(name),
+      ([name]) => !/^HAWSER_(?:(?:AGENT|TEST)_|(?:URL|TOKEN|CA_FILE)$)/.test(name),
     );
     expect(named.filter(([name]) => !known.includes(name))).to.deep.equal([]);
     const listed = read('docs/settings.md');
@@ -92,5 +93,22 @@ describe('the documents', () => {
     const { scripts } = JSON.parse(read('package.json'));
     const run = mentions(/npm run ([a-z][a-z:-]*)/g);
     expect([...run].filter(([script]) => !(script in scripts))).to.deep.equal([]);
+  });
+
+  it('list the commands of hawserctl, and name none that there is not', () => {
+    const paths = COMMANDS.map(({ path }) => path);
+    const rows = [...read('docs/hawserctl.md').matchAll(/^\| (`[a-z]+[^|]*) \| .* \|$/gm)];
+    let group = '';
+    const listed = rows.flatMap(([, cell = '']) =>
+      [...cell.matchAll(/`([a-z]+)(?: ([a-z]+)\b)?[^`]*`/g)].map(([, first = '', second = '']) => {
+        const isWhole = second !== '' || paths.includes(first);
+        if (second !== '') group = first;
+        return isWhole ? `${first} ${second}`.trim() : `${group} ${first}`;
+      }),
+    );
+    expect(listed.filter((path) => path !== 'source')).to.have.members(paths);
+    const said = mentions(/(?:`|^)hawserctl ([a-z]+(?: [a-z]+)?)/gm);
+    const isKnown = (words: string) => paths.includes(words) || paths.includes(words.split(' ')[0] ?? '');
+    expect([...said].filter(([words]) => !isKnown(words))).to.deep.equal([]);
   });
 });
