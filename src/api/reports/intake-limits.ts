@@ -19,12 +19,13 @@ function tooMany(message: string, wait: number): HawserError {
   return new HawserError('rate_limited', 'rate_limited', message, { retryAfter: Math.ceil(wait / SECOND) });
 }
 
-/** A state for each node that has sent reports. Once a minute, states that no longer matter are removed. */
+/** A state for each node that has sent reports. Once a minute, states that do not matter are removed. */
 class NodeStates<T> extends Map<string, T> {
   private nextSweep = 0;
 
   sweep(now: number, isOver: (state: T) => boolean): void {
-    if (now < this.nextSweep) return;
+    // A sweep that lies further ahead was set before the clock was set back.
+    if (now < this.nextSweep && this.nextSweep <= now + MINUTE) return;
     this.nextSweep = now + MINUTE;
     for (const [nodeId, state] of this) if (isOver(state)) this.delete(nodeId);
   }
@@ -32,15 +33,18 @@ class NodeStates<T> extends Map<string, T> {
 
 /**
  * Takes BURST reports of a node at once, then one each INTERVAL. This is the generic cell rate algorithm: all it keeps
- * of a node is the time at which its bucket is full again.
+ * of a node is the time at which its bucket is full again. One that is further ahead than any bucket can be was kept
+ * before the clock was set back, and does not count.
  */
 export class FloodGuard {
   private readonly nodes = new NodeStates<number>();
 
   /** @throws HawserError rate_limited with the seconds after which the next report is taken */
   admit(nodeId: string, now: number): void {
-    this.nodes.sweep(now, (fullAt) => fullAt <= now);
-    const fullAt = Math.max(this.nodes.get(nodeId) ?? 0, now) + INTERVAL;
+    const isFilling = (fullAt: number) => fullAt > now && fullAt <= now + BURST * INTERVAL;
+    this.nodes.sweep(now, (fullAt) => !isFilling(fullAt));
+    const known = this.nodes.get(nodeId) ?? 0;
+    const fullAt = (isFilling(known) ? known : now) + INTERVAL;
     const excess = fullAt - now - BURST * INTERVAL;
     if (excess > 0) throw tooMany('Too many reports; wait a little', excess);
     this.nodes.set(nodeId, fullAt);
@@ -54,13 +58,16 @@ interface Minute {
   until: number;
 }
 
-/** Takes MAX_BYTES_PER_HOUR of each node. It keeps at most 61 minutes of a node, the oldest first. */
+/**
+ * Takes MAX_BYTES_PER_HOUR of each node. It keeps at most 61 minutes of a node, the oldest first. Minutes that have not
+ * come yet were kept before the clock was set back, and do not count.
+ */
 export class VolumeGuard {
   private readonly nodes = new NodeStates<Minute[]>();
 
   /** @throws HawserError rate_limited with the seconds until there is room for a report of so many bytes */
   admit(nodeId: string, bytes: number, now: number): void {
-    this.nodes.sweep(now, (minutes) => minutes.every(({ until }) => until <= now));
+    this.nodes.sweep(now, (minutes) => !minutes.some((minute) => counts(minute, now)));
     const minutes = this.current(nodeId, now);
     let excess = minutes.reduce((sum, minute) => sum + minute.bytes, bytes) - MAX_BYTES_PER_HOUR;
     if (excess <= 0) return;
@@ -94,6 +101,10 @@ export class VolumeGuard {
   }
 
   private current(nodeId: string, now: number): Minute[] {
-    return (this.nodes.get(nodeId) ?? []).filter(({ until }) => until > now);
+    return (this.nodes.get(nodeId) ?? []).filter((minute) => counts(minute, now));
   }
+}
+
+function counts({ until }: Minute, now: number): boolean {
+  return until > now && until <= now + MINUTE + HOUR;
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { FloodGuard } from '../../../src/api/reports/intake-limits.ts';
-import { MINUTE, SECOND } from '../../../src/lib/clock.ts';
+import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts';
 import { HawserError } from '../../../src/lib/errors.ts';
 
 /** Seconds after which to try again; null where the report is admitted. */
@@ -45,5 +45,12 @@ describe('the guard against floods of reports', () => {
   it('never stops who reports twice a second', () => {
     const guard = new FloodGuard();
     for (let now = 0; now < 10 * MINUTE; now += 500) expect(retryAfter(guard, 'a', now)).to.equal(null);
+  });
+
+  it('does not hold up who has reported before the clock was set back', () => {
+    const guard = new FloodGuard();
+    admitted(guard, 'a', 2 * HOUR, 500);
+    expect(admitted(guard, 'a', HOUR, 500)).to.equal(120);
+    expect(admitted(guard, 'a', HOUR + MINUTE, 500)).to.equal(120);
   });
 });

@@ -62,4 +62,12 @@ describe('the guard of how much a node reports', () => {
     giveBack();
     expect(retryAfter(guard, 'a', MAX_BYTES_PER_HOUR, MINUTE)).to.equal(null);
   });
+
+  it('does not hold up who has reported before the clock was set back', () => {
+    const guard = new VolumeGuard();
+    guard.take('a', MAX_BYTES_PER_HOUR, 5 * HOUR);
+    expect(retryAfter(guard, 'a', MAX_BYTES_PER_HOUR, 2 * HOUR)).to.equal(null);
+    guard.take('a', MAX_BYTES_PER_HOUR, 2 * HOUR);
+    expect(retryAfter(guard, 'a', 1, 2 * HOUR)).to.be.greaterThan(0);
+  });
 });
