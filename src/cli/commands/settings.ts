@@ -88,6 +88,8 @@ const set = command({
   async run({ api, out, arguments: { pairs } }) {
     const values = Object.fromEntries(
       pairs.map((pair) => {
+        if (Object.hasOwn(SECTIONS, pair))
+          throw new UsageError(`"${pair}" is a section, which is not said: only NAME=VALUE of each setting.`);
         const [name, value] = readPair(pair, 'A setting');
         return [name, toValue(value) as string | number | boolean | null];
       }),

@@ -67,6 +67,9 @@ describe('the settings of the server by hawserctl', () => {
     const written = await run('set', 'keepVersions');
     expect(written.code).to.equal(2);
     expect(written.stderr).to.equal('hawserctl: A setting is written as name=value.\n');
+    const section = await run('set', 'retention', 'keepVersions=7');
+    expect(section.code).to.equal(2);
+    expect(section.stderr).to.include('"retention" is a section').and.include('NAME=VALUE');
     expect(await read('/retention')).to.deep.equal(before);
   });
 
