@@ -2,6 +2,7 @@
 
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cli, makeCli } from './cli.ts';
 import { ALL_SCOPES, createToken, type Hawser, startHawser } from './hawser.ts';
 import { parsePrometheus } from './prometheus.ts';
@@ -16,6 +17,8 @@ export interface CliSession {
   folder(name: string, files: Readonly<Record<string, string | Buffer>>): string;
   /** What the server was asked meanwhile, such as `GET /api/v1/nodes`, sorted. */
   requestsOf(work: () => Promise<unknown>): Promise<string[]>;
+  /** Waits until a request has come whose route ends so, such as `/proof`. The metrics begin anew with the server. */
+  untilAsked(ending: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -32,6 +35,11 @@ export async function startCliSession(settings: Record<string, string> = {}): Pr
       await work();
       const after = await countRequests(hawser);
       return [...after].flatMap(([what, count]) => Array(count - (before.get(what) ?? 0)).fill(what)).sort();
+    },
+    untilAsked: async (ending) => {
+      const isAsked = async () =>
+        [...(await countRequests(hawser)).keys()].some((what) => what.endsWith(ending));
+      while (!(await isAsked())) await sleep(100);
     },
     close: async () => {
       cli.close();

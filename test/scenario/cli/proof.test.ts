@@ -77,7 +77,7 @@ describe('hawserctl proof', () => {
   it('goes on waiting while the server starts anew', async () => {
     await ran(one);
     const waiting = proof('web', '1.0.0', '--wait', '5m');
-    await sleep(1_000);
+    await session.untilAsked('/proof');
     await session.hawser.server.close();
     await sleep(4_000);
     await session.hawser.restart();
