@@ -1,12 +1,10 @@
 /** Why a call has got no answer, in words for the person who reads the log. */
 
 import { Interrupted, Unreachable } from '../client/errors.ts';
+import { UNKNOWN_AUTHORITY } from '../client/network.ts';
 
-/** What OpenSSL says of a certificate when no authority that is known here has issued it. */
-const UNKNOWN_AUTHORITY = new Set([
-  ...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-  ...['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_SIGNATURE_FAILURE', 'CERT_UNTRUSTED'],
-]);
+/** A wrong signature is one of another authority with the same name. */
+const FOREIGN = new Set([...UNKNOWN_AUTHORITY, 'CERT_SIGNATURE_FAILURE']);
 
 /** Errors of the network, such as ECONNRESET. A failed handshake has other codes, or none. */
 const SYSTEM_ERROR = /^E(?!RR_)[A-Z0-9]+$/;
@@ -28,7 +26,7 @@ export function toNoAnswer(error: NodeJS.ErrnoException, progress: Progress): Un
   // An error of several addresses has no message of its own.
   const why = error.message || error.code || 'the reason is not known';
   if (progress.wasTrusted) return new Interrupted(`The connection to the server broke off: ${why}`, cause);
-  if (UNKNOWN_AUTHORITY.has(error.code ?? ''))
+  if (FOREIGN.has(error.code ?? ''))
     return new Unreachable(describeUnknown(error.code ?? '', progress.hasAuthority), cause);
   if (progress.wasConnected && !SYSTEM_ERROR.test(error.code ?? ''))
     return new Unreachable(`The server is not trusted, so nothing was sent: ${why}`, cause);

@@ -2,6 +2,7 @@
 
 import { hostname } from 'node:os';
 import { z } from 'zod';
+import { readFingerprint } from '../client/trust.ts';
 import { parseDuration } from '../domain/duration.ts';
 import { normalizeHostName } from '../domain/names.ts';
 import { LOG_LEVELS } from '../lib/log.ts';
@@ -76,11 +77,6 @@ function readServer(value: string): URL | null {
   const url = new URL(value);
   const isBare = url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '';
   return url.protocol === 'https:' && isBare && url.password === '' ? url : null;
-}
-
-function readFingerprint(value: string): string | null {
-  const digits = value.replaceAll(':', '').toLowerCase();
-  return /^[0-9a-f]{64}$/.test(digits) ? digits : null;
 }
 
 function readBytes(value: string): number | null {

@@ -1,14 +1,17 @@
 /** How the agent recognises the server: by the authorities of the system, by `caFile`, by `fingerprint`, or by both. */
 
-import { X509Certificate } from 'node:crypto';
 import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
-import { readFingerprint, tlsOptions, trustByFingerprint, VERIFIED } from '../client/trust.ts';
+import {
+  readFingerprint,
+  splitCertificates,
+  tlsOptions,
+  trustByFingerprint,
+  VERIFIED,
+} from '../client/trust.ts';
 import type { AgentSettings } from './settings.ts';
 
 /** The address of the server, and how the agent recognises it. */
 export type Destination = Pick<AgentSettings, 'server' | 'ca' | 'fingerprint'>;
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 
 /**
  * Finds out what the connections to the server must check. If the fingerprint is all that is known, the server is asked
@@ -19,10 +22,8 @@ export async function tlsFor({ server, ca, fingerprint }: Destination): Promise<
   if (fingerprint === null) return ca === null ? VERIFIED : { ...VERIFIED, ca };
   if (ca === null) return tlsOptions(await trustByFingerprint(server, fingerprint));
   // Of several authorities in the file only the one with the fingerprint is trusted.
-  const authority = (ca.match(CERTIFICATE) ?? []).find((pem) =>
-    isPinned(new X509Certificate(pem), fingerprint),
-  );
-  if (authority !== undefined) return tlsOptions({ kind: 'authority', pem: authority });
+  const authority = splitCertificates(ca).find((each) => isPinned(each, fingerprint));
+  if (authority !== undefined) return tlsOptions({ kind: 'authority', pem: authority.toString() });
   return {
     ...VERIFIED,
     ca,

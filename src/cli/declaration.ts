@@ -43,7 +43,7 @@ export interface Context<
   A extends readonly ArgumentDeclaration[] = readonly ArgumentDeclaration[],
   O extends Record<string, OptionDeclaration> = Record<string, OptionDeclaration>,
 > {
-  /** By the names of the declaration. */
+  /** The keys are the names of the declaration. */
   arguments: { [D in A[number] as D['name']]: ArgumentValue<D> };
   options: { [N in keyof O]: OptionValue<O[N]> };
   /** The server that was signed in to. It is connected to at the first call. @throws Failure where there is none */

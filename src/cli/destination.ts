@@ -95,7 +95,7 @@ export function trustFile(file: string): Trust {
 }
 
 /** @throws Failure */
-export function readGiven(file: string): string {
+function readGiven(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {

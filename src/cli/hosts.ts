@@ -1,25 +1,23 @@
 /** The servers that were signed in to, in a file that only its owner may read. */
 
 import { readFileSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
 import type { Trust } from '../client/trust.ts';
 import { Failure } from './errors.ts';
+import { ownFile, writeOwnFile } from './own-files.ts';
 
 export interface Host {
   trust: Trust;
   token: string;
   /** Whose the token is. */
   username: string;
-  /** Of a token that `login` made itself. */
+  /** It is that of a token that `login` made itself. */
   tokenId: string | null;
 }
 
 interface Hosts {
   /** The origin of the server that commands are for; null where there is none. */
   current: string | null;
-  /** By origin. */
+  /** The key is the origin of the server. */
   hosts: Record<string, Host>;
 }
 
@@ -28,10 +26,7 @@ export class HostStore {
 
   /** @param env of which XDG_CONFIG_HOME and HOME count */
   constructor(env: Readonly<Record<string, string | undefined>>) {
-    const given = env['XDG_CONFIG_HOME'];
-    // The specification says that a relative path counts as none.
-    const folder = given && isAbsolute(given) ? given : join(env['HOME'] || homedir(), '.config');
-    this.file = join(folder, 'hawser', 'hosts.json');
+    this.file = ownFile(env, 'config', 'hosts.json');
   }
 
   /** @throws Failure where the file is damaged */
@@ -71,18 +66,9 @@ export class HostStore {
   }
 
   private async write(hosts: Hosts): Promise<void> {
-    await mkdir(dirname(this.file), { recursive: true, mode: 0o700 });
-    // Whoever reads meanwhile finds the old file or the new one, and nobody else can read either at any time.
-    const temporary = `${this.file}.${process.pid}.tmp`;
     try {
-      await writeFile(temporary, `${JSON.stringify(hosts, null, 2)}\n`, {
-        flag: 'wx',
-        mode: 0o600,
-        flush: true,
-      });
-      await rename(temporary, this.file);
+      await writeOwnFile(this.file, `${JSON.stringify(hosts, null, 2)}\n`);
     } catch (error) {
-      await rm(temporary, { force: true });
       throw new Failure(`${this.file} cannot be written: ${(error as NodeJS.ErrnoException).code}.`);
     }
   }

@@ -1,12 +1,11 @@
 /** Passwords come from a file, from stdin, or from whoever is asked. They are never arguments. */
 
-import { resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { Api } from '../client/api.ts';
 import { openSession } from '../client/session.ts';
 import type { Context } from './declaration.ts';
-import { type Destination, findDestination, openApi, ownHeaders, readGiven } from './destination.ts';
+import { type Destination, findDestination, openApi, ownHeaders } from './destination.ts';
 import { Failure, UsageError } from './errors.ts';
+import { readText } from './input.ts';
 
 export const PASSWORD_FILE = {
   'password-file': { value: 'FILE', summary: 'read the password from this file, - for stdin' },
@@ -18,10 +17,10 @@ type Surroundings = Pick<Context, 'ask' | 'stdin' | 'cwd'>;
 export async function readPassword(
   file: string | undefined,
   username: string,
-  { ask, stdin, cwd }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<string> {
-  if (file === undefined) return ask.secret(`Password of ${username}`, 'say --password-file');
-  const content = file === '-' ? await text(stdin) : readGiven(resolve(cwd, file));
+  if (file === undefined) return surroundings.ask.secret(`Password of ${username}`, 'say --password-file');
+  const content = await readText(surroundings, file);
   const password = content.replace(/\r?\n$/, '');
   if (password === '') throw new UsageError('The file of the password is empty.');
   return password;

@@ -68,7 +68,7 @@ export class Api {
   private readonly connection: Connection;
   private readonly headers: Record<string, string>;
   private readonly waiting: Waiting;
-  /** Of what was read, by path, for If-Match. */
+  /** Holds the ETags of what was read, for If-Match. The key is the path. */
   private readonly tags = new Map<string, string>();
 
   /** @param headers go with every call, such as `Authorization` */

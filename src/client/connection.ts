@@ -10,7 +10,7 @@ import { type Trust, tlsOptions } from './trust.ts';
 
 export interface Outgoing {
   method: string;
-  /** With its query. */
+  /** The query belongs to it. */
   path: string;
   headers: Record<string, string>;
   body?: Uint8Array | undefined;

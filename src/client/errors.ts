@@ -6,7 +6,7 @@ import type { FieldError } from '../lib/errors.ts';
 export class ApiProblem extends Error {
   readonly status: number;
   readonly code: string;
-  /** Of a refused input: one entry per fault. */
+  /** A refused input has one entry for each fault. */
   readonly errors: readonly FieldError[];
   /** All members of the problem. */
   readonly members: Readonly<Record<string, unknown>>;

@@ -23,15 +23,19 @@ const NETWORK: Record<string, string> = {
 const ADVICE =
   'tell its authority by a file (login --ca-file, or HAWSER_CA_FILE) or by its SHA-256 (login --fingerprint)';
 
+/** What OpenSSL says of a certificate when no authority that is known here has issued it. */
+export const UNKNOWN_AUTHORITY = [
+  ...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+  ...['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_UNTRUSTED'],
+];
+
 const UNTRUSTED: Record<string, string> = {
+  ...Object.fromEntries(
+    UNKNOWN_AUTHORITY.map((code) => [code, `its certificate is of an unknown authority; ${ADVICE}`]),
+  ),
   CERT_HAS_EXPIRED: 'its certificate has expired',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet',
-  DEPTH_ZERO_SELF_SIGNED_CERT: `its certificate is of an unknown authority; ${ADVICE}`,
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for other names',
-  SELF_SIGNED_CERT_IN_CHAIN: `its certificate is of an unknown authority; ${ADVICE}`,
-  UNABLE_TO_GET_ISSUER_CERT: `its certificate is of an unknown authority; ${ADVICE}`,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `its certificate is of an unknown authority; ${ADVICE}`,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `its certificate is of an unknown authority; ${ADVICE}`,
   CERT_SIGNATURE_FAILURE: 'its certificate is not signed by the trusted authority',
 };
 

@@ -9,7 +9,7 @@ const LONGEST_WAIT = 1 * MINUTE;
 export interface Waiting {
   /** Is told before each wait. */
   onWait?: ((seconds: number) => void) | undefined;
-  /** For tests. */
+  /** Tests do not wait. */
   sleep?: (milliseconds: number) => Promise<unknown>;
 }
 

@@ -9,11 +9,11 @@ import { Unreachable } from './errors.ts';
 import { describeFailure, hostOf, portOf } from './network.ts';
 
 export type Trust =
-  /** By the authorities that Node knows. */
+  /** The authorities that Node knows vouch for it. */
   | { kind: 'system' }
-  /** By these authorities alone, in PEM. */
+  /** These authorities alone vouch for it. They are in PEM. */
   | { kind: 'authority'; pem: string }
-  /** By this very certificate, in PEM, whatever names it has. */
+  /** It has this very certificate, which is in PEM, whatever names are in it. */
   | { kind: 'certificate'; pem: string };
 
 const PATIENCE = 20 * SECOND;
@@ -120,7 +120,8 @@ function handedOutBy(url: URL): Promise<X509Certificate[]> {
   });
 }
 
-function splitCertificates(pem: string): X509Certificate[] {
+/** The certificates in a text of PEM, in their order. @throws the error of Node for one that cannot be read */
+export function splitCertificates(pem: string): X509Certificate[] {
   return (pem.match(PEM) ?? []).map((block) => new X509Certificate(block));
 }
 

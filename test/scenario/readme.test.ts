@@ -19,7 +19,7 @@ describe('the README', () => {
   });
 
   for (const walk of WALKS)
-    it(`does what ${walk.join(', ')} say, command by command`, async function () {
+    it(`is played as printed, command by command: ${walk.join(', ')}`, async function () {
       this.timeout(600_000);
       // The project itself needs none of these, so a machine without them can still run the tests.
       const missing = README_TOOLS.filter((tool) => spawnSync(tool, ['--help']).error !== undefined);
@@ -32,7 +32,7 @@ describe('the README', () => {
       expect(await runPages(pages)).to.equal(blocks.length);
     });
 
-  it('is not the only page of which each command is run', () => {
+  it('is one of the walks, and so is each page of docs that has commands for the reader', () => {
     const pages = readdirSync(join(PROJECT, 'docs'), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.md'))
       .map((name) => join('docs', name));

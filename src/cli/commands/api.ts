@@ -1,12 +1,12 @@
 /** `hawserctl api`: any route of the server, with the credentials of the client. */
 
-import { readFile } from 'node:fs/promises';
-import { extname, resolve } from 'node:path';
-import { buffer } from 'node:stream/consumers';
+import { extname } from 'node:path';
 import type { Received } from '../../client/connection.ts';
 import { type Context, command } from '../declaration.ts';
-import { Failure, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { readPair } from '../filters.ts';
+import { readInput } from '../input.ts';
+import { toValue } from '../values.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const TYPES: Record<string, string> = {
@@ -91,8 +91,8 @@ function checkAll(method: string, path: string, isIncluded: boolean): void {
     throw new UsageError('--all makes one list of several answers, so there are no headers to include.');
 }
 
-async function bodyOf({ options, stdin, cwd }: ApiContext): Promise<{ type?: string; content?: Uint8Array }> {
-  const { file, field, type } = options;
+async function bodyOf(context: ApiContext): Promise<{ type?: string; content?: Uint8Array }> {
+  const { file, field, type } = context.options;
   if (file !== undefined && field.length > 0)
     throw new UsageError('The body is from --file or from --field.');
   if (field.length > 0) {
@@ -102,22 +102,8 @@ async function bodyOf({ options, stdin, cwd }: ApiContext): Promise<{ type?: str
     return { type: 'application/json', content: Buffer.from(JSON.stringify(Object.fromEntries(members))) };
   }
   if (file === undefined) return {};
-  const content = file === '-' ? await buffer(stdin) : await read(resolve(cwd, file));
+  const content = await readInput(context, file);
   return { type: type ?? TYPES[extname(file).toLowerCase()] ?? 'application/json', content };
-}
-
-/** What JSON has besides texts is read as such. */
-export function toValue(text: string): unknown {
-  if (!/^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?)$/.test(text)) return text;
-  const value: unknown = JSON.parse(text);
-  // A number whose digits would be lost stays a text.
-  return typeof value === 'number' && String(value) !== text ? text : value;
-}
-
-async function read(file: string): Promise<Buffer> {
-  return readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw new Failure(`${file} cannot be read: ${error.code}.`);
-  });
 }
 
 function describeHead({ status, headers }: Received): string {

@@ -3,6 +3,7 @@
 import { ApiProblem } from '../../client/errors.ts';
 import { type Command, type Context, command, YES } from '../declaration.ts';
 import { UsageError } from '../errors.ts';
+import { counted } from '../values.ts';
 import {
   CONFIGURATION,
   checkVersion,
@@ -117,7 +118,7 @@ interface Effect {
 }
 
 function showEffect(name: string, version: string, { nodes, wouldGet, pinnedBy }: Effect, out: Out): void {
-  out.text(`${name} ${version} is offered to ${countOf(nodes, 'node')}. Nothing was changed.`);
+  out.text(`${name} ${version} is offered to ${counted(nodes, 'node')}. Nothing was changed.`);
   if (wouldGet.length > 0)
     out.table(
       wouldGet,
@@ -174,8 +175,4 @@ function deleteCommand(kind: Kind): Command {
       );
     },
   });
-}
-
-export function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -6,7 +6,7 @@ import type { Schemas } from '../../client/api-types.ts';
 import { MINUTE, SECOND } from '../../lib/clock.ts';
 import { type Command, type Context, command } from '../declaration.ts';
 import { EXIT, Failure } from '../errors.ts';
-import { countOf } from './config-deeds.ts';
+import { counted } from '../values.ts';
 import { checkVersion, type Kind, nameAndVersion } from './config-kinds.ts';
 
 type Out = Context['out'];
@@ -44,7 +44,7 @@ export function previewCommand(kind: Kind): Command {
         if (changing) showNodes(changing, out);
       });
       if (preview.counts.unresolvable === 0) return EXIT.done;
-      out.note(`${countOf(preview.counts.unresolvable, 'node')} would get an error or nothing.`);
+      out.note(`${counted(preview.counts.unresolvable, 'node')} would get an error or nothing.`);
       return EXIT.failed;
     },
   });
@@ -86,10 +86,10 @@ async function reasonsOf(
 function showCounts(what: string, { counts }: Preview, out: Out): void {
   const { nodes, changed, unchanged, unresolvable, notVisible } = counts;
   out.text(
-    `Publishing ${what} changes ${changed} of ${countOf(nodes, 'node')}; ` +
+    `Publishing ${what} changes ${changed} of ${counted(nodes, 'node')}; ` +
       `${unchanged} unchanged, ${unresolvable} unresolvable.`,
   );
-  if (notVisible > 0) out.text(`${countOf(notVisible, 'more node')} may not be seen by you.`);
+  if (notVisible > 0) out.text(`${counted(notVisible, 'more node')} may not be seen by you.`);
 }
 
 function showGroups(groups: readonly Schemas['PreviewGroup'][], out: Out): void {

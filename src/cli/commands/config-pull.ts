@@ -5,7 +5,7 @@ import { type Context, command } from '../declaration.ts';
 import { UsageError } from '../errors.ts';
 import { type Contents, sizeOf } from '../folder/contents.ts';
 import { inspectTarget, type Target, writeContents } from '../folder/write-folder.ts';
-import { countOf } from './config-deeds.ts';
+import { counted } from '../values.ts';
 import { checkVersion, highestVersion } from './config-kinds.ts';
 import { downloadContents } from './config-push.ts';
 
@@ -35,7 +35,7 @@ export const pull = command({
     await writeContents(target, contents);
     const answer = { configurationName: name, version, folder: target.folder, files: summaryOf(contents) };
     out.answer(answer, () => {
-      const size = `${countOf(contents.length, 'file')}, ${countOf(sizeOf(contents), 'byte')}`;
+      const size = `${counted(contents.length, 'file')}, ${counted(sizeOf(contents), 'byte')}`;
       out.text(`${name} ${version} is in ${target.folder}: ${size}.`);
       if (target.hasOthers) out.note('What else is in the folder stays, and would be part of a push.');
     });
@@ -43,7 +43,7 @@ export const pull = command({
 });
 
 async function askFor({ folder, replaced }: Target, ask: Context['ask']): Promise<void> {
-  const count = replaced.length === 0 ? 'None of them is' : `${countOf(replaced.length, 'file')} would be`;
+  const count = replaced.length === 0 ? 'None of them is' : `${counted(replaced.length, 'file')} would be`;
   const question = `${folder} has files. ${count} written over.`;
   if (!ask.canAsk)
     throw new UsageError(`${question} Nothing was written: there is no terminal to ask at, so say --force.`);

@@ -12,8 +12,9 @@ import { type Comparison, compareContents } from '../folder/differences.ts';
 import { KnownContents } from '../folder/known-contents.ts';
 import { likelyEntryPoints, type PushPlan, planPush, type Version } from '../folder/push-plan.ts';
 import { readFolder } from '../folder/read-folder.ts';
+import { counted } from '../values.ts';
 import { showComparison } from './config-compared.ts';
-import { countOf, explainBreaking, showPublished } from './config-deeds.ts';
+import { explainBreaking, showPublished } from './config-deeds.ts';
 import { CONFIGURATION, checkVersion, MESSAGE, messageOf, noSuch, unlessMissing } from './config-kinds.ts';
 
 const OPTIONS = {
@@ -168,7 +169,7 @@ async function upload(push: Push, comparison: Comparison): Promise<void> {
     );
     return;
   }
-  out.progress(`Sending ${countOf(contents.length, 'file')}`);
+  out.progress(`Sending ${counted(contents.length, 'file')}`);
   const made = await send(push, await makeArchive(contents));
   await push.known.keep(made.commit, digestOf(contents));
   if (options.publish) return publish(push, made, comparison);
@@ -191,7 +192,7 @@ function announce({ context, name, plan, isNew, contents }: Push, comparison: Co
   showComparison(comparison, out);
   if (below && below.entryPoint !== entryPoint)
     out.text(`The entry point is ${entryPoint}; it was ${below.entryPoint}.`);
-  const files = countOf(contents.length, 'file');
+  const files = counted(contents.length, 'file');
   const deed = present
     ? `This replaces the draft ${present.version} that ${present.createdBy} made`
     : `This makes ${isNew ? `the configuration ${name} with ` : ''}the draft ${version}`;

@@ -12,7 +12,7 @@ import {
   showCommand,
   updateCommand,
 } from '../resource.ts';
-import { ROLE } from './role.ts';
+import { roleCommands } from './role.ts';
 import { USER } from './user.ts';
 
 const GROUP: ReadKind<Schemas['Group'], Schemas['GroupDetails']> = {
@@ -58,18 +58,9 @@ const members = belongingCommands({
     (await putIfUnchanged(api, `/api/v1/groups/${id}/members`, etag, { userIds })) as Schemas['User'][],
 });
 
-const roles = belongingCommands({
-  holder: GROUP,
-  item: ROLE,
-  verbs: { add: 'grant', remove: 'revoke' },
+const roles = roleCommands(GROUP, '/api/v1/groups/{id}', {
   summaries: { add: 'let a group hold roles', remove: 'take roles from a group' },
   example: 'operators Operator',
-  read: async (api, id) => {
-    const { details, etag } = await readWithTag(api, '/api/v1/groups/{id}', id);
-    return { ids: details.roles.map((role) => role.id), etag };
-  },
-  replace: async (api, id, roleIds, etag) =>
-    (await putIfUnchanged(api, `/api/v1/groups/${id}/roles`, etag, { roleIds })) as Schemas['Role'][],
 });
 
 const DESCRIPTION = { value: 'TEXT', summary: 'what it is for' } as const;

@@ -2,7 +2,6 @@
 
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { Api } from '../../client/api.ts';
 import type { Schemas } from '../../client/api-types.ts';
 import type { Connection } from '../../client/connection.ts';
@@ -10,8 +9,9 @@ import { ApiProblem } from '../../client/errors.ts';
 import { openSession } from '../../client/session.ts';
 import { readFingerprint, type Trust, trustByFingerprint } from '../../client/trust.ts';
 import { type Context, command } from '../declaration.ts';
-import { openApi, ownHeaders, readGiven, readToken, readUrl, trustFile } from '../destination.ts';
+import { openApi, ownHeaders, readToken, readUrl, trustFile } from '../destination.ts';
 import { UsageError } from '../errors.ts';
+import { readText } from '../input.ts';
 import { PASSWORD_FILE, readNewPassword, readPassword } from '../passwords.ts';
 
 const INSTEAD = 'say --token-file, or --user with --password-file';
@@ -99,7 +99,7 @@ async function obtainToken(
     const file = options['token-file'];
     if (file !== undefined) {
       const name = file === '-' ? 'Stdin' : file;
-      return { token: readToken(await readSecret(file, context), name), tokenId: null };
+      return { token: readToken(await readText(context, file), name), tokenId: null };
     }
     if (options.user !== undefined) return await makeToken(connection, options.user, context);
     const token = await ask.secret('Token, or nothing to sign in with a password', INSTEAD);
@@ -157,8 +157,4 @@ async function revokeFormer(session: Api, { hosts }: LoginContext): Promise<void
     // It is gone already, or belongs to another user.
     if (!(error instanceof ApiProblem)) throw error;
   }
-}
-
-async function readSecret(file: string, { stdin, cwd }: LoginContext): Promise<string> {
-  return file === '-' ? text(stdin) : readGiven(resolve(cwd, file));
 }

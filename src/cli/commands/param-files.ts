@@ -25,9 +25,9 @@ export const SCOPE = {
 export interface FileSet {
   path: { scopeTypeId: string; configurationId: string };
   query: { scopeValue?: string };
-  /** As in a command line, such as `web --scope Environment/prod`. */
+  /** It is how a command line names them, such as `web --scope Environment/prod`. */
   words: string;
-  /** For sentences, such as `the parameters of web for Environment/prod`. */
+  /** It is how sentences name them, such as `the parameters of web for Environment/prod`. */
   label: string;
 }
 

@@ -3,11 +3,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Schemas } from '../../client/api-types.ts';
 import { Interrupted, Unreachable } from '../../client/errors.ts';
-import { HOUR, MINUTE, SECOND } from '../../lib/clock.ts';
+import { SECOND } from '../../lib/clock.ts';
 import { type Context, command } from '../declaration.ts';
 import { EXIT, UsageError } from '../errors.ts';
 import { dateTime } from '../formats.ts';
-import { countOf } from './config-deeds.ts';
+import { counted, readSpan } from '../values.ts';
 import { COMPOSITE, CONFIGURATION, checkVersion } from './config-kinds.ts';
 
 type Out = Context['out'];
@@ -15,7 +15,6 @@ type Proof = Schemas['VersionProof'];
 type Reason = Proof['reasons'][number]['reason'];
 
 const POLL = 3 * SECOND;
-const UNITS: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR };
 
 const REASONS: Record<Reason, string> = {
   NeverPolled: 'have never polled since they are registered or assigned',
@@ -50,7 +49,7 @@ export const proof = command({
     const read = () => api.get(`${base}/{name}/versions/{version}/proof` as const, given);
     let found = await read();
     while (!isProven(found) && Date.now() < end) {
-      out.progress(`${runningOf(found)} of ${countOf(found.nodes.offered, 'node')}`);
+      out.progress(`${runningOf(found)} of ${counted(found.nodes.offered, 'node')}`);
       await sleep(Math.min(POLL, Math.max(end - Date.now(), 0)));
       found = await readPatiently(read, end);
     }
@@ -80,9 +79,8 @@ async function readPatiently<T>(read: () => Promise<T>, end: number): Promise<T>
 /** @returns milliseconds @throws UsageError */
 export function waitOf(text: string | undefined): number {
   if (text === undefined) return 0;
-  const [, count, unit = ''] = /^(\d{1,6})([smh])$/.exec(text) ?? [];
-  const milliseconds = Number(count) * (UNITS[unit] ?? Number.NaN);
-  if (Number.isNaN(milliseconds))
+  const milliseconds = readSpan(text);
+  if (milliseconds === null)
     throw new UsageError(`--wait: "${text}" is no time; one is written as 90s, 10m or 1h.`);
   return milliseconds;
 }
@@ -105,7 +103,7 @@ function showAll(found: Proof, nodes: readonly Schemas['ProofNode'][] | null, ou
   if (counts.offered === 0) out.text(`No node is offered ${what}.`);
   else
     out.text(
-      `${runningOf(found)} of ${countOf(counts.offered, 'node')} that ${counts.offered === 1 ? 'is' : 'are'} ` +
+      `${runningOf(found)} of ${counted(counts.offered, 'node')} that ${counts.offered === 1 ? 'is' : 'are'} ` +
         `offered ${what} run it: ${counts.declared} declared it, ${counts.served} were served it.`,
     );
   const others = reasons.filter((each) => each.nodes > 0);

@@ -2,10 +2,14 @@
 
 import type { Schemas } from '../../client/api-types.ts';
 import { PERMISSION_NAMES } from '../../domain/permissions.ts';
+import { type Belonging, belongingCommands } from '../belonging.ts';
+import { putIfUnchanged, readWithTag } from '../conditional.ts';
+import type { Command } from '../declaration.ts';
 import { dateTime } from '../formats.ts';
 import {
   createCommand,
   eachCommand,
+  type Kind,
   listCommand,
   type ReadKind,
   showCommand,
@@ -83,3 +87,20 @@ export const ROLE_COMMANDS = [
     run: (api, id) => api.delete('/api/v1/roles/{id}', { path: { id } }),
   }),
 ];
+
+/** The commands by which users and groups come to hold roles, and to hold them no more. */
+export function roleCommands<Holder extends { id: string }>(
+  holder: Kind<Holder>,
+  path: '/api/v1/groups/{id}' | '/api/v1/users/{id}',
+  texts: Pick<Belonging<Holder, Role>, 'summaries' | 'example'>,
+): Command[] {
+  return belongingCommands({
+    ...{ holder, item: ROLE, verbs: { add: 'grant', remove: 'revoke' }, ...texts },
+    read: async (api, id) => {
+      const { details, etag } = await readWithTag(api, path, id);
+      return { ids: details.roles.map((role) => role.id), etag };
+    },
+    replace: async (api, id, roleIds, etag) =>
+      (await putIfUnchanged(api, `${path.replace('{id}', id)}/roles`, etag, { roleIds })) as Role[],
+  });
+}

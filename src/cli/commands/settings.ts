@@ -5,7 +5,7 @@ import type { Schemas } from '../../client/api-types.ts';
 import { type Context, command } from '../declaration.ts';
 import { UsageError } from '../errors.ts';
 import { readPair } from '../filters.ts';
-import { toValue } from './api.ts';
+import { toValue } from '../values.ts';
 
 type Values = Record<string, string | number | boolean | null>;
 

@@ -1,8 +1,6 @@
 /** `hawserctl user`: people and service accounts. */
 
 import type { Schemas } from '../../client/api-types.ts';
-import { belongingCommands } from '../belonging.ts';
-import { putIfUnchanged, readWithTag } from '../conditional.ts';
 import { command } from '../declaration.ts';
 import { UsageError } from '../errors.ts';
 import { dateTime } from '../formats.ts';
@@ -17,7 +15,7 @@ import {
   updateCommand,
 } from '../resource.ts';
 import { required } from '../values.ts';
-import { ROLE } from './role.ts';
+import { roleCommands } from './role.ts';
 
 type User = Schemas['User'];
 
@@ -140,20 +138,11 @@ export const USER_COMMANDS = [
     example: 'alice',
     run: (api, id) => api.post('/api/v1/users/{id}/unlock', { path: { id } }),
   }),
-  ...belongingCommands({
-    holder: USER,
-    item: ROLE,
-    verbs: { add: 'grant', remove: 'revoke' },
+  ...roleCommands(USER, '/api/v1/users/{id}', {
     summaries: {
       add: 'let a user hold roles, beside those of the groups',
       remove: 'take roles from a user; those of the groups stay',
     },
     example: 'alice Operator',
-    read: async (api, id) => {
-      const { details, etag } = await readWithTag(api, '/api/v1/users/{id}', id);
-      return { ids: details.roles.map((role) => role.id), etag };
-    },
-    replace: async (api, id, roleIds, etag) =>
-      (await putIfUnchanged(api, `/api/v1/users/${id}/roles`, etag, { roleIds })) as Schemas['Role'][],
   }),
 ];

@@ -11,7 +11,7 @@ export interface Candidate {
 export type Values = readonly string[] | 'files' | null;
 
 export interface PlaceOption extends Candidate {
-  /** With its hyphen. */
+  /** It begins with its hyphen. */
   short: string | null;
   takesValue: boolean;
   values: Values;

@@ -4,9 +4,7 @@
  */
 
 import { readFileSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { ownFile, writeOwnFile } from '../own-files.ts';
 
 const MOST = 500;
 
@@ -18,9 +16,7 @@ export class KnownContents {
 
   /** @param env of which XDG_CACHE_HOME and HOME count */
   constructor(env: Readonly<Record<string, string | undefined>>, origin: string) {
-    const given = env['XDG_CACHE_HOME'];
-    const folder = given && isAbsolute(given) ? given : join(env['HOME'] || homedir(), '.cache');
-    this.file = join(folder, 'hawser', 'contents.json');
+    this.file = ownFile(env, 'cache', 'contents.json');
     this.origin = origin;
     this.known = new Map(readPairs(this.file));
   }
@@ -37,14 +33,7 @@ export class KnownContents {
     this.known.delete(key);
     this.known.set(key, digest);
     const pairs = [...this.known].slice(-MOST);
-    const temporary = `${this.file}.${process.pid}.tmp`;
-    try {
-      await mkdir(dirname(this.file), { recursive: true, mode: 0o700 });
-      await writeFile(temporary, `${JSON.stringify(pairs)}\n`, { mode: 0o600 });
-      await rename(temporary, this.file);
-    } catch {
-      await rm(temporary, { force: true }).catch(() => undefined);
-    }
+    await writeOwnFile(this.file, `${JSON.stringify(pairs)}\n`).catch(() => undefined);
   }
 
   private keyOf(commit: string): string {

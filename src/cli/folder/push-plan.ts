@@ -1,6 +1,7 @@
 /** Decides what a push makes: which version, in place of which draft, and compared with which version below. */
 
 import type { Schemas } from '../../client/api-types.ts';
+import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
 import { compareVersions, nextPatch, sameVersion } from '../../domain/version-order.ts';
 import { UsageError } from '../errors.ts';
 
@@ -16,7 +17,6 @@ export interface PushPlan {
 }
 
 const FIRST = '1.0.0';
-const MAIN = 'main.dsc.yaml';
 
 /**
  * Without a version it is the draft above the highest published version, else the next patch after that.
@@ -34,7 +34,7 @@ export function planPush(
     : versions.filter((each) => compareVersions(each.version, version) < 0);
   const below = lower.find(({ status, withdrawn }) => status === 'Published' && withdrawn === null) ?? null;
   const inherited = (present ?? below ?? versions[0])?.entryPoint;
-  return { version, present, below, entryPoint: wanted.entryPoint ?? inherited ?? MAIN };
+  return { version, present, below, entryPoint: wanted.entryPoint ?? inherited ?? DEFAULT_ENTRY_POINT };
 }
 
 function impliedVersion(versions: readonly Version[]): string {

@@ -10,13 +10,13 @@ import { printableLine } from '../printable.ts';
 import { type Contents, MAX_BYTES, toContents } from './contents.ts';
 import { IGNORE_FILE, type IsIgnored, readIgnored } from './ignored.ts';
 
-/** Of the owner. */
+/** The bit of the owner decides. */
 const EXECUTABLE = 0o100;
 /** Node shows it in place of bytes that are no UTF-8. A version cannot have it in a path. */
 const UNREADABLE = '\ufffd';
 
 interface FoundFile {
-  /** As it is stored. */
+  /** It is in the form in which the server stores it. */
   path: string;
   file: string;
   stats: Stats;

@@ -153,7 +153,9 @@ describe('signing in with hawserctl', () => {
     const withoutFile = await login(...old);
     expect(withoutFile.code).to.equal(2);
     expect(withoutFile.stderr).to.include('say --new-password-file');
-    expect((await login(...words)).stderr).to.match(/^hawserctl: \w+: .*password/im);
+    expect((await login(...words)).stderr).to.match(
+      /^hawserctl: validation_failed: .*\n {2}\/newPassword: /m,
+    );
     expect((await run(['whoami'])).code).to.equal(1);
     const chosen = `${ADMIN_PASSWORD} of new`;
     cli.write('new-password', `${chosen}\n`);
