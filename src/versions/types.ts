@@ -9,6 +9,7 @@
 import type { Db } from '../db/database.ts';
 import type { GitReader, GitTables } from '../db/git-tables.ts';
 import type { AuditAction } from '../domain/audit-actions.ts';
+import type { RolloutRecord } from '../domain/rollout.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
 import type { UpperObjects } from '../git/layered-objects.ts';
 import type { ObjectStore, ObjectType } from '../git/objects.ts';
@@ -34,6 +35,13 @@ export interface Withdrawal {
   reason: string;
 }
 
+/** What the branch `rollout/<version>` says of a published version, while it counts for the version's tag. */
+export interface RolloutRef {
+  /** The id of the branch's commit. */
+  oid: string;
+  record: RolloutRecord;
+}
+
 /** What the server knows of a version that came by push. Times are those of the server. */
 export interface PushRecord {
   createdAt: number;
@@ -55,6 +63,8 @@ export interface VersionRef {
   commit: string | null;
   /** Null for a draft, and for a published version that is offered. */
   withdrawn: Withdrawal | null;
+  /** To whom a published version is open; null where it is open to all, as most are. */
+  rollout: RolloutRef | null;
   /** Who pushed it. Absent where the version did not come by push. */
   pushed?: PushRecord | undefined;
   /** Set only for a version that is no SemVer. Such versions are ordered by their age. */

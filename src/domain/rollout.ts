@@ -1,0 +1,126 @@
+/**
+ * What a rollout is: a version that reaches the nodes ring by ring. Its record is the file `rollout.json` on the branch
+ * `rollout/<version>`, and whoever moves that branch makes the transition.
+ */
+
+import { createHash } from 'node:crypto';
+
+/** Paused counts as running. The other three are ends. */
+export const ROLLOUT_STATES = ['Running', 'Paused', 'Halted', 'Completed', 'Superseded'] as const;
+export type RolloutState = (typeof ROLLOUT_STATES)[number];
+
+export const STEP_STATES = ['Waiting', 'Open', 'Done'] as const;
+export type StepState = (typeof STEP_STATES)[number];
+
+/** What becomes of the nodes that have the version when the rollout halts. */
+export const ON_HALT = ['Keep', 'Revert'] as const;
+export type OnHalt = (typeof ON_HALT)[number];
+
+/** What must hold before the next step opens. Durations are texts as `parseDuration` writes them. */
+export interface Gate {
+  /** So many nodes must have been judged: successes and regressions. */
+  minNodes: number;
+  /** The least share of successes in the nodes that have taken the version and were not bad before, from 0 to 1. */
+  successShare: number;
+  /** With more regressions than this the rollout halts at once. */
+  maxRegressions: number;
+  /** So many nodes may have taken the version and not reported since. Null sets no limit. */
+  maxSilent: number | null;
+  /** For so long all of it must hold without a break. */
+  bakeTime: string;
+  /** After so long without a verdict the rollout pauses. */
+  deadline: string;
+  /** Whether a person must approve, who is not the one who published. */
+  approval: boolean;
+}
+
+/** Nodes of the steps that are open, as far as this version concerns them. */
+export interface RolloutCounts {
+  /** To whom the version is open and who would get it. */
+  offered: number;
+  /** Those with evidence Served or Declared. */
+  taken: number;
+  success: number;
+  /** Compliant (or Unknown) before, and not now. */
+  regression: number;
+  /** Not compliant before they took it. */
+  alreadyBad: number;
+  /** They have taken it, and have not reported since. */
+  silent: number;
+  /** They have not polled since it is open to them. */
+  absent: number;
+}
+
+export const NO_COUNTS: RolloutCounts = {
+  ...{ offered: 0, taken: 0, success: 0, regression: 0 },
+  ...{ alreadyBad: 0, silent: 0, absent: 0 },
+};
+
+export interface RolloutStep {
+  /** A value of the scope type of the rings. Null stands for the nodes without a tag of it, which are the last ring. */
+  ring: string | null;
+  /** The share of the ring's nodes, from 1 to 100. */
+  percent: number;
+  gate: Gate;
+  state: StepState;
+  /** As they were when the step closed, or when the record was written last. */
+  counts: RolloutCounts;
+  /** RFC 3339; null before it opens, or while it is open. */
+  startedAt: string | null;
+  endedAt: string | null;
+}
+
+/** The content of `rollout.json`. */
+export interface RolloutRecord {
+  version: string;
+  /** The annotated tag of the version. The rollout counts for this tag alone, so not for a version that was made anew. */
+  tag: string;
+  /** The scope type whose values are the rings. */
+  scopeType: { id: string; name: string };
+  state: RolloutState;
+  /** The place of the newest step that is open, from 0. */
+  step: number;
+  steps: readonly RolloutStep[];
+  onHalt: OnHalt;
+  /** Whether those who have it go back to what they had: it halted with Revert, or somebody reverted it. */
+  isReverted: boolean;
+  /** The name of the user who has approved the open step; null where nobody has. */
+  approvedBy: string | null;
+  createdBy: string;
+  /** Who published the version, who may not approve. */
+  publishedBy: string;
+  /** RFC 3339. */
+  createdAt: string;
+  /** When bake time and deadline began: with the step, or with the last resuming. RFC 3339. */
+  since: string;
+}
+
+/** What decides whether a version is open to a node. */
+export interface RolloutNode {
+  nodeId: string;
+  /** Its tag of the scope type of the rings; null without one. */
+  ring: string | null;
+}
+
+/** `Holders`: to those alone that have taken the version already. */
+export type Openness = 'Open' | 'Closed' | 'Holders';
+
+/** To whom the version is open now. It looks at nothing but the record and the node. */
+export function opennessFor(rollout: RolloutRecord, node: RolloutNode): Openness {
+  const { state, isReverted } = rollout;
+  if (state === 'Completed') return 'Open';
+  if (state === 'Running' || state === 'Paused') return isInOpenStep(rollout, node) ? 'Open' : 'Closed';
+  return isReverted ? 'Closed' : 'Holders';
+}
+
+/** Whether the node belongs to a step that is open or done. */
+export function isInOpenStep({ version, steps }: RolloutRecord, { nodeId, ring }: RolloutNode): boolean {
+  const share = shareOf(nodeId, version);
+  return steps.some((step) => step.state !== 'Waiting' && step.ring === ring && share < step.percent);
+}
+
+/** A number from 0 to below 100 that belongs to the node and the version for ever, so that a larger share only adds. */
+export function shareOf(nodeId: string, version: string): number {
+  const digest = createHash('sha256').update(`${nodeId} ${version}`).digest();
+  return (digest.readUInt32BE(0) / 2 ** 32) * 100;
+}
