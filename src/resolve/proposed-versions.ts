@@ -174,7 +174,16 @@ function requireUnpublished(stored: SortedVersions, ref: VersionRef): VersionRef
 function refOfFile({ series, version, content }: ProposedFile): VersionRef {
   const bytes = content === null ? 'passthrough' : `${content.type} ${sha256Hex(content.bytes)}`;
   const oid = `${PROPOSED}${sha256Hex(JSON.stringify([series, version, bytes]))}`;
-  const ref = { name: '', series, version, status: 'Published', oid, commit: null, withdrawn: null } as const;
+  const ref = {
+    name: '',
+    series,
+    version,
+    status: 'Published',
+    oid,
+    commit: null,
+    withdrawn: null,
+    rollout: null,
+  } as const;
   // It is the newest of those that are ordered by their age.
   return isVersion(version) ? ref : { ...ref, createdAt: Number.MAX_SAFE_INTEGER };
 }

@@ -41,7 +41,7 @@ function refOf(series: string, version: string, tag: { objectId: string; commit?
   const status = 'Published';
   const name = refNameOf({ series, version, status });
   const { objectId: oid, commit = null } = tag;
-  return { name, series, version, status, oid, commit, withdrawn: null };
+  return { name, series, version, status, oid, commit, withdrawn: null, rollout: null };
 }
 
 export interface RemakeTools {

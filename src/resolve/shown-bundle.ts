@@ -97,7 +97,7 @@ function repositoryOf({ name }: KeptPart) {
 
 /** The ref by which the objects of a version are read. No ref of this name need be there. */
 export function toVersionRef(ref: KeptRef): VersionRef {
-  return { ...ref, name: '', commit: null, withdrawn: null };
+  return { ...ref, name: '', commit: null, withdrawn: null, rollout: null };
 }
 
 function infoOf(bytes: Buffer): BlobInfo {

@@ -215,7 +215,16 @@ export class RepositoryIndex implements SeriesIndex {
     if (check === null) return null;
     const { name, oid, facts } = check;
     const pushed = facts?.pushed && { pushed: facts.pushed };
-    const ref = { name, series, version, oid, commit: facts?.commit ?? null, withdrawn, ...pushed };
+    const ref = {
+      name,
+      series,
+      version,
+      oid,
+      commit: facts?.commit ?? null,
+      withdrawn,
+      rollout: null,
+      ...pushed,
+    };
     const status = tag ? 'Published' : 'Draft';
     return facts === null || isVersion(version)
       ? { ...ref, status }

@@ -61,6 +61,7 @@ function absent(version: string): VersionRef {
     oid,
     commit: null,
     withdrawn: null,
+    rollout: null,
   };
 }
 

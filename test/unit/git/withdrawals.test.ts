@@ -163,6 +163,7 @@ describe('the sorted versions', () => {
     version,
     status: state === 'Draft' ? 'Draft' : 'Published',
     oid: version,
+    rollout: null,
     commit: null,
     withdrawn: state === 'Withdrawn' ? { tag: String(tag), at: 0, by: '', reason: '' } : null,
   });

@@ -5,7 +5,7 @@ import type { VersionRef } from '../../../src/versions/types.ts';
 
 const ref = (version: string, status: VersionRef['status'] = 'Published'): VersionRef => ({
   ...{ name: `refs/tags/v${version}`, series: '', version, status },
-  ...{ oid: '0'.repeat(40), commit: '1'.repeat(40), withdrawn: null },
+  ...{ oid: '0'.repeat(40), commit: '1'.repeat(40), withdrawn: null, rollout: null },
 });
 
 describe('the version that is wanted', () => {
