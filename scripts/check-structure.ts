@@ -22,6 +22,7 @@ const RANKS: Record<string, number> = {
   agent: 2,
   cli: 2,
   security: 3,
+  events: 3.5,
   versions: 4,
   resolve: 5,
   http: 6,
@@ -62,7 +63,7 @@ const IMPORTERS: Record<string, readonly string[]> = {
   // They are loaded only where somebody signs in by a provider (docs/decisions/0057).
   'openid-client': ['security'],
   jose: ['security'],
-  undici: ['security'],
+  undici: ['security', 'events'],
   // The command line of the client; the agent and the server take Node's own parseArgs.
   commander: ['cli'],
   // What gitignore's patterns name.

@@ -13,6 +13,7 @@ import { CONSOLE, consoleRoutes } from './api/console/routes.ts';
 import { type ProofTools, proofRoutes } from './api/crud/proof-routes.ts';
 import type { ClientFiles } from './api/download/files.ts';
 import { downloadRoutes } from './api/download/routes.ts';
+import { eventRoute } from './api/events/routes.ts';
 import { fleetReportRoute } from './api/fleet/report-routes.ts';
 import { fleetSummaryRoute } from './api/fleet/summary-route.ts';
 import { versionUseRoute } from './api/fleet/version-use-route.ts';
@@ -46,6 +47,7 @@ import { searchRoute } from './api/search/routes.ts';
 import { settingsRoutes } from './api/settings/routes.ts';
 import { allSignInRoutes } from './api/sign-in/all.ts';
 import { userRoutes } from './api/users/routes.ts';
+import { webhookRoutes } from './api/webhooks/routes.ts';
 import { BundleCache } from './bundles/bundle-cache.ts';
 import type { BundleFiles } from './bundles/bundle-files.ts';
 import { BundleDownloads } from './bundles/downloads.ts';
@@ -80,6 +82,7 @@ import { Documents } from './resolve/documents.ts';
 import { Explainer } from './resolve/explain.ts';
 import { ManifestMaker } from './resolve/manifest-maker.ts';
 import { OfferedVersions } from './resolve/offered-versions.ts';
+import { NodeOpenness } from './resolve/open-versions.ts';
 import { ParameterReader } from './resolve/parameters.ts';
 import { Planner } from './resolve/plans.ts';
 import { ProblemCounts } from './resolve/problem-counts.ts';
@@ -134,13 +137,14 @@ function makeParts(options: AppOptions) {
   const documents = new Documents(options.threads);
   const comparer = new Comparer(options.comparingThreads);
   const parameters = new ParameterReader(store, documents, onMerged);
-  const planner = new Planner(registryOf(database), store, { composites, parameters });
+  const openness = new NodeOpenness(database, (nodeId) => options.evidence.written(nodeId));
+  const planner = new Planner(registryOf(database), store, { composites, parameters, openness });
   const maker = new ManifestMaker(store, parameters);
   const resolver = new Resolver(database, { planner, maker, onResolved });
   const schemas = new SchemaReader(store, parameters, documents);
   const explainer = new Explainer(database, store, { planner, parameters, schemas, documents });
   const problemCounts = new ProblemCounts(database, { planner, explainer });
-  const offeredVersions = new OfferedVersions(store, composites);
+  const offeredVersions = new OfferedVersions(store, composites, openness);
   const compatibility = new CompatibilityGuard(schemas, parameters, documents);
   const cache = new BundleCache({ maxBytes: config.cacheBytes / 2, files, onBuilt: onBundleBuilt });
   const bundles = new BundleDownloads(cache);
@@ -160,7 +164,7 @@ function makeParts(options: AppOptions) {
       compatibility,
       bundles,
     },
-    versionTools: { database, store, locks, log, limits: config.limits, ...readers },
+    versionTools: { database, store, locks, log, limits: config.limits, openness, ...readers },
     parameterTools: { database, store, parameters, schemas, documents, locks },
   };
 }
@@ -189,6 +193,8 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...registrationKeyRoutes(database, joiningBy(options)),
       ...downloadRoutes(options.clientFiles),
       ...auditRoutes(database),
+      eventRoute(options),
+      ...webhookRoutes(database),
       ...gitRoutes({ store, uploadPack: options.uploadPack, pushes: openPushes(options, versionTools) }),
       ...(config.ui.isOn ? consoleRoutes(options.consoleFiles) : []),
       fleetSummaryRoute(database),

@@ -44,6 +44,12 @@ export interface Config {
   oidcFile: string | null;
   /** The issuers whose tokens service accounts may exchange. */
   federationIssuers: readonly string[];
+  webhooks: {
+    /** The authorities that receivers may be under, beside those of Node.js. */
+    caFile: string | null;
+    /** The addresses and ranges that are called though they are not public. */
+    allowed: readonly string[];
+  };
   cacheBytes: number;
   /** The number of processes that serve together behind one port. */
   workers: number;
@@ -119,6 +125,7 @@ export function readConfig(env: Environment): Readonly<Config> {
     publicUrl: readPublicUrl(read, isDevelopment),
     oidcFile: read.text('HAWSER_OIDC_FILE'),
     federationIssuers: readIssuers(read, isDevelopment),
+    webhooks: { caFile: read.text('HAWSER_WEBHOOK_CA'), allowed: read.ranges('HAWSER_WEBHOOK_ALLOW') },
     workers: read.integer('HAWSER_WORKERS', 1, 64, 1),
     nodeCallsAtOnce: read.integer('HAWSER_NODE_CALLS', 1, 1_000_000, 4_000),
     cacheBytes: read.bytes('HAWSER_CACHE_BYTES', 256 * MIB),

@@ -125,12 +125,12 @@ async function listen(
     readMetrics: () => metrics.values(),
     async close() {
       const timers = endTimers();
+      stores.eventWaiting.close();
       await listeners.close(CLOSE_GRACE);
       // The previews that are under way end with their threads.
       const all = [threads, comparingThreads, previews, fleetThreads.previews, fleetThreads.questions];
       await Promise.all(all.map((each) => each.close()));
-      await uploadPack.close();
-      await blame.close();
+      await Promise.all([uploadPack.close(), blame.close()]);
       await Promise.all([retention.close(), timers]);
       await evidence.close();
       await checkIns.close();

@@ -10,6 +10,7 @@ import { noteRefsMoved } from './db/repository-rows.ts';
 import { DATABASE_FILE } from './db/sqlite/open.ts';
 import { FIRST_START, TLS_FILES } from './domain/lock-names.ts';
 import { passwordFault } from './domain/password-rules.ts';
+import { EventWaiting } from './events/waiting.ts';
 import type { AtomicFs } from './git/atomic-fs.ts';
 import { refuseOtherUse } from './git/cache-root.ts';
 import type { Clock } from './lib/clock.ts';
@@ -74,12 +75,13 @@ export async function prepareServer(options: ServerOptions): Promise<void> {
   }
 }
 
-/** The stores of a process, and what counts in it. */
+/** The stores of a process, what counts in it, and who waits for events. */
 export interface Stores {
   database: Database;
   store: GitStore;
   locks: Locks;
   metrics: Metrics;
+  eventWaiting: EventWaiting;
 }
 
 export async function openStores({
@@ -128,7 +130,7 @@ export async function openStores({
   if (part !== undefined || database.repositories !== null) followFeed(store, database);
   metrics.addCaches(() => store.caches);
   metrics.addReadings({ repositoryProblems: () => store.problems().length });
-  return { database, store, locks, metrics };
+  return { database, store, locks, metrics, eventWaiting: new EventWaiting(database) };
 }
 
 export async function closeStores({ store, database }: Stores): Promise<void> {

@@ -6,6 +6,10 @@ import type { CleanupTools, RetentionRuns } from './api/retention/runs.ts';
 import { RetentionSchedule } from './api/retention/schedule.ts';
 import type { Database } from './db/database.ts';
 import { removeGoneServers } from './db/servers.ts';
+import { EventExpiry } from './events/expiry.ts';
+import { sourceOf } from './events/feed.ts';
+import { makePost, type Post, postOptions } from './events/post.ts';
+import { Sender } from './events/sender.ts';
 import { type Lead, Leadership } from './leadership.ts';
 import { HOUR, MINUTE } from './lib/clock.ts';
 import { showPresence } from './presence.ts';
@@ -32,11 +36,12 @@ export async function startTimers(
   const { part, log } = options;
   if (part?.isLeader === false) return async () => undefined;
   const { database, locks } = tools;
+  const post = makePost(postOptions(options.config));
   const presence = await showPresence(database, log);
   // Each server has a certificate of its own.
   const renew = () => (part ? part.onRenewed() : void reloadTls());
   const renewal = setInterval(renew, TLS_CHECK_INTERVAL).unref();
-  const leadership = new Leadership({ locks, log, lead: () => lead(options, tools, runs) });
+  const leadership = new Leadership({ locks, log, lead: () => lead({ ...options, post }, tools, runs) });
   return async () => {
     clearInterval(renewal);
     await leadership.close();
@@ -44,20 +49,33 @@ export async function startTimers(
   };
 }
 
-function lead({ config, clock, log }: ServerOptions, tools: CleanupTools, runs: RetentionRuns): Lead {
+function lead(
+  { config, clock, log, post }: ServerOptions & { post: Post },
+  tools: CleanupTools,
+  runs: RetentionRuns,
+): Lead {
   const { database } = tools;
   const schedule = new RetentionSchedule(tools, runs);
   const expiry = new PreviewExpiry({ database, clock, log });
   const audit = new AuditRetention({ database, clock, log, keepDays: config.auditKeepDays });
   const servers = setInterval(() => void removeServers(database), MINUTE).unref();
   void removeServers(database);
+  const events = new EventExpiry({ database, clock, log });
+  const sender = new Sender({ database, clock, log, post, source: sourceOf(config) });
   const pruning = new Pruning({ database, log });
   schedule.start();
   expiry.start();
   return {
     async close() {
       clearInterval(servers);
-      await Promise.all([schedule.close(), expiry.close(), audit.close(), pruning.close()]);
+      await Promise.all([
+        schedule.close(),
+        expiry.close(),
+        audit.close(),
+        pruning.close(),
+        events.close(),
+        sender.close(),
+      ]);
     },
   };
 }

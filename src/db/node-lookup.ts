@@ -60,6 +60,9 @@ export interface ScopeLink {
   precedence: number;
 }
 
+/** A node of which its scopes are asked. */
+export type AskedNode = Pick<KnownNode, 'nodeId' | 'scopes'>;
+
 interface KnownScopes {
   /** The scopes as nodes with the same tags share them, so without the name of this node. */
   shared: readonly ScopeLink[];
@@ -133,7 +136,7 @@ export class NodeLookup {
   }
 
   /** The scopes of a node in the order of merging. They are read once for each node that is remembered. */
-  scopesOf(node: KnownNode): Awaitable<ScopeLink[]> {
+  scopesOf(node: AskedNode): Awaitable<ScopeLink[]> {
     if (node.scopes !== null) return linksOf(node.scopes);
     return andThen(this.reader.scopesOf(node.nodeId), (rows) => {
       // If scopes have changed meanwhile, the node itself is no longer remembered.

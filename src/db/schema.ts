@@ -4,6 +4,7 @@
  */
 
 import type { Generated, Kysely, Transaction } from 'kysely';
+import type { EventTables } from './event-tables.ts';
 import type { NodeTables } from './node-tables.ts';
 import type { PreviewTables } from './preview-tables.ts';
 import type { SignInTables } from './sign-in-tables.ts';
@@ -209,7 +210,7 @@ export interface ReportCountsTable {
   count: number;
 }
 
-export interface Schema extends NodeTables, PreviewTables, SignInTables {
+export interface Schema extends NodeTables, PreviewTables, SignInTables, EventTables {
   reports: ReportsTable;
   report_checksums: ReportChecksumsTable;
   report_counts: ReportCountsTable;

@@ -24,6 +24,8 @@ const version: (end: string) => Sentence = (end) => (name, details) =>
   `Version ${versionOf(details)} of ${name} ${end}`;
 const draft: (end: string) => Sentence = (end) => (name, details) =>
   `Draft ${versionOf(details)} of ${name} ${end}`;
+const rolloutMoved: Sentence = (name, details) =>
+  `Rollout of version ${versionOf(details)} of ${name}: ${said(details['what'], 'changed')}`;
 const whole: (end: string) => Sentence = (end) => (name) => `${name} ${end}`;
 
 const path = (details: Details) => said(details['path'], 'A file');
@@ -87,6 +89,8 @@ const SENTENCES: Record<ActivityAction, Sentence> = {
   'configuration.version_deleted': version('was deleted'),
   'configuration.version_withdrawn': version('was withdrawn'),
   'configuration.version_offered_again': version('is offered again'),
+  'configuration.rollout_started': version('began to roll out'),
+  'configuration.rollout_moved': rolloutMoved,
   'configuration.granted': given,
   'configuration.grant_revoked': taken,
   'parameters.version_saved': parameters('saved as a draft'),
@@ -104,6 +108,8 @@ const SENTENCES: Record<ActivityAction, Sentence> = {
   'composite.version_deleted': version('was deleted'),
   'composite.version_withdrawn': version('was withdrawn'),
   'composite.version_offered_again': version('is offered again'),
+  'composite.rollout_started': version('began to roll out'),
+  'composite.rollout_moved': rolloutMoved,
   'composite.child_added': (name, details) =>
     `${child(details)} was added to draft ${versionOf(details)} of ${name}`,
   'composite.child_changed': (name, details) =>

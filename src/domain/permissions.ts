@@ -21,6 +21,8 @@ export const PERMISSIONS = {
   'parameters.admin-override': 'Manage the parameters of every configuration without a grant',
   'scopes.admin-override': 'Change scope types and scope values',
   'audit.read': 'Read the audit trail',
+  'rollouts.manage': 'Roll versions out, and pause, halt, approve and complete rollouts',
+  'webhooks.manage': 'Manage webhooks and read the feed of events',
 } as const;
 
 export type Permission = keyof typeof PERMISSIONS;
@@ -94,6 +96,7 @@ export const BUILT_IN_ROLES: readonly BuiltInRole[] = [
       'server.settings.read',
       'configurations.create',
       'composite-configurations.create',
+      'rollouts.manage',
     ],
   },
   {

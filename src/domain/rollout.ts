@@ -3,7 +3,7 @@
  * `rollout/<version>`, and whoever moves that branch makes the transition.
  */
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Paused counts as running. The other three are ends. */
 export const ROLLOUT_STATES = ['Running', 'Paused', 'Halted', 'Completed', 'Superseded'] as const;
@@ -115,12 +115,15 @@ export function opennessFor(rollout: RolloutRecord, node: RolloutNode): Openness
 
 /** Whether the node belongs to a step that is open or done. */
 export function isInOpenStep({ version, steps }: RolloutRecord, { nodeId, ring }: RolloutNode): boolean {
-  const share = shareOf(nodeId, version);
-  return steps.some((step) => step.state !== 'Waiting' && step.ring === ring && share < step.percent);
+  return steps.some(({ state, ring: of, percent }) => {
+    if (state === 'Waiting' || of !== ring) return false;
+    // Most steps take the whole ring, and a hash takes longer than all the rest.
+    return percent === 100 || shareOf(nodeId, version) < percent;
+  });
 }
 
 /** A number from 0 to below 100 that belongs to the node and the version for ever, so that a larger share only adds. */
 export function shareOf(nodeId: string, version: string): number {
-  const digest = createHash('sha256').update(`${nodeId} ${version}`).digest();
+  const digest = hash('sha256', `${nodeId} ${version}`, 'buffer');
   return (digest.readUInt32BE(0) / 2 ** 32) * 100;
 }

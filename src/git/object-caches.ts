@@ -3,7 +3,9 @@
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
+import { forEachOf } from '../lib/for-each-of.ts';
 import { hashInBlocks } from '../lib/hash.ts';
+import { Pace } from '../lib/pace.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { unlessAbsent } from './disk-errors.ts';
 import type { BlobInfo } from './types.ts';
@@ -109,6 +111,20 @@ export class BlobInfos {
 
   get facts(): CacheFacts {
     return { ...this.infos.facts, bytes: this.infos.size * ENTRY_BYTES };
+  }
+
+  /** Those of several blobs, in their order. */
+  async ofAll(
+    blobs: readonly { oid: string }[],
+    read: (oid: string) => Promise<Buffer>,
+  ): Promise<BlobInfo[]> {
+    const infos: BlobInfo[] = [];
+    const pace = new Pace();
+    await forEachOf(blobs.entries(), CONCURRENT_READS, async ([at, { oid }]) => {
+      infos[at] = await this.of(oid, () => read(oid));
+      if (pace.isDue) await pace.rest();
+    });
+    return infos;
   }
 
   async of(oid: string, read: () => Promise<Buffer>): Promise<BlobInfo> {

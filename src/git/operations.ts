@@ -2,7 +2,15 @@
 
 import { HawserError } from '../lib/errors.ts';
 
-export type GitOperation = 'create' | 'draft' | 'publish' | 'withdraw' | 'delete' | 'read_version' | 'fetch';
+export type GitOperation =
+  | 'create'
+  | 'draft'
+  | 'publish'
+  | 'withdraw'
+  | 'rollout'
+  | 'delete'
+  | 'read_version'
+  | 'fetch';
 
 /** Called after each operation with its duration in milliseconds, and whether the disk or the repository made it fail. */
 export type OnOperation = (operation: GitOperation, milliseconds: number, hasFailed: boolean) => void;

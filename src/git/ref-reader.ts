@@ -16,8 +16,11 @@ export const BROKEN_OID = '0'.repeat(40);
 
 const PACKED_REFS = 'packed-refs';
 const PACKED_LINE = /^([0-9a-f]{40}) (refs\/.+)$/;
-/** The folders of a snapshot, looked at even while they are absent. The last one holds the records of pushes. */
-const SNAPSHOT_FOLDERS = ['refs/heads', 'refs/tags', 'refs/pushed'];
+/**
+ * The folders of a snapshot, looked at even while they are absent, in this order. A rollout is written before the tag of its
+ * version, and so is the record of a push. They are read after it, so that nobody sees the version without them.
+ */
+const SNAPSHOT_FOLDERS = ['refs/heads', 'refs/tags', 'refs/heads/rollout', 'refs/pushed'];
 
 /** Milliseconds. Disks keep times in steps: a second change within the same step leaves the stamp as it was. */
 const TIMESTAMP_STEP = 100;
@@ -196,6 +199,8 @@ interface Reading {
   fs: AtomicFs;
   gitdir: string;
   known: RefSnapshot | undefined;
+  /** The folders to begin with, in their order. */
+  paths: readonly string[];
   folders: Map<string, RefFolder>;
   loose: Map<string, LooseRef>;
 }
@@ -210,12 +215,12 @@ export async function readFolders(
   const [folders, loose] = [new Map<string, RefFolder>(), new Map<string, LooseRef>()];
   // packed-refs may have been renamed into the repository's own folder by a process that ended before it flushed that.
   if (!known) await fs.flushIfRecent(gitdir);
-  for (const path of paths) await readFolder({ fs, gitdir, known, folders, loose }, path);
+  for (const path of paths) await readFolder({ fs, gitdir, known, paths, folders, loose }, path);
   return { folders, loose, packed: readPackedFile(fs, gitdir, known?.packed) };
 }
 
 async function readFolder(reading: Reading, path: string): Promise<void> {
-  const { fs, gitdir, known, folders, loose } = reading;
+  const { fs, gitdir, known, paths, folders, loose } = reading;
   // Taken before the refs are read, so that a change meanwhile shows as a difference at the next look.
   const stamp = stampOf(fs, join(gitdir, path));
   let folder = known?.folders.get(path);
@@ -230,7 +235,8 @@ async function readFolder(reading: Reading, path: string): Promise<void> {
     for (const name of folder.refs) readLooseFile(reading, name);
   }
   folders.set(path, folder);
-  await Promise.all(folder.folders.map((inner) => readFolder(reading, inner)));
+  const inner = folder.folders.filter((each) => !paths.includes(each));
+  await Promise.all(inner.map((each) => readFolder(reading, each)));
 }
 
 function listFolder({ fs, gitdir }: Reading, path: string, stamp: Stamp | null): RefFolder {
@@ -243,7 +249,7 @@ function listFolder({ fs, gitdir }: Reading, path: string, stamp: Stamp | null):
   return { stamp, refs, folders };
 }
 
-function readLooseFile({ fs, gitdir, known, loose }: Omit<Reading, 'folders'>, name: string): void {
+function readLooseFile({ fs, gitdir, known, loose }: Omit<Reading, 'folders' | 'paths'>, name: string): void {
   const stamp = stampOf(fs, join(gitdir, name));
   // The ref may have been packed or removed since the folder was listed.
   if (stamp === null) return;

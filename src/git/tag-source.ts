@@ -1,4 +1,4 @@
-/** The tags of a repository outside of this server, or of a bundle, as stock git reads them. */
+/** The tags and rollouts of a repository outside of this server, or of a bundle, as stock git reads them. */
 
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -8,12 +8,16 @@ import { readObjects, type TypedObject } from './batch-objects.ts';
 import { readShallow } from './history.ts';
 import { type PackSource, runGit } from './repository-export.ts';
 
+/** A tag, or the branch of a rollout, which says of a version what a tag cannot. */
 export interface SourceTag {
   /** The full name of the ref. */
   name: string;
   oid: string;
+  /** False for a lightweight tag. */
   isAnnotated: boolean;
 }
+
+const ROLLOUTS = 'refs/heads/rollout/';
 
 export class TagSource {
   readonly tags: readonly SourceTag[];
@@ -45,6 +49,7 @@ export class TagSource {
         'for-each-ref',
         '--format=%(objectname) %(refname)',
         'refs/tags',
+        ROLLOUTS,
       );
       return TagSource.read({ gitdir, searchPath }, tags);
     }
@@ -54,7 +59,7 @@ export class TagSource {
   }
 
   private static async read(source: PackSource, heads: string): Promise<TagSource> {
-    const found = [...heads.matchAll(/^([0-9a-f]{40}) (refs\/tags\/.+)$/gm)];
+    const found = [...heads.matchAll(/^([0-9a-f]{40}) (refs\/(?:tags|heads\/rollout)\/.+)$/gm)];
     const command = {
       searchPath: source.searchPath,
       args: [`--git-dir=${source.gitdir}`, 'cat-file', '--batch-check=%(objecttype)'],
@@ -68,7 +73,7 @@ export class TagSource {
     const tags = found.map(([, oid = '', name = ''], at) => ({
       name,
       oid,
-      isAnnotated: types[at] === 'tag',
+      isAnnotated: types[at] === 'tag' || name.startsWith(ROLLOUTS),
     }));
     return new TagSource(source, tags, await readShallow(new AtomicFs(), source.gitdir));
   }

@@ -134,7 +134,8 @@ export class Dispatcher {
 
   private carryOut(call: Call): Awaitable<Answer> {
     const { route, authorization } = call;
-    if (route.method === 'GET') return route.handle(toInput(call, authorization.subject, call.now));
+    if (route.method === 'GET' && !route.waits)
+      return route.handle(toInput(call, authorization.subject, call.now));
     const now = this.options.clock.now();
     call.ctx.state.reauthorize = () => this.callers.reauthorize(call, this.options.clock.now());
     return andThen(this.callers.reauthorize(call, now), (subject) =>

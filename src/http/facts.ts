@@ -18,7 +18,7 @@ export type FactSource = Pick<Context, 'req' | 'res' | 'method' | 'path' | 'head
     over?: AbortController;
     /** Set where the request has an `If-Match`. */
     requireCurrent?: () => Promise<void>;
-    /** Set for changes. */
+    /** Set for changes, and for what waits. */
     reauthorize?: () => Awaitable<unknown>;
   };
 };

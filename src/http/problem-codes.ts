@@ -57,6 +57,10 @@ const OF_REQUESTS = {
     request_timeout: 'The request did not arrive completely in time.',
     upload_too_slow: 'Less than 1 KiB of the upload came per second, over 30 seconds. Send it again, faster.',
   }),
+  ...at(410, {
+    events_gone:
+      'The feed has no event of this id, or none any more: it keeps 30 days. Read it without `after`.',
+  }),
   ...at(412, { precondition_failed: 'The resource has changed since its ETag was read. Read it again.' }),
   ...at(413, {
     payload_too_large: 'The body, a file or the unpacked archive is larger than allowed.',
@@ -107,6 +111,7 @@ const OF_IDENTITY = {
   }),
   ...at(409, {
     last_administrator: 'Nobody who is active and has a password here would be Administrator any more.',
+    too_many_webhooks: 'There are 50 webhooks already. One may get several types of events.',
     mapping_exists: 'This group of this provider is mapped already.',
     not_a_service_account:
       'Tokens are made, exchanged and revoked here for service accounts alone; people make their own.',

@@ -11,6 +11,7 @@ const STATUSES: Record<ErrorKind, { status: number; title: string }> = {
   not_found: { status: 404, title: 'Not Found' },
   not_acceptable: { status: 406, title: 'Not Acceptable' },
   conflict: { status: 409, title: 'Conflict' },
+  gone: { status: 410, title: 'Gone' },
   timed_out: { status: 408, title: 'Request Timeout' },
   precondition_failed: { status: 412, title: 'Precondition Failed' },
   too_large: { status: 413, title: 'Content Too Large' },

@@ -152,6 +152,8 @@ interface RouteDescription {
    * not looked at then.
    */
   wholeAs?: string;
+  /** Set for a GET that waits. Its handler may look once more whether the caller may do this, as that of a change. */
+  waits?: true;
   /** The path of the GET whose ETag `If-Match` on this route means. The default is the route's own path. */
   represents?: string;
   /**

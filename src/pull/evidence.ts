@@ -22,6 +22,7 @@ import {
 import type { Answer } from '../http/answer.ts';
 import type { AnsweredCall } from '../http/route.ts';
 import { type Clock, SECOND } from '../lib/clock.ts';
+import { HawserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { Pace } from '../lib/pace.ts';
 import type { Manifest } from '../resolve/manifest.ts';
@@ -119,6 +120,16 @@ export class EvidenceNotes {
   /** Writes what is noted of a node, so that what it says next comes after it; undefined where nothing is noted. */
   settle(nodeId: string): Promise<void> | undefined {
     return this.notes.settle(nodeId);
+  }
+
+  /**
+   * The same, for whoever decides by it what the node gets.
+   * @throws HawserError unavailable where it cannot be written now, so that the node keeps what it has
+   */
+  async written(nodeId: string): Promise<void> {
+    await this.notes.settle(nodeId);
+    if (this.notes.of(nodeId) !== undefined)
+      throw new HawserError('unavailable', 'unavailable', 'What the node runs cannot be written now');
   }
 
   /** The checksum of the last bundle that went to a node whole, where that is not written yet. */

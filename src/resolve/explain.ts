@@ -120,22 +120,20 @@ export class Explainer {
   }
 
   private async partFor({ node, configuration: { id, name } }: Question): Promise<Part> {
-    const { assignment, generation } = node;
+    const { assignment } = node;
     const links = await this.database.nodeLookup.scopesOf(node);
     const child = await this.childOf(node, name);
     if (assignment && child) return { plan: child, links, prereleaseChannel: assignment.prereleaseChannel };
     const isAssigned = assignment?.configurationId === id;
     const constraint = isAssigned ? assignment : { ...UNCONSTRAINED, configurationId: id };
-    const plan = (await this.readers.planner.plan(constraint, generation)) as ConfigurationPlan;
+    const plan = (await this.readers.planner.plan(constraint, node)) as ConfigurationPlan;
     return { plan, links, prereleaseChannel: constraint.prereleaseChannel };
   }
 
-  private async childOf(
-    { assignment, generation }: KnownNode,
-    name: string,
-  ): Promise<ConfigurationPlan | null> {
+  private async childOf(node: KnownNode, name: string): Promise<ConfigurationPlan | null> {
+    const { assignment } = node;
     if (assignment === null || assignment.configurationId !== null) return null;
-    const composite = await this.readers.planner.plan(assignment, generation);
+    const composite = await this.readers.planner.plan(assignment, node);
     return composite.kind === 'composite'
       ? (composite.children.find((child) => child.name === name) ?? null)
       : null;

@@ -1,54 +1,35 @@
 /**
- * What each node of a fleet gets. Each distinct assignment is planned once, and the files that are merged are chosen once
- * for all nodes of the same assignment and the same tags.
+ * What each node of a fleet gets. Its plan is shared by many nodes, and the files that are merged are chosen once for all
+ * nodes of the same plan and the same tags.
  */
 
 import type { FleetSnapshot } from '../db/fleet-snapshot.ts';
 import { ownScope } from '../db/fleet-snapshot.ts';
-import type { Assignment, ScopeLink } from '../db/node-lookup.ts';
+import type { ScopeLink } from '../db/node-lookup.ts';
 import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
-import { HawserError } from '../lib/errors.ts';
 import { RecentMap } from '../lib/recent-map.ts';
 import type { VersionRef } from '../versions/store.ts';
-import type { CompositeReader } from './composites.ts';
-import type { DeliveryError, GivenFile, Outcome } from './delivery.ts';
-import { keyOfManifest, type ManifestMaker, partsOf } from './manifest-maker.ts';
+import type { GivenFile, Outcome } from './delivery.ts';
+import {
+  type AssignedNames,
+  type FleetPlans,
+  numberOf,
+  type OfferTools,
+  type Planned,
+  type PlannedPart,
+  planFleet,
+  toDeliveryError,
+} from './fleet-plans.ts';
+import type { ManifestMaker } from './manifest-maker.ts';
 import { chooseFile } from './parameters.ts';
-import type { ConfigurationPlan, Plan, Planner } from './plans.ts';
-
-/** The names of all that an assignment gives, as far as they are known. */
-export interface AssignedNames {
-  composite: string | null;
-  configurations: readonly string[];
-}
-
-interface PlannedPart {
-  plan: ConfigurationPlan;
-  /** The file that each scope gives, by the scope. Scopes of nodes are not remembered. */
-  given: Map<ScopeLink, GivenFile | null>;
-}
-
-/** What one assignment gives, or why it gives nothing. */
-interface Planned {
-  names: AssignedNames;
-  channel: string | null;
-  plan: { whole: Plan; key: string; parts: readonly PlannedPart[] } | { error: DeliveryError };
-}
+import type { ConfigurationPlan } from './plans.ts';
 
 /** The files that are merged, part by part. */
 interface ChosenFiles {
   /** Two nodes have the same key only if they get the same. */
   key: string;
   scopes: readonly (readonly GivenFile[])[];
-}
-
-export interface OfferTools {
-  planner: Planner;
-  composites: CompositeReader;
-  maker: ManifestMaker;
-  /** Texts that stand for parts of keys. Offers with the same map have comparable keys. */
-  keys: Map<string, number>;
 }
 
 /** The number of recent outcomes, and of recent choices of files, that are kept for nodes to share. */
@@ -59,22 +40,25 @@ const NOTHING_ASSIGNED = 'nothing';
 export class FleetOffers {
   readonly snapshot: FleetSnapshot;
   private readonly tools: OfferTools;
-  private readonly planned: readonly Planned[];
-  /** By the number that `filesOf` makes of an assignment and a list of scopes. */
+  private readonly plans: FleetPlans;
+  /** By the number that `filesOf` makes of a plan and a list of scopes. */
   private readonly shared = new RecentMap<number, ChosenFiles>(MAX_CHOICES);
   private readonly outcomes = new RecentMap<string, { outcome: Awaitable<Outcome> }>(MAX_OUTCOMES);
 
-  private constructor(snapshot: FleetSnapshot, tools: OfferTools, planned: readonly Planned[]) {
+  private constructor(snapshot: FleetSnapshot, tools: OfferTools, plans: FleetPlans) {
     this.snapshot = snapshot;
     this.tools = tools;
-    this.planned = planned;
+    this.plans = plans;
   }
 
   /** Plans each assignment. After that nothing depends on what the repositories list. */
   static async of(snapshot: FleetSnapshot, tools: OfferTools): Promise<FleetOffers> {
-    const planned: Planned[] = [];
-    for (const assignment of snapshot.assignments) planned.push(await planOf(snapshot, tools, assignment));
-    return new FleetOffers(snapshot, tools, planned);
+    return new FleetOffers(snapshot, tools, await planFleet(snapshot, tools));
+  }
+
+  /** Whether it was asked what nodes have taken, on which the offers depend then. */
+  get asksTaken(): boolean {
+    return this.plans.asksTaken;
   }
 
   /** The names of all that the node at this place is assigned; null where that is nothing. */
@@ -119,14 +103,14 @@ export class FleetOffers {
   }
 
   private plannedFor(at: number): Planned | null {
-    return this.planned[this.snapshot.nodes.assignmentOf[at] ?? -1] ?? null;
+    return this.plans.planned[this.plans.places[at] ?? -1] ?? null;
   }
 
   private filesOf(at: number, { plan, channel }: Planned): ChosenFiles {
     if ('error' in plan) throw new Error('an assignment that gives nothing has no files');
     const { scopes, nodes } = this.snapshot;
     const place = nodes.scopesOf[at] ?? 0;
-    const pair = (nodes.assignmentOf[at] ?? 0) * scopes.length + place;
+    const pair = (this.plans.places[at] ?? 0) * scopes.length + place;
     const links = scopes[place] ?? [];
     let shared = this.shared.get(pair);
     if (shared === undefined) {
@@ -181,51 +165,6 @@ export class FleetOffers {
   }
 }
 
-async function planOf(snapshot: FleetSnapshot, tools: OfferTools, assignment: Assignment): Promise<Planned> {
-  const { planner, keys } = tools;
-  const channel = assignment.prereleaseChannel;
-  try {
-    const whole = await planner.plan(assignment, snapshot.registry.position.generation);
-    const parts = partsOf(whole);
-    const text = keyOfManifest(
-      whole,
-      parts.map((plan) => ({ plan, refs: [] })),
-    );
-    const key = `${numberOf(keys, text)}:`;
-    const names = {
-      composite: whole.kind === 'composite' ? whole.name : null,
-      configurations: parts.map(({ name }) => name),
-    };
-    const planned = parts.map((plan) => ({ plan, given: new Map() }));
-    return { names, channel, plan: { whole, key, parts: planned } };
-  } catch (error) {
-    const names = await namesOf(snapshot, tools, assignment);
-    return { names, channel, plan: { error: toDeliveryError(error) } };
-  }
-}
-
-/** The names that an assignment leads to although it gives nothing. */
-async function namesOf(
-  { registry: { configurations, composites } }: FleetSnapshot,
-  { planner, composites: reader }: OfferTools,
-  assignment: Assignment,
-): Promise<AssignedNames> {
-  const { configurationId, compositeId } = assignment;
-  const name = configurations.get(configurationId ?? '')?.name;
-  if (name !== undefined) return { composite: null, configurations: [name] };
-  const composite = composites.get(compositeId ?? '') ?? null;
-  if (composite === null) return { composite, configurations: [] };
-  try {
-    const version = await planner.resolve(assignment);
-    const repository = { kind: 'composites', name: composite } as const;
-    const children = version ? (await reader.document(repository, version)).children : [];
-    return { composite, configurations: children.map(({ configuration }) => configuration) };
-  } catch {
-    // What cannot be read names nothing more.
-    return { composite, configurations: [] };
-  }
-}
-
 function fileOf(
   { parameters, tag }: ConfigurationPlan,
   link: ScopeLink,
@@ -241,16 +180,4 @@ function settle(delivery: ReturnType<ManifestMaker['deliver']>): Awaitable<Outco
     (made) => ({ delivery: made }),
     (error) => ({ error: toDeliveryError(error) }),
   );
-}
-
-/** The words of the poll. @throws what the poll has no words for */
-function toDeliveryError(error: unknown): DeliveryError {
-  if (!(error instanceof HawserError)) throw error;
-  return { code: error.code, message: error.message };
-}
-
-function numberOf(numbers: Map<string, number>, text: string): number {
-  const known = numbers.get(text) ?? numbers.size;
-  numbers.set(text, known);
-  return known;
 }

@@ -6,7 +6,7 @@ import type { RepositoryRef, VersionRef } from '../versions/store.ts';
 import type { VersionSource } from '../versions/version-source.ts';
 import type { CompositeReader } from './composites.ts';
 import type { FileConstraint } from './parameters.ts';
-import { findWanted, type WantedVersion } from './wanted-version.ts';
+import { candidatesFor, type WantedVersion } from './wanted-version.ts';
 
 export interface InUse {
   /** The versions of a configuration or composite that some node resolves to, or some composite is pinned to. */
@@ -73,21 +73,20 @@ class Collector implements InUse {
 
   private async deliverComposite(name: string, wanted: WantedVersion): Promise<void> {
     const repository = { kind: 'composites', name } as const;
-    const version = await this.choose(repository, wanted);
-    if (version === null) return;
-    this.use(repository, version.version);
     const { prereleaseChannel } = wanted;
-    for (const child of (await this.tools.composites.document(repository, version)).children) {
-      const { configuration: childName } = child;
-      if (child.version !== null) this.note(childName, { version: child.version, prereleaseChannel });
-      else await this.deliver(childName, { majorVersion: null, prereleaseChannel, version: null });
+    for (const version of await this.choose(repository, wanted)) {
+      this.use(repository, version.version);
+      for (const child of (await this.tools.composites.document(repository, version)).children) {
+        const { configuration: childName } = child;
+        if (child.version !== null) this.note(childName, { version: child.version, prereleaseChannel });
+        else await this.deliver(childName, { majorVersion: null, prereleaseChannel, version: null });
+      }
     }
   }
 
   private async deliver(name: string, wanted: WantedVersion): Promise<void> {
-    const chosen = await this.choose(configuration(name), wanted);
-    if (chosen === null) return;
-    this.note(name, { version: chosen.version, prereleaseChannel: wanted.prereleaseChannel });
+    for (const { version } of await this.choose(configuration(name), wanted))
+      this.note(name, { version, prereleaseChannel: wanted.prereleaseChannel });
   }
 
   private note(
@@ -108,12 +107,16 @@ class Collector implements InUse {
     this.used.set(key, (this.used.get(key) ?? new Set()).add(version));
   }
 
-  /** A missing repository gives nobody anything, and has nothing that could be removed. */
-  private async choose(repository: RepositoryRef, wanted: WantedVersion): Promise<VersionRef | null> {
+  /**
+   * The versions of which a node gets one: those that roll out and the highest that is open to all. A missing repository
+   * gives nobody anything, and has nothing that could be removed.
+   */
+  private async choose(repository: RepositoryRef, wanted: WantedVersion): Promise<VersionRef[]> {
     try {
-      return findWanted(await this.tools.store.versions(repository), wanted);
+      const { rolling, last } = candidatesFor(await this.tools.store.versions(repository), wanted);
+      return last === null ? [...rolling] : [...rolling, last];
     } catch (error) {
-      if (error instanceof HawserError && error.code === 'repository_missing') return null;
+      if (error instanceof HawserError && error.code === 'repository_missing') return [];
       throw error;
     }
   }

@@ -1,19 +1,27 @@
 /**
- * What an assignment gives to any node: the version, and the parameter files to choose from. Plans are cached per
- * distinct assignment, not per node, because a fleet shares few of them.
+ * What an assignment gives to a node: the version, and the parameter files to choose from. Plans are cached per distinct
+ * assignment, not per node, because a fleet shares few of them. Where a version rolls out there are some for each.
  */
 
 import { LRUCache } from 'lru-cache';
-import { type Assignment, keyOfAssignment } from '../db/node-lookup.ts';
-import type { CompositeChild } from '../domain/composite-document.ts';
+import { type AskedNode, type Assignment, keyOfAssignment } from '../db/node-lookup.ts';
 import { missingRepository } from '../git/disk-errors.ts';
+import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { notFound } from '../lib/errors.ts';
 import type { RepositoryRef, SeriesIndex, StoredFile, VersionRef } from '../versions/store.ts';
 import type { VersionSource } from '../versions/version-source.ts';
 import type { CompositeReader } from './composites.ts';
+import { type ByNode, Fork, type NodeOpenness, OPEN_TO_ANYONE, valueFor } from './open-versions.ts';
 import { besideParameters, type ParameterReader } from './parameters.ts';
 import type { Registry } from './registry.ts';
-import { findWanted, isWithdrawn, type WantedVersion } from './wanted-version.ts';
+import {
+  byVersion,
+  byVersions,
+  type GivenReaders,
+  type GivenVersions,
+  isWhole,
+  isWithdrawn,
+} from './wanted-version.ts';
 
 export interface ConfigurationPlan {
   kind: 'configuration';
@@ -39,47 +47,50 @@ export interface CompositePlan {
 
 export type Plan = ConfigurationPlan | CompositePlan;
 
+/** What all nodes of an assignment share: one plan, or a fork where a version rolls out that it admits. */
 interface CachedPlan {
   generation: number;
-  plan: Promise<Plan>;
+  plan: Promise<ByNode<Plan>>;
   /** The value of the promise once it is there, so that a poll need not wait for a promise. */
-  value: Plan | null;
+  value: ByNode<Plan> | null;
 }
 
 /** The number of distinct assignments that are kept. Each costs some 500 bytes. */
 const MAX_ASSIGNMENTS = 20_000;
 
+export interface PlanReaders {
+  composites: CompositeReader;
+  parameters: ParameterReader;
+  /** Tells which versions that roll out are open to a node. */
+  openness: Pick<NodeOpenness, 'of'>;
+}
+
 export class Planner {
   private readonly registry: Registry;
   private readonly store: VersionSource;
-  private readonly composites: CompositeReader;
-  private readonly parameters: ParameterReader;
+  private readonly readers: PlanReaders;
   private readonly cache = new LRUCache<string, CachedPlan>({ max: MAX_ASSIGNMENTS });
 
-  constructor(
-    registry: Registry,
-    store: VersionSource,
-    readers: { composites: CompositeReader; parameters: ParameterReader },
-  ) {
+  constructor(registry: Registry, store: VersionSource, readers: PlanReaders) {
     this.registry = registry;
     this.store = store;
-    this.composites = readers.composites;
-    this.parameters = readers.parameters;
+    this.readers = readers;
   }
 
   /**
-   * The plan for an assignment at a generation.
+   * The plans for an assignment at a generation. A fork makes each of its plans when the first node needs it.
    * @throws HawserError not_found `no_eligible_version` if no published version fits the assignment
    */
-  plan(assignment: Assignment, generation: number): Plan | Promise<Plan> {
+  plans(assignment: Assignment, generation: number): ByNode<Plan> | Promise<ByNode<Plan>> {
     const key = keyOfAssignment(assignment);
     const cached = this.cache.get(key);
     if (cached?.generation === generation) return cached.value ?? cached.plan;
-    const entry: CachedPlan = { generation, plan: this.compute(assignment), value: null };
+    const plan = this.byVersions(assignment, (given) => this.make(given));
+    const entry: CachedPlan = { generation, plan, value: null };
     this.cache.set(key, entry);
     entry.plan.then(
-      (plan) => {
-        entry.value = plan;
+      (made) => {
+        entry.value = made;
       },
       // A failure is not kept, so the next poll tries again.
       () => this.cache.get(key) === entry && this.cache.delete(key),
@@ -87,33 +98,57 @@ export class Planner {
     return entry.plan;
   }
 
-  /** The version that an assignment gives now; null if none is eligible. */
-  async resolve(assignment: Assignment): Promise<VersionRef | null> {
-    return this.choose(await this.repositoryOf(assignment), assignment);
+  /**
+   * The plan for a node as it was looked up.
+   * @throws HawserError not_found `no_eligible_version` if no published version fits that is open to the node
+   */
+  plan(assignment: Assignment, node: AskedNode & { generation: number }): Awaitable<Plan> {
+    const plans = this.plans(assignment, node.generation);
+    return andThen(plans, (made) => this.planIn(made, node));
+  }
+
+  /** The node's one among the plans for its assignment. */
+  planIn(plans: ByNode<Plan>, node: AskedNode): Awaitable<Plan> {
+    return plans instanceof Fork ? valueFor(plans, this.readers.openness.of(node)) : plans;
+  }
+
+  /** The version that an assignment gives a node now; null if none is eligible. */
+  async resolve(assignment: Assignment, node: AskedNode): Promise<VersionRef | null> {
+    const repository = await this.repositoryOf(assignment);
+    const tree = await byVersion(this.given, repository, assignment, (tag) => tag);
+    return valueFor(tree, this.readers.openness.of(node));
   }
 
   /**
-   * Whether the assignment can be made and gives a node something now. There must be a version of what is assigned, which
-   * is not withdrawn, and for a composite a version of every child.
+   * Whether the assignment can be made and gives a node something now, or once a version that rolls out reaches it. There
+   * must be a version of what is assigned, which is not withdrawn, and for a composite a version of every child.
    */
   async isEligible(assignment: Assignment): Promise<boolean> {
-    const repository = await this.repositoryOf(assignment);
-    const version = await this.choose(repository, assignment);
-    if (version === null || isWithdrawn(version)) return false;
-    if (repository.kind === 'configurations') return true;
-    const { children } = await this.composites.document(repository, version);
-    for (const child of children) {
-      if ((await this.tagOfChild(child, assignment.prereleaseChannel)) === null) return false;
-    }
-    return true;
+    const tree = await this.byVersions(assignment, (given) => isWhole(given) && !isWithdrawn(given.tag));
+    return valueFor(tree, OPEN_TO_ANYONE);
   }
 
-  private async compute(assignment: Assignment): Promise<Plan> {
-    const repository = await this.repositoryOf(assignment);
-    const version = await this.choose(repository, assignment);
-    if (version === null) throw noEligibleVersion('No published version fits the assignment of this node');
-    if (repository.kind === 'configurations') return this.planConfiguration(repository.name, version);
-    return this.planComposite(repository, version, assignment.prereleaseChannel);
+  /** Goes on with the versions that an assignment gives, as `byVersions` of wanted-version.ts. */
+  async byVersions<T>(
+    assignment: Assignment,
+    lead: (given: GivenVersions | null) => Awaitable<T>,
+  ): Promise<ByNode<T>> {
+    return byVersions(this.given, await this.repositoryOf(assignment), assignment, lead);
+  }
+
+  /** @throws HawserError not_found `no_eligible_version` */
+  async make(given: GivenVersions | null): Promise<Plan> {
+    if (given === null) throw noEligibleVersion('No published version fits the assignment of this node');
+    const { repository, tag, composite } = given;
+    if (composite === null) return this.planConfiguration(repository.name, tag);
+    const children: ConfigurationPlan[] = [];
+    for (const { child, tag: childTag } of composite.children) {
+      if (childTag === null)
+        throw noEligibleVersion('A child of the composite has no published version that fits');
+      children.push(await this.planConfiguration(child.configuration, childTag));
+    }
+    const { entryPoint } = composite.document;
+    return { kind: 'composite', name: repository.name, tag, entryPoint, children };
   }
 
   private async planConfiguration(name: string, tag: VersionRef): Promise<ConfigurationPlan> {
@@ -121,34 +156,6 @@ export class Planner {
     const parameters = await this.parametersOf(name);
     const filesBesideParameters = besideParameters(files);
     return { kind: 'configuration', name, tag, entryPoint, files, filesBesideParameters, parameters };
-  }
-
-  private async planComposite(
-    repository: RepositoryRef,
-    tag: VersionRef,
-    prereleaseChannel: string | null,
-  ): Promise<CompositePlan> {
-    const { entryPoint, children } = await this.composites.document(repository, tag);
-    const plans: ConfigurationPlan[] = [];
-    for (const child of children) {
-      const childTag = await this.tagOfChild(child, prereleaseChannel);
-      if (childTag === null)
-        throw noEligibleVersion('A child of the composite has no published version that fits');
-      plans.push(await this.planConfiguration(child.configuration, childTag));
-    }
-    return { kind: 'composite', name: repository.name, tag, entryPoint, children: plans };
-  }
-
-  /** The version to which the composite pins the child. Without a pin, the version that the node's channel admits. */
-  private tagOfChild(
-    { configuration: name, version }: CompositeChild,
-    prereleaseChannel: string | null,
-  ): Promise<VersionRef | null> {
-    return this.choose({ kind: 'configurations', name }, { majorVersion: null, prereleaseChannel, version });
-  }
-
-  private async choose(repository: RepositoryRef, wanted: WantedVersion): Promise<VersionRef | null> {
-    return findWanted(await this.store.versions(repository), wanted);
   }
 
   /**
@@ -160,7 +167,11 @@ export class Planner {
     if (!known?.usesParameters) return null;
     if (known.hasParameters && !(await this.store.has({ kind: 'parameters', name })))
       throw missingRepository();
-    return this.parameters.index(name);
+    return this.readers.parameters.index(name);
+  }
+
+  private get given(): GivenReaders {
+    return { versions: (repository) => this.store.versions(repository), composites: this.readers.composites };
   }
 
   private async repositoryOf({ configurationId, compositeId }: Assignment): Promise<RepositoryRef> {

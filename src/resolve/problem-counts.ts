@@ -4,21 +4,17 @@
  */
 
 import type { Database } from '../db/database.ts';
-import {
-  type Assignment,
-  type KnownNode,
-  keyOfAssignment,
-  MAX_NODES,
-  type ScopeLink,
-} from '../db/node-lookup.ts';
+import { type KnownNode, keyOfAssignment, MAX_NODES, type ScopeLink } from '../db/node-lookup.ts';
 import { allOf } from '../lib/awaitable.ts';
 import { HawserError } from '../lib/errors.ts';
 import { forEachOf } from '../lib/for-each-of.ts';
 import type { Pace } from '../lib/pace.ts';
 import { RecentMap } from '../lib/recent-map.ts';
 import type { Explainer, Part } from './explain.ts';
+import { partsOf } from './manifest-maker.ts';
+import type { ByNode } from './open-versions.ts';
 import { chooseRefs } from './parameters.ts';
-import type { ConfigurationPlan, Planner } from './plans.ts';
+import type { ConfigurationPlan, Plan, Planner } from './plans.ts';
 import type { Declared } from './schemas.ts';
 
 interface Count {
@@ -40,7 +36,7 @@ interface PlannedPart {
   declared: Declared;
 }
 
-/** What all nodes of an assignment share. */
+/** What all nodes of a plan share. */
 interface Prepared {
   parts: readonly PlannedPart[];
   prereleaseChannel: string | null;
@@ -48,7 +44,8 @@ interface Prepared {
 
 /** What has been begun for one list. So nodes that share a failure share the one attempt that failed, too. */
 class Attempts {
-  readonly prepared = new Map<string, Promise<Prepared>>();
+  readonly plans = new Map<string, Promise<ByNode<Plan> | null>>();
+  readonly prepared = new Map<Plan, Promise<readonly PlannedPart[]>>();
   readonly counts = new Map<string, Promise<Count>>();
 }
 
@@ -119,8 +116,15 @@ export class ProblemCounts {
     const { nodeId, assignment, generation } = node;
     if (assignment === null) return 0;
     const key = keyOfAssignment(assignment);
-    const prepare = () => this.prepare(assignment, generation, caller);
-    const count = await this.countOf(node, await once(attempts.prepared, key, prepare), caller, attempts);
+    const plans = await once(attempts.plans, key, () =>
+      orNothing(async () => this.planner.plans(assignment, generation)),
+    );
+    const plan = plans && (await orNothing(async () => this.planner.planIn(plans, node)));
+    const parts = plan
+      ? await once(attempts.prepared, plan, () => this.prepare(partsOf(plan), caller))
+      : NO_PARTS;
+    const prepared = { parts, prereleaseChannel: assignment.prereleaseChannel };
+    const count = await this.countOf(node, prepared, caller, attempts);
     this.nodes.set(nodeId, { generation, assignment: key, count });
     return count.problems;
   }
@@ -154,25 +158,16 @@ export class ProblemCounts {
     }
   }
 
-  private async prepare(assignment: Assignment, generation: number, caller: string): Promise<Prepared> {
+  private async prepare(plans: readonly ConfigurationPlan[], caller: string): Promise<PlannedPart[]> {
     const parts: PlannedPart[] = [];
-    for (const plan of await this.plansOf(assignment, generation))
+    for (const plan of plans)
       if (plan.parameters !== null)
         parts.push({ plan, declared: await this.explainer.declaredBy(plan, caller) });
-    return { parts, prereleaseChannel: assignment.prereleaseChannel };
-  }
-
-  /** The list is empty if nothing is assigned any more, or no version fits. */
-  private async plansOf(assignment: Assignment, generation: number): Promise<readonly ConfigurationPlan[]> {
-    try {
-      const plan = await this.planner.plan(assignment, generation);
-      return plan.kind === 'composite' ? plan.children : [plan];
-    } catch (error) {
-      if (error instanceof HawserError && error.kind === 'not_found') return [];
-      throw error;
-    }
+    return parts;
   }
 }
+
+const NO_PARTS: readonly PlannedPart[] = [];
 
 /** Everything that a count is made of, by ids whose content never changes. */
 function keyFor(
@@ -190,7 +185,7 @@ function keyFor(
 }
 
 /** What has been begun under this key, or else a new beginning. */
-function once<T>(begun: Map<string, Promise<T>>, key: string, begin: () => Promise<T>): Promise<T> {
+function once<K, T>(begun: Map<K, Promise<T>>, key: K, begin: () => Promise<T>): Promise<T> {
   const known = begun.get(key);
   if (known) return known;
   const made = begin();
@@ -199,11 +194,16 @@ function once<T>(begun: Map<string, Promise<T>>, key: string, begin: () => Promi
 }
 
 /** Gives null for what cannot be read at the moment. */
-async function orUnknown<T>(work: () => Promise<T>): Promise<T | null> {
+const orUnknown = <T>(work: () => Promise<T>) => orNull(['internal', 'unavailable'], work);
+
+/** Gives null if nothing is assigned any more, or no version fits. */
+const orNothing = <T>(work: () => Promise<T>) => orNull(['not_found'], work);
+
+async function orNull<T>(kinds: readonly string[], work: () => Promise<T>): Promise<T | null> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof HawserError && ['internal', 'unavailable'].includes(error.kind)) return null;
+    if (error instanceof HawserError && kinds.includes(error.kind)) return null;
     throw error;
   }
 }

@@ -92,6 +92,8 @@ class Proofs {
   private readonly parameters: ParameterReader;
   /** Null where they must be read anew, whatever the position. */
   private offers: FleetOffers | null = null;
+  /** What nodes run had this generation when the offers were read. */
+  private readAt = 0;
   private readonly known = new LRUCache<string, Known>({
     maxSize: MAX_NODES,
     sizeCalculation: ({ offered }) => offered.length + 1,
@@ -111,7 +113,7 @@ class Proofs {
     const known = await this.knownOf(assigned);
     const { database } = this.fleet;
     // It is read before the rows, so that a commit in between is noticed by the next question.
-    const generation = await database.read(readingRunningGeneration());
+    const generation = await this.runningGeneration();
     if (known.table?.generation === generation) return known.table.made;
     const made = new ProofTable(known.offered, await database.read(readingRunning(assigned)));
     this.tables.set(made.id, made);
@@ -138,11 +140,20 @@ class Proofs {
 
   private async currentOffers(): Promise<FleetOffers> {
     const { generation, lastChange } = await this.fleet.position();
+    const running = await this.runningGeneration();
     const at = this.offers?.snapshot.registry.position;
-    if (this.offers && at?.generation === generation && at.lastChange === lastChange) return this.offers;
+    // What a node has taken may decide what it is offered.
+    const isRunning = !this.offers?.asksTaken || this.readAt === running;
+    if (this.offers && isRunning && at?.generation === generation && at.lastChange === lastChange)
+      return this.offers;
+    this.readAt = running;
     const readers = { parameters: this.parameters, keys: new Map<string, number>() };
     this.offers = await this.fleet.atOneMoment((moment) => readOffers(this.fleet, moment, readers));
     return this.offers;
+  }
+
+  private async runningGeneration(): Promise<number> {
+    return this.fleet.database.read(readingRunningGeneration());
   }
 }
 

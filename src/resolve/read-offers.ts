@@ -1,9 +1,13 @@
 /** Reads what the fleet is offered in the state of one moment. */
 
+import { readingHolders } from '../db/read-holders.ts';
+import type { Awaitable } from '../lib/awaitable.ts';
 import { CompositeReader } from './composites.ts';
 import type { Fleet, Moment } from './fleet.ts';
 import { FleetOffers } from './fleet-offers.ts';
+import type { OfferTools } from './fleet-plans.ts';
 import { ManifestMaker } from './manifest-maker.ts';
+import { OPEN_TO_ANYONE } from './open-versions.ts';
 import { ParameterReader } from './parameters.ts';
 import { Planner } from './plans.ts';
 import { registryAt } from './registry.ts';
@@ -17,20 +21,31 @@ export interface OfferReaders {
 
 /** To be called in `Fleet.atOneMoment`. The outcomes of nodes may be asked for later. */
 export function readOffers(
-  { documents }: Fleet,
+  fleet: Fleet,
   { snapshot, source }: Moment,
   { parameters, keys }: OfferReaders = {
-    parameters: new ParameterReader(source, documents, () => undefined),
+    parameters: new ParameterReader(source, fleet.documents, () => undefined),
     keys: new Map(),
   },
 ): Promise<FleetOffers> {
   const composites = new CompositeReader(source);
-  const indexes = new ParameterReader(source, documents, () => undefined);
-  const planner = new Planner(registryAt(snapshot), source, { composites, parameters: indexes });
-  return FleetOffers.of(snapshot, {
-    planner,
-    composites,
-    maker: new ManifestMaker(source, parameters),
-    keys,
+  const indexes = new ParameterReader(source, fleet.documents, () => undefined);
+  const planner = new Planner(registryAt(snapshot), source, {
+    ...{ composites, parameters: indexes },
+    // The nodes are asked one by one, by what the snapshot knows of them.
+    openness: { of: () => OPEN_TO_ANYONE },
   });
+  const maker = new ManifestMaker(source, parameters);
+  return FleetOffers.of(snapshot, { planner, maker, keys, takersOf: takersIn(fleet) });
+}
+
+/** Who has taken a version is read once. It may be newer than the snapshot, as what a node has taken may be at any time. */
+function takersIn({ database }: Fleet): OfferTools['takersOf'] {
+  const known = new Map<string, Awaitable<ReadonlySet<string>>>();
+  return ({ kind, name }, version) => {
+    const key = `${kind}/${name} ${version}`;
+    const takers = known.get(key) ?? database.read(readingHolders({ kind, name }, version));
+    known.set(key, takers);
+    return takers;
+  };
 }

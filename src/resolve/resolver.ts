@@ -77,7 +77,7 @@ export class Resolver {
     if (known?.generation === node.generation && isSame(known.assignment, node.assignment)) {
       return known.made.manifest;
     }
-    const plan = this.planner.plan(node.assignment, node.generation);
+    const plan = this.planner.plan(node.assignment, node);
     return andThen(plan, (made) => this.fill(node, made));
   }
 

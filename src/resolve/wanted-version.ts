@@ -1,21 +1,96 @@
-/** Which version an assignment gives, and which one the child of a composite. */
+/** Which versions an assignment gives: that of what is assigned, and those of the children of a composite. */
 
-import { chooseVersion, type VersionConstraint } from '../domain/version-choice.ts';
-import type { VersionIndex, VersionRef } from '../versions/store.ts';
+import type { CompositeChild, CompositeDocument } from '../domain/composite-document.ts';
+import type { VersionConstraint } from '../domain/version-choice.ts';
+import type { Awaitable } from '../lib/awaitable.ts';
+import type { RepositoryRef, VersionIndex, VersionRef } from '../versions/store.ts';
+import type { CompositeReader } from './composites.ts';
+import { type ByNode, type Candidates, candidatesIn, fork } from './open-versions.ts';
 
 export interface WantedVersion extends VersionConstraint {
   /** The only version that is admitted; null pins nothing. */
   version: string | null;
 }
 
-/**
- * The pinned version while it is published, even if it is withdrawn. Without a pin, the highest published version that
- * the constraint admits. Null if there is none.
- */
-export function findWanted(index: VersionIndex, wanted: WantedVersion): VersionRef | null {
-  if (wanted.version === null) return chooseVersion(index.published, wanted);
-  const pinned = index.get(wanted.version);
+export interface GivenVersions {
+  repository: RepositoryRef;
+  tag: VersionRef;
+  /** Null for a configuration. */
+  composite: { document: CompositeDocument; children: readonly GivenChild[] } | null;
+}
+
+export interface GivenChild {
+  child: CompositeChild;
+  /** Null where no version fits. */
+  tag: VersionRef | null;
+}
+
+export interface GivenReaders {
+  versions(repository: RepositoryRef): Promise<VersionIndex>;
+  composites: Pick<CompositeReader, 'document'>;
+}
+
+/** The pinned version while it is published, even if it is withdrawn or rolls out; else null. */
+export function findPinned(index: VersionIndex, version: string): VersionRef | null {
+  const pinned = index.get(version);
   return pinned?.status === 'Published' ? pinned : null;
+}
+
+/** Among which versions a node gets the highest that is open to it. A pinned one is open to whoever is pinned to it. */
+export function candidatesFor(index: VersionIndex, wanted: WantedVersion): Candidates {
+  if (wanted.version === null) return candidatesIn(index, wanted);
+  return { rolling: [], last: findPinned(index, wanted.version) };
+}
+
+/**
+ * Goes on with what an assignment gives; null where no version fits.
+ * @throws HawserError what the readers throw
+ */
+export function byVersions<T>(
+  readers: GivenReaders,
+  repository: RepositoryRef,
+  wanted: WantedVersion,
+  lead: (given: GivenVersions | null) => Awaitable<T>,
+): Promise<ByNode<T>> {
+  return byVersion<T>(readers, repository, wanted, async (tag) => {
+    if (tag === null) return lead(null);
+    if (repository.kind === 'configurations') return lead({ repository, tag, composite: null });
+    const document = await readers.composites.document(repository, tag);
+    return byChildren<T>(readers, document.children, wanted, (children) =>
+      lead({ repository, tag, composite: { document, children } }),
+    );
+  });
+}
+
+/** A child that is not pinned gets the version that the node's channel admits. */
+function byChildren<T>(
+  readers: GivenReaders,
+  [child, ...rest]: readonly CompositeChild[],
+  wanted: WantedVersion,
+  lead: (children: readonly GivenChild[]) => Awaitable<ByNode<T>>,
+): Awaitable<ByNode<T>> {
+  if (child === undefined) return lead([]);
+  const { configuration: name, version } = child;
+  const { prereleaseChannel } = wanted;
+  const wantedChild = { majorVersion: null, prereleaseChannel, version };
+  return byVersion<T>(readers, { kind: 'configurations', name }, wantedChild, (tag) =>
+    byChildren<T>(readers, rest, wanted, (others) => lead([{ child, tag }, ...others])),
+  );
+}
+
+/** Goes on with the version of one configuration or composite; null where none fits. */
+export async function byVersion<T>(
+  readers: Pick<GivenReaders, 'versions'>,
+  repository: RepositoryRef,
+  wanted: WantedVersion,
+  lead: (tag: VersionRef | null) => Awaitable<ByNode<T>>,
+): Promise<ByNode<T>> {
+  return fork(repository, candidatesFor(await readers.versions(repository), wanted), lead);
+}
+
+/** Whether a node gets anything: without one of its children a composite gives nothing at all. */
+export function isWhole(given: GivenVersions | null): given is GivenVersions {
+  return given !== null && (given.composite?.children.every(({ tag }) => tag !== null) ?? true);
 }
 
 /** Whether the version is withdrawn: what is pinned to it still gets it, and nothing can be pinned to it anew. */

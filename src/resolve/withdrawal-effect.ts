@@ -4,9 +4,11 @@ import type { Database, Db } from '../db/database.ts';
 import { HawserError } from '../lib/errors.ts';
 import { Pace } from '../lib/pace.ts';
 import type { ResourceKind } from '../versions/rows.ts';
-import type { GitStore, RepositoryRef, VersionIndex, VersionRef } from '../versions/store.ts';
+import { SortedVersions } from '../versions/sorted-versions.ts';
+import type { GitStore, RepositoryRef, VersionIndex } from '../versions/store.ts';
 import type { CompositeReader } from './composites.ts';
-import { findWanted, type WantedVersion } from './wanted-version.ts';
+import { type ByNode, Fork, type NodeOpenness, valueFor } from './open-versions.ts';
+import { byVersions, isWhole, type WantedVersion } from './wanted-version.ts';
 
 export interface WithdrawalEffect {
   /** The number of nodes that are offered the version now, directly or through a child that follows. */
@@ -21,6 +23,7 @@ export interface EffectTools {
   database: Database;
   store: GitStore;
   composites: CompositeReader;
+  openness: NodeOpenness;
 }
 
 /** The published version that is to be withdrawn. */
@@ -33,10 +36,13 @@ export interface WithdrawnVersion {
 
 /** An assignment that some nodes share. */
 interface SharedAssignment extends WantedVersion {
-  /** The name of the composite that is assigned; null where a configuration is. */
-  composite: string | null;
+  /** The composite that is assigned; null where a configuration is. */
+  composite: { id: string; name: string } | null;
   nodes: number;
 }
+
+/** Nodes of an assignment that are looked at together, where a rollout makes them differ. */
+const SLICE = 250;
 
 /** @param isReadable tells whether the caller may read the composite of this name; others are not named */
 export async function effectOfWithdrawal(
@@ -45,13 +51,12 @@ export async function effectOfWithdrawal(
   isReadable: (compositeName: string) => boolean,
 ): Promise<WithdrawalEffect> {
   const { repository, version } = withdrawn;
-  const now = new Offers(tools, repository);
-  const later = new Offers(tools, repository, version);
   const counts = new Map<string | null, number>();
   for (const assignment of await listAssignments(tools.database, withdrawn)) {
-    if ((await now.versionFor(assignment)) !== version) continue;
-    const next = await later.versionFor(assignment);
-    counts.set(next, (counts.get(next) ?? 0) + assignment.nodes);
+    const now = await offeredBy(tools, repository, assignment);
+    const later = await offeredBy(tools, repository, assignment, version);
+    for await (const [before, after, nodes] of changesOf(tools, withdrawn, assignment, [now, later]))
+      if (before === version) counts.set(after, (counts.get(after) ?? 0) + nodes);
   }
   const { versions } = await tools.store.versions(repository);
   const order = [...versions.map((ref) => ref.version), null];
@@ -66,57 +71,96 @@ export async function effectOfWithdrawal(
   };
 }
 
-/** What nodes are offered of one configuration or composite, perhaps as if one of its versions were withdrawn. */
-class Offers {
-  private readonly tools: EffectTools;
-  private readonly repository: RepositoryRef;
-  private readonly without: string | undefined;
+/**
+ * The version of one configuration or composite that an assignment offers. Null where it gives nothing, or an error, and
+ * where a child is pinned, because to a pin nothing is offered.
+ * @param without the version that counts as withdrawn
+ */
+function offeredBy(
+  { store, composites }: EffectTools,
+  repository: RepositoryRef,
+  { composite, ...wanted }: SharedAssignment,
+  without?: string,
+): Promise<ByNode<string | null>> {
+  const readers = {
+    composites,
+    async versions(ref: RepositoryRef) {
+      const index = await orEmpty(() => store.versions(ref));
+      return without !== undefined && isSame(ref, repository) ? withoutVersion(index, without) : index;
+    },
+  };
+  const assigned = composite ? ({ kind: 'composites', name: composite.name } as const) : repository;
+  return byVersions(readers, assigned, wanted, (given) => {
+    if (!isWhole(given)) return null;
+    if (isSame(assigned, repository)) return given.tag.version;
+    const followed = given.composite?.children.find(
+      ({ child }) => child.version === null && child.configuration === repository.name,
+    );
+    return followed?.tag?.version ?? null;
+  });
+}
 
-  constructor(tools: EffectTools, repository: RepositoryRef, without?: string) {
-    this.tools = tools;
-    this.repository = repository;
-    this.without = without;
+/** The index as it would be. A pinned version is there in either case. */
+function withoutVersion(index: VersionIndex, without: string): VersionIndex {
+  const published = index.published.filter(({ version }) => version !== without);
+  return { versions: index.versions, published, get: (version) => index.get(version) };
+}
+
+/** A missing repository gives nobody anything. */
+async function orEmpty(read: () => Promise<VersionIndex>): Promise<VersionIndex> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof HawserError && error.code === 'repository_missing') return SortedVersions.EMPTY;
+    throw error;
   }
+}
 
-  /**
-   * The version that the assignment offers. Null where it gives nothing, or an error, and where a child is pinned, because
-   * to a pin nothing is offered.
-   */
-  async versionFor({ composite, ...wanted }: SharedAssignment): Promise<string | null> {
-    if (composite === null) return (await this.find(this.repository, wanted))?.version ?? null;
-    const repository = { kind: 'composites', name: composite } as const;
-    const found = await this.find(repository, wanted);
-    if (found === null) return null;
-    let offered: string | null = this.repository.kind === 'composites' ? found.version : null;
-    for (const { configuration: name, version } of (await this.tools.composites.document(repository, found))
-      .children) {
-      const child = { kind: 'configurations', name } as const;
-      const { prereleaseChannel } = wanted;
-      const got = await this.find(child, { majorVersion: null, prereleaseChannel, version });
-      // Without one of its children a composite gives nothing at all.
-      if (got === null) return null;
-      if (version === null && isSame(child, this.repository)) offered = got.version;
+/** What nodes are offered now and later, with the number of those. Nodes are looked at only where they differ. */
+async function* changesOf(
+  { database, openness }: EffectTools,
+  withdrawn: WithdrawnVersion,
+  assignment: SharedAssignment,
+  sides: readonly [now: ByNode<string | null>, later: ByNode<string | null>],
+): AsyncGenerator<[now: string | null, later: string | null, nodes: number]> {
+  const [now, later] = sides;
+  if (!(now instanceof Fork || later instanceof Fork)) {
+    yield [now, later, assignment.nodes];
+    return;
+  }
+  const pace = new Pace();
+  for (let after = ''; ; ) {
+    const nodeIds = await nextNodes(database, withdrawn, assignment, after);
+    for (const openTo of openness.ofAll(nodeIds)) {
+      yield [await valueFor(now, openTo), await valueFor(later, openTo), 1];
+      if (pace.isDue) await pace.rest();
     }
-    return offered;
+    const last = nodeIds.at(-1);
+    if (last === undefined) return;
+    after = last;
   }
+}
 
-  /** A missing repository gives nobody anything. */
-  private async find(repository: RepositoryRef, wanted: WantedVersion): Promise<VersionRef | null> {
-    try {
-      const index = await this.tools.store.versions(repository);
-      return findWanted(isSame(repository, this.repository) ? this.seen(index) : index, wanted);
-    } catch (error) {
-      if (error instanceof HawserError && error.code === 'repository_missing') return null;
-      throw error;
-    }
-  }
-
-  /** The index as it would be. A pinned version is there in either case. */
-  private seen(index: VersionIndex): VersionIndex {
-    if (this.without === undefined) return index;
-    const published = index.published.filter(({ version }) => version !== this.without);
-    return { versions: index.versions, published, get: (version) => index.get(version) };
-  }
+/** The next nodes with the assignment, in the order of their ids. */
+async function nextNodes(
+  { read }: Database,
+  { repository: { kind }, id }: WithdrawnVersion,
+  { composite, majorVersion, prereleaseChannel, version }: SharedAssignment,
+  after: string,
+): Promise<string[]> {
+  const isComposite = kind === 'composites' || composite !== null;
+  const rows = await read
+    .selectFrom('assignments')
+    .select('node_id')
+    .where(isComposite ? 'composite_id' : 'configuration_id', '=', composite?.id ?? id)
+    .where('major_version', majorVersion === null ? 'is' : '=', majorVersion)
+    .where('prerelease_channel', prereleaseChannel === null ? 'is' : '=', prereleaseChannel)
+    .where('version', version === null ? 'is' : '=', version)
+    .where('node_id', '>', after)
+    .orderBy('node_id')
+    .limit(SLICE)
+    .execute();
+  return rows.map((row) => row.node_id);
 }
 
 /**
@@ -136,7 +180,7 @@ async function listAssignments(
     .where('version', 'is', null)
     .groupBy(['major_version', 'prerelease_channel'])
     .execute();
-  const composite = kind === 'composites' ? name : null;
+  const composite = kind === 'composites' ? { id, name } : null;
   const assignments = direct.map(({ nodes, ...constraint }) => ({
     ...constraint,
     ...{ composite, version: null, nodes: Number(nodes) },
@@ -154,9 +198,12 @@ async function listOfComposites(read: Db): Promise<SharedAssignment[]> {
   const rows = await read
     .selectFrom(shared.as('a'))
     .innerJoin('composites as k', 'k.id', 'a.composite_id')
-    .select(['k.name as composite', 'a.majorVersion', 'a.prereleaseChannel', 'a.version', 'a.nodes'])
+    .select(['k.id', 'k.name', 'a.majorVersion', 'a.prereleaseChannel', 'a.version', 'a.nodes'])
     .execute();
-  return rows.map(({ nodes, ...assignment }) => ({ ...assignment, nodes: Number(nodes) }));
+  return rows.map(({ id, name, nodes, ...wanted }) => ({
+    ...wanted,
+    ...{ composite: { id, name }, nodes: Number(nodes) },
+  }));
 }
 
 async function listPins(

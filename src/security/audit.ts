@@ -1,7 +1,9 @@
 /** The audit trail: who changed what, when and from where. Entries are written with the change and never modified. */
 
 import type { Db } from '../db/database.ts';
+import { emit } from '../db/events.ts';
 import { AUDIT_ACTIONS, type AuditAction } from '../domain/audit-actions.ts';
+import { subjectOf } from '../domain/event-types.ts';
 import { newId } from '../lib/ids.ts';
 import type { Principal } from './principal.ts';
 
@@ -48,7 +50,7 @@ export interface AuditEntry {
 }
 
 /**
- * Adds an entry, in the transaction of the change. For a change in Git it is added right after the ref has moved, under
+ * Adds an entry, in the transaction of the change, and the event for others that some entries are. For a change in Git it is added right after the ref has moved, under
  * the lock of the repository. If the entry cannot be written then, as on a full disk, the caller moves the ref back.
  */
 export async function recordAudit(trx: Db, actor: Actor, entry: AuditEntry): Promise<void> {
@@ -70,4 +72,15 @@ export async function recordAudit(trx: Db, actor: Actor, entry: AuditEntry): Pro
       request_id: actor.requestId,
     })
     .execute();
+  await emitEvent(trx, actor, entry);
+}
+
+/** Others are told what was done and by whom, and not from where. */
+async function emitEvent(
+  trx: Db,
+  { type: actorType, name: actorName, at }: Actor,
+  { action, resourceId, details = {} }: AuditEntry,
+): Promise<void> {
+  const event = subjectOf(action, details, resourceId);
+  if (event !== null) await emit(trx, { ...event, at, data: { ...details, actorType, actorName } });
 }

@@ -8,7 +8,7 @@ import type { RepositoryKind, RepositoryRef } from '../git/types.ts';
 import { invalid, notFound } from '../lib/errors.ts';
 import { systemActor } from '../security/audit.ts';
 import { underLock } from './author.ts';
-import { KINDS, parseRefName, type RefName, SCHEMA_SERIES } from './kinds.ts';
+import { isBesideStatus, KINDS, parseRefName, type RefName, SCHEMA_SERIES } from './kinds.ts';
 import { scopeOf } from './parameter-files.ts';
 import { adoptRepository, unknownSettings } from './reconcile.ts';
 import { registerResource } from './resources.ts';
@@ -24,11 +24,11 @@ export interface AdoptTools {
   now: number;
 }
 
-/** The tag of a version, and that of its withdrawal if there is one. They are taken together or not at all. */
+/** The tag of a version, and what stands beside it: a withdrawal, a rollout. They are taken together or not at all. */
 export type TagGroup = readonly (Pick<TakenTag, 'name' | 'oid'> & { named: RefName })[];
 
 /**
- * Groups tags by version, the lowest first, because a version may take its entry point from the one below it.
+ * Groups tags, and the branches of rollouts, by version, the lowest first, because a version may take its entry point from the one below it.
  * @returns also the tags that are named like no version
  */
 export function groupTags(
@@ -46,7 +46,7 @@ export function groupTags(
     const key = `${named.series} ${named.version}`;
     const group = groups.get(key) ?? [];
     groups.set(key, group);
-    if (named.status === 'Withdrawn') group.push({ ...tag, named });
+    if (isBesideStatus(named.status)) group.push({ ...tag, named });
     else group.unshift({ ...tag, named });
   }
   const sorted = [...groups.values()].sort(([a], [b]) => compareNames(a?.named.version, b?.named.version));
@@ -125,5 +125,7 @@ function entryOf({ kind, resource }: Owner, { series, version, status }: RefName
   if (isSchema) return { ...common, action: 'parameters.schema_uploaded' };
   if (kind !== 'parameters' && status === 'Withdrawn')
     return { ...common, action: `${AUDITED[kind]}.version_withdrawn` };
+  if (kind !== 'parameters' && status === 'Rollout')
+    return { ...common, action: `${AUDITED[kind]}.rollout_started` };
   return { ...common, action: `${AUDITED[kind]}.version_published` };
 }

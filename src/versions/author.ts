@@ -16,6 +16,7 @@ import type { Locks } from '../lib/locks.ts';
 import { AUTHORED, type KindFacts, type Planned, type PlannedChange, PUSHED } from './author-kinds.ts';
 import { SCHEMA_SERIES } from './kinds.ts';
 import { scopeOf } from './parameter-files.ts';
+import { rolloutBlocker } from './rollout-rules.ts';
 import {
   AUDITED,
   notFoundIfDeleted,
@@ -32,6 +33,7 @@ import {
   type LockedRepository,
   ONLY_SERIES,
   type PlannedEntry,
+  type PublishedRollout,
   type TakenPush,
   type VersionDetails,
   type VersionIndex,
@@ -109,6 +111,13 @@ export function authorVersions<K extends RepositoryKind, T>(
   return target.kind === 'parameters' ? tools.locks.share(PARAMETER_WRITES, run) : run();
 }
 
+interface PublishOptions {
+  series?: string;
+  message?: string | undefined;
+  rollout?: PublishedRollout;
+  others?: readonly AuditChange[];
+}
+
 /** Writes versions for one caller while the lock is held. */
 export class VersionAuthor<K extends RepositoryKind> {
   private readonly database: Database;
@@ -182,22 +191,26 @@ export class VersionAuthor<K extends RepositoryKind> {
 
   /**
    * Publishes a draft that nothing blocks.
-   * @param message why, for the tag
-   * @throws HawserError not_found without such a version; the first of its blockers; conflict `draft_changed`
+   * @param options the message says why, for the tag. `others` are further entries of the same deed
+   * @throws HawserError not_found without such a version; the first of its blockers; conflict `draft_changed`, and
+   *   `rollout_running` without a rollout of its own while a lower version rolls out
    */
   async publish(
     version: string,
     rules: PublishRules,
-    { series = ONLY_SERIES, message }: { series?: string; message?: string | undefined } = {},
+    { series = ONLY_SERIES, message, rollout, others = [] }: PublishOptions = {},
   ): Promise<VersionDetails> {
     const ref = this.index(series).get(version);
     if (ref === undefined) throw notFound(this.facts.noSuchVersion);
     const [blocker] = await findBlockers(ref, rules);
     if (blocker !== undefined) throw blocker;
+    if (!rollout) this.requireNoRollout(version, series);
     const { author: tagger, at } = this.writing;
     const action = `${AUDITED[this.target.kind]}.version_published` as const;
     const entry = this.plan(series, version, { action, details: {}, replaces: null });
-    return this.record(entry, await this.writer.publish(series, version, { tagger, at, message }));
+    const made = await this.writer.publish(series, version, { tagger, at, message, rollout });
+    const begun = this.index(series).get(version)?.rollout?.oid ?? null;
+    return this.record(entry, made, [...others, ...(rollout ? [withCommit(rollout.entry, begun)] : [])]);
   }
 
   /** As `LockedRepository.under`. */
@@ -207,10 +220,11 @@ export class VersionAuthor<K extends RepositoryKind> {
 
   /**
    * Takes a version that was pushed.
-   * @throws HawserError conflict `version_exists`, `already_published`, `draft_changed`
+   * @throws HawserError conflict `version_exists`, `already_published`, `draft_changed`, `rollout_running`
    */
   async takePush(push: TakenPush): Promise<VersionDetails> {
     const { version, from, to } = push;
+    if (!('draft' in to)) this.requireNoRollout(version);
     const { created, replaced } = this.facts.actions;
     const written = from ? replaced : created;
     const action = 'draft' in to ? written : (`${AUDITED[this.target.kind]}.version_published` as const);
@@ -262,10 +276,19 @@ export class VersionAuthor<K extends RepositoryKind> {
     return planned;
   }
 
+  private requireNoRollout(version: string, series = ONLY_SERIES): void {
+    const blocker = rolloutBlocker(this.index(series), version);
+    if (blocker) throw blocker;
+  }
+
   /** @param made null for a version that is gone */
-  private async record<T extends VersionDetails | null>(entry: PlannedEntry, made: T): Promise<T> {
-    const change = withCommit(entry, made?.commit ?? null);
-    await recordChanges(this.database, this.target, { writer: this.writer, actor: entry.actor }, [change]);
+  private async record<T extends VersionDetails | null>(
+    entry: PlannedEntry,
+    made: T,
+    others: readonly AuditChange[] = [],
+  ): Promise<T> {
+    const changes = [withCommit(entry, made?.commit ?? null), ...others];
+    await recordChanges(this.database, this.target, { writer: this.writer, actor: entry.actor }, changes);
     return made;
   }
 }

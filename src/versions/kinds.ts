@@ -26,8 +26,11 @@ export interface VersionName {
   status: Status;
 }
 
-/** What a ref is by its name: a version, or the withdrawal of a published one. */
-export type RefName = Omit<VersionName, 'status'> & { status: Status | 'Withdrawn' };
+/** What stands beside the tag of a published version and says to whom it is offered. */
+export type BesideStatus = 'Withdrawn' | 'Rollout';
+
+/** What a ref is by its name: a version, or the withdrawal or the rollout of a published one. */
+export type RefName = Omit<VersionName, 'status'> & { status: Status | BesideStatus };
 
 /** The content of a version, whether it is about to be written or has been read. */
 export interface CheckedContent {
@@ -70,8 +73,12 @@ const DRAFT_PREFIX = 'refs/heads/draft/';
 const TAG_PREFIX = 'refs/tags/';
 /** A withdrawal has the name of the version's tag in this folder, in a repository with one series. */
 const WITHDRAWN = 'withdrawn/';
-/** A tag of this name would stand where the folder of the withdrawals is. */
-export const WITHDRAWALS_REF = 'refs/tags/withdrawn';
+const ROLLOUT_PREFIX = 'refs/heads/rollout/';
+/** Refs of these names would stand where the folders of the withdrawals and of the rollouts are. */
+export const BESIDE_FOLDERS = {
+  Withdrawn: 'refs/tags/withdrawn',
+  Rollout: 'refs/heads/rollout',
+} as const satisfies Record<BesideStatus, string>;
 
 const configurations: VersionKind = {
   isMadeOnDemand: false,
@@ -134,10 +141,15 @@ export function withdrawalNameOf(version: string): string {
   return WITHDRAWN + tagNameOf('', version);
 }
 
-/** The full name of the ref of a version, or of its withdrawal. */
+export function isBesideStatus(status: RefName['status']): status is BesideStatus {
+  return status in BESIDE_FOLDERS;
+}
+
+/** The full name of the ref of a version, or of its withdrawal or rollout. */
 export function refNameOf({ series, version, status }: RefName): string {
   if (status === 'Published') return TAG_PREFIX + tagNameOf(series, version);
   if (status === 'Withdrawn') return TAG_PREFIX + withdrawalNameOf(version);
+  if (status === 'Rollout') return ROLLOUT_PREFIX + version;
   return DRAFT_PREFIX + prefixOf(series) + version;
 }
 
@@ -151,7 +163,7 @@ function prefixOf(series: string): string {
 }
 
 /**
- * What a ref is by its name: a version or a withdrawal; null when it has nothing to do with versions; `illegal` when it is
+ * What a ref is by its name: a version, a withdrawal or a rollout; null when it has nothing to do with versions; `illegal` when it is
  * named like a version of a series that cannot exist.
  */
 export function parseRefName(kind: VersionKind, name: string): RefName | 'illegal' | null {
@@ -161,6 +173,10 @@ export function parseRefName(kind: VersionKind, name: string): RefName | 'illega
     return named === null || named === 'illegal' || named.status !== 'Published'
       ? null
       : { ...named, status: 'Withdrawn' };
+  }
+  if (!hasSeries && name.startsWith(ROLLOUT_PREFIX)) {
+    const version = name.slice(ROLLOUT_PREFIX.length);
+    return isVersion(version) || isVersionName(version) ? { series: '', version, status: 'Rollout' } : null;
   }
   const status = name.startsWith(DRAFT_PREFIX) ? 'Draft' : name.startsWith(TAG_PREFIX) ? 'Published' : null;
   if (status === null) return null;

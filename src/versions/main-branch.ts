@@ -25,8 +25,8 @@ export class MainBranch implements BranchUpkeep {
   }
 
   isBehind(state: BranchState): boolean {
-    const { leftOvers, leftWithdrawals } = state.index;
-    const left = leftOvers.length + leftWithdrawals.length + this.strayRecords(state).length;
+    const { leftOvers, leftBeside } = state.index;
+    const left = leftOvers.length + leftBeside.length + this.strayRecords(state).length;
     const main = this.mainOf(state);
     return left > 0 || placeOf(state, main) !== main;
   }
@@ -43,10 +43,10 @@ export class MainBranch implements BranchUpkeep {
     const dropDrafts = async () => {
       for (const left of state.index.leftOvers) await dropDraft(left);
     };
-    const dropWithdrawals = async () => {
-      for (const left of state.index.leftWithdrawals) {
+    const dropBeside = async () => {
+      for (const left of state.index.leftBeside) {
         await this.refs.moveForGood({ name: left.name, from: left.oid, to: null });
-        state.index.removeWithdrawal(left);
+        state.index.removeBeside(left);
       }
     };
     const dropRecords = async () => {
@@ -65,7 +65,7 @@ export class MainBranch implements BranchUpkeep {
     };
     try {
       // All at once, because each waits for flushes of its own.
-      await allSettled([moveMain(), dropDrafts(), dropWithdrawals(), dropRecords()]);
+      await allSettled([moveMain(), dropDrafts(), dropBeside(), dropRecords()]);
       return true;
     } catch (error) {
       failed(error);

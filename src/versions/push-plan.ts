@@ -4,7 +4,7 @@
 
 import { isVersion, isVersionName } from '../domain/version-order.ts';
 import { conflict, type HawserError, invalid } from '../lib/errors.ts';
-import { KINDS, parseRefName } from './kinds.ts';
+import { isBesideStatus, KINDS, parseRefName } from './kinds.ts';
 
 /** The value of a ref before and after, as the client wants it; null where the ref is not, or is not to be. */
 export interface AskedMove {
@@ -74,8 +74,9 @@ function nameOf({ name, from, to }: AskedMove): { version: string; status: 'Draf
       'main follows the highest stable version by itself; push a draft or a tag',
     );
   const named = parseRefName(KINDS.configurations, name);
-  if (named === null || named === 'illegal' || named.status === 'Withdrawn') throw unknownRef();
+  if (named === null || named === 'illegal') throw unknownRef();
   const { version, status } = named;
+  if (isBesideStatus(status)) throw unknownRef();
   if (!isVersion(version) && !isVersionName(version)) throw unknownRef();
   if (status === 'Published' && (from !== null || to === null))
     throw conflict('published_version', 'The tag of a published version is never moved nor deleted');

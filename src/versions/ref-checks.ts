@@ -3,6 +3,7 @@
  * its name says.
  */
 
+import type { RolloutRecord } from '../domain/rollout.ts';
 import { isVersion } from '../domain/version-order.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
 import { isCorruption } from '../git/disk-errors.ts';
@@ -16,6 +17,7 @@ import type { Log } from '../lib/log.ts';
 import type { CorruptionTracker } from './corruption-tracker.ts';
 import {
   contentFault,
+  isBesideStatus,
   lacksFile,
   parseRefName,
   type RefName,
@@ -24,6 +26,7 @@ import {
   type VersionKind,
 } from './kinds.ts';
 import { pushRecordName, readPushRecord } from './push-records.ts';
+import { type RolloutFacts, readRollout } from './rollout-branch.ts';
 import type { PushRecord } from './types.ts';
 import { ValidationCache } from './validation-cache.ts';
 import { type Flaw, isContent, type VersionContent, type VersionObjects } from './version-objects.ts';
@@ -38,9 +41,9 @@ type Facts = Pick<VersionContent, 'commit' | 'entryPoint' | 'stated' | 'tag' | '
 };
 
 /** Null for a ref that is no annotated tag, or a draft branch that leads to no commit. */
-type Verdict = Facts | WithdrawalFacts | Flaw | null;
+type Verdict = Facts | WithdrawalFacts | RolloutFacts | Flaw | null;
 
-/** A ref that is named like a version, or like the withdrawal of one. */
+/** A ref that is named like a version, or like the withdrawal or the rollout of one. */
 export interface NamedRef {
   name: string;
   oid: string;
@@ -51,7 +54,7 @@ export interface NamedRef {
 
 /** The result of the check of a ref. */
 export interface RefCheck extends NamedRef {
-  /** Whether the objects are those of a version or a withdrawal, as far as they tell by themselves. */
+  /** Whether the objects are those of a version, a withdrawal or a rollout, as far as they tell by themselves. */
   counts: boolean;
   /** The reason why not. Lightweight tags and tags made for other purposes are passed over without a reason. */
   fault: string | null;
@@ -59,7 +62,12 @@ export interface RefCheck extends NamedRef {
   facts: Facts | null;
   /** Null unless the ref counts as a withdrawal, and while its tag cannot be read. */
   withdrawal: WithdrawalFacts | null;
+  /** Null unless the ref counts as a rollout, and while it cannot be read. */
+  rollout: RolloutRecord | null;
 }
+
+/** What the check of a ref says that is none of these. */
+const NONE = { counts: false, fault: null, facts: null, withdrawal: null, rollout: null } as const;
 
 export interface CheckTools {
   fs: AtomicFs;
@@ -113,9 +121,9 @@ export class RefChecks {
     } catch (error) {
       if (!isCorruption(error)) throw error;
       this.corruption.found(name, error);
-      const counts = named !== 'illegal' && isVersion(named.version);
+      const counts = named !== 'illegal' && (isBesideStatus(named.status) || isVersion(named.version));
       // To leave it out would silently give nodes another version, whereas reading it fails loudly.
-      return this.known(ref) ?? { ...ref, counts, fault: null, facts: null, withdrawal: null };
+      return this.known(ref) ?? { ...ref, ...NONE, counts };
     }
   }
 
@@ -124,8 +132,9 @@ export class RefChecks {
    * cannot be read.
    */
   async inheritedFault({ oid, named }: RefCheck, entryPoint: string): Promise<string | null> {
-    if (named === 'illegal' || named.status === 'Withdrawn' || !this.kind.holdsEntryPoint) return null;
+    if (named === 'illegal' || !this.kind.holdsEntryPoint) return null;
     const { series, status } = named;
+    if (isBesideStatus(status)) return null;
     const key = `${oid} ${entryPoint}`;
     let isThere = this.verdicts.get(key);
     if (typeof isThere !== 'boolean') {
@@ -147,6 +156,8 @@ export class RefChecks {
     const { versions, objects } = this.tools;
     if (named !== 'illegal' && named.status === 'Withdrawn')
       return readWithdrawal(objects, this.gitdir, { oid, version: named.version });
+    if (named !== 'illegal' && named.status === 'Rollout')
+      return readRollout(objects, this.gitdir, { oid, version: named.version });
     const content = await versions.read(this.gitdir, this.kind, { series, status, oid });
     if (!isContent(content)) return content;
     const { commit, entryPoint, isPassthrough, files, stated, tag } = content;
@@ -175,12 +186,13 @@ export class RefChecks {
 
 function judge(ref: NamedRef, verdict: Verdict): RefCheck {
   const { named } = ref;
-  const none = { ...ref, counts: false, fault: null, facts: null, withdrawal: null };
+  const none = { ...ref, ...NONE };
   if (verdict === null) return none;
   if (named === 'illegal') return { ...none, fault: 'The name is not that of a parameter file or schema' };
   const { series, version, status } = named;
   if ('target' in verdict) return { ...none, counts: true, withdrawal: verdict };
-  if (status === 'Withdrawn') return { ...none, fault: 'fault' in verdict ? verdict.fault : null };
+  if ('rollout' in verdict) return { ...none, counts: true, rollout: verdict.rollout };
+  if (isBesideStatus(status)) return { ...none, fault: 'fault' in verdict ? verdict.fault : null };
   // `git tag v2.0.0 v1.0.0` leads to a tag object too, that of another version. It counts as a lightweight tag.
   if (status === 'Published' && verdict.tag !== tagNameOf(series, version)) return none;
   // Many tags begin with a `v`. One that is no SemVer is meant as a version only if it is made like one.
@@ -189,6 +201,13 @@ function judge(ref: NamedRef, verdict: Verdict): RefCheck {
   if ('fault' in verdict) return { ...none, fault: verdict.fault };
   return { ...none, counts: true, facts: verdict };
 }
+
+const FAULTS: Record<RefName['status'], string> = {
+  Draft: 'a tag or draft branch is no version',
+  Published: 'a tag or draft branch is no version',
+  Withdrawn: 'a tag withdraws no version',
+  Rollout: 'a branch is the rollout of no version',
+};
 
 function keyOf({ name, oid, record }: NamedRef): string {
   return record === undefined ? `${name} ${oid}` : `${name} ${oid} ${record}`;
@@ -262,16 +281,15 @@ export class RefReader {
     return found;
   }
 
-  /** Warns once of each ref that is named like a version or a withdrawal and is none. */
+  /** Warns once of each ref that is named like a version, a withdrawal or a rollout and is none. */
   warnOfFaults(repository: RepositoryRef, faults: ReadonlyMap<string, string>, snapshot: RefSnapshot): void {
     for (const [ref, reason] of faults) {
       const oid = oidOf(snapshot, ref) ?? '';
       if (this.warned.has(oid)) continue;
       this.warned.add(oid);
       const named = parseRefName(this.kind, ref);
-      const isWithdrawal = named !== null && named !== 'illegal' && named.status === 'Withdrawn';
-      const message = isWithdrawal ? 'a tag withdraws no version' : 'a tag or draft branch is no version';
-      this.log.warn({ repository, ref, reason }, message);
+      const status = named === null || named === 'illegal' ? 'Draft' : named.status;
+      this.log.warn({ repository, ref, reason }, FAULTS[status]);
     }
   }
 }

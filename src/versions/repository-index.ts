@@ -3,17 +3,18 @@
  * A series whose versions did not change keeps its index object, by which readers see that nothing changed.
  */
 
-import { DEFAULT_ENTRY_POINT } from '../domain/bundle-paths.ts';
 import { isVersion } from '../domain/version-order.ts';
 import { damagedRepository } from '../git/disk-errors.ts';
 import type { RefSnapshot, RefValue } from '../git/ref-reader.ts';
 import type { PackedRef } from '../git/refs.ts';
 import { notFound } from '../lib/errors.ts';
-import { parseRefName, refNameOf, type VersionKind } from './kinds.ts';
+import { type Inheritance, inheritEntryPoints, NOTHING_INHERITED } from './inherited-entry-points.ts';
+import { type BesideStatus, isBesideStatus, parseRefName, refNameOf, type VersionKind } from './kinds.ts';
 import { pushRecordName, recordedName } from './push-records.ts';
 import type { RefCheck, RefChecks } from './ref-checks.ts';
-import { isSameWithdrawal, type Placed, SortedVersions } from './sorted-versions.ts';
-import { ONLY_SERIES, type SeriesIndex, type VersionRef, type Withdrawal } from './types.ts';
+import { unreadableRollout } from './rollout-branch.ts';
+import { isSameRef, type Placed, SortedVersions } from './sorted-versions.ts';
+import { ONLY_SERIES, type RolloutRef, type SeriesIndex, type VersionRef, type Withdrawal } from './types.ts';
 import { UNREADABLE } from './withdrawal-tags.ts';
 
 /** A draft branch beside the tag of its version, which a publishing that was cut off has left. */
@@ -33,8 +34,8 @@ export class RepositoryIndex implements SeriesIndex {
   /** The candidates without those that have no file at the entry point that they inherit. */
   private readonly indexes = new Map<string, SortedVersions>();
   private readonly draftsBesideTags = new Map<string, LeftOver>();
-  /** The checks of refs that are withdrawals as far as they tell by themselves. The key is the version. */
-  private readonly withdrawals = new Map<string, RefCheck>();
+  /** The checks of refs that are withdrawals or rollouts as far as they tell by themselves. The key is the full name. */
+  private readonly besideTags = new Map<string, RefCheck>();
   /** The full names of the refs whose objects name no entry point, where versions inherit it. */
   private readonly withoutEntryPoint = new Set<string>();
   private readonly reasons = new Map<string, string>();
@@ -70,25 +71,24 @@ export class RepositoryIndex implements SeriesIndex {
     return new Map([...this.reasons, ...this.inheritance.faults]);
   }
 
-  /** The withdrawals of versions that are gone: there is not even a ref of the version's name. */
-  get leftWithdrawals(): RefValue[] {
-    const isLeft = ([version, { withdrawal }]: [string, RefCheck]) =>
-      withdrawal !== null && !this.hasTag(version);
-    return [...this.withdrawals].filter(isLeft).map(([, ref]) => ref);
+  /** The withdrawals and rollouts of versions that are not there: there is not even a tag of the version's name. */
+  get leftBeside(): RefValue[] {
+    return [...this.besideTags.values()].filter(
+      ({ named, withdrawal, rollout }) =>
+        (withdrawal ?? rollout) !== null && named !== 'illegal' && !this.hasTag(named.version),
+    );
   }
 
-  /** The refs by which these versions are withdrawn, or were before their tags moved. */
-  private withdrawalsOf(versions: readonly Pick<VersionRef, 'version'>[]): RefValue[] {
-    return versions.flatMap(({ version }) => this.withdrawals.get(version) ?? []);
-  }
-
-  /** The refs that go with these versions: those by which they are withdrawn, and the records of their pushes. */
+  /** The refs that go with these versions: their withdrawals and rollouts, and the records of their pushes. */
   besides(versions: readonly VersionRef[]): RefValue[] {
     const records = versions.flatMap(({ name }) => {
       const record = this.checks.get(name)?.record;
       return record === undefined ? [] : [{ name: pushRecordName(name), oid: record }];
     });
-    return [...this.withdrawalsOf(versions), ...records];
+    const beside = versions.flatMap(({ version }) =>
+      BESIDE.flatMap((status) => this.besideTags.get(besideName(version, status)) ?? []),
+    );
+    return [...beside, ...records];
   }
 
   check(name: string): RefCheck | undefined {
@@ -130,7 +130,7 @@ export class RepositoryIndex implements SeriesIndex {
       if (recorded !== null && check?.record === oid && check.facts?.pushed)
         refs.push({ name, oid, peeled: check.facts.commit });
       if (check?.oid !== oid) continue;
-      const commit = check.withdrawal ? this.withdrawnCommit(check) : check.facts?.commit;
+      const commit = check.facts?.commit ?? this.commitBeside(check);
       if (commit) refs.push({ name, oid, peeled: name.startsWith('refs/tags/') ? commit : null });
     }
     return refs;
@@ -141,8 +141,8 @@ export class RepositoryIndex implements SeriesIndex {
     this.draftsBesideTags.delete(draft.name);
   }
 
-  /** Takes out the withdrawal of a version that is gone. Its ref has been removed. */
-  removeWithdrawal({ name }: RefValue): void {
+  /** Takes out the withdrawal or the rollout of a version that is gone. Its ref has been removed. */
+  removeBeside({ name }: RefValue): void {
     this.take(name, null);
   }
 
@@ -165,7 +165,7 @@ export class RepositoryIndex implements SeriesIndex {
       if (after.versions.length > 0) this.candidates.set(series, after);
       else this.candidates.delete(series);
     }
-    if (this.kind.inheritsEntryPoints) this.inheritance = await this.inherit(refChecks);
+    if (this.kind.inheritsEntryPoints) await this.inherit(refChecks);
     let isChanged = false;
     for (const series of touched.keys()) isChanged = this.install(series) || isChanged;
     return isChanged;
@@ -179,26 +179,29 @@ export class RepositoryIndex implements SeriesIndex {
     if (this.kind.inheritsEntryPoints && check?.facts?.entryPoint === null) this.withoutEntryPoint.add(name);
     else this.withoutEntryPoint.delete(name);
     const named = check?.named ?? parseRefName(this.kind, name);
-    if (named === null || named === 'illegal' || named.status !== 'Withdrawn') return;
-    if (check?.counts) this.withdrawals.set(named.version, check);
-    else this.withdrawals.delete(named.version);
+    if (named === null || named === 'illegal' || !isBesideStatus(named.status)) return;
+    if (check?.counts) this.besideTags.set(name, check);
+    else this.besideTags.delete(name);
   }
 
   private hasTag(version: string): boolean {
     return this.checks.has(refNameOf({ series: ONLY_SERIES, version, status: 'Published' }));
   }
 
-  /** The commit of the version that a ref withdraws; null where it withdraws none. */
-  private withdrawnCommit({ named, oid }: RefCheck): string | null {
+  /** The commit that a withdrawal leads to, or a rollout is; null where it is that of no version. */
+  commitBeside({ named, oid }: RefCheck): string | null {
     const ref = named === 'illegal' ? undefined : this.of(ONLY_SERIES).get(named.version);
-    return ref?.withdrawn?.tag === oid ? ref.commit : null;
+    if (ref?.withdrawn?.tag === oid) return ref.commit;
+    return ref?.rollout?.oid === oid ? oid : null;
   }
 
   private changesOf(series: string, before: SortedVersions, versions: Iterable<string>) {
     const changes = new Map<string, VersionRef | null>();
     for (const version of versions) {
       const next = this.refOf(series, version);
-      if (!isSameRef(before.get(version), next)) changes.set(version, next);
+      const known = before.get(version) ?? null;
+      const isSame = known === null || next === null ? known === next : isSameRef(known, next);
+      if (!isSame) changes.set(version, next);
     }
     return changes;
   }
@@ -212,6 +215,7 @@ export class RepositoryIndex implements SeriesIndex {
     else this.draftsBesideTags.delete(draftName);
     const check = tag ?? draft;
     const withdrawn = this.withdrawalOf(version, tag);
+    const rollout = this.rolloutOf(version, tag);
     if (check === null) return null;
     const { name, oid, facts } = check;
     const pushed = facts?.pushed && { pushed: facts.pushed };
@@ -222,7 +226,7 @@ export class RepositoryIndex implements SeriesIndex {
       oid,
       commit: facts?.commit ?? null,
       withdrawn,
-      rollout: null,
+      rollout,
       ...pushed,
     };
     const status = tag ? 'Published' : 'Draft';
@@ -231,19 +235,32 @@ export class RepositoryIndex implements SeriesIndex {
       : { ...ref, status, createdAt: facts.createdAt };
   }
 
-  /** A withdrawal counts only for the version's tag as it is now, so a version that was made anew is not withdrawn. */
   private withdrawalOf(version: string, tag: RefCheck | null): Withdrawal | null {
-    const check = this.withdrawals.get(version);
+    const check = this.besideTag(version, 'Withdrawn', tag);
+    if (check === null) return null;
+    const { at, by, reason } = check.withdrawal ?? UNREADABLE;
+    return { tag: check.oid, at, by, reason };
+  }
+
+  private rolloutOf(version: string, tag: RefCheck | null): RolloutRef | null {
+    const check = this.besideTag(version, 'Rollout', tag);
+    if (check === null || tag === null) return null;
+    return { oid: check.oid, record: check.rollout ?? unreadableRollout(version, tag.oid) };
+  }
+
+  /** It counts only for the version's tag as it is now, so not for a version that was made anew. */
+  private besideTag(version: string, status: BesideStatus, tag: RefCheck | null): RefCheck | null {
+    const check = this.besideTags.get(besideName(version, status));
     if (check === undefined) return null;
-    const { name, oid, withdrawal } = check;
-    const isElsewhere = withdrawal !== null && withdrawal.target !== tag?.oid;
+    const { name, withdrawal, rollout } = check;
+    const target = withdrawal?.target ?? rollout?.tag ?? null;
+    const isElsewhere = target !== null && target !== tag?.oid;
+    const what = status === 'Withdrawn' ? 'tag' : 'rollout';
     if (tag === null && this.hasTag(version)) this.reasons.set(name, `The tag v${version} is no version`);
     else if (tag !== null && isElsewhere)
-      this.reasons.set(name, `The tag does not stand on the tag v${version} as it is now`);
+      this.reasons.set(name, `The ${what} does not stand on the tag v${version} as it is now`);
     else this.reasons.delete(name);
-    if (tag === null || isElsewhere) return null;
-    const { at, by, reason } = withdrawal ?? UNREADABLE;
-    return { tag: oid, at, by, reason };
+    return tag === null || isElsewhere ? null : check;
   }
 
   private counting(name: string): RefCheck | null {
@@ -262,45 +279,17 @@ export class RepositoryIndex implements SeriesIndex {
     return true;
   }
 
-  /** A version whose objects name no entry point takes that of the published version below it. */
-  private async inherit(refChecks: RefChecks): Promise<Inheritance> {
-    if (this.withoutEntryPoint.size === 0) return NOTHING_INHERITED;
-    const inherited = new Map<string, string>();
-    const [lacking, faults] = [new Set<string>(), new Map<string, string>()];
-    // Null above a version that cannot be read. What it would hand on is unknown and must not be guessed.
-    let carried: string | null = DEFAULT_ENTRY_POINT;
-    const candidates = this.candidates.get(ONLY_SERIES) ?? SortedVersions.EMPTY;
-    for (const { name, version, status } of candidates.versions.toReversed()) {
-      const check = this.checks.get(name);
-      let entryPoint = check?.facts?.entryPoint ?? null;
-      if (check?.facts && entryPoint === null && carried !== null) {
-        const fault = await refChecks.inheritedFault(check, carried);
-        if (fault === null) inherited.set(version, carried);
-        else lacking.add(version);
-        if (fault !== null) faults.set(name, fault);
-        entryPoint = carried;
-      }
-      if (status === 'Published' && !lacking.has(version)) carried = entryPoint;
-    }
-    return { inherited, lacking, faults };
+  private async inherit(refChecks: RefChecks): Promise<void> {
+    const { versions } = this.candidates.get(ONLY_SERIES) ?? SortedVersions.EMPTY;
+    this.inheritance =
+      this.withoutEntryPoint.size === 0
+        ? NOTHING_INHERITED
+        : await inheritEntryPoints(versions, this.checks, refChecks);
   }
 }
 
-interface Inheritance {
-  /** Entry points by version. */
-  inherited: ReadonlyMap<string, string>;
-  /** Versions that have no file at the entry point that they inherit. */
-  lacking: ReadonlySet<string>;
-  /** The faults of those, by the full name of their ref. */
-  faults: ReadonlyMap<string, string>;
-}
+const BESIDE: readonly BesideStatus[] = ['Withdrawn', 'Rollout'];
 
-const NOTHING_INHERITED: Inheritance = { inherited: new Map(), lacking: new Set(), faults: new Map() };
-
-function isSameRef(a: VersionRef | undefined, b: VersionRef | null): boolean {
-  if (!a || !b) return !a && !b;
-  const isSame = a.oid === b.oid && a.status === b.status && a.commit === b.commit;
-  const isSamePush =
-    a.pushed?.pushedAt === b.pushed?.pushedAt && a.pushed?.pusher.name === b.pushed?.pusher.name;
-  return isSame && isSamePush && isSameWithdrawal(a.withdrawn, b.withdrawn);
+function besideName(version: string, status: BesideStatus): string {
+  return refNameOf({ series: ONLY_SERIES, version, status });
 }

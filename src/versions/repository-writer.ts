@@ -6,13 +6,21 @@ import type { ObjectStore } from '../git/objects.ts';
 import { type GitOperation, type OnOperation, timed } from '../git/operations.ts';
 import type { RefMove } from '../git/refs.ts';
 import { refuseGone } from '../lib/client-gone.ts';
-import { conflict, internal, notFound } from '../lib/errors.ts';
-import { checkDraft, type RefName, refNameOf, SCHEMA_SERIES, WITHDRAWALS_REF } from './kinds.ts';
+import { conflict, internal } from '../lib/errors.ts';
+import {
+  type BesideTaker,
+  beginRollout,
+  type MoveFacts,
+  moveRollout,
+  offerAgain,
+  withdraw,
+} from './beside-writes.ts';
+import { checkDraft, type RefName, refNameOf, SCHEMA_SERIES } from './kinds.ts';
 import { setPushRecord } from './push-records.ts';
 import type { Repository, RepositoryTools } from './repository.ts';
 import type { RepositoryIndex } from './repository-index.ts';
 import { refuseSameVersion, versionExists } from './rules.ts';
-import { type PushTaker, takePush } from './taken-pushes.ts';
+import { takePush } from './taken-pushes.ts';
 import { takeTags } from './taken-tags.ts';
 import {
   type DraftChange,
@@ -23,6 +31,8 @@ import {
   ONLY_SERIES,
   type PlannedEntry,
   type Publishing,
+  type RolloutMove,
+  type RolloutRef,
   type TakenPush,
   type TakenTag,
   type VersionDetails,
@@ -31,15 +41,7 @@ import {
 } from './types.ts';
 import { UnrecordedNote } from './unrecorded.ts';
 import { VersionWriter } from './version-writer.ts';
-import {
-  draftMoved,
-  draftNamed,
-  published,
-  publishedNamed,
-  requireRemovable,
-  versionsMoved,
-  withdrawalsBlocked,
-} from './write-conflicts.ts';
+import { draftMoved, draftNamed, published, requireRemovable } from './write-conflicts.ts';
 
 interface WriterTools extends Pick<RepositoryTools, 'fs' | 'objects' | 'versions' | 'onOperation'> {
   beforeWrite: () => Promise<void>;
@@ -58,7 +60,7 @@ export class RepositoryWriter implements LockedRepository {
   /** Whether refs have moved since the last note. */
   private isNoteDue = false;
   /** Whether another ref beside that of a version has moved, since all refs were read. */
-  private hasMovedRecord = false;
+  private hasMovedOthers = false;
   private planned: PlannedEntry | undefined;
 
   constructor(repository: Repository, tools: WriterTools) {
@@ -128,6 +130,9 @@ export class RepositoryWriter implements LockedRepository {
       const oid = await this.objects.writeTag(written, content, publishing);
       // The caller may have taken time to look at the draft, and stock git does not know our lock.
       if (refs.get(draft.name) !== draft.oid) throw draftMoved();
+      const { rollout } = publishing;
+      if (rollout) await beginRollout(this.taker, { version, tag: oid }, rollout, publishing);
+      this.hasMovedOthers ||= rollout !== undefined;
       upkeep.announce(series, oid);
       const name = refNameOf({ series, version, status: 'Published' });
       if (!(await this.move(name, null, oid))) throw published('already_published');
@@ -161,32 +166,16 @@ export class RepositoryWriter implements LockedRepository {
     });
   }
 
-  async withdraw(version: string, by: Withdrawing): Promise<VersionDetails> {
-    const ref = publishedNamed(this.index.of(ONLY_SERIES), version);
-    if (ref.withdrawn !== null) return this.repository.details(ref);
-    const { refs } = this.repository;
-    const made = await this.write('withdraw', { ...ref, status: 'Withdrawn' }, async () => {
-      const name = refNameOf({ ...ref, status: 'Withdrawn' });
-      if (refs.get(WITHDRAWALS_REF) !== null) throw withdrawalsBlocked();
-      // A tag of this name that withdraws nothing is replaced, because nobody else could have meant the name.
-      const from = refs.get(name);
-      const oid = await this.objects.writeWithdrawal(ref, by);
-      if (!(await this.move(name, from, oid))) throw versionsMoved();
-    });
-    // Stock git may have given the version another tag meanwhile, on which the withdrawal does not stand.
-    const isMoved = refs.get(ref.name) !== ref.oid;
-    if (isMoved || made.withdrawn === null) throw versionsMoved();
-    return made;
+  withdraw(version: string, by: Withdrawing): Promise<VersionDetails> {
+    return withdraw(this.taker, version, by);
   }
 
-  async offerAgain(version: string): Promise<VersionDetails> {
-    const ref = this.index.of(ONLY_SERIES).get(version);
-    if (!ref?.withdrawn) throw notFound('There is no such withdrawn version.');
-    const { tag } = ref.withdrawn;
-    const name = refNameOf({ ...ref, status: 'Withdrawn' });
-    return this.write('withdraw', { ...ref, status: 'Withdrawn' }, async () => {
-      if (!(await this.move(name, tag, null))) throw versionsMoved();
-    });
+  offerAgain(version: string): Promise<VersionDetails> {
+    return offerAgain(this.taker, version);
+  }
+
+  moveRollout(version: string, move: RolloutMove & { expected: string | null }): Promise<RolloutRef> {
+    return moveRollout(this.taker, version, move);
   }
 
   async deleteVersions(refs: readonly VersionRef[]): Promise<void> {
@@ -204,12 +193,8 @@ export class RepositoryWriter implements LockedRepository {
 
   takeTags(tags: readonly TakenTag[], load: Parameters<typeof takeTags>[2]): ReturnType<typeof takeTags> {
     const { repository, tools } = this;
-    const move = ({ name, from, to }: RefMove, entry: PlannedEntry) => {
-      this.plan(entry);
-      return this.move(name, from, to);
-    };
-    const { objects, create } = tools;
-    const taker = { repository, objects, create, move, refresh: () => this.refresh() };
+    const move = ({ name, from, to }: RefMove, entry: PlannedEntry) => this.move(name, from, to, { entry });
+    const taker = { ...tools, repository, move, refresh: () => this.refresh() };
     return timed(this.onOperation, 'publish', () => takeTags(taker, tags, load));
   }
 
@@ -218,13 +203,7 @@ export class RepositoryWriter implements LockedRepository {
   }
 
   takePush(push: TakenPush): Promise<VersionDetails> {
-    const { repository, objects: writer, tools } = this;
-    const taker: PushTaker = {
-      ...{ repository, writer, objects: tools.objects, versions: this.index.of(ONLY_SERIES) },
-      make: (...made) => this.write(...made),
-      move: (...moved) => this.move(...moved),
-    };
-    return takePush(taker, push);
+    return takePush({ ...this.taker, objects: this.tools.objects }, push);
   }
 
   plan(entry: PlannedEntry): void {
@@ -235,8 +214,11 @@ export class RepositoryWriter implements LockedRepository {
     const { refs } = this.repository;
     const noted = this.unrecordedNote?.read() ?? [];
     const made = noted.filter(({ move: { name, to } }) => refs.get(name) === to);
-    return made.map(({ move: { name }, entry }) => {
-      return { entry, commit: this.index.check(name)?.facts?.commit ?? null };
+    return made.flatMap(({ move: { name }, entry }) => {
+      const check = this.index.check(name);
+      const commit = check?.facts?.commit ?? (check ? this.index.commitBeside(check) : null);
+      // A rollout that was begun before its version was published, and cut off there, has not begun.
+      return check?.rollout && commit === null ? [] : [{ entry, commit }];
     });
   }
 
@@ -260,8 +242,8 @@ export class RepositoryWriter implements LockedRepository {
   /** @param moved the only ref that was made or moved; default: read them all */
   private async refresh(moved?: string): Promise<void> {
     this.isNoteDue = true;
-    await this.repository.refreshAfterWrite(this.hasMovedRecord ? undefined : moved);
-    this.hasMovedRecord = false;
+    await this.repository.refreshAfterWrite(this.hasMovedOthers ? undefined : moved);
+    this.hasMovedOthers = false;
   }
 
   /** After the write the versions in memory follow, and the caller gets the version as it is. */
@@ -280,10 +262,23 @@ export class RepositoryWriter implements LockedRepository {
     });
   }
 
-  /** @param record the id of the record of the push by which the ref moves */
-  private async move(name: string, from: string | null, to: string | null, record: string | null = null) {
+  /** What the functions need that write for the holder. */
+  private get taker(): BesideTaker {
+    return {
+      ...{ repository: this.repository, writer: this.objects, versions: this.index.of(ONLY_SERIES) },
+      make: (...made) => this.write(...made),
+      move: (...moved) => this.move(...moved),
+    };
+  }
+
+  private async move(
+    name: string,
+    from: string | null,
+    to: string | null,
+    { record = null, entry = this.planned }: MoveFacts = {},
+  ): Promise<boolean> {
     await this.tools.beforeWrite();
-    if (this.planned) await this.unrecordedNote?.write({ move: { name, from, to }, entry: this.planned });
+    if (entry) await this.unrecordedNote?.write({ move: { name, from, to }, entry });
     const { refs } = this.repository;
     // The record comes first, so that nobody ever sees the version without it.
     if (record !== null) await this.setRecord(name, record);
@@ -294,6 +289,6 @@ export class RepositoryWriter implements LockedRepository {
   }
 
   private async setRecord(name: string, to: string | null): Promise<void> {
-    if (await setPushRecord(this.repository, name, to)) this.hasMovedRecord = true;
+    if (await setPushRecord(this.repository, name, to)) this.hasMovedOthers = true;
   }
 }

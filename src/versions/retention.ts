@@ -22,6 +22,7 @@ import type { Actor } from '../security/audit.ts';
 import { underLock } from './author.ts';
 import { SCHEMA_SERIES } from './kinds.ts';
 import { scopeOf } from './parameter-files.ts';
+import { isRolling } from './rollout-rules.ts';
 import { findRow, toRetention } from './rows.ts';
 import type { GitStore } from './store.ts';
 import type { SeriesIndex, VersionIndex, VersionRef } from './types.ts';
@@ -215,7 +216,10 @@ class RepositoryCleanup {
    * be read, and a node that is tagged a moment later finds its file.
    */
   private inUseOf({ published }: VersionIndex, inUse: InUse): ReadonlySet<string> {
-    if (this.cleanup.kind !== 'parameters') return inUse.versions(this.repository);
+    if (this.cleanup.kind !== 'parameters') {
+      const rolling = published.filter(isRolling).map(({ version }) => version);
+      return new Set([...inUse.versions(this.repository), ...rolling]);
+    }
     if (!this.resource.isServerManaged) return new Set();
     const deliveries = inUse.deliveries(this.resource.name);
     return new Set(deliveries.flatMap((wish) => chooseParameterFile(published, wish)?.file.version ?? []));

@@ -6,7 +6,7 @@
 import type { SemVer } from 'semver';
 import { chooseVersion } from '../domain/version-choice.ts';
 import { isVersion, parseVersion, sameVersion } from '../domain/version-order.ts';
-import type { VersionIndex, VersionRef, Withdrawal } from './types.ts';
+import type { RolloutRef, VersionIndex, VersionRef, Withdrawal } from './types.ts';
 
 /** The members that decide the place of a version in the order. */
 export type Placed = Pick<VersionRef, 'version' | 'createdAt'>;
@@ -97,12 +97,7 @@ export class SortedVersions implements VersionIndex {
       this.versions.length === other.versions.length &&
       this.versions.every((ref, at) => {
         const theirs = other.versions[at];
-        return (
-          ref.name === theirs?.name &&
-          ref.oid === theirs.oid &&
-          ref.commit === theirs.commit &&
-          isSameWithdrawal(ref.withdrawn, theirs.withdrawn)
-        );
+        return theirs !== undefined && isSameRef(ref, theirs);
       })
     );
   }
@@ -113,9 +108,24 @@ export function isOffered({ status, withdrawn }: Pick<VersionRef, 'status' | 'wi
   return status === 'Published' && withdrawn === null;
 }
 
+/** Whether nothing has changed in a version, nor in what is beside its tag. */
+export function isSameRef(a: VersionRef, b: VersionRef): boolean {
+  const isSame = a.name === b.name && a.oid === b.oid && a.commit === b.commit;
+  const isSamePush =
+    a.pushed?.pushedAt === b.pushed?.pushedAt && a.pushed?.pusher.name === b.pushed?.pusher.name;
+  return (
+    isSame && isSamePush && isSameWithdrawal(a.withdrawn, b.withdrawn) && isSameRollout(a.rollout, b.rollout)
+  );
+}
+
 /** The tag says the rest, unless it could not be read before. */
-export function isSameWithdrawal(a: Withdrawal | null, b: Withdrawal | null): boolean {
+function isSameWithdrawal(a: Withdrawal | null, b: Withdrawal | null): boolean {
   return a?.tag === b?.tag && a?.at === b?.at;
+}
+
+/** The commit says the rest, unless it could not be read before. */
+function isSameRollout(a: RolloutRef | null, b: RolloutRef | null): boolean {
+  return a?.oid === b?.oid && a?.record.createdAt === b?.record.createdAt;
 }
 
 /** Puts a ref at its place in the list, instead of the one of the same version. */

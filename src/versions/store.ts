@@ -19,9 +19,7 @@ import type {
 } from '../git/types.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import type { CacheFacts } from '../lib/counted-cache.ts';
-import { forEachOf } from '../lib/for-each-of.ts';
 import { LocalLocks } from '../lib/locks.ts';
-import { Pace } from '../lib/pace.ts';
 import { Absences } from './absences.ts';
 import { checkDraft, KINDS, refNameOf } from './kinds.ts';
 import { ParameterFiles } from './parameter-files.ts';
@@ -32,6 +30,7 @@ import type { RepositoryIndex } from './repository-index.ts';
 import type { FillRepository } from './repository-place.ts';
 import { RepositoryPool } from './repository-pool.ts';
 import { RepositoryWriter } from './repository-writer.ts';
+import { readRolloutHistory } from './rollout-history.ts';
 import type { SortedVersions } from './sorted-versions.ts';
 import {
   type DraftInput,
@@ -40,6 +39,7 @@ import {
   type NotingWrite,
   ONLY_SERIES,
   type RepositoryProblem,
+  type RolloutEvent,
   type VersionDetails,
   type VersionRef,
 } from './types.ts';
@@ -50,8 +50,6 @@ export type * from '../git/types.ts';
 export type { ParameterContentType, ParameterDetails, ParameterScope } from './parameter-files.ts';
 export type * from './types.ts';
 
-/** Files of one version that are read at once. */
-const BLOBS_AT_ONCE = 8;
 /** The shares of the cache's bytes. Packs weigh far more than lists of files, and these more than facts of blobs. */
 const SHARES = { packs: 0.65, versions: 0.2, contents: 0.1, blobs: 0.05 };
 
@@ -239,14 +237,16 @@ export class GitStore {
   }
 
   /** The size and the hash of each file, in their order. They come from memory after the first time. */
-  async fileInfos(ref: RepositoryRef, files: readonly Pick<StoredFile, 'oid'>[]): Promise<BlobInfo[]> {
-    const infos: BlobInfo[] = [];
-    const pace = new Pace();
-    await forEachOf(files.entries(), BLOBS_AT_ONCE, async ([at, { oid }]) => {
-      infos[at] = await this.blobInfos.of(oid, () => this.blob(ref, oid));
-      if (pace.isDue) await pace.rest();
+  fileInfos(ref: RepositoryRef, files: readonly Pick<StoredFile, 'oid'>[]): Promise<BlobInfo[]> {
+    return this.blobInfos.ofAll(files, (oid) => this.blob(ref, oid));
+  }
+
+  /** As `readRolloutHistory`. */
+  rolloutHistory(ref: RepositoryRef, version: VersionRef): Promise<RolloutEvent[]> {
+    return this.reading(ref, async ({ gitdir, refs }) => {
+      const site = { gitdir, shallow: await refs.shallow() };
+      return guardDisk(() => readRolloutHistory(this.tools.objects, site, version));
     });
-    return infos;
   }
 
   /** All refs, and the commits at which history ends. */

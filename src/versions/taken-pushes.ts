@@ -17,7 +17,12 @@ export interface PushTaker {
   writer: VersionWriter;
   versions: SortedVersions;
   make(operation: GitOperation, name: RefName, work: () => Promise<void>): Promise<VersionDetails>;
-  move(name: string, from: string | null, to: string | null, record: string | null): Promise<boolean>;
+  move(
+    name: string,
+    from: string | null,
+    to: string | null,
+    facts: { record: string | null },
+  ): Promise<boolean>;
 }
 
 /** @throws HawserError conflict `version_exists`, `already_published`, `draft_changed` */
@@ -39,7 +44,7 @@ export async function takePush(taker: PushTaker, push: TakenPush): Promise<Versi
       'publish' in to
         ? null
         : await writer.writePushRecord({ oid, type: isDraft ? 'commit' : 'tag' }, record);
-    if (await taker.move(refNameOf(name), isDraft ? (from ?? null) : null, oid, recorded)) return;
+    if (await taker.move(refNameOf(name), isDraft ? (from ?? null) : null, oid, { record: recorded })) return;
     throw isDraft ? draftMoved() : published('already_published');
   });
 }

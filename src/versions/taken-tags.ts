@@ -20,7 +20,7 @@ const AT_ONCE = 256;
 const BYTES = 8 * 1024 * 1024;
 
 /**
- * Takes a version and its withdrawal, or one of both.
+ * Takes a version and what stands beside it, or one of these.
  * @returns those that were not there, with the commits of their versions
  * @throws HawserError conflict `version_exists` where another tag has the name; invalid `validation_failed` with the reason
  *   why a tag is no version. The caller's work must fail then, so that nothing stays moved.
@@ -46,7 +46,7 @@ export async function takeTags(
     const { objects, ends } = await load();
     await writeAll(tools, objects);
     if (ends.length > 0) await refs.removeForGood(ends, [], []);
-    // The withdrawal comes first, so that no node gets the version in between.
+    // The version comes last, so that no node gets it without its withdrawal or its rollout.
     for (const { name, oid, entry } of added.toReversed())
       if (!(await tools.move({ name, from: null, to: oid }, entry)))
         throw conflict('versions_changed', 'somebody else made a tag of this name meanwhile');
@@ -73,10 +73,11 @@ export async function writeAll(
   await write();
 }
 
-/** The commit of the version. */
+/** The commit of the version, or of its rollout. */
 function requireUsable({ known }: Repository, { name, oid, named }: TakenTag): string | null {
   const version = known?.of(named.series).get(named.version);
-  const isUsable = named.status === 'Withdrawn' ? version?.withdrawn?.tag === oid : version?.oid === oid;
-  if (version !== undefined && isUsable) return version.commit;
+  if (named.status === 'Rollout' && version?.rollout?.oid === oid) return oid;
+  const found = named.status === 'Withdrawn' ? version?.withdrawn?.tag : version?.oid;
+  if (version !== undefined && found === oid) return version.commit;
   throw invalid('validation_failed', known?.faults.get(name) ?? 'it is no annotated tag of a version');
 }

@@ -9,7 +9,6 @@
 import type { Db } from '../db/database.ts';
 import type { GitReader, GitTables } from '../db/git-tables.ts';
 import type { AuditAction } from '../domain/audit-actions.ts';
-import type { RolloutRecord } from '../domain/rollout.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
 import type { UpperObjects } from '../git/layered-objects.ts';
 import type { ObjectStore, ObjectType } from '../git/objects.ts';
@@ -19,7 +18,9 @@ import type { CommittedFiles, FileContent, Person, RepositoryRef, StoredFile } f
 import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
 import type { Actor } from '../security/audit.ts';
+import type { PublishedRollout, RolloutMove, RolloutRef } from './rollout-types.ts';
 
+export type * from './rollout-types.ts';
 /** The only series of a configuration or a composite. */
 export const ONLY_SERIES = '';
 
@@ -33,13 +34,6 @@ export interface Withdrawal {
   by: string;
   /** The message of the tag, without a signature. */
   reason: string;
-}
-
-/** What the branch `rollout/<version>` says of a published version, while it counts for the version's tag. */
-export interface RolloutRef {
-  /** The id of the branch's commit. */
-  oid: string;
-  record: RolloutRecord;
 }
 
 /** What the server knows of a version that came by push. Times are those of the server. */
@@ -87,11 +81,9 @@ export interface VersionIndex {
   get(version: string): VersionRef | undefined;
 }
 
-/** The versions of a repository. It follows every change of the repository. */
+/** The versions of a repository, which follow its changes: empty for a series that has none. `series` is in no order. */
 export interface SeriesIndex {
-  /** Gives an empty index for a series without versions. */
   of(series: string): VersionIndex;
-  /** The series that have any version, in no order. */
   readonly series: readonly string[];
 }
 
@@ -168,6 +160,8 @@ export interface Publishing {
   at: number;
   /** Why, as the body of the tag's message. */
   message?: string | undefined;
+  /** The rollout that the version is published into. By default it is open to all at once. */
+  rollout?: PublishedRollout | undefined;
 }
 
 /**
@@ -198,6 +192,12 @@ export interface LockedRepository {
   /** Offers a withdrawn version again. Not found, also when it is not withdrawn; conflict `versions_changed`. */
   offerAgain(version: string): Promise<VersionDetails>;
   /**
+   * Moves the branch of the rollout of a published version from the commit `expected`, or makes it where that is null.
+   * Not found; conflict `not_published`, `versions_changed`, `state_changed`, or `in_use` while a branch `rollout` is in the
+   * way; `repository_damaged` where its record cannot be read.
+   */
+  moveRollout(version: string, move: RolloutMove & { expected: string | null }): Promise<RolloutRef>;
+  /**
    * Removes versions, and cuts the history that leads through them from what is kept. Kept commits keep their ids.
    * Not found; conflict `in_use` for the version at which `main` stands, and `versions_changed`.
    */
@@ -223,12 +223,12 @@ export interface LockedRepository {
   note(write: NotingWrite): Promise<void>;
 }
 
-/** The tag of a version, or of its withdrawal. */
+/** The tag of a version or of its withdrawal, or the branch of its rollout. */
 export interface TakenTag {
   /** The full name of the ref. */
   name: string;
   oid: string;
-  named: { series: string; version: string; status: VersionRef['status'] | 'Withdrawn' };
+  named: { series: string; version: string; status: VersionRef['status'] | 'Withdrawn' | 'Rollout' };
   /** The audit entry, which lacks the commit. */
   entry: PlannedEntry;
 }

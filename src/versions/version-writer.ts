@@ -18,6 +18,7 @@ import {
 } from './draft-chain.ts';
 import { type ContentTrailers, labelOf, SCHEMA_SERIES, tagNameOf, type VersionKind } from './kinds.ts';
 import { pushRecordTag } from './push-records.ts';
+import { writeRollout } from './rollout-branch.ts';
 import type {
   DraftChange,
   DraftContent,
@@ -25,6 +26,7 @@ import type {
   DraftInput,
   Publishing,
   PushRecord,
+  RolloutMove,
   VersionDetails,
   VersionRef,
   Withdrawing,
@@ -74,8 +76,8 @@ export class VersionWriter {
   private readonly objects: ObjectStore;
   private readonly versions: VersionObjects;
   private readonly kind: VersionKind;
-  private readonly name: string;
-  private readonly gitdir: string;
+  readonly name: string;
+  readonly gitdir: string;
   private readonly shallow: WriterSite['shallow'];
 
   constructor({ objects, versions }: WriterTools, { ref, kind, gitdir, shallow }: WriterSite) {
@@ -178,6 +180,11 @@ export class VersionWriter {
   /** Writes the tag that withdraws a version and flushes it. Gives its id. No ref leads to it yet. */
   writeWithdrawal(ref: VersionRef, by: Withdrawing): Promise<string> {
     return this.objects.writeTag(this.gitdir, withdrawalTag(ref, by));
+  }
+
+  /** Writes the commit of a transition of a rollout and flushes it. Gives its id. No ref leads to it yet. */
+  writeRollout(parent: string | null, move: RolloutMove): Promise<string> {
+    return writeRollout(this.objects, this, parent, move);
   }
 
   /** Writes the record of a push and flushes it. Gives its id. No ref leads to it yet. */

@@ -1,6 +1,9 @@
 /** Takes published versions back, and offers them again, in the name of a user. Git is written first, then the audit trail. */
 
+import { haltByWithdrawal } from '../domain/rollout-machine.ts';
 import { type AuthorTools, underLock } from './author.ts';
+import { isUnreadable } from './rollout-branch.ts';
+import { move } from './rollouts.ts';
 import { AUDITED, type ResourceKind, type Target } from './rows.ts';
 import { type LockedRepository, ONLY_SERIES, type PlannedEntry, type VersionDetails } from './types.ts';
 import { recordChanges } from './version-records.ts';
@@ -8,7 +11,7 @@ import { recordChanges } from './version-records.ts';
 type Tools = Pick<AuthorTools, 'database' | 'store'>;
 
 /**
- * Withdraws a published version. One that is withdrawn already stays as it is, with its first reason.
+ * Withdraws a published version, which ends its rollout. One that is withdrawn already stays as it is, with its first reason.
  * @param reason as `tidyText` leaves it
  * @throws HawserError not_found without such a version; conflict `not_published` for a draft, `versions_changed`, or
  *   `in_use` while a tag `withdrawn` is in the way
@@ -26,7 +29,11 @@ export function withdrawVersion(
     const details = { version, commit: before?.commit, reason };
     const entry = plan(writer, target, { what: 'version_withdrawn', details });
     const made = await writer.withdraw(version, { tagger, at: actor.at, reason });
-    if (!before?.withdrawn) await recordChanges(database, target, { writer, actor }, [entry]);
+    if (before === undefined || before.withdrawn) return made;
+    const { rollout } = before;
+    const halt = rollout && !isUnreadable(rollout.record) ? haltByWithdrawal(rollout.record) : null;
+    const halted = rollout && (await move(writer, target, { ...before, rollout }, halt));
+    await recordChanges(database, target, { writer, actor }, [entry, ...(halted ?? [])]);
     return made;
   });
 }

@@ -45,10 +45,14 @@ export function versionsMoved(): Error {
   return conflict('versions_changed', 'The version was changed by another program meanwhile; try again.');
 }
 
-export function withdrawalsBlocked(): Error {
-  const message =
-    'A tag "withdrawn" stands where the tags of withdrawals belong; delete or rename it with git.';
+/** @param name of the ref that stands where a folder of refs belongs */
+export function folderBlocked(name: string): Error {
+  const message = `The ref ${name} stands where others of this name and a slash belong; delete or rename it with git.`;
   return conflict('in_use', message);
+}
+
+export function rolloutMoved(): Error {
+  return conflict('state_changed', 'The rollout was changed meanwhile; look at it again.');
 }
 
 export function draftMoved(): Error {

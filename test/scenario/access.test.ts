@@ -14,6 +14,7 @@ import { preparePreview } from '../support/previews.ts';
 import { addressOf, declaredRoutes, describeAccess } from '../support/routes.ts';
 import { prepareScopes } from '../support/scopes.ts';
 import { FORGE_SETTINGS, type SignInServer, startSignInServer } from '../support/sign-in-server.ts';
+import { prepareWebhook } from '../support/webhooks.ts';
 
 const GOLDEN = join(import.meta.dirname, '../golden/routes.txt');
 /** The required interface, where the machine has it. */
@@ -101,6 +102,7 @@ describe('access to every route', () => {
       ...(await prepareScopes(hawser, node.nodeId)),
       ...(await prepareParameters(hawser, 'web')),
       ...(await preparePreview(hawser.admin, node.nodeId, 'web')),
+      ...(await prepareWebhook(hawser.admin)),
     };
   });
   after(() => server.close());

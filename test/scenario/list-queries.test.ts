@@ -14,6 +14,7 @@ const isList = ({ method, answers }: Route) => method === 'GET' && answers[200]?
 const UNPAGED: Record<string, string[]> = {
   listActivity: ['take', 'before'],
   search: ['q'],
+  listEvents: ['after', 'wait'],
   listIdentityProviders: [],
 };
 

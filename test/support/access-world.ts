@@ -11,6 +11,7 @@ import { preparePreview } from './previews.ts';
 import { told } from './proof.ts';
 import { prepareScopes } from './scopes.ts';
 import { FORGE_SETTINGS, PROVIDER, type SignInServer, startSignInServer } from './sign-in-server.ts';
+import { prepareWebhook } from './webhooks.ts';
 
 /** The composite's version that is no draft. */
 const PUBLISHED = '0.9.0';
@@ -100,6 +101,7 @@ async function makeAll(server: SignInServer, node: NodeUnderTest): Promise<Acces
     if (json.lastCheckIn === null) throw new Error('the check-in is not written yet');
     if (json.running === null) throw new Error('what the node runs is not written yet');
   });
+  const { webhookId, deliveryId } = await prepareWebhook(admin);
   const ofConsole = await consoleValues(admin);
   const previewed = await preparePreview(admin, node.nodeId, 'web');
   const ids: readonly [prefix: string, id: string][] = [
@@ -112,6 +114,7 @@ async function makeAll(server: SignInServer, node: NodeUnderTest): Promise<Acces
     ['/api/v1/groups/', group.id],
     ['/api/v1/roles/', role.id],
     ['/api/v1/reports/', report.json.id],
+    ['/api/v1/webhooks/', webhookId],
   ];
   return ({ path }) => ({
     ...{ nodeId: node.nodeId, name: 'web', filePath: 'main.dsc.yaml', checksum },
@@ -124,6 +127,7 @@ async function makeAll(server: SignInServer, node: NodeUnderTest): Promise<Acces
     ...parameters,
     ...previewed,
     ...ofSignIn,
+    deliveryId,
     id: ids.find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'undefined',
   });
 }

@@ -95,6 +95,8 @@ export const ALL_SCOPES = [
   'parameters.admin-override',
   'scopes.admin-override',
   'audit.read',
+  'rollouts.manage',
+  'webhooks.manage',
   'configurations.grants',
   'composite-configurations.grants',
   'parameters.grants',

@@ -9,6 +9,7 @@ import { type AppOptions, allRoutes } from '../../src/app.ts';
 import { BundleFiles } from '../../src/bundles/bundle-files.ts';
 import { readConfig } from '../../src/config.ts';
 import { openSqlite } from '../../src/db/sqlite/open.ts';
+import { EventWaiting } from '../../src/events/waiting.ts';
 import { GitBlame } from '../../src/git/blame.ts';
 import { Maintenance } from '../../src/git/maintenance.ts';
 import { UploadPack } from '../../src/git/upload-pack.ts';
@@ -64,6 +65,7 @@ export async function declaredRoutes(): Promise<Route[]> {
       readOtherMetrics: async () => [],
       onNodeSeen: () => undefined,
       evidence,
+      eventWaiting: new EventWaiting(database),
     };
     const { pull, api } = allRoutes(options);
     return [...pull, ...api];

@@ -5,6 +5,7 @@ import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-c
 import type { Route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
 import { nameBasedId } from '../../lib/ids.ts';
+import type { EffectTools } from '../../resolve/withdrawal-effect.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { heldLevels } from '../../security/rights.ts';
 import { authorVersions } from '../../versions/author.ts';
@@ -45,7 +46,7 @@ import {
 const TAGS = ['Composite configurations'];
 const VERSION_TAGS = ['Composite versions'];
 
-export function compositeRoutes(tools: CompositeTools): Route[] {
+export function compositeRoutes(tools: CompositeTools & EffectTools): Route[] {
   const { database, store } = tools;
   const { reading, managing } = grantedRoutes(database, TAGS, { on: 'composite' });
   const creating = permitted(database, TAGS, 'composite-configurations.create');
@@ -108,7 +109,7 @@ export function compositeRoutes(tools: CompositeTools): Route[] {
   ];
 }
 
-function versionRoutes(tools: CompositeTools): Route[] {
+function versionRoutes(tools: CompositeTools & EffectTools): Route[] {
   const { reading, modifying, managing } = grantedRoutes(tools.database, VERSION_TAGS, { on: 'composite' });
   const kind = 'composites';
   return [

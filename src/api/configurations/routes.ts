@@ -4,7 +4,7 @@ import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-c
 import type { Route } from '../../http/route.ts';
 import { conflict } from '../../lib/errors.ts';
 import type { Comparer } from '../../resolve/comparer.ts';
-import type { CompositeReader } from '../../resolve/composites.ts';
+import type { EffectTools } from '../../resolve/withdrawal-effect.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { heldLevels } from '../../security/rights.ts';
 import { deleteResource } from '../../versions/resources.ts';
@@ -31,8 +31,7 @@ import { type ConfigurationTools, changeConfiguration, createConfiguration } fro
 const TAGS = ['Configurations'];
 const VERSION_TAGS = ['Configuration versions'];
 
-export type ConfigurationRouteOptions = ArchiveTools &
-  BlameTools & { composites: CompositeReader; comparer: Comparer };
+export type ConfigurationRouteOptions = ArchiveTools & BlameTools & EffectTools & { comparer: Comparer };
 
 export function configurationRoutes(options: ConfigurationRouteOptions): Route[] {
   const { database } = options;

@@ -8,7 +8,7 @@ import { changedMembers } from '../../domain/changed-members.ts';
 import { leadingVHint } from '../../domain/version-order.ts';
 import { conflict, type HawserError, notFound } from '../../lib/errors.ts';
 import type { Planner } from '../../resolve/plans.ts';
-import { findWanted, isWithdrawn } from '../../resolve/wanted-version.ts';
+import { findPinned, isWithdrawn } from '../../resolve/wanted-version.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
@@ -118,10 +118,11 @@ export async function whileItStays<T>(
   { owner, assignment }: CheckedAssignment,
   work: () => Promise<T>,
 ): Promise<T> {
-  if (assignment.version === null) return work();
+  const { version } = assignment;
+  if (version === null) return work();
   return underLock(tools, owner, ({ index }) => {
-    const pinned = findWanted(index.of(ONLY_SERIES), assignment);
-    if (pinned === null || isWithdrawn(pinned)) throw notEligible(assignment.version);
+    const pinned = findPinned(index.of(ONLY_SERIES), version);
+    if (pinned === null || isWithdrawn(pinned)) throw notEligible(version);
     return work();
   });
 }

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
 import { Pace } from '../../lib/pace.ts';
-import type { OfferedVersions } from '../../resolve/offered-versions.ts';
+import type { Offered, OfferedVersions } from '../../resolve/offered-versions.ts';
 import type { Condition } from './list-conditions.ts';
 import type { Met, Range } from './list-slices.ts';
 import type { NodeFilter } from './schemas.ts';
@@ -17,13 +17,18 @@ export type CellFilter = Pick<
 >;
 
 /** Tells which version an assignment gives now. */
-export type Offers = Pick<OfferedVersions, 'of'>;
+export type Offers = Pick<OfferedVersions, 'of' | 'toEach'>;
 
 export interface Cell {
   id: number;
   status: string;
   hasCalled: number;
   count: number;
+}
+
+/** A cell to whose nodes something is assigned, with the version that it gives them. */
+export interface OfferingCell extends Cell {
+  offered: Offered;
 }
 
 export const asksCells = (filter: CellFilter) =>
@@ -34,8 +39,15 @@ const isGiven = (value: unknown) => value !== undefined;
 
 /** The cells whose nodes match. There are some for each distinct assignment, however many nodes there are. */
 export async function listCells(db: Db, offered: Offers, filter: CellFilter): Promise<Cell[]> {
-  const { status, lcmStatus, configurationName: name, unassigned, version, evidence } = filter;
-  const cells = db
+  const { version, ...others } = filter;
+  if (version === undefined) return queryCells(db, others).execute();
+  const cells = await cellsWithOffers(db, offered, others);
+  return cells.filter((cell) => cell.offered === version);
+}
+
+function queryCells(db: Db, filter: Omit<CellFilter, 'version'>) {
+  const { status, lcmStatus, configurationName: name, unassigned, evidence } = filter;
+  return db
     .selectFrom('node_cells as c')
     .select(['c.id', 'c.status', 'c.has_called as hasCalled', 'c.count'])
     .$if(status !== undefined, (of) => of.where('c.status', '=', status ?? ''))
@@ -50,8 +62,15 @@ export async function listCells(db: Db, offered: Offers, filter: CellFilter): Pr
           union all select id from composites where name = ${name})`,
       ),
     );
-  if (version === undefined) return cells.execute();
-  const assigned = await cells
+}
+
+/** The cells to whose nodes something is assigned. */
+export async function cellsWithOffers(
+  db: Db,
+  offers: Offers,
+  filter: Omit<CellFilter, 'version'>,
+): Promise<OfferingCell[]> {
+  const assigned = await queryCells(db, filter)
     .leftJoin('configurations', 'configurations.id', 'c.target_id')
     .leftJoin('composites', 'composites.id', 'c.target_id')
     .select([
@@ -62,39 +81,27 @@ export async function listCells(db: Db, offered: Offers, filter: CellFilter): Pr
       (of) => of.fn.coalesce('configurations.name', 'composites.name').as('name'),
     ])
     .execute();
-  return whichOffer(offered, version, assigned);
-}
-
-interface AssignedCell extends Cell {
-  name: string | null;
-  isComposite: number;
-  majorVersion: number;
-  prereleaseChannel: string;
-  version: string;
-}
-
-async function whichOffer(offered: Offers, version: string, cells: readonly AssignedCell[]) {
-  const known = new Map<string, boolean>();
-  const chosen: Cell[] = [];
+  const known = new Map<string, Offered>();
+  const cells: OfferingCell[] = [];
   const pace = new Pace();
-  for (const cell of cells) {
+  for (const cell of assigned) {
     if (cell.name === null) continue;
     const { name, isComposite, majorVersion, prereleaseChannel } = cell;
     const key = [isComposite, majorVersion, prereleaseChannel, cell.version, name].join(' ');
-    let does = known.get(key);
-    if (does === undefined) {
+    let offered = known.get(key);
+    if (offered === undefined) {
       const wanted = {
         majorVersion: majorVersion < 0 ? null : majorVersion,
         prereleaseChannel: prereleaseChannel || null,
         version: cell.version || null,
       };
-      does = (await offered.of({ name, isComposite: isComposite === 1, ...wanted })) === version;
-      known.set(key, does);
+      offered = await offers.of({ name, isComposite: isComposite === 1, ...wanted });
+      known.set(key, offered);
       if (pace.isDue) await pace.rest();
     }
-    if (does) chosen.push(cell);
+    cells.push({ ...cell, offered });
   }
-  return chosen;
+  return cells;
 }
 
 /** That a node is in one of these cells. */

@@ -3,10 +3,11 @@
 import pLimit from 'p-limit';
 import type { Database } from '../../db/database.ts';
 import { Pace } from '../../lib/pace.ts';
-import type { OfferedVersions } from '../../resolve/offered-versions.ts';
+import type { Offered, OfferedVersions } from '../../resolve/offered-versions.ts';
 import type { ProblemCounts } from '../../resolve/problem-counts.ts';
 import { type Page, pageOfList } from '../crud/rows.ts';
 import { type Filter, NodeList } from './node-list.ts';
+import { nodesOffered } from './offered-nodes.ts';
 import { listNames, listRows, type NodeRow, type StalenessRule } from './queries.ts';
 
 /** What nodes are asked to be, and perhaps the order of the answer. */
@@ -55,11 +56,8 @@ export class ProblemList {
    * @param caller is the one in whose turn documents are read
    */
   async page(filter: Filter, rule: StalenessRule, caller: string): Promise<Page<ListedNode>> {
-    const { hasParameterProblems } = filter;
-    const { rows: ids, total } =
-      hasParameterProblems === undefined
-        ? await this.list.page(filter, rule)
-        : pageOfList(await this.find(filter, rule, { hasParameterProblems, caller }), filter);
+    const found = await this.find(filter, rule, caller);
+    const { rows: ids, total } = found ? pageOfList(found, filter) : await this.list.page(filter, rule);
     return { rows: await this.rowsOf(ids, rule, caller), total };
   }
 
@@ -74,9 +72,7 @@ export class ProblemList {
     caller: string,
   ): Promise<readonly string[]> {
     const filter: Filter = { sort: 'fqdn', ...conditions, take: 1, skip: 0 };
-    const { hasParameterProblems } = filter;
-    if (hasParameterProblems === undefined) return this.list.all(filter, rule);
-    return this.find(filter, rule, { hasParameterProblems, caller });
+    return (await this.find(filter, rule, caller)) ?? this.list.all(filter, rule);
   }
 
   /** All nodes that match, in the order of the list, in slices. A node that is deleted meanwhile is left out. */
@@ -87,7 +83,7 @@ export class ProblemList {
 
   /** What the assignment of a node gives now; null where it gives nothing. */
   async offeredVersion(node: NodeRow): Promise<string | null> {
-    return this.offeredTo(node, new Map());
+    return (await this.offersOf([node], new Pace()))[0] ?? null;
   }
 
   private async rowsOf(ids: readonly string[], rule: StalenessRule, caller: string): Promise<ListedNode[]> {
@@ -101,16 +97,19 @@ export class ProblemList {
     return listed;
   }
 
-  private async find(
-    filter: Filter,
-    rule: StalenessRule,
-    { hasParameterProblems, caller }: { hasParameterProblems: boolean; caller: string },
-  ): Promise<readonly string[]> {
+  /** The ids of all nodes that match; null where tables tell all that the filter asks. */
+  private async find(filter: Filter, rule: StalenessRule, caller: string): Promise<readonly string[] | null> {
+    const { take: _take, skip: _skip, hasParameterProblems, sort, ...others } = filter;
+    const offered = await nodesOffered(this.database.read, this.offered, others, this.turn);
+    const left = offered === null ? others : { ...others, version: undefined };
+    if (hasParameterProblems === undefined)
+      return offered && this.list.among(offered, { ...filter, ...left }, rule);
     const { withProblems, withoutProblems } = await this.turn(() => this.currentFleet(caller));
-    const all = hasParameterProblems ? withProblems : withoutProblems;
-    const { take: _take, skip: _skip, hasParameterProblems: _has, sort, ...others } = filter;
-    const isAsIs = sort === 'fqdn' && Object.values(others).every((value) => value === undefined);
-    return isAsIs ? all : this.list.among(all, filter, rule);
+    const wanted = hasParameterProblems ? withProblems : withoutProblems;
+    const among = offered && new Set(offered);
+    const all = among === null ? wanted : wanted.filter((id) => among.has(id));
+    const isAsIs = sort === 'fqdn' && Object.values(left).every((value) => value === undefined);
+    return isAsIs ? all : this.list.among(all, { ...filter, ...left }, rule);
   }
 
   private async currentFleet(caller: string): Promise<Fleet> {
@@ -146,21 +145,26 @@ export class ProblemList {
 
   private async listed(rows: readonly NodeRow[], caller: string, pace: Pace): Promise<ListedNode[]> {
     const counts = await this.counts.ofNodes(idsOf(rows), caller, pace);
-    const offers = new Map<string, Promise<string | null>>();
-    const listed: ListedNode[] = [];
+    const offers = await this.offersOf(rows, pace);
+    return rows.map((node, at) => ({
+      ...{ node, offeredVersion: offers[at] ?? null },
+      parameterProblems: counts.get(node.id) ?? null,
+    }));
+  }
+
+  /** What each of the nodes is offered. */
+  private async offersOf(rows: readonly NodeRow[], pace: Pace): Promise<(string | null)[]> {
+    const known = new Map<string, Promise<Offered>>();
+    const nodes: { nodeId: string; offered: Offered }[] = [];
     for (const node of rows) {
       if (pace.isDue) await pace.rest();
-      const offeredVersion = await this.offeredTo(node, offers);
-      listed.push({ node, offeredVersion, parameterProblems: counts.get(node.id) ?? null });
+      nodes.push({ nodeId: node.id, offered: await this.offerOf(node, known) });
     }
-    return listed;
+    return this.offered.toEach(nodes);
   }
 
   /** @param known what was found for this list, so that the nodes of an assignment share it */
-  private offeredTo(
-    node: NodeRow,
-    known: Map<string, Promise<string | null>>,
-  ): Promise<string | null> | null {
+  private offerOf(node: NodeRow, known: Map<string, Promise<Offered>>): Promise<Offered> | null {
     const { configurationName: name, compositeId, majorVersion, prereleaseChannel, pinnedVersion } = node;
     if (name === null) return null;
     const isComposite = compositeId !== null;

@@ -113,8 +113,9 @@ function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions, l
           ...toNodeSummary(row, await list.offeredVersion(row)),
           certificate: toCertificate(await listCertificates(read, nodeId), now),
           assignment:
+            node &&
             assignment &&
-            toAssignment(assignment, row.configurationName ?? '', await planner.resolve(assignment)),
+            toAssignment(assignment, row.configurationName ?? '', await planner.resolve(assignment, node)),
           tags: tags.map(toNodeTag),
           running: await readRunning(read, nodeId),
           parameterProblems: node ? await problemCounts.ofNode(node, principal.userId) : 0,

@@ -10,6 +10,7 @@ import { notFound } from '../../lib/errors.ts';
 import { CompatibilityGuard } from '../../resolve/compatibility.ts';
 import { CompositeReader } from '../../resolve/composites.ts';
 import type { Documents } from '../../resolve/documents.ts';
+import { OPEN_TO_ANYONE } from '../../resolve/open-versions.ts';
 import { ParameterReader } from '../../resolve/parameters.ts';
 import { Planner } from '../../resolve/plans.ts';
 import type { Proposal } from '../../resolve/proposal.ts';
@@ -164,7 +165,10 @@ export class Proposing {
     );
     const assignment = assignmentOf(change, target.id);
     await requireNodes(database.read, change.nodeIds);
-    const readers = { composites: new CompositeReader(this.source), parameters: this.parameterReader() };
+    const readers = {
+      ...{ composites: new CompositeReader(this.source), parameters: this.parameterReader() },
+      openness: { of: () => OPEN_TO_ANYONE },
+    };
     await requireEligible(new Planner(registryOf(database), this.source, readers), assignment);
     for (const nodeId of change.nodeIds) this.assignments.set(nodeId, assignment);
   }

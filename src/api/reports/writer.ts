@@ -7,6 +7,7 @@ import { CompiledQuery, sql } from 'kysely';
 import type { Database, Db } from '../../db/database.ts';
 import type { Engine } from '../../db/engine.ts';
 import { engineOf } from '../../db/engine-of.ts';
+import { emit } from '../../db/events.ts';
 import { GroupCommit } from '../../db/group-commit.ts';
 import { joinNotes, type RunningNote, takeNotesTurn, writeRunning } from '../../db/running.ts';
 import type { ReportsTable } from '../../db/schema.ts';
@@ -139,6 +140,8 @@ export async function writeReports(
     if (status === null || status === before) continue;
     statuses.set(nodeId, status);
     await recordComplianceEvent(trx, { nodeId, status, now: row.timestamp });
+    const data = { fqdn: reporters.get(nodeId)?.fqdn, before, status };
+    await emit(trx, { type: 'node.status_changed', subject: `nodes/${nodeId}`, at: row.timestamp, data });
   }
   for (const [nodeId, status] of statuses)
     await trx.updateTable('nodes').set({ status }).where('id', '=', nodeId).execute();

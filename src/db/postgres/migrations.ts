@@ -4,9 +4,11 @@ import type { Migration } from 'kysely';
 import { baselineMigration } from './migrations/0019-baseline.ts';
 import { severalServersMigration } from './migrations/0020-several-servers.ts';
 import { signInMigration } from './migrations/0021-sign-in.ts';
+import { eventsMigration } from './migrations/0023-events.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0019-baseline': baselineMigration,
   '0020-several-servers': severalServersMigration,
   '0021-sign-in': signInMigration,
+  '0023-events': eventsMigration,
 };

@@ -22,6 +22,7 @@ import { activityAndSearchMigration } from './migrations/0018-activity-and-searc
 import { runningChangesMigration } from './migrations/0019-running-changes.ts';
 import { severalServersMigration } from './migrations/0020-several-servers.ts';
 import { signInMigration } from './migrations/0021-sign-in.ts';
+import { eventsMigration } from './migrations/0023-events.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initialMigration,
@@ -45,6 +46,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0019-running-changes': runningChangesMigration,
   '0020-several-servers': severalServersMigration,
   '0021-sign-in': signInMigration,
+  '0023-events': eventsMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

@@ -63,6 +63,8 @@ const TAGS: Record<string, string> = {
   Settings: 'Settings of the server that can be changed while it runs',
   Retention: 'What is deleted when, by hand or on schedule',
   Audit: 'Who changed what',
+  Events: 'The feed of what happens, for other programs',
+  Webhooks: 'Whom the server calls when something happens',
   Git: "Git's smart HTTP protocol, for stock clients",
   Health: 'For balancers and supervisors; never cached',
   Metrics: 'For Prometheus',

@@ -6,14 +6,21 @@
 import type { VersionEntry } from '../../db/sqlite/snapshot.ts';
 import type { PackedRef } from '../../git/refs.ts';
 import type { RepositoryKind } from '../../git/types.ts';
-import { KINDS, parseRefName, type RefName, refNameOf, SCHEMA_SERIES } from '../../versions/kinds.ts';
+import {
+  isBesideStatus,
+  KINDS,
+  parseRefName,
+  type RefName,
+  refNameOf,
+  SCHEMA_SERIES,
+} from '../../versions/kinds.ts';
 import { seriesOf } from '../../versions/parameter-files.ts';
 import { AUDITED } from '../../versions/rows.ts';
 import { ONLY_SERIES } from '../../versions/types.ts';
 
 /**
- * What a version, or its withdrawal, became by its last recorded change. The commit is that of the version; null when it was
- * deleted, or is not withdrawn any more.
+ * What a version, its withdrawal or its rollout became by its last recorded change. The commit is that of the version, or of
+ * the rollout; null when it was deleted, or is not withdrawn any more.
  */
 type Recorded = RefName & { commit: string | null };
 
@@ -27,6 +34,7 @@ interface Details {
 
 const PUBLISHING = ['version_published', 'schema_uploaded'];
 const WITHDRAWING = ['version_withdrawn', 'version_offered_again'];
+const ROLLING = ['rollout_started', 'rollout_moved'];
 const ENDING = ['version_deleted', 'version_offered_again'];
 
 export class RecordedVersions {
@@ -86,13 +94,13 @@ function refAt(
   const isSame = since !== undefined && since.oid === until?.oid;
   if (isSame || recorded === undefined) return until;
   if (recorded.status !== status || recorded.commit === null) return undefined;
-  if (status === 'Draft') return { name, oid: recorded.commit, peeled: null };
+  if (status === 'Draft' || status === 'Rollout') return { name, oid: recorded.commit, peeled: null };
   return [since, until].find((ref) => ref && (ref.peeled ?? ref.oid) === recorded.commit);
 }
 
 /**
- * Maps each version, and each withdrawal, by `keyOf`, to its last recorded change. A version that is deleted takes its
- * withdrawal with it.
+ * Maps each version, each withdrawal and each rollout, by `keyOf`, to its last recorded change. A version that is deleted
+ * takes its withdrawal and its rollout with it.
  */
 function lastChanges(kind: RepositoryKind, entries: readonly VersionEntry[]): Map<string, Recorded> {
   const changes = new Map<string, Recorded>();
@@ -108,9 +116,12 @@ function lastChanges(kind: RepositoryKind, entries: readonly VersionEntry[]): Ma
       commit: ENDING.includes(what) ? null : typeof commit === 'string' ? commit : commit.to,
     };
     const isOfWithdrawal = WITHDRAWING.includes(what);
+    const isOfRollout = ROLLING.includes(what);
     const take = (recorded: Recorded) => changes.set(keyOf(recorded), recorded);
     if (isOfWithdrawal || what === 'version_deleted') take({ ...changed, status: 'Withdrawn' });
-    if (!isOfWithdrawal) take({ ...changed, status: PUBLISHING.includes(what) ? 'Published' : 'Draft' });
+    if (isOfRollout || what === 'version_deleted') take({ ...changed, status: 'Rollout' });
+    if (!isOfWithdrawal && !isOfRollout)
+      take({ ...changed, status: PUBLISHING.includes(what) ? 'Published' : 'Draft' });
   }
   return changes;
 }
@@ -120,5 +131,5 @@ function byName(refs: readonly PackedRef[]): Map<string, PackedRef> {
 }
 
 function keyOf({ series, version, status }: RefName): string {
-  return `${status === 'Withdrawn' ? 'withdrawn ' : ''}${series} ${version}`;
+  return `${isBesideStatus(status) ? `${status} ` : ''}${series} ${version}`;
 }

@@ -58,6 +58,9 @@ const offers = (name: string, isComposite: boolean, major: number | null, pinned
 const OFFERS: Offers = {
   of: async ({ name, isComposite, majorVersion, version }) =>
     offers(name, isComposite, majorVersion, version),
+  toEach: async () => {
+    throw new Error('nothing rolls out');
+  },
 };
 
 for (const engine of ENGINES)

@@ -73,6 +73,7 @@ describe('the refs after a change of our own', () => {
         'refs/heads/draft',
         'refs/heads/draft/3.0.0',
         'refs/heads/main',
+        'refs/heads/rollout',
         'refs/pushed/heads/draft/3.0.0',
         'refs/tags/v3.0.0',
       ]);

@@ -14,6 +14,7 @@ describe('a problem', () => {
       not_found: 404,
       not_acceptable: 406,
       conflict: 409,
+      gone: 410,
       timed_out: 408,
       precondition_failed: 412,
       too_large: 413,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findWanted, isWithdrawn } from '../../../src/resolve/wanted-version.ts';
+import { candidatesFor, isWithdrawn } from '../../../src/resolve/wanted-version.ts';
 import { SortedVersions } from '../../../src/versions/sorted-versions.ts';
 import type { VersionRef } from '../../../src/versions/types.ts';
 
@@ -12,8 +12,8 @@ describe('the version that is wanted', () => {
   const refs = [ref('1.0.0+build.5'), ref('1.1.0'), ref('2.0.0-rc.1'), ref('3.0.0', 'Draft')];
   const index = SortedVersions.EMPTY.with(new Map(refs.map((each) => [each.version, each])));
   const find = (version: string | null, constraint: object = {}) =>
-    findWanted(index, { majorVersion: null, prereleaseChannel: null, version, ...constraint })?.version ??
-    null;
+    candidatesFor(index, { majorVersion: null, prereleaseChannel: null, version, ...constraint }).last
+      ?.version ?? null;
 
   for (const [what, version, expected] of [
     ['the highest stable one without a pin', null, '1.1.0'],
@@ -38,7 +38,7 @@ describe('the version that is wanted', () => {
     const withdrawn: VersionRef = { ...ref('1.2.0'), withdrawn: withdrawal };
     const left = index.with(new Map([['1.2.0', withdrawn]]));
     const wanted = { majorVersion: null, prereleaseChannel: null, version: '1.2.0' };
-    expect(findWanted(left, wanted)).to.equal(withdrawn);
+    expect(candidatesFor(left, wanted)).to.deep.equal({ rolling: [], last: withdrawn });
     expect(isWithdrawn(withdrawn)).to.equal(true);
     for (const unaffected of refs) expect(isWithdrawn(unaffected)).to.equal(false);
   });

@@ -1,0 +1,90 @@
+/**
+ * Reads what nodes have taken: the versions in the manifest that a node runs, by evidence Served or Declared. One that was
+ * told of something else since, and has not fetched it, still has the last bundle that it got.
+ */
+
+import { sql } from 'kysely';
+
+import type { Db } from './database.ts';
+import { engineOf } from './engine-of.ts';
+import type { ManifestContent } from './manifests.ts';
+import type { Evidence } from './node-tables.ts';
+import type { Reading } from './reading.ts';
+
+/** The manifest that a node has taken. */
+export interface Held {
+  configurationName: string;
+  isComposite: boolean;
+  version: string;
+  parts: ManifestContent['parts'];
+}
+
+/** A configuration or a composite. */
+interface Named {
+  kind: string;
+  name: string;
+}
+
+/** The checksum of what a node has taken. */
+const TAKEN = `case evidence when '${'Told' satisfies Evidence}' then served_checksum else r.checksum end`;
+
+/** Whether the version is in the manifest: it is the composite itself, or one of the configurations. */
+export function holds(held: Held | undefined, { kind, name }: Named, version: string): boolean {
+  if (held === undefined) return false;
+  if (kind === 'composites')
+    return held.isComposite && held.configurationName === name && held.version === version;
+  return held.parts.some((part) => part.configurationName === name && part.version === version);
+}
+
+/** By the ids of the nodes. Those are left out that have taken nothing. */
+export async function readHeld(db: Db, nodeIds: readonly string[]): Promise<ReadonlyMap<string, Held>> {
+  const rows = await db
+    .selectFrom('node_running as r')
+    .innerJoin('manifests as m', (join) => join.on('m.checksum', '=', sql.raw<string>(TAKEN)))
+    .select(['r.node_id', 'm.configuration_name', 'm.is_composite', 'm.version', 'm.content'])
+    .where(engineOf(db).isOneOf('r.node_id', nodeIds))
+    .execute();
+  return new Map(
+    rows.map((row) => [
+      row.node_id,
+      {
+        configurationName: row.configuration_name,
+        isComposite: row.is_composite === 1,
+        version: row.version,
+        parts: partsIn(row.content),
+      },
+    ]),
+  );
+}
+
+const partsIn = (content: string) => (JSON.parse(content) as ManifestContent).parts;
+
+type ManifestRow = [checksum: string, name: string, isComposite: number, version: string, content: string];
+
+/** The content is of use for composites alone, whose parts it tells. What it is like is only a first look. */
+const SELECT_MANIFESTS = `select checksum, configuration_name, is_composite, version, content from manifests
+  where (configuration_name = ? and version = ?)
+    or (is_composite = 1 and content like ? and content like ?)`;
+
+const SELECT_TAKEN = `select node_id, ${TAKEN} from node_running r`;
+
+/** The ids of all nodes that have taken the version. */
+export function* readingHolders(named: Named, version: string): Reading<ReadonlySet<string>> {
+  const checksums = new Set<string>();
+  yield {
+    sql: SELECT_MANIFESTS,
+    values: [named.name, version, `%${JSON.stringify(named.name)}%`, `%${JSON.stringify(version)}%`],
+    take([checksum, configurationName, isComposite, ownVersion, content]: ManifestRow) {
+      const held = { configurationName, isComposite: isComposite === 1, version: ownVersion };
+      if (holds({ ...held, parts: partsIn(content) }, named, version)) checksums.add(checksum);
+    },
+  };
+  const nodeIds = new Set<string>();
+  yield {
+    sql: SELECT_TAKEN,
+    take([nodeId, checksum]: [string, string | null]) {
+      if (checksum !== null && checksums.has(checksum)) nodeIds.add(nodeId);
+    },
+  };
+  return nodeIds;
+}

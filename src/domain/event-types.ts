@@ -1,0 +1,67 @@
+/** The events that others are told of: their types, what each is about, and the globs by which they are chosen. */
+
+import type { AuditAction } from './audit-actions.ts';
+
+type Details = Readonly<Record<string, unknown>>;
+type SubjectOf = (details: Details, resourceId: string | null) => string;
+
+const configuration: SubjectOf = ({ name }) => `configurations/${name}`;
+const composite: SubjectOf = ({ name }) => `composite-configurations/${name}`;
+const node: SubjectOf = (_details, id) => `nodes/${id}`;
+
+/** The entries of the audit trail that others are told of too. The type of the event is the action. */
+const AUDITED_EVENTS = {
+  'configuration.created': configuration,
+  'configuration.deleted': configuration,
+  'configuration.version_published': configuration,
+  'configuration.version_withdrawn': configuration,
+  'configuration.version_offered_again': configuration,
+  'composite.created': composite,
+  'composite.deleted': composite,
+  'composite.version_published': composite,
+  'composite.version_withdrawn': composite,
+  'composite.version_offered_again': composite,
+  'node.registered': node,
+  'node.deleted': node,
+} as const satisfies Partial<Record<AuditAction, SubjectOf>>;
+
+const ROLLOUT_EVENTS = [
+  ...['rollout.started', 'rollout.step_opened', 'rollout.approved', 'rollout.paused', 'rollout.resumed'],
+  ...['rollout.halted', 'rollout.reverted', 'rollout.completed', 'rollout.superseded'],
+] as const;
+
+/** A rollout is about its configuration or composite. */
+export type EventType = keyof typeof AUDITED_EVENTS | 'node.status_changed' | (typeof ROLLOUT_EVENTS)[number];
+
+export const EVENT_TYPES: readonly string[] = [
+  ...Object.keys(AUDITED_EVENTS),
+  'node.status_changed',
+  ...ROLLOUT_EVENTS,
+];
+
+/** What the event of an entry in the audit trail is about; null where others are told nothing of such entries. */
+export function subjectOf(
+  action: AuditAction,
+  details: Details,
+  resourceId: string | null,
+): { type: EventType; subject: string } | null {
+  if (!isAuditedEvent(action)) return null;
+  return { type: action, subject: AUDITED_EVENTS[action](details, resourceId) };
+}
+
+const isAuditedEvent = (action: AuditAction): action is AuditAction & keyof typeof AUDITED_EVENTS =>
+  action in AUDITED_EVENTS;
+
+/** At most one star, so that nobody can write a glob that takes long to match. */
+const GLOB = /^[a-z_.]*\*?[a-z_.]*$/;
+
+/** Whether the text is a glob that matches the type of some event. A star stands for any characters, dots too. */
+export function isEventGlob(text: string): boolean {
+  return text.length <= 100 && GLOB.test(text) && EVENT_TYPES.some((type) => matchesGlob(text, type));
+}
+
+export function matchesGlob(glob: string, type: string): boolean {
+  const [start = '', end] = glob.split('*');
+  if (end === undefined) return type === start;
+  return type.length >= start.length + end.length && type.startsWith(start) && type.endsWith(end);
+}

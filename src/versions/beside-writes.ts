@@ -1,0 +1,126 @@
+/** The writes of what stands beside the tag of a published version: withdrawals and rollouts. */
+
+import { damagedRepository } from '../git/disk-errors.ts';
+import type { GitOperation } from '../git/operations.ts';
+import { notFound } from '../lib/errors.ts';
+import { BESIDE_FOLDERS, type BesideStatus, type RefName, refNameOf } from './kinds.ts';
+import type { Repository } from './repository.ts';
+import type { SortedVersions } from './sorted-versions.ts';
+import {
+  ONLY_SERIES,
+  type PlannedEntry,
+  type PublishedRollout,
+  type Publishing,
+  type RolloutMove,
+  type RolloutRef,
+  type VersionDetails,
+  type VersionRef,
+  type Withdrawing,
+} from './types.ts';
+import type { VersionWriter } from './version-writer.ts';
+import { folderBlocked, publishedNamed, rolloutMoved, versionsMoved } from './write-conflicts.ts';
+
+export interface BesideTaker {
+  repository: Repository;
+  writer: VersionWriter;
+  versions: SortedVersions;
+  make(operation: GitOperation, name: RefName, work: () => Promise<void>): Promise<VersionDetails>;
+  move(name: string, from: string | null, to: string | null, facts?: MoveFacts): Promise<boolean>;
+}
+
+export interface MoveFacts {
+  /** The id of the record of the push by which the ref moves. */
+  record?: string | null;
+  /** The audit entry of the move. Default: that which the holder has planned. */
+  entry?: PlannedEntry;
+}
+
+/** As `LockedRepository.withdraw`. */
+export async function withdraw(
+  taker: BesideTaker,
+  version: string,
+  by: Withdrawing,
+): Promise<VersionDetails> {
+  const { repository, writer } = taker;
+  const ref = publishedNamed(taker.versions, version);
+  if (ref.withdrawn !== null) return repository.details(ref);
+  const { refs } = repository;
+  const named = besideOf(ref, 'Withdrawn');
+  const made = await taker.make('withdraw', named, async () => {
+    const name = refNameOf(named);
+    requireFolder(repository, 'Withdrawn');
+    // A tag of this name that withdraws nothing is replaced, because nobody else could have meant the name.
+    const from = refs.get(name);
+    const oid = await writer.writeWithdrawal(ref, by);
+    if (!(await taker.move(name, from, oid))) throw versionsMoved();
+  });
+  // Stock git may have given the version another tag meanwhile, on which the withdrawal does not stand.
+  const isMoved = refs.get(ref.name) !== ref.oid;
+  if (isMoved || made.withdrawn === null) throw versionsMoved();
+  return made;
+}
+
+/** As `LockedRepository.offerAgain`. */
+export async function offerAgain(taker: BesideTaker, version: string): Promise<VersionDetails> {
+  const ref = taker.versions.get(version);
+  if (!ref?.withdrawn) throw notFound('There is no such withdrawn version.');
+  const { tag } = ref.withdrawn;
+  const named = besideOf(ref, 'Withdrawn');
+  return taker.make('withdraw', named, async () => {
+    if (!(await taker.move(refNameOf(named), tag, null))) throw versionsMoved();
+  });
+}
+
+/** As `LockedRepository.moveRollout`. */
+export async function moveRollout(
+  taker: BesideTaker,
+  version: string,
+  { expected, ...move }: RolloutMove & { expected: string | null },
+): Promise<RolloutRef> {
+  const { repository, writer } = taker;
+  const ref = publishedNamed(taker.versions, version);
+  if ((ref.rollout?.oid ?? null) !== expected) throw rolloutMoved();
+  if (move.record.tag !== ref.oid) throw versionsMoved();
+  const named = besideOf(ref, 'Rollout');
+  const name = refNameOf(named);
+  // What stands for a record that cannot be read must not become the record.
+  if (ref.rollout && !repository.known?.check(name)?.rollout) throw damagedRepository();
+  await taker.make('rollout', named, async () => {
+    requireFolder(repository, 'Rollout');
+    // A branch of this name that counts for nothing is replaced, because nobody else could have meant the name.
+    const from = expected ?? repository.refs.get(name);
+    const oid = await writer.writeRollout(expected, move);
+    if (!(await taker.move(name, from, oid))) throw rolloutMoved();
+  });
+  // Stock git may have moved the branch, or the tag, meanwhile.
+  const made = repository.known?.of(ONLY_SERIES).get(version)?.rollout;
+  if (!made || made.oid === expected) throw versionsMoved();
+  return made;
+}
+
+/**
+ * Makes the branch of the rollout of a version of which the tag is written and has no ref yet. It comes before the tag, so
+ * that nobody ever sees the version without its rollout.
+ * @throws HawserError conflict `state_changed`, or `in_use` while a branch `rollout` is in the way
+ */
+export async function beginRollout(
+  { repository, writer, move }: BesideTaker,
+  { version, tag }: { version: string; tag: string },
+  { entry, begin }: PublishedRollout,
+  { tagger: author, at }: Publishing,
+): Promise<void> {
+  requireFolder(repository, 'Rollout');
+  const name = refNameOf({ series: ONLY_SERIES, version, status: 'Rollout' });
+  const oid = await writer.writeRollout(null, { ...begin(tag), author, at });
+  // A publishing that was cut off may have left another.
+  if (!(await move(name, repository.refs.get(name), oid, { entry }))) throw rolloutMoved();
+}
+
+function besideOf({ series, version }: VersionRef, status: BesideStatus): RefName {
+  return { series, version, status };
+}
+
+/** Git keeps refs as files in folders, so a ref that is named like the folder is in the way. */
+function requireFolder({ refs }: Repository, status: BesideStatus): void {
+  if (refs.get(BESIDE_FOLDERS[status]) !== null) throw folderBlocked(BESIDE_FOLDERS[status]);
+}

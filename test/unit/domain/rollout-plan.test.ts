@@ -1,0 +1,101 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { MAX_STEPS, planFaults } from '../../../src/domain/rollout-plan.ts';
+
+const RINGS = ['canary', 'early', 'broad'];
+type Step = [ring: string | null, percent?: number];
+const faultsOf = (...steps: Step[]) =>
+  planFaults(
+    steps.map(([ring, percent = 100]) => ({ ring, percent })),
+    RINGS,
+  ).map(({ path, code }) => `${path} ${code}`);
+
+describe('plan of a rollout', () => {
+  it('may name the rings in their order, leave some out, and come back with a larger share', () => {
+    const good: Step[][] = [
+      [['canary']],
+      [[null]],
+      [['broad']],
+      [['canary'], ['early'], ['broad'], [null]],
+      [['canary'], ['broad']],
+      [['early'], [null]],
+      [
+        ['canary', 1],
+        ['canary', 2],
+        ['canary', 100],
+        ['early', 1],
+      ],
+      [
+        ['broad', 50],
+        [null, 10],
+        [null, 20],
+      ],
+    ];
+    for (const steps of good) expect(faultsOf(...steps), JSON.stringify(steps)).to.deep.equal([]);
+  });
+
+  it('says what is wrong and where', () => {
+    const bad: [steps: Step[], ...faults: string[]][] = [
+      [[], '/steps too_small'],
+      [[['x']], '/steps/0/ring unknown_ring'],
+      [[['Canary']], '/steps/0/ring unknown_ring'],
+      [[['constructor']], '/steps/0/ring unknown_ring'],
+      [[['early'], ['canary']], '/steps/1/ring ring_order'],
+      [[['canary', 10], ['early'], ['canary', 20]], '/steps/2/ring ring_order'],
+      [[[null], ['broad']], '/steps/1/ring ring_order'],
+      [[['canary'], ['canary']], '/steps/1/percent percent_order'],
+      [
+        [
+          ['canary', 20],
+          ['canary', 10],
+        ],
+        '/steps/1/percent percent_order',
+      ],
+      [
+        [
+          [null, 20],
+          [null, 20],
+        ],
+        '/steps/1/percent percent_order',
+      ],
+      [[['canary', 0]], '/steps/0/percent percent_range'],
+      [[['canary', 101]], '/steps/0/percent percent_range'],
+      [[['canary', 1.5]], '/steps/0/percent percent_range'],
+      [[['canary', Number.NaN]], '/steps/0/percent percent_range'],
+      // Each fault is told, and one that follows from another is not.
+      [[['early'], ['x', 0], ['canary']], '/steps/1/percent percent_range', '/steps/1/ring unknown_ring'],
+    ];
+    for (const [steps, ...faults] of bad)
+      expect(faultsOf(...steps), JSON.stringify(steps)).to.deep.equal(faults);
+  });
+
+  it('has so many steps and no more', () => {
+    const steps = (length: number) => Array.from({ length }, (_, at): Step => ['early', at + 1]);
+    expect(faultsOf(...steps(MAX_STEPS))).to.deep.equal([]);
+    expect(faultsOf(...steps(MAX_STEPS), [null])).to.deep.equal(['/steps too_big']);
+  });
+
+  it('is without faults if each step is after the one before by ring and share, and then alone', () => {
+    const step = fc.tuple(fc.constantFrom(...RINGS, null), fc.integer({ min: -1, max: 102 }));
+    const sorted = fc
+      .uniqueArray(step, { maxLength: 6, selector: String })
+      .map((steps) => steps.sort(byPlace));
+    let found = 0;
+    fc.assert(
+      fc.property(fc.oneof(sorted, fc.array(step, { maxLength: 6 })), (steps) => {
+        const isInRange = steps.every(([, percent]) => percent >= 1 && percent <= 100);
+        const isInOrder = steps.every((one, at) => at === 0 || byPlace(steps[at - 1] as Place, one) < 0);
+        const isGood = steps.length > 0 && isInRange && isInOrder;
+        if (isGood) found += 1;
+        expect(faultsOf(...steps).length === 0).to.equal(isGood);
+      }),
+      { numRuns: 500 },
+    );
+    expect(found).to.be.above(20);
+  });
+});
+
+type Place = [ring: string | null, percent: number];
+/** A text whose order is the order of the plan. */
+const byPlace = (a: Place, b: Place) => keyOf(a) - keyOf(b);
+const keyOf = ([ring, percent]: Place) => 1000 * (ring === null ? 9 : RINGS.indexOf(ring)) + percent;
