@@ -41,6 +41,8 @@ import { reportRoutes } from './api/reports/routes.ts';
 import { retentionRoutes } from './api/retention/routes.ts';
 import type { RetentionRuns } from './api/retention/runs.ts';
 import { roleRoutes } from './api/roles/routes.ts';
+import { ringLookup } from './api/rollouts/ring-use.ts';
+import { rolloutRoutes } from './api/rollouts/routes.ts';
 import { parameterFileLookup } from './api/scope-types/parameter-files.ts';
 import { scopeTypeRoutes } from './api/scope-types/routes.ts';
 import { searchRoute } from './api/search/routes.ts';
@@ -165,21 +167,21 @@ function makeParts(options: AppOptions) {
       bundles,
     },
     versionTools: { database, store, locks, log, limits: config.limits, openness, ...readers },
+    scopeTools: { database, locks, hasParameterFiles: parameterFileLookup(store), isRing: ringLookup(store) },
     parameterTools: { database, store, parameters, schemas, documents, locks },
   };
 }
 
 function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
-  const { database, store, locks, log, config, metrics } = options;
+  const { database, store, log, config, metrics } = options;
   const { fleetThreads } = options;
   const { onSignIn, onRegistration, onGroupCommit } = metrics.work;
-  const { versionTools, parameterTools, ...parts } = makeParts(options);
+  const { versionTools, parameterTools, scopeTools, ...parts } = makeParts(options);
   const { documents, comparer, planner, resolver, explainer, problemCounts } = parts;
   const { offeredVersions, compatibility, bundles, maker } = parts;
   const { dataDir, ui } = config;
   const { providers } = options;
   const auth = { database, dataDir, log, onSignIn, providers, console: ui.isOn ? CONSOLE : null };
-  const scopes = { database, hasParameterFiles: parameterFileLookup(store), locks };
   return {
     pull: pullRoutes({ resolver, bundles, evidence: options.evidence }),
     api: [
@@ -207,10 +209,11 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...routesOfProof({ ...versionTools, maker, questions: fleetThreads.questions }),
       ...configurationRoutes(versionTools),
       ...compositeRoutes(versionTools),
+      ...rolloutRoutes(versionTools),
       ...GRANT_KINDS.flatMap((kind) => permissionRoutes(database, kind)),
       ...parameterRoutes({ ...parameterTools, comparer }),
       ...schemaRoutes({ ...parameterTools, compatibility }),
-      ...scopeTypeRoutes(scopes),
+      ...scopeTypeRoutes(scopeTools),
       permissionCatalogueRoute(database),
       ...groupRoutes(database),
       ...roleRoutes(database),

@@ -116,7 +116,11 @@ async function listen(
     providers.reload(log);
     await reload(options, stores, listeners, keys);
   };
-  const endTimers = await startTimers(options, { ...retention, reloadTls });
+  const endTimers = await startTimers(options, {
+    ...retention,
+    questions: fleetThreads.questions,
+    reloadTls,
+  });
   return {
     url: listeners.url,
     port: listeners.port,

@@ -12,7 +12,11 @@ import { makePost, type Post, postOptions } from './events/post.ts';
 import { Sender } from './events/sender.ts';
 import { type Lead, Leadership } from './leadership.ts';
 import { HOUR, MINUTE } from './lib/clock.ts';
+import type { Threads } from './lib/threads.ts';
 import { showPresence } from './presence.ts';
+import type { FleetTasks } from './resolve/fleet-tasks.ts';
+import { RolloutEvaluation } from './rollouts/evaluation.ts';
+import { MovedRepositories } from './rollouts/moved-repositories.ts';
 import type { ServerOptions } from './stores.ts';
 import { Pruning } from './versions/pruning.ts';
 
@@ -22,6 +26,8 @@ const TLS_CHECK_INTERVAL = 12 * HOUR;
 export interface TimerTools {
   tools: CleanupTools;
   runs: RetentionRuns;
+  /** They look at the whole fleet. */
+  questions: Threads<FleetTasks>;
   reloadTls(): Promise<void>;
 }
 
@@ -31,7 +37,7 @@ export interface TimerTools {
  */
 export async function startTimers(
   options: ServerOptions,
-  { tools, runs, reloadTls }: TimerTools,
+  { tools, runs, questions, reloadTls }: TimerTools,
 ): Promise<() => Promise<void>> {
   const { part, log } = options;
   if (part?.isLeader === false) return async () => undefined;
@@ -41,7 +47,9 @@ export async function startTimers(
   // Each server has a certificate of its own.
   const renew = () => (part ? part.onRenewed() : void reloadTls());
   const renewal = setInterval(renew, TLS_CHECK_INTERVAL).unref();
-  const leadership = new Leadership({ locks, log, lead: () => lead({ ...options, post }, tools, runs) });
+  const moved = new MovedRepositories(database.changes);
+  const leading = { ...options, post, questions, moved };
+  const leadership = new Leadership({ locks, log, lead: () => lead(leading, tools, runs) });
   return async () => {
     clearInterval(renewal);
     await leadership.close();
@@ -49,8 +57,15 @@ export async function startTimers(
   };
 }
 
+/** What the leader uses that is not its own. */
+interface Leading {
+  post: Post;
+  questions: Threads<FleetTasks>;
+  moved: MovedRepositories;
+}
+
 function lead(
-  { config, clock, log, post }: ServerOptions & { post: Post },
+  { config, clock, log, post, questions, moved }: ServerOptions & Leading,
   tools: CleanupTools,
   runs: RetentionRuns,
 ): Lead {
@@ -63,6 +78,8 @@ function lead(
   const events = new EventExpiry({ database, clock, log });
   const sender = new Sender({ database, clock, log, post, source: sourceOf(config) });
   const pruning = new Pruning({ database, log });
+  const { store } = tools;
+  const rollouts = new RolloutEvaluation({ database, store, clock, log, questions, moved });
   schedule.start();
   expiry.start();
   return {
@@ -75,6 +92,7 @@ function lead(
         pruning.close(),
         events.close(),
         sender.close(),
+        rollouts.close(),
       ]);
     },
   };

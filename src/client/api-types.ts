@@ -126,6 +126,16 @@ export interface Schemas {
     certificate?: string | null | undefined;
     csr?: string | null | undefined;
   };
+  CloudEvent: {
+    specversion: '1.0';
+    id: string;
+    source: string;
+    type: string;
+    time: string;
+    subject: string;
+    datacontenttype: 'application/json';
+    data: Record<string, unknown>;
+  };
   Comparison: {
     from: {
       version: string;
@@ -702,6 +712,24 @@ export interface Schemas {
     };
     configurationChecksum?: string | null | undefined;
   };
+  NewRollout: {
+    version: string;
+    steps: ({
+      ring: string | null;
+      percent?: number | null | undefined;
+      gate: {
+        minNodes?: number | null | undefined;
+        successShare?: number | null | undefined;
+        maxRegressions?: number | null | undefined;
+        maxSilent?: number | null | undefined;
+        bakeTime?: string | null | undefined;
+        deadline?: string | null | undefined;
+        approval?: boolean | null | undefined;
+      };
+    })[];
+    onHalt: 'Keep' | 'Revert';
+    message?: string | null | undefined;
+  };
   NewScopeType: {
     name: string;
     description?: string | null | undefined;
@@ -713,7 +741,7 @@ export interface Schemas {
   };
   NewToken: {
     name: string;
-    scopes: ('server.settings.read' | 'server.settings.write' | 'users.manage' | 'groups.manage' | 'roles.manage' | 'registration-keys.manage' | 'nodes.read' | 'nodes.write' | 'nodes.delete' | 'nodes.assign-configuration' | 'reports.read' | 'reports.read-all' | 'retention.manage' | 'configurations.create' | 'configurations.admin-override' | 'composite-configurations.create' | 'composite-configurations.admin-override' | 'parameters.admin-override' | 'scopes.admin-override' | 'audit.read' | 'configurations.grants' | 'composite-configurations.grants' | 'parameters.grants')[];
+    scopes: ('server.settings.read' | 'server.settings.write' | 'users.manage' | 'groups.manage' | 'roles.manage' | 'registration-keys.manage' | 'nodes.read' | 'nodes.write' | 'nodes.delete' | 'nodes.assign-configuration' | 'reports.read' | 'reports.read-all' | 'retention.manage' | 'configurations.create' | 'configurations.admin-override' | 'composite-configurations.create' | 'composite-configurations.admin-override' | 'parameters.admin-override' | 'scopes.admin-override' | 'audit.read' | 'rollouts.manage' | 'webhooks.manage' | 'configurations.grants' | 'composite-configurations.grants' | 'parameters.grants')[];
     expiresAt?: string | null | undefined;
   };
   NewUser: {
@@ -722,6 +750,12 @@ export interface Schemas {
     password?: string | null | undefined;
     accountType?: 'User' | 'ServiceAccount' | null | undefined;
     requirePasswordChange?: boolean | null | undefined;
+  };
+  NewWebhook: {
+    url: string;
+    events: string[];
+    secret: string;
+    isActive?: boolean | null | undefined;
   };
   NewWithdrawal: {
     reason?: string | null | undefined;
@@ -926,7 +960,7 @@ export interface Schemas {
     newPassword: string;
   };
   Permission: {
-    name: 'server.settings.read' | 'server.settings.write' | 'users.manage' | 'groups.manage' | 'roles.manage' | 'registration-keys.manage' | 'nodes.read' | 'nodes.write' | 'nodes.delete' | 'nodes.assign-configuration' | 'reports.read' | 'reports.read-all' | 'retention.manage' | 'configurations.create' | 'configurations.admin-override' | 'composite-configurations.create' | 'composite-configurations.admin-override' | 'parameters.admin-override' | 'scopes.admin-override' | 'audit.read';
+    name: 'server.settings.read' | 'server.settings.write' | 'users.manage' | 'groups.manage' | 'roles.manage' | 'registration-keys.manage' | 'nodes.read' | 'nodes.write' | 'nodes.delete' | 'nodes.assign-configuration' | 'reports.read' | 'reports.read-all' | 'retention.manage' | 'configurations.create' | 'configurations.admin-override' | 'composite-configurations.create' | 'composite-configurations.admin-override' | 'parameters.admin-override' | 'scopes.admin-override' | 'audit.read' | 'rollouts.manage' | 'webhooks.manage';
     description: string;
   };
   Preview: {
@@ -1254,7 +1288,7 @@ export interface Schemas {
     id: string;
     name: string;
     description: string | null;
-    permissions: ('server.settings.read' | 'server.settings.write' | 'users.manage' | 'groups.manage' | 'roles.manage' | 'registration-keys.manage' | 'nodes.read' | 'nodes.write' | 'nodes.delete' | 'nodes.assign-configuration' | 'reports.read' | 'reports.read-all' | 'retention.manage' | 'configurations.create' | 'configurations.admin-override' | 'composite-configurations.create' | 'composite-configurations.admin-override' | 'parameters.admin-override' | 'scopes.admin-override' | 'audit.read')[];
+    permissions: ('server.settings.read' | 'server.settings.write' | 'users.manage' | 'groups.manage' | 'roles.manage' | 'registration-keys.manage' | 'nodes.read' | 'nodes.write' | 'nodes.delete' | 'nodes.assign-configuration' | 'reports.read' | 'reports.read-all' | 'retention.manage' | 'configurations.create' | 'configurations.admin-override' | 'composite-configurations.create' | 'composite-configurations.admin-override' | 'parameters.admin-override' | 'scopes.admin-override' | 'audit.read' | 'rollouts.manage' | 'webhooks.manage')[];
     isSystemRole: boolean;
     createdAt: string;
     modifiedAt: string;
@@ -1262,7 +1296,68 @@ export interface Schemas {
   RoleContent: {
     name: string;
     description?: string | null | undefined;
-    permissions: ('server.settings.read' | 'server.settings.write' | 'users.manage' | 'groups.manage' | 'roles.manage' | 'registration-keys.manage' | 'nodes.read' | 'nodes.write' | 'nodes.delete' | 'nodes.assign-configuration' | 'reports.read' | 'reports.read-all' | 'retention.manage' | 'configurations.create' | 'configurations.admin-override' | 'composite-configurations.create' | 'composite-configurations.admin-override' | 'parameters.admin-override' | 'scopes.admin-override' | 'audit.read')[];
+    permissions: ('server.settings.read' | 'server.settings.write' | 'users.manage' | 'groups.manage' | 'roles.manage' | 'registration-keys.manage' | 'nodes.read' | 'nodes.write' | 'nodes.delete' | 'nodes.assign-configuration' | 'reports.read' | 'reports.read-all' | 'retention.manage' | 'configurations.create' | 'configurations.admin-override' | 'composite-configurations.create' | 'composite-configurations.admin-override' | 'parameters.admin-override' | 'scopes.admin-override' | 'audit.read' | 'rollouts.manage' | 'webhooks.manage')[];
+  };
+  Rollout: {
+    configurationName: string;
+    isComposite: boolean;
+    version: string;
+    state: 'Running' | 'Paused' | 'Halted' | 'Completed' | 'Superseded';
+    step: number;
+    steps: ({
+      ring: string | null;
+      percent: number;
+      gate: {
+        minNodes: number;
+        successShare: number;
+        maxRegressions: number;
+        maxSilent: number | null;
+        bakeTime: string;
+        deadline: string;
+        approval: boolean;
+      };
+      state: 'Waiting' | 'Open' | 'Done';
+      counts: {
+        offered: number;
+        taken: number;
+        success: number;
+        regression: number;
+        alreadyBad: number;
+        silent: number;
+        absent: number;
+      };
+      startedAt: string | null;
+      endedAt: string | null;
+    })[];
+    onHalt: 'Keep' | 'Revert';
+    createdBy: string;
+    createdAt: string;
+    history: ({
+      at: string;
+      actorName: string;
+      from: 'Running' | 'Paused' | 'Halted' | 'Completed' | 'Superseded' | null;
+      to: 'Running' | 'Paused' | 'Halted' | 'Completed' | 'Superseded';
+      reason: string;
+      counts: {
+        offered: number;
+        taken: number;
+        success: number;
+        regression: number;
+        alreadyBad: number;
+        silent: number;
+        absent: number;
+      };
+    })[];
+  };
+  RolloutDeed: {
+    reason: string;
+    expectedState: 'Running' | 'Paused' | 'Halted' | 'Completed' | 'Superseded';
+  };
+  RolloutSettings: {
+    rolloutScopeType: string | null;
+  };
+  RolloutSettingsChange: {
+    rolloutScopeType?: string | null | undefined;
   };
   ScopeType: {
     id: string;
@@ -1428,6 +1523,33 @@ export interface Schemas {
     declared: number;
     served: number;
     told: number;
+  };
+  Webhook: {
+    id: string;
+    url: string;
+    events: string[];
+    isActive: boolean;
+    createdAt: string;
+    modifiedAt: string;
+  };
+  WebhookChange: {
+    url: string;
+    events: string[];
+    isActive?: boolean | null | undefined;
+    secret?: string | null | undefined;
+  };
+  WebhookDelivery: {
+    id: string;
+    eventId: string;
+    type: string;
+    subject: string;
+    state: 'Pending' | 'Delivered' | 'Failed';
+    attempts: number;
+    createdAt: string;
+    lastAttemptAt: string | null;
+    nextAttemptAt: string | null;
+    lastStatus: number | null;
+    lastError: string | null;
   };
   WithdrawalEffect: {
     nodes: number;
@@ -1656,6 +1778,105 @@ export interface Routes {
         principalId: string;
       };
       answer: undefined;
+    };
+  };
+  '/api/v1/composite-configurations/{name}/rollouts': {
+    /** List rollouts, the newest first. */
+    get: {
+      path: {
+        name: string;
+      };
+      query?: {
+        take?: number | undefined;
+        skip?: number | undefined;
+        state?: 'Running' | 'Paused' | 'Halted' | 'Completed' | 'Superseded' | undefined;
+      } | undefined;
+      isPaged: true;
+      answer: Schemas['Rollout'][];
+    };
+    /** Roll a version out, ring by ring. */
+    post: {
+      path: {
+        name: string;
+      };
+      json: Schemas['NewRollout'];
+      answer: Schemas['Rollout'];
+    };
+  };
+  '/api/v1/composite-configurations/{name}/rollouts/{version}': {
+    /** Read the rollout of a version with its history. */
+    get: {
+      path: {
+        name: string;
+        version: string;
+      };
+      answer: Schemas['Rollout'];
+    };
+  };
+  '/api/v1/composite-configurations/{name}/rollouts/{version}/approve': {
+    /** Approve the open step, for a gate that asks for it; not by the one who published the version. */
+    post: {
+      path: {
+        name: string;
+        version: string;
+      };
+      json: Schemas['RolloutDeed'];
+      answer: Schemas['Rollout'];
+    };
+  };
+  '/api/v1/composite-configurations/{name}/rollouts/{version}/complete': {
+    /** End the rollout: all nodes get the version. */
+    post: {
+      path: {
+        name: string;
+        version: string;
+      };
+      json: Schemas['RolloutDeed'];
+      answer: Schemas['Rollout'];
+    };
+  };
+  '/api/v1/composite-configurations/{name}/rollouts/{version}/halt': {
+    /** End the rollout: nobody new gets the version, and its holders keep it unless `onHalt` is Revert. */
+    post: {
+      path: {
+        name: string;
+        version: string;
+      };
+      json: Schemas['RolloutDeed'];
+      answer: Schemas['Rollout'];
+    };
+  };
+  '/api/v1/composite-configurations/{name}/rollouts/{version}/pause': {
+    /** Open no further step until the rollout is resumed. */
+    post: {
+      path: {
+        name: string;
+        version: string;
+      };
+      json: Schemas['RolloutDeed'];
+      answer: Schemas['Rollout'];
+    };
+  };
+  '/api/v1/composite-configurations/{name}/rollouts/{version}/resume': {
+    /** Go on with a rollout that is paused; bake time and deadline begin anew. */
+    post: {
+      path: {
+        name: string;
+        version: string;
+      };
+      json: Schemas['RolloutDeed'];
+      answer: Schemas['Rollout'];
+    };
+  };
+  '/api/v1/composite-configurations/{name}/rollouts/{version}/revert': {
+    /** End the rollout, and give those who have the version what they had. */
+    post: {
+      path: {
+        name: string;
+        version: string;
+      };
+      json: Schemas['RolloutDeed'];
+      answer: Schemas['Rollout'];
     };
   };
   '/api/v1/composite-configurations/{name}/versions': {
@@ -2016,6 +2237,105 @@ export interface Routes {
       answer: undefined;
     };
   };
+  '/api/v1/configurations/{name}/rollouts': {
+    /** List rollouts, the newest first. */
+    get: {
+      path: {
+        name: string;
+      };
+      query?: {
+        take?: number | undefined;
+        skip?: number | undefined;
+        state?: 'Running' | 'Paused' | 'Halted' | 'Completed' | 'Superseded' | undefined;
+      } | undefined;
+      isPaged: true;
+      answer: Schemas['Rollout'][];
+    };
+    /** Roll a version out, ring by ring. */
+    post: {
+      path: {
+        name: string;
+      };
+      json: Schemas['NewRollout'];
+      answer: Schemas['Rollout'];
+    };
+  };
+  '/api/v1/configurations/{name}/rollouts/{version}': {
+    /** Read the rollout of a version with its history. */
+    get: {
+      path: {
+        name: string;
+        version: string;
+      };
+      answer: Schemas['Rollout'];
+    };
+  };
+  '/api/v1/configurations/{name}/rollouts/{version}/approve': {
+    /** Approve the open step, for a gate that asks for it; not by the one who published the version. */
+    post: {
+      path: {
+        name: string;
+        version: string;
+      };
+      json: Schemas['RolloutDeed'];
+      answer: Schemas['Rollout'];
+    };
+  };
+  '/api/v1/configurations/{name}/rollouts/{version}/complete': {
+    /** End the rollout: all nodes get the version. */
+    post: {
+      path: {
+        name: string;
+        version: string;
+      };
+      json: Schemas['RolloutDeed'];
+      answer: Schemas['Rollout'];
+    };
+  };
+  '/api/v1/configurations/{name}/rollouts/{version}/halt': {
+    /** End the rollout: nobody new gets the version, and its holders keep it unless `onHalt` is Revert. */
+    post: {
+      path: {
+        name: string;
+        version: string;
+      };
+      json: Schemas['RolloutDeed'];
+      answer: Schemas['Rollout'];
+    };
+  };
+  '/api/v1/configurations/{name}/rollouts/{version}/pause': {
+    /** Open no further step until the rollout is resumed. */
+    post: {
+      path: {
+        name: string;
+        version: string;
+      };
+      json: Schemas['RolloutDeed'];
+      answer: Schemas['Rollout'];
+    };
+  };
+  '/api/v1/configurations/{name}/rollouts/{version}/resume': {
+    /** Go on with a rollout that is paused; bake time and deadline begin anew. */
+    post: {
+      path: {
+        name: string;
+        version: string;
+      };
+      json: Schemas['RolloutDeed'];
+      answer: Schemas['Rollout'];
+    };
+  };
+  '/api/v1/configurations/{name}/rollouts/{version}/revert': {
+    /** End the rollout, and give those who have the version what they had. */
+    post: {
+      path: {
+        name: string;
+        version: string;
+      };
+      json: Schemas['RolloutDeed'];
+      answer: Schemas['Rollout'];
+    };
+  };
   '/api/v1/configurations/{name}/settings': {
     /** Read how versions and parameters of the configuration are checked. */
     get: {
@@ -2250,6 +2570,16 @@ export interface Routes {
         version: string;
       };
       answer: undefined;
+    };
+  };
+  '/api/v1/events': {
+    /** Read the feed of events, and wait for the next. */
+    get: {
+      query?: {
+        after?: string | undefined;
+        wait?: number | undefined;
+      } | undefined;
+      answer: Schemas['CloudEvent'][];
     };
   };
   '/api/v1/fleet/configurations/{name}/versions': {
@@ -2956,6 +3286,20 @@ export interface Routes {
       answer: undefined;
     };
   };
+  '/api/v1/rollouts': {
+    /** List the rollouts of all that the caller may read, the newest first. */
+    get: {
+      query?: {
+        take?: number | undefined;
+        skip?: number | undefined;
+        state?: 'Running' | 'Paused' | 'Halted' | 'Completed' | 'Superseded' | undefined;
+        configurationName?: string | undefined;
+        isComposite?: boolean | undefined;
+      } | undefined;
+      isPaged: true;
+      answer: Schemas['Rollout'][];
+    };
+  };
   '/api/v1/scope-types': {
     /** List scope types by precedence. */
     get: {
@@ -3116,6 +3460,17 @@ export interface Routes {
     put: {
       json: Schemas['RetentionSettingsChange'];
       answer: Schemas['RetentionSettings'];
+    };
+  };
+  '/api/v1/settings/rollouts': {
+    /** Read which scope type gives the rings of rollouts; those that run keep theirs. */
+    get: {
+      answer: Schemas['RolloutSettings'];
+    };
+    /** Change which scope type gives the rings of rollouts; those that run keep theirs; any subset. */
+    put: {
+      json: Schemas['RolloutSettingsChange'];
+      answer: Schemas['RolloutSettings'];
     };
   };
   '/api/v1/settings/validation': {
@@ -3298,6 +3653,71 @@ export interface Routes {
       answer: undefined;
     };
   };
+  '/api/v1/webhooks': {
+    /** List webhooks, oldest first. */
+    get: {
+      query?: {
+        take?: number | undefined;
+        skip?: number | undefined;
+      } | undefined;
+      isPaged: true;
+      answer: Schemas['Webhook'][];
+    };
+    /** Have events sent to an address. */
+    post: {
+      json: Schemas['NewWebhook'];
+      answer: Schemas['Webhook'];
+    };
+  };
+  '/api/v1/webhooks/{id}': {
+    /** Read a webhook. */
+    get: {
+      path: {
+        id: string;
+      };
+      answer: Schemas['Webhook'];
+    };
+    /** Change a webhook. */
+    put: {
+      path: {
+        id: string;
+      };
+      json: Schemas['WebhookChange'];
+      answer: Schemas['Webhook'];
+    };
+    /** Delete a webhook with its deliveries. */
+    delete: {
+      path: {
+        id: string;
+      };
+      answer: undefined;
+    };
+  };
+  '/api/v1/webhooks/{id}/deliveries': {
+    /** List what was sent to a webhook, and what waits, newest first. */
+    get: {
+      path: {
+        id: string;
+      };
+      query?: {
+        take?: number | undefined;
+        skip?: number | undefined;
+        state?: 'Pending' | 'Delivered' | 'Failed' | undefined;
+      } | undefined;
+      isPaged: true;
+      answer: Schemas['WebhookDelivery'][];
+    };
+  };
+  '/api/v1/webhooks/{id}/deliveries/{deliveryId}/redeliver': {
+    /** Send an event to a webhook again. */
+    post: {
+      path: {
+        id: string;
+        deliveryId: string;
+      };
+      answer: Schemas['WebhookDelivery'];
+    };
+  };
 }
 
 /** The operations that take If-Match, as method and path. */
@@ -3359,6 +3779,7 @@ export const TAKES_IF_MATCH: ReadonlySet<string> = new Set([
   'put /api/v1/settings',
   'put /api/v1/settings/lcm-defaults',
   'put /api/v1/settings/retention',
+  'put /api/v1/settings/rollouts',
   'put /api/v1/settings/validation',
   'put /api/v1/users/{id}',
   'delete /api/v1/users/{id}',
@@ -3366,4 +3787,6 @@ export const TAKES_IF_MATCH: ReadonlySet<string> = new Set([
   'delete /api/v1/users/{id}/identities/{identityId}',
   'put /api/v1/users/{id}/roles',
   'delete /api/v1/users/{id}/tokens/{tokenId}',
+  'put /api/v1/webhooks/{id}',
+  'delete /api/v1/webhooks/{id}',
 ]);

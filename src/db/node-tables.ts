@@ -77,7 +77,7 @@ export interface NodeRunningTable {
   served_checksum: string | null;
 }
 
-/** What a checksum stands for. A manifest is kept for as long as a node or a report names it. */
+/** What a checksum stands for. A manifest is kept for as long as a node or a report names it, or a node got its last bundle of it. */
 export interface ManifestsTable {
   checksum: string;
   configuration_name: string;
@@ -142,6 +142,6 @@ export interface NodeTables {
   /** Triggers keep these counts. */
   evidence_counts: { evidence: Evidence; count: number };
   manifests: ManifestsTable;
-  /** How many nodes run each checksum and how many reports name it. Triggers keep these counts. */
+  /** How many nodes run each checksum, to how many it was served last, and how many reports name it. Triggers keep these counts. */
   checksum_uses: { checksum: string; uses: number };
 }

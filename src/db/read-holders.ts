@@ -25,8 +25,8 @@ interface Named {
   name: string;
 }
 
-/** The checksum of what a node has taken. */
-const TAKEN = `case evidence when '${'Told' satisfies Evidence}' then served_checksum else r.checksum end`;
+/** The checksum of what a node has taken, which a row `r` of `node_running` names. */
+export const TAKEN = `case evidence when '${'Told' satisfies Evidence}' then served_checksum else r.checksum end`;
 
 /** Whether the version is in the manifest: it is the composite itself, or one of the configurations. */
 export function holds(held: Held | undefined, { kind, name }: Named, version: string): boolean {
@@ -68,8 +68,8 @@ const SELECT_MANIFESTS = `select checksum, configuration_name, is_composite, ver
 
 const SELECT_TAKEN = `select node_id, ${TAKEN} from node_running r`;
 
-/** The ids of all nodes that have taken the version. */
-export function* readingHolders(named: Named, version: string): Reading<ReadonlySet<string>> {
+/** The checksums of all manifests that are kept with the version. */
+export function* readingChecksums(named: Named, version: string): Reading<ReadonlySet<string>> {
   const checksums = new Set<string>();
   yield {
     sql: SELECT_MANIFESTS,
@@ -79,6 +79,12 @@ export function* readingHolders(named: Named, version: string): Reading<Readonly
       if (holds({ ...held, parts: partsIn(content) }, named, version)) checksums.add(checksum);
     },
   };
+  return checksums;
+}
+
+/** The ids of all nodes that have taken the version. */
+export function* readingHolders(named: Named, version: string): Reading<ReadonlySet<string>> {
+  const checksums = yield* readingChecksums(named, version);
   const nodeIds = new Set<string>();
   yield {
     sql: SELECT_TAKEN,

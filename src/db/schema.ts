@@ -7,6 +7,7 @@ import type { Generated, Kysely, Transaction } from 'kysely';
 import type { EventTables } from './event-tables.ts';
 import type { NodeTables } from './node-tables.ts';
 import type { PreviewTables } from './preview-tables.ts';
+import type { RolloutTables } from './rollout-tables.ts';
 import type { SignInTables } from './sign-in-tables.ts';
 
 export interface UsersTable {
@@ -210,7 +211,7 @@ export interface ReportCountsTable {
   count: number;
 }
 
-export interface Schema extends NodeTables, PreviewTables, SignInTables, EventTables {
+export interface Schema extends NodeTables, PreviewTables, SignInTables, EventTables, RolloutTables {
   reports: ReportsTable;
   report_checksums: ReportChecksumsTable;
   report_counts: ReportCountsTable;

@@ -2,6 +2,8 @@
 
 import type { AuditAction } from './audit-actions.ts';
 
+import type { RolloutRecord, RolloutState } from './rollout.ts';
+
 type Details = Readonly<Record<string, unknown>>;
 type SubjectOf = (details: Details, resourceId: string | null) => string;
 
@@ -30,8 +32,35 @@ const ROLLOUT_EVENTS = [
   ...['rollout.halted', 'rollout.reverted', 'rollout.completed', 'rollout.superseded'],
 ] as const;
 
+type RolloutEventType = (typeof ROLLOUT_EVENTS)[number];
+
 /** A rollout is about its configuration or composite. */
-export type EventType = keyof typeof AUDITED_EVENTS | 'node.status_changed' | (typeof ROLLOUT_EVENTS)[number];
+export type EventType = keyof typeof AUDITED_EVENTS | 'node.status_changed' | RolloutEventType;
+
+/** The entries about rollouts. The member `event` of their details has the type of the event; a start has none. */
+const ROLLOUT_ENTRIES: Partial<Record<AuditAction, SubjectOf>> = {
+  'configuration.rollout_started': configuration,
+  'configuration.rollout_moved': configuration,
+  'composite.rollout_started': composite,
+  'composite.rollout_moved': composite,
+};
+
+/** Whatever halts a rollout, and whatever its holders get: who waits for halts must miss none. */
+const EVENTS_OF_STATES: Record<RolloutState, RolloutEventType> = {
+  Running: 'rollout.resumed',
+  Paused: 'rollout.paused',
+  Halted: 'rollout.halted',
+  Completed: 'rollout.completed',
+  Superseded: 'rollout.superseded',
+};
+
+/** What others are told of a transition, by the records before and after it. */
+export function rolloutEvent(before: RolloutRecord, after: RolloutRecord): RolloutEventType {
+  if (after.state !== before.state) return EVENTS_OF_STATES[after.state];
+  // What is halted can only be reverted, and what goes on can only open a step or be approved.
+  if (after.state === 'Halted') return 'rollout.reverted';
+  return after.step === before.step ? 'rollout.approved' : 'rollout.step_opened';
+}
 
 export const EVENT_TYPES: readonly string[] = [
   ...Object.keys(AUDITED_EVENTS),
@@ -45,6 +74,11 @@ export function subjectOf(
   details: Details,
   resourceId: string | null,
 ): { type: EventType; subject: string } | null {
+  const ofRollout = ROLLOUT_ENTRIES[action];
+  if (ofRollout) {
+    const { event = 'rollout.started' } = details;
+    return { type: event as RolloutEventType, subject: ofRollout(details, resourceId) };
+  }
   if (!isAuditedEvent(action)) return null;
   return { type: action, subject: AUDITED_EVENTS[action](details, resourceId) };
 }

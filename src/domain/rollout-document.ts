@@ -6,7 +6,7 @@ import { parseDuration } from './duration.ts';
 import { readJson } from './json-text.ts';
 import { isPrintable } from './names.ts';
 import { ON_HALT, ROLLOUT_STATES, type RolloutRecord, STEP_STATES } from './rollout.ts';
-import { MAX_STEPS, planFaults } from './rollout-plan.ts';
+import { planFaults } from './rollout-plan.ts';
 import { SCOPE_NAME } from './scopes.ts';
 import { isVersion, isVersionName } from './version-order.ts';
 
@@ -64,7 +64,7 @@ const Document = z
     scopeType: z.strictObject({ id: z.string().refine(isId), name: ScopeName }),
     state: z.enum(ROLLOUT_STATES),
     step: Count,
-    steps: z.array(Step).min(1).max(MAX_STEPS),
+    steps: z.array(Step),
     onHalt: z.enum(ON_HALT),
     isReverted: z.boolean(),
     approvedBy: Name.nullable(),

@@ -114,8 +114,16 @@ export function opennessFor(rollout: RolloutRecord, node: RolloutNode): Openness
 }
 
 /** Whether the node belongs to a step that is open or done. */
-export function isInOpenStep({ version, steps }: RolloutRecord, { nodeId, ring }: RolloutNode): boolean {
-  return steps.some(({ state, ring: of, percent }) => {
+export function isInOpenStep(rollout: RolloutRecord, node: RolloutNode): boolean {
+  return openStepOf(rollout, node) !== undefined;
+}
+
+/** The first step that is open or done to which the node belongs. It opened the version to the node. */
+export function openStepOf(
+  { version, steps }: RolloutRecord,
+  { nodeId, ring }: RolloutNode,
+): RolloutStep | undefined {
+  return steps.find(({ state, ring: of, percent }) => {
     if (state === 'Waiting' || of !== ring) return false;
     // Most steps take the whole ring, and a hash takes longer than all the rest.
     return percent === 100 || shareOf(nodeId, version) < percent;

@@ -56,6 +56,13 @@ export const DEFAULT_RETENTION = {
 
 export type RetentionSettings = typeof DEFAULT_RETENTION;
 
+export const DEFAULT_ROLLOUTS = {
+  /** The name of the Restricted scope type whose values are the rings; null while nothing can be rolled out. */
+  rolloutScopeType: null as string | null,
+};
+
+export type RolloutSettings = typeof DEFAULT_ROLLOUTS;
+
 /** The settings of a configuration. Null means that the server's setting counts. */
 export interface ValidationOverrides {
   requireSemVer: boolean | null;

@@ -201,6 +201,16 @@ const OF_VERSIONS = {
   }),
 };
 
+const OF_ROLLOUTS = at(409, {
+  no_rings: 'The setting `rolloutScopeType` names no scope type, so there are no rings to roll out to.',
+  not_possible: 'The state of the rollout, or of the version, does not allow it; the detail says why.',
+  rollout_halted: 'The rollout of this version has ended. Roll out a higher version.',
+  rollout_running:
+    'A version rolls out, and this one would go past its rings. Publish it into a rollout, or end that one first.',
+  same_person: 'Whoever published the version cannot approve its rollout. Somebody else must.',
+  state_changed: 'The rollout is in another state by now. Read it and decide again.',
+});
+
 const OF_PARAMETERS = {
   ...at(400, {
     reserved_name: 'The name is reserved for what the server keeps in Git.',
@@ -239,6 +249,7 @@ export const PROBLEM_CODES: Readonly<Record<string, ProblemCode>> = {
   ...OF_SIGN_IN,
   ...OF_NODES,
   ...OF_VERSIONS,
+  ...OF_ROLLOUTS,
   ...OF_PARAMETERS,
   ...OF_GIT,
 };

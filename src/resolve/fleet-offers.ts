@@ -9,7 +9,7 @@ import type { ScopeLink } from '../db/node-lookup.ts';
 import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { RecentMap } from '../lib/recent-map.ts';
-import type { VersionRef } from '../versions/store.ts';
+import type { RepositoryRef, VersionRef } from '../versions/store.ts';
 import type { GivenFile, Outcome } from './delivery.ts';
 import {
   type AssignedNames,
@@ -23,7 +23,7 @@ import {
 } from './fleet-plans.ts';
 import type { ManifestMaker } from './manifest-maker.ts';
 import { chooseFile } from './parameters.ts';
-import type { ConfigurationPlan } from './plans.ts';
+import type { ConfigurationPlan, Plan } from './plans.ts';
 
 /** The files that are merged, part by part. */
 interface ChosenFiles {
@@ -64,6 +64,22 @@ export class FleetOffers {
   /** The names of all that the node at this place is assigned; null where that is nothing. */
   namesOf(at: number): AssignedNames | null {
     return this.plannedFor(at)?.names ?? null;
+  }
+
+  /**
+   * Tells of each place whether the version is in what the node gets. The parameters are not merged for that, so it may be
+   * a node that gets an error in its place.
+   */
+  giving({ kind, name }: RepositoryRef, version: string): (at: number) => boolean {
+    const isIt = (plan: Plan) => plan.name === name && plan.tag.version === version;
+    const gives = this.plans.planned.map(({ plan }) => {
+      if ('error' in plan) return false;
+      const { whole, parts } = plan;
+      return kind === 'composites'
+        ? whole.kind === 'composite' && isIt(whole)
+        : parts.some((part) => isIt(part.plan));
+    });
+    return (at) => gives[this.plans.places[at] ?? -1] ?? false;
   }
 
   /** Two nodes, before or after a change, have the same key only if their outcome is the same. */

@@ -1,11 +1,13 @@
 /** The tasks of the threads that work on the whole fleet. */
 
 import type { Send } from '../lib/threads.ts';
+import { CurrentOffers } from './current-offers.ts';
 import { Fleet, type FleetPlace } from './fleet.ts';
 import { groupQuestions } from './group-questions.ts';
 import { makePreview } from './make-preview.ts';
 import type { PreviewInput } from './preview-types.ts';
 import { proofTasks } from './proof-tasks.ts';
+import { rolloutTasks } from './rollout-tasks.ts';
 
 export type FleetTasks = ReturnType<typeof fleetTasks>;
 
@@ -16,10 +18,16 @@ export function fleetTasks(place: FleetPlace) {
     opened ??= new Fleet(place);
     return opened;
   };
+  let current: CurrentOffers | null = null;
+  const offers = () => {
+    current ??= new CurrentOffers(fleet());
+    return current;
+  };
   return {
     /** Sends a `PreviewPiece` at a time. @throws as `makePreview` */
     makePreview: (input: PreviewInput, send: Send) => makePreview(fleet(), input, send),
     ...groupQuestions(fleet),
-    ...proofTasks(fleet),
+    ...proofTasks(fleet, offers),
+    ...rolloutTasks(fleet, offers),
   };
 }

@@ -4,10 +4,10 @@
  */
 
 import { LRUCache } from 'lru-cache';
-import { type Assigned, readingRunning, readingRunningGeneration } from '../db/read-running.ts';
+import { type Assigned, readingRunning } from '../db/read-running.ts';
+import type { CurrentOffers } from './current-offers.ts';
 import type { Fleet } from './fleet.ts';
 import type { FleetOffers } from './fleet-offers.ts';
-import { ParameterReader } from './parameters.ts';
 import {
   type OfferedNode,
   type Part,
@@ -18,7 +18,6 @@ import {
   type VersionProof,
   type VersionUse,
 } from './proof-table.ts';
-import { readOffers } from './read-offers.ts';
 
 export interface ProofQuestion {
   assigned: Assigned;
@@ -34,10 +33,10 @@ export interface ProofSlice {
   table: number;
 }
 
-export function proofTasks(fleet: () => Fleet) {
+export function proofTasks(fleet: () => Fleet, offers: () => CurrentOffers) {
   let opened: Proofs | null = null;
   const proofs = () => {
-    opened ??= new Proofs(fleet());
+    opened ??= new Proofs(fleet(), offers());
     return opened;
   };
   return {
@@ -88,12 +87,7 @@ interface Known {
 
 class Proofs {
   private readonly fleet: Fleet;
-  /** Files are merged once, as long as they are remembered: what an object id stands for never changes. */
-  private readonly parameters: ParameterReader;
-  /** Null where they must be read anew, whatever the position. */
-  private offers: FleetOffers | null = null;
-  /** What nodes run had this generation when the offers were read. */
-  private readAt = 0;
+  private readonly offers: CurrentOffers;
   private readonly known = new LRUCache<string, Known>({
     maxSize: MAX_NODES,
     sizeCalculation: ({ offered }) => offered.length + 1,
@@ -104,16 +98,16 @@ class Proofs {
     sizeCalculation: ({ size }) => size + 1,
   });
 
-  constructor(fleet: Fleet) {
+  constructor(fleet: Fleet, offers: CurrentOffers) {
     this.fleet = fleet;
-    this.parameters = new ParameterReader(fleet.store, fleet.documents, () => undefined);
+    this.offers = offers;
   }
 
   async of(assigned: Assigned): Promise<ProofTable> {
     const known = await this.knownOf(assigned);
     const { database } = this.fleet;
     // It is read before the rows, so that a commit in between is noticed by the next question.
-    const generation = await this.runningGeneration();
+    const generation = await this.offers.runningGeneration();
     if (known.table?.generation === generation) return known.table.made;
     const made = new ProofTable(known.offered, await database.read(readingRunning(assigned)));
     this.tables.set(made.id, made);
@@ -126,7 +120,7 @@ class Proofs {
   }
 
   private async knownOf(assigned: Assigned): Promise<Known> {
-    const offers = await this.currentOffers();
+    const offers = await this.offers.read();
     const key = `${assigned.kind} ${assigned.id}`;
     const known = this.known.get(key);
     if (known?.offers === offers) return known;
@@ -134,26 +128,8 @@ class Proofs {
     const made = { offers, offered, table: null };
     this.known.set(key, made);
     // Nothing tells when a disk can be read again, or an object is put back.
-    if (!isLasting) this.offers = null;
+    if (!isLasting) this.offers.forget();
     return made;
-  }
-
-  private async currentOffers(): Promise<FleetOffers> {
-    const { generation, lastChange } = await this.fleet.position();
-    const running = await this.runningGeneration();
-    const at = this.offers?.snapshot.registry.position;
-    // What a node has taken may decide what it is offered.
-    const isRunning = !this.offers?.asksTaken || this.readAt === running;
-    if (this.offers && isRunning && at?.generation === generation && at.lastChange === lastChange)
-      return this.offers;
-    this.readAt = running;
-    const readers = { parameters: this.parameters, keys: new Map<string, number>() };
-    this.offers = await this.fleet.atOneMoment((moment) => readOffers(this.fleet, moment, readers));
-    return this.offers;
-  }
-
-  private async runningGeneration(): Promise<number> {
-    return this.fleet.database.read(readingRunningGeneration());
   }
 }
 

@@ -29,8 +29,8 @@ export type Access =
 export function permissionsOf(access: Access): readonly Permission[] {
   if (access.kind === 'node:self-or-reader') return ['nodes.read'];
   if (!('permission' in access)) return [];
-  const { permission, or }: { permission: Permission; or?: Permission } = access;
-  return or === undefined ? [permission] : [permission, or];
+  const { permission, or }: { permission?: Permission; or?: Permission } = access;
+  return [permission, or].filter((each) => each !== undefined);
 }
 
 /** A user with the permission, or with `or` in its place. */
@@ -65,6 +65,8 @@ export interface GrantAccess {
   kind: 'grant';
   on: GrantKind;
   level: GrantLevel;
+  /** What the user needs beside the grant. It is looked at first. */
+  permission?: Permission;
   /** For paths that have the configuration's id in place of its name. */
   by?: 'configurationId';
 }

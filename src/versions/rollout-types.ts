@@ -2,7 +2,7 @@
 
 import type { RolloutCounts, RolloutRecord, RolloutState } from '../domain/rollout.ts';
 import type { Person } from '../git/types.ts';
-import type { PlannedEntry } from './types.ts';
+import type { PlannedEntry } from './planned-entry.ts';
 
 /** What the branch `rollout/<version>` says of a published version, while it counts for the version's tag. */
 export interface RolloutRef {

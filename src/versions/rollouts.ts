@@ -3,6 +3,7 @@
  * follows from a record is found out under the lock, from the record as it is there.
  */
 
+import { rolloutEvent } from '../domain/event-types.ts';
 import { NO_COUNTS, type RolloutCounts, type RolloutRecord } from '../domain/rollout.ts';
 import { supersede, type Transition } from '../domain/rollout-machine.ts';
 import type { Person } from '../git/types.ts';
@@ -28,7 +29,7 @@ export type RolloutTarget<K extends ResourceKind = ResourceKind> = Omit<Target<K
 export interface RolloutStart {
   /** The rules for publishing, where the version is a draft. */
   rules: PublishRules;
-  /** Why it is published, for its tag. */
+  /** Why, for the tag of a draft and for the first commit of the rollout. */
   message?: string | undefined;
   /**
    * Makes the first record, as `beginRollout` does.
@@ -63,7 +64,7 @@ export function startRollout(
     const entry = entryOf(target, 'rollout_started', { version }, null);
     const starting = (record: RolloutRecord) => ({
       record,
-      message: { what: 'Started', from: null, reason: '', counts: NO_COUNTS },
+      message: { what: 'Started', from: null, reason: message ?? '', counts: NO_COUNTS },
     });
     if (ref.status === 'Draft') {
       const rollout = { entry, begin: (tag: string) => starting(begin(tag, principal.username)) };
@@ -112,12 +113,13 @@ export function moveRollout(
 export async function move(
   writer: LockedRepository,
   target: RolloutTarget,
-  { version, rollout: { oid: expected } }: RollingRef,
+  { version, rollout: { oid: expected, record: before } }: RollingRef,
   transition: Transition | null,
 ): Promise<AuditChange[]> {
   if (transition === null) return [];
   const { record, what, from, to, reason } = transition;
-  const details = { version, what, from, to, reason: tidyReason(reason) };
+  const event = rolloutEvent(before, record);
+  const details = { version, what, from, to, reason: tidyReason(reason), event };
   const entry = entryOf(target, 'rollout_moved', details, expected);
   writer.plan(entry);
   const message = { what, from, reason, counts: countsOf(record) };

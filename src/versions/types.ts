@@ -8,7 +8,6 @@
 
 import type { Db } from '../db/database.ts';
 import type { GitReader, GitTables } from '../db/git-tables.ts';
-import type { AuditAction } from '../domain/audit-actions.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
 import type { UpperObjects } from '../git/layered-objects.ts';
 import type { ObjectStore, ObjectType } from '../git/objects.ts';
@@ -17,9 +16,10 @@ import type { SignatureKind } from '../git/signature-kinds.ts';
 import type { CommittedFiles, FileContent, Person, RepositoryRef, StoredFile } from '../git/types.ts';
 import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
-import type { Actor } from '../security/audit.ts';
+import type { PlannedEntry } from './planned-entry.ts';
 import type { PublishedRollout, RolloutMove, RolloutRef } from './rollout-types.ts';
 
+export type * from './planned-entry.ts';
 export type * from './rollout-types.ts';
 /** The only series of a configuration or a composite. */
 export const ONLY_SERIES = '';
@@ -143,16 +143,6 @@ export interface DraftEdit {
   author: Person;
   at: number;
   gone?: AbortSignal;
-}
-
-/** An entry of the audit trail whose commit may not be known yet. */
-export interface PlannedEntry {
-  actor: Actor;
-  resourceId: string;
-  action: AuditAction;
-  details: Record<string, unknown>;
-  /** The commit that the new one replaces, or null. Undefined if the details need no other commit. */
-  replaces?: string | null | undefined;
 }
 
 export interface Publishing {

@@ -506,6 +506,7 @@ describe('scope types with parameter files', () => {
     asked = [];
     tools = {
       database,
+      isRing: async () => false,
       hasParameterFiles: async (scope, which) => {
         asked.push({ ...scope, ...which });
         return files(which);

@@ -104,7 +104,7 @@ export function describeAccess(access: Access): string {
     case 'action':
       return `${[...new Set(Object.values(access.permissions))].join(' or ')} (by action)`;
     case 'grant':
-      return `${access.level} on ${access.on}`;
+      return `${access.level} on ${access.on}${access.permission ? ` + ${access.permission}` : ''}`;
     case 'node:self-or-permission':
       return `node:self or ${access.permission}`;
     case 'node:self-or-reader':

@@ -165,6 +165,7 @@ function versionRoutes(tools: CompositeTools & EffectTools): Route[] {
         'already_published',
         'no_children',
         'unpublished_child',
+        'rollout_running',
         'draft_changed',
         ...WRITING_REPOSITORIES,
       ],

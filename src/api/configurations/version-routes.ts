@@ -156,6 +156,7 @@ function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Rout
     problems: [
       'already_published',
       'incompatible_parameters',
+      'rollout_running',
       [409, 'validation_failed'],
       'draft_changed',
       ...WRITING_REPOSITORIES,

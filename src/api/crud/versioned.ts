@@ -153,7 +153,7 @@ export function toAuthorship(details: VersionDetails) {
 export function grantedRoutes(
   database: Database,
   tags: readonly string[],
-  granted: Pick<GrantAccess, 'on' | 'by'>,
+  granted: Pick<GrantAccess, 'on' | 'by' | 'permission'>,
 ) {
   const at = (level: GrantAccess['level']) =>
     new ResourceRoutes<GrantAccess>(database, { tags, access: { kind: 'grant', ...granted, level } });

@@ -21,7 +21,7 @@ import { grantedRoutes } from './versioned.ts';
 
 const MAX_REASON = 1_000;
 
-const Reason = GitText.refine((text) => isReason(tidyText(text) ?? ''), 'Not 1 to 1,000 characters').meta({
+export const Reason = GitText.refine((text) => isReason(tidyText(text) ?? ''), 'Not 1 to 1,000 characters').meta({
   description: '1 to 1,000 characters, without carriage returns and outer blank lines',
 });
 
@@ -88,7 +88,7 @@ export function withdrawRoutes(
         description: 'The version as it is now, or what would happen',
         schema: z.union([view, EffectView]).meta({ id: answer, examples: [EFFECT] }),
       },
-      problems: ['not_published', 'versions_changed', 'in_use', ...WRITING_REPOSITORIES],
+      problems: ['not_published', 'versions_changed', 'state_changed', 'in_use', ...WRITING_REPOSITORIES],
       async handle({ caller, resource, params, query, body }) {
         const version = params['version'] ?? '';
         if (query.dryRun) return effectOf(tools, { kind, resource, principal: caller.principal }, version);

@@ -25,9 +25,10 @@ import type { NewScopeType, NewScopeValue } from './schemas.ts';
 export interface ScopeTools {
   database: Database;
   hasParameterFiles: ParameterFileLookup;
+  isRing: RingLookup;
   /**
-   * The locks of all who write parameter files. While the lock is held, no file is written between the question whether
-   * there is one and the change that depends on the answer.
+   * The locks of all who write parameter files or start rollouts. While the lock is held, none of them comes between the
+   * question whether there is one and the change that depends on the answer.
    */
   locks: Locks;
 }
@@ -37,6 +38,9 @@ export type ParameterFileLookup = (
   scope: { scopeTypeId: string; scopeTypeName: string; value: string | null },
   which: { publishedOnly: boolean },
 ) => Promise<boolean>;
+
+/** Whether a version rolls out by the scope type, or in a step of the one value if it is not null. */
+export type RingLookup = (scope: { scopeTypeId: string; value: string | null }) => Promise<boolean>;
 
 /** @throws HawserError not_found, conflict `system_scope_type` */
 async function requireCustomType(db: Db, id: string): Promise<ScopeTypeRow> {
@@ -119,11 +123,12 @@ export async function reorderScopeTypes(
 
 /** Deletes the type with its values. @throws HawserError not_found, conflict `system_scope_type` or `in_use` */
 export function deleteScopeType(tools: ScopeTools, actor: Actor, id: string): Promise<void> {
-  const { database, hasParameterFiles, locks } = tools;
+  const { database, hasParameterFiles, isRing, locks } = tools;
   return locks.run(PARAMETER_WRITES, async () => {
     const { name } = await requireCustomType(database.read, id);
     const scope = { scopeTypeId: id, scopeTypeName: name, value: null };
     if (await hasParameterFiles(scope, { publishedOnly: false })) throw inUse('It has parameter files');
+    if (await isRing(scope)) throw inUse('A version rolls out by it');
     await database.write.transaction().execute(async (trx) => {
       const { precedence } = await requireCustomType(trx, id);
       if (await isTagged(trx, 'scope_type_id', id)) throw inUse('A node is tagged with a value of it');
@@ -212,11 +217,12 @@ export async function updateScopeValue(
 
 /** @throws HawserError not_found, conflict `in_use` */
 export function deleteScopeValue(tools: ScopeTools, actor: Actor, target: ScopeValueTarget): Promise<void> {
-  const { database, hasParameterFiles, locks } = tools;
+  const { database, hasParameterFiles, isRing, locks } = tools;
   return locks.run(PARAMETER_WRITES, async () => {
     const { value, names } = await requireScopeValue(database.read, target);
     const scope = { scopeTypeId: target.scopeTypeId, scopeTypeName: names.scopeType, value: value.value };
     if (await hasParameterFiles(scope, { publishedOnly: false })) throw inUse('It has parameter files');
+    if (await isRing(scope)) throw inUse('A version rolls out, and a step of it is for this value');
     await database.write.transaction().execute(async (trx) => {
       await requireScopeValue(trx, target);
       if (await isTagged(trx, 'scope_value_id', value.id)) throw inUse('A node is tagged with it');

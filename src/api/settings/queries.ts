@@ -4,10 +4,12 @@ import type { Db } from '../../db/database.ts';
 import {
   DEFAULT_LCM,
   DEFAULT_RETENTION,
+  DEFAULT_ROLLOUTS,
   DEFAULT_SERVER,
   DEFAULT_VALIDATION,
   type LcmDefaults,
   type RetentionSettings,
+  type RolloutSettings,
   type ServerSettings,
   type ValidationSettings,
 } from '../../domain/server-settings.ts';
@@ -26,6 +28,10 @@ export function readRetentionSettings(db: Db): Promise<RetentionSettings> {
 
 export function readValidationSettings(db: Db): Promise<ValidationSettings> {
   return readSettings(db, DEFAULT_VALIDATION);
+}
+
+export function readRolloutSettings(db: Db): Promise<RolloutSettings> {
+  return readSettings(db, DEFAULT_ROLLOUTS);
 }
 
 /** The settings that were set, and the defaults of the others. */

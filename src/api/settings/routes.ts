@@ -10,10 +10,12 @@ import { type Caller, operation, permitted, ResourceRoutes } from '../crud/route
 import {
   readLcmDefaults,
   readRetentionSettings,
+  readRolloutSettings,
   readServerSettings,
   readValidationSettings,
   saveSettings,
 } from './queries.ts';
+import { admitRolloutSettings } from './rollout-rings.ts';
 import { type Admitted, admitServerSettings } from './rotation-interval.ts';
 import {
   LcmDefaultsChange,
@@ -21,6 +23,8 @@ import {
   PublicSettingsView,
   RetentionSettingsChange,
   RetentionSettingsView,
+  RolloutSettingsChange,
+  RolloutSettingsView,
   ServerSettingsChange,
   ServerSettingsView,
   ValidationSettingsChange,
@@ -82,6 +86,16 @@ const GROUPS: readonly SettingsGroup[] = [
     view: RetentionSettingsView,
     change: RetentionSettingsChange,
     read: readRetentionSettings,
+  },
+  {
+    path: '/api/v1/settings/rollouts',
+    noun: 'RolloutSettings',
+    name: 'rollouts',
+    label: 'which scope type gives the rings of rollouts; those that run keep theirs',
+    view: RolloutSettingsView,
+    change: RolloutSettingsChange,
+    read: readRolloutSettings,
+    admit: admitRolloutSettings,
   },
 ];
 

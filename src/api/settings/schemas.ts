@@ -4,6 +4,7 @@ import { z } from 'zod';
 import {
   DEFAULT_LCM,
   DEFAULT_RETENTION,
+  DEFAULT_ROLLOUTS,
   DEFAULT_SERVER,
   DEFAULT_VALIDATION,
 } from '../../domain/server-settings.ts';
@@ -131,3 +132,18 @@ export const RetentionSettingsChange = z
     statusEventKeepDays: Count,
   })
   .meta({ id: 'RetentionSettingsChange', examples: [{ enabled: true, keepDays: 365 }] });
+
+export const RolloutSettingsView = z
+  .object({
+    rolloutScopeType: z
+      .string()
+      .nullable()
+      .describe('The name of the Restricted scope type whose values are the rings'),
+  })
+  .meta({ id: 'RolloutSettings', examples: [DEFAULT_ROLLOUTS] });
+
+/** Null means that nothing can be rolled out. An absent member stays as it is. */
+export const RolloutSettingsChange = z
+  .strictObject({ rolloutScopeType: z.string().nullable() })
+  .partial()
+  .meta({ id: 'RolloutSettingsChange', examples: [{ rolloutScopeType: 'Ring' }] });

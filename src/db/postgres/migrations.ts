@@ -5,10 +5,12 @@ import { baselineMigration } from './migrations/0019-baseline.ts';
 import { severalServersMigration } from './migrations/0020-several-servers.ts';
 import { signInMigration } from './migrations/0021-sign-in.ts';
 import { eventsMigration } from './migrations/0023-events.ts';
+import { rolloutsMigration } from './migrations/0024-rollouts.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0019-baseline': baselineMigration,
   '0020-several-servers': severalServersMigration,
   '0021-sign-in': signInMigration,
   '0023-events': eventsMigration,
+  '0024-rollouts': rolloutsMigration,
 };

@@ -23,6 +23,7 @@ import { runningChangesMigration } from './migrations/0019-running-changes.ts';
 import { severalServersMigration } from './migrations/0020-several-servers.ts';
 import { signInMigration } from './migrations/0021-sign-in.ts';
 import { eventsMigration } from './migrations/0023-events.ts';
+import { rolloutsMigration } from './migrations/0024-rollouts.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initialMigration,
@@ -47,6 +48,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0020-several-servers': severalServersMigration,
   '0021-sign-in': signInMigration,
   '0023-events': eventsMigration,
+  '0024-rollouts': rolloutsMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

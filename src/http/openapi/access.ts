@@ -97,7 +97,7 @@ export function describeAccess(access: Access): string {
     case 'grant': {
       const { scope, override } = GRANT_RULES[access.on];
       return (
-        `Needs ${access.level} on ${GRANTED[access.on]}, by a grant (of a token's scopes: \`${scope}\`) or by ` +
+        `Needs ${access.permission ? `the permission \`${access.permission}\`, and ` : ''}${access.level} on ${GRANTED[access.on]}, by a grant (of a token's scopes: \`${scope}\`) or by ` +
         `\`${override}\`${access.on === 'parameters' ? FALLBACK : ''}. To whom may not read it, it does not exist.`
       );
     }

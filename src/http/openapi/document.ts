@@ -64,6 +64,7 @@ const TAGS: Record<string, string> = {
   Retention: 'What is deleted when, by hand or on schedule',
   Audit: 'Who changed what',
   Events: 'The feed of what happens, for other programs',
+  Rollouts: 'Versions that reach the nodes ring by ring',
   Webhooks: 'Whom the server calls when something happens',
   Git: "Git's smart HTTP protocol, for stock clients",
   Health: 'For balancers and supervisors; never cached',

@@ -15,7 +15,7 @@ const IN_PATH: Record<string, { description: string; schema: JsonSchema; example
   tokenId: { description: 'Id of the token', schema: ID },
   identityId: { description: 'Id of the identity', schema: ID },
   federationId: { description: 'Id of the federation', schema: ID },
-  deliveryId: 'The id of the delivery',
+  deliveryId: { description: 'Id of the delivery', schema: ID },
   provider: {
     description: 'Name of the identity provider in the file of the server',
     schema: { type: 'string' },

@@ -155,6 +155,8 @@ describe('rollout document', () => {
     const steps: [what: string, at: number, change: object][] = [
       ['two open steps', 1, { state: 'Open', startedAt: '2026-03-01T10:00:00.000Z' }],
       ['no open step', 0, { state: 'Waiting', startedAt: null }],
+      ['an open step that says it waits', 0, { state: 'Waiting' }],
+      ['a waiting step that says it is open', 1, { state: 'Open' }],
       ['open since no time', 0, { startedAt: null }],
       ['open and ended', 0, { endedAt: '2026-03-01T10:00:00.000Z' }],
       ['waiting since a time', 1, { startedAt: '2026-03-01T10:00:00.000Z' }],
@@ -172,6 +174,27 @@ describe('rollout document', () => {
       });
       expect(parseRollout(text), what).to.equal(null);
     }
+    const time = '2026-03-01T10:00:00.000Z';
+    const [open, done] = [
+      { state: 'Open', startedAt: time },
+      { state: 'Done', startedAt: time, endedAt: time },
+    ];
+    const courses: [what: string, step: number, states: object[]][] = [
+      ['two open steps, of which the later counts', 1, [open, open]],
+      ['a step beyond the last', 2, [done, done]],
+      ['a step that was left out', 1, [{}, open]],
+      ['done before its time', 0, [open, done]],
+    ];
+    const course = (step: number, states: object[]) =>
+      changed((record) => {
+        Object.assign(record, { step });
+        states.forEach((state, at) => {
+          Object.assign(record['steps']?.[at] as Json, { state: 'Waiting', startedAt: null }, state);
+        });
+      });
+    expect(parseRollout(course(1, [done, open]))?.step).to.equal(1);
+    for (const [what, step, states] of courses)
+      expect(parseRollout(course(step, states)), what).to.equal(null);
     const gates: object[] = [
       ...[{ successShare: 1.01 }, { bakeTime: '00:00:00' }, { bakeTime: 'PT1H' }, { bakeTime: '1.0:00:00' }],
       ...[{ deadline: 'x' }, { deadline: '0.01:00:00' }, { maxSilent: -1 }, { minNodes: 1.5 }],

@@ -164,6 +164,26 @@ describe('rollouts and their audit entries', () => {
     ]);
   });
 
+  it('come with the versions of another repository', async () => {
+    const other = makeStore(join(root, 'other'), []);
+    await other.prepare();
+    await makeWeb(other, '3.0.0');
+    const begun = await publishInto(other, '3.0.0');
+    await other.close();
+    const path = join(root, 'other', 'configurations', 'web.git');
+    const source = await TagSource.open(path, join(root, 'unused'), process.env['PATH'] ?? '');
+    const { groups } = groupTags('configurations', source.tags);
+    const [group = []] = groups;
+    const load = () => source.objectsOf(group.map(({ oid }) => oid));
+    const taken = await adoptVersion({ database, store, now: AT }, target, { group, load });
+    expect([groups.length, ...taken]).to.have.members([1, 'refs/tags/v3.0.0', 'refs/heads/rollout/3.0.0']);
+    expect((await store.versions(WEB)).get('3.0.0')?.rollout).to.deep.equal(begun);
+    expect(await entries()).to.have.members([
+      'hawser version_published 3.0.0',
+      'hawser rollout_started 3.0.0',
+    ]);
+  });
+
   itOnSqlite(
     'are recorded by the next holder of the lock where the server was killed before it did',
     async () => {

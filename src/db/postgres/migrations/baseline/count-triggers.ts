@@ -65,22 +65,26 @@ const REPORTS = [
 ];
 
 /** The sums of the changes of uses, of those that rise or of those that fall. */
-const uses = (event: Event, which: '>' | '<') =>
-  `select checksum, sum(by) as by from (${differences(event, 'checksum')}) as changes
+const uses = (changes: string, which: '>' | '<') =>
+  `select checksum, sum(by) as by from (${changes}) as changes
       where checksum is not null group by checksum having sum(by) ${which} 0 order by checksum`;
 
-const use = (event: Event) =>
-  `insert into checksum_uses (checksum, uses) ${uses(event, '>')}
+/** @param changes a query for checksums that came and went, as `differences` gives it */
+export const useChecksums = (changes: string) =>
+  `insert into checksum_uses (checksum, uses) ${uses(changes, '>')}
       on conflict (checksum) do update set uses = checksum_uses.uses + excluded.uses;`;
 
 /** A manifest ends with the last use of its checksum. */
-const leave = (event: Event) =>
+export const leaveChecksums = (changes: string) =>
   `with ended as (
-        delete from checksum_uses using (${uses(event, '<')}) as less
+        delete from checksum_uses using (${uses(changes, '<')}) as less
         where checksum_uses.checksum = less.checksum and uses + by <= 0 returning checksum_uses.checksum)
       delete from manifests using ended where manifests.checksum = ended.checksum;
-      update checksum_uses set uses = uses + by from (${uses(event, '<')}) as less
+      update checksum_uses set uses = uses + by from (${uses(changes, '<')}) as less
         where checksum_uses.checksum = less.checksum;`;
+
+const use = (event: Event) => useChecksums(differences(event, 'checksum'));
+const leave = (event: Event) => leaveChecksums(differences(event, 'checksum'));
 
 const USES = [
   ...afterEach('insert', 'node_running', 'checksum_uses_node_insert', use('insert')),

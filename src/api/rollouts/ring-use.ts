@@ -1,0 +1,28 @@
+/** Finds out from all repositories whether a rollout that has not ended is by a scope type, or has a step of its value. */
+
+import pLimit from 'p-limit';
+import { isRolling } from '../../versions/rollout-rules.ts';
+import type { GitStore } from '../../versions/store.ts';
+import type { RingLookup } from '../scope-types/changes.ts';
+
+/** After a start each repository is read from the disk. The bound leaves room for other requests. */
+const CONCURRENT_LOADS = 16;
+
+/** A repository that cannot be read fails the call, because something may roll out in it. */
+export function ringLookup(store: GitStore): RingLookup {
+  return async ({ scopeTypeId, value }) => {
+    const loads = pLimit(CONCURRENT_LOADS);
+    const isInUse = async (kind: 'configurations' | 'composites', name: string) => {
+      const { versions } = await store.versions({ kind, name });
+      return versions.filter(isRolling).some(({ rollout: { record } }) => {
+        const { scopeType, steps } = record;
+        return scopeType.id === scopeTypeId && (value === null || steps.some(({ ring }) => ring === value));
+      });
+    };
+    const answers = (['configurations', 'composites'] as const).map(async (kind) => {
+      const names = await store.list(kind);
+      return Promise.all(names.map((name) => loads(() => isInUse(kind, name))));
+    });
+    return (await Promise.all(answers)).flat().includes(true);
+  };
+}

@@ -1,0 +1,145 @@
+/** `/api/v1/rollouts`, and `.../rollouts` of configurations and composites: versions that reach nodes ring by ring. */
+
+import { DEEDS, type Deed } from '../../domain/rollout-machine.ts';
+import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
+import type { Route } from '../../http/route.ts';
+import { GRANT_KINDS, type ResourceKind } from '../../versions/rows.ts';
+import { permitted } from '../crud/routes.ts';
+import { pageOfList } from '../crud/rows.ts';
+import { type GrantedRoutes, grantedRoutes } from '../crud/versioned.ts';
+import { move, type RolloutTools, start } from './moves.ts';
+import { AnyRolloutFilter, NewRollout, RolloutDeed, RolloutFilter, RolloutView } from './schemas.ts';
+import { inState, readableRollouts, requireRollout, rolloutsOf, showRollout } from './show.ts';
+
+const TAGS = ['Rollouts'];
+
+/** The path of the rollouts of each kind, and what its operation ids have after the verb. */
+const KINDS = {
+  configurations: { path: '/api/v1/configurations/{name}/rollouts', noun: 'ConfigurationRollout' },
+  composites: { path: '/api/v1/composite-configurations/{name}/rollouts', noun: 'CompositeRollout' },
+} as const;
+
+const SUMMARIES: Record<Deed, string> = {
+  pause: 'Open no further step until the rollout is resumed',
+  resume: 'Go on with a rollout that is paused; bake time and deadline begin anew',
+  approve: 'Approve the open step, for a gate that asks for it; not by the one who published the version',
+  halt: 'End the rollout: nobody new gets the version, and its holders keep it unless `onHalt` is Revert',
+  revert: 'End the rollout, and give those who have the version what they had',
+  complete: 'End the rollout: all nodes get the version',
+};
+
+export function rolloutRoutes(tools: RolloutTools): Route[] {
+  return [
+    allRoute(tools),
+    ...(['configurations', 'composites'] as const).flatMap((kind) => [
+      ...readingRoutes(tools, kind),
+      ...writingRoutes(tools, kind),
+    ]),
+  ];
+}
+
+function allRoute(tools: RolloutTools): Route {
+  return permitted(tools.database, TAGS, 'nodes.read').list('/api/v1/rollouts', {
+    id: 'listRollouts',
+    summary: 'List the rollouts of all that the caller may read, the newest first',
+    query: AnyRolloutFilter,
+    answer: { description: 'The rollouts', schema: RolloutView },
+    problems: READING_REPOSITORIES,
+    async rows({ principal, query: { state, ...query } }) {
+      return pageOfList(inState(await readableRollouts(tools, principal, query), state), query);
+    },
+    show: (found) => showRollout(tools, found),
+  });
+}
+
+function readingRoutes(tools: RolloutTools, kind: ResourceKind): Route[] {
+  const { path, noun } = KINDS[kind];
+  const permission = 'nodes.read';
+  const { reading } = grantedRoutes(tools.database, TAGS, { on: GRANT_KINDS[kind], permission });
+  return [
+    reading.list(path, {
+      id: `list${noun}s`,
+      summary: 'List rollouts, the newest first',
+      query: RolloutFilter,
+      answer: { description: 'The rollouts', schema: RolloutView },
+      problems: READING_REPOSITORIES,
+      rows: async ({ resource, query }) =>
+        pageOfList(inState(await rolloutsOf(tools, { kind, resource }), query.state), query),
+      show: (found) => showRollout(tools, found),
+    }),
+    reading.get(`${path}/{version}`, {
+      id: `get${noun}`,
+      summary: 'Read the rollout of a version with its history',
+      answer: { description: 'The rollout', schema: RolloutView },
+      problems: READING_REPOSITORIES,
+      handle: async ({ resource, params }) =>
+        showRollout(tools, await requireRollout(tools, { kind, resource }, params['version'] ?? '')),
+    }),
+  ];
+}
+
+function writingRoutes(tools: RolloutTools, kind: ResourceKind): Route[] {
+  const permission = 'rollouts.manage';
+  const { modifying } = grantedRoutes(tools.database, TAGS, { on: GRANT_KINDS[kind], permission });
+  return [
+    startRoute(tools, kind, modifying),
+    ...DEEDS.map((deed) => deedRoute(tools, { kind, deed }, modifying)),
+  ];
+}
+
+/** What publishing a draft of each kind answers beside the rest. */
+const PUBLISHING_PROBLEMS = {
+  configurations: ['incompatible_parameters', [409, 'validation_failed']],
+  composites: ['no_children', 'unpublished_child'],
+} as const;
+
+function startRoute(tools: RolloutTools, kind: ResourceKind, modifying: GrantedRoutes): Route {
+  const { path, noun } = KINDS[kind];
+  return modifying.create(path, {
+    id: `start${noun}`,
+    summary: 'Roll a version out, ring by ring',
+    description:
+      'A draft is published into its rollout, by the rules for publishing. Of published versions only the highest can be ' +
+      'rolled out. The first step opens at once. The rollout of a lower version ends as Superseded. The rings are the ' +
+      'values of the scope type that the setting `rolloutScopeType` names, in the order of their text.',
+    body: { kind: 'json', schema: NewRollout },
+    answer: { description: 'The rollout', schema: RolloutView },
+    problems: [
+      ...['no_rings', 'rollout_running', 'rollout_halted', 'not_possible', 'draft_changed'],
+      ...['versions_changed', 'state_changed', 'in_use'],
+      ...PUBLISHING_PROBLEMS[kind],
+      ...WRITING_REPOSITORIES,
+    ],
+    key: ({ version }) => version,
+    async handle({ caller, resource, body }) {
+      await start(tools, { kind, resource, ...caller }, body);
+      return showRollout(tools, await requireRollout(tools, { kind, resource }, body.version));
+    },
+  });
+}
+
+function deedRoute(
+  tools: RolloutTools,
+  { kind, deed }: { kind: ResourceKind; deed: Deed },
+  modifying: GrantedRoutes,
+): Route {
+  const { path, noun } = KINDS[kind];
+  return modifying.update(`${path}/{version}/${deed}`, {
+    id: `${deed}${noun}`,
+    method: 'POST',
+    represents: `${path}/{version}`,
+    summary: SUMMARIES[deed],
+    body: { kind: 'json', schema: RolloutDeed },
+    answer: { description: 'The rollout as it is now', schema: RolloutView },
+    problems: [
+      ...['state_changed', 'not_possible', 'versions_changed', 'in_use'],
+      ...(deed === 'approve' ? ['same_person'] : []),
+      ...WRITING_REPOSITORIES,
+    ],
+    async handle({ caller, resource, params, body }) {
+      const version = params['version'] ?? '';
+      await move(tools, { kind, resource, ...caller }, { version, deed }, body);
+      return showRollout(tools, await requireRollout(tools, { kind, resource }, version));
+    },
+  });
+}

@@ -1,0 +1,187 @@
+/** Shapes of rollouts: the plan that starts one, the deed that moves one, and what is shown of it. */
+
+import { z } from 'zod';
+import {
+  type Gate,
+  NO_COUNTS,
+  ON_HALT,
+  ROLLOUT_STATES,
+  type RolloutCounts,
+  STEP_STATES,
+} from '../../domain/rollout.ts';
+import { MAX_STEPS } from '../../domain/rollout-plan.ts';
+import {
+  choice,
+  Duration,
+  Flag,
+  given,
+  Message,
+  orUnchanged,
+  Paging,
+  Timestamp,
+} from '../../http/schemas.ts';
+import { Reason } from '../crud/withdraw-routes.ts';
+
+const DEFAULT_GATE: Gate = {
+  ...{ minNodes: 1, successShare: 0.95, maxRegressions: 0, maxSilent: null },
+  ...{ bakeTime: '01:00:00', deadline: '1.00:00:00', approval: false },
+};
+
+/** A member that has this value where it is null or absent. */
+const or = <T extends z.ZodType>(schema: T, value: z.output<T>, description: string) =>
+  schema
+    .nullish()
+    .transform((said): z.output<T> => (said ?? value) as z.output<T>)
+    .meta({ description: `${description}; without it, ${value}` });
+
+const Count = z.int32().min(0);
+const DurationText = Duration.transform(({ text }) => text);
+const { minNodes, successShare, maxRegressions, bakeTime, deadline, approval } = DEFAULT_GATE;
+
+const NewGate = z.strictObject({
+  minNodes: or(Count, minNodes, 'So many nodes must have been judged, as successes or regressions'),
+  successShare: or(
+    z.number().min(0).max(1),
+    successShare,
+    'The least share of successes in the nodes that have taken the version and were not bad before',
+  ),
+  maxRegressions: or(Count, maxRegressions, 'With more regressions the rollout halts at once'),
+  maxSilent: Count.nullish()
+    .transform((count) => count ?? null)
+    .meta({ description: 'So many nodes may have taken it and not reported since; null sets no limit' }),
+  bakeTime: or(DurationText, bakeTime, 'For so long all of it must hold'),
+  deadline: or(DurationText, deadline, 'After so long without a verdict the rollout pauses'),
+  approval: or(z.boolean(), approval, 'Whether somebody must approve who is not the one who published'),
+});
+
+const Ring = z.string().nullable().meta({
+  description: 'A value of the scope type of the rings; null stands for the nodes without a tag of it',
+});
+const Percent = z.int().min(1).max(100);
+
+export const NewRollout = z
+  .strictObject({
+    version: z.string().meta({ description: 'A draft, which is published; or the highest published one' }),
+    steps: z
+      .array(
+        z.strictObject({
+          ring: Ring,
+          percent: or(Percent, 100, 'The share of the nodes of the ring'),
+          gate: NewGate,
+        }),
+      )
+      .min(1)
+      .max(MAX_STEPS)
+      .meta({ description: 'In the order of the rings; a ring may come again with a larger share' }),
+    onHalt: choice(...ON_HALT).meta({
+      description: 'What the nodes that have it get when it halts: with Revert what they had',
+    }),
+    message: orUnchanged(Message),
+  })
+  .meta({
+    id: 'NewRollout',
+    examples: [
+      {
+        version: '1.4.0',
+        steps: [
+          { ring: 'canary', gate: { minNodes: 10 } },
+          { ring: null, percent: 10, gate: { approval: true } },
+          { ring: null, gate: {} },
+        ],
+        onHalt: 'Revert',
+      },
+    ],
+  });
+
+export const RolloutDeed = z
+  .strictObject({
+    reason: Reason,
+    expectedState: choice(...ROLLOUT_STATES).meta({
+      description: 'The state that the caller has seen; in another one nothing is done',
+    }),
+  })
+  .meta({
+    id: 'RolloutDeed',
+    examples: [{ reason: 'The load balancer is being replaced', expectedState: 'Running' }],
+  });
+
+const ABOUT_COUNTS: Record<keyof RolloutCounts, string> = {
+  offered: 'Who would get the version, of the nodes of the open steps',
+  taken: 'Those that declare it, or were served it',
+  success: 'Those that are well with it',
+  regression: 'Those that were well before, and are not now',
+  alreadyBad: 'Those that were not well before either',
+  silent: 'Those that have taken it, and have not reported since',
+  absent: 'Those that have not polled since it is open to them',
+};
+const CountsView = z.object(
+  Object.fromEntries(
+    Object.entries(ABOUT_COUNTS).map(([name, description]) => [name, z.int().meta({ description })]),
+  ) as Record<keyof RolloutCounts, z.ZodInt>,
+);
+
+const StepView = z.object({
+  ring: Ring,
+  percent: z.int(),
+  gate: z.object({
+    ...{ minNodes: z.int(), successShare: z.number(), maxRegressions: z.int() },
+    ...{ maxSilent: z.int().nullable(), bakeTime: z.string(), deadline: z.string(), approval: z.boolean() },
+  }),
+  state: z.enum(STEP_STATES),
+  counts: CountsView.meta({
+    description: 'Of the nodes of all open steps; of a step that is done as they were when it closed',
+  }),
+  startedAt: Timestamp.nullable(),
+  endedAt: Timestamp.nullable(),
+});
+
+const State = z.enum(ROLLOUT_STATES);
+
+const EntryView = z.object({
+  at: Timestamp,
+  actorName: z.string().meta({ description: '`Hawser` where the server did it by itself' }),
+  from: State.nullable().meta({ description: 'Null in the first entry' }),
+  to: State,
+  reason: z.string(),
+  counts: CountsView,
+});
+
+const AT = '2026-11-20T10:00:00.000Z';
+const STEP = { percent: 100, gate: DEFAULT_GATE, counts: NO_COUNTS };
+
+export const RolloutView = z
+  .object({
+    configurationName: z.string().meta({ description: 'Or the name of the composite' }),
+    isComposite: z.boolean(),
+    version: z.string(),
+    state: State,
+    step: z.int().meta({ description: 'The newest step that is open, from 0' }),
+    steps: z.array(StepView),
+    onHalt: z.enum(ON_HALT),
+    createdBy: z.string(),
+    createdAt: Timestamp,
+    history: z.array(EntryView).meta({
+      description: 'One entry for each commit, the oldest first; of a longer history the newest 1,000',
+    }),
+  })
+  .meta({
+    id: 'Rollout',
+    examples: [
+      {
+        ...{ configurationName: 'web', isComposite: false, version: '1.4.0', state: 'Running', step: 0 },
+        steps: [
+          { ring: 'canary', ...STEP, state: 'Open', startedAt: AT, endedAt: null },
+          { ring: null, ...STEP, state: 'Waiting', startedAt: null, endedAt: null },
+        ],
+        ...{ onHalt: 'Keep', createdBy: 'alice', createdAt: AT },
+        history: [{ at: AT, actorName: 'alice', from: null, to: 'Running', reason: '', counts: NO_COUNTS }],
+      },
+    ],
+  });
+
+export const RolloutFilter = Paging.extend({ state: given(choice(...ROLLOUT_STATES)) });
+
+export const AnyRolloutFilter = RolloutFilter.extend({
+  configurationName: given(z.string()).meta({ description: 'Or the name of a composite' }),
+  isComposite: given(Flag),
+});

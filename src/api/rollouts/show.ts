@@ -1,0 +1,125 @@
+/** Finds rollouts and shows them: what their records say, the counts of now, and their history. */
+
+import pLimit from 'p-limit';
+import type { Database, Db } from '../../db/database.ts';
+import { readRolloutCounts } from '../../db/rollouts.ts';
+import type { RolloutCounts, RolloutRecord, RolloutState } from '../../domain/rollout.ts';
+import { toTimestamp } from '../../lib/clock.ts';
+import { notFound } from '../../lib/errors.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import { readableIds } from '../../security/rights.ts';
+import type { RollingRef } from '../../versions/rollout-rules.ts';
+import { GRANT_KINDS, notFoundIfDeleted, type Owner, type ResourceKind } from '../../versions/rows.ts';
+import type { GitStore, VersionIndex } from '../../versions/store.ts';
+import { readableIndex } from '../crud/versioned.ts';
+
+export interface RolloutReading {
+  database: Database;
+  store: GitStore;
+}
+
+/** Whose rollout it is, and the version that rolls out or did. */
+export interface FoundRollout {
+  owner: Owner<ResourceKind>;
+  ref: RollingRef;
+}
+
+/** After a start each repository is read from the disk. The bound leaves room for other requests. */
+const CONCURRENT_LOADS = 16;
+
+/** The rollouts of one configuration or composite, the newest first. @throws HawserError not_found where it was deleted */
+export async function rolloutsOf(
+  { database, store }: RolloutReading,
+  owner: Owner<ResourceKind>,
+): Promise<FoundRollout[]> {
+  const { kind, resource } = owner;
+  const index = await notFoundIfDeleted(database, kind, resource.id, () =>
+    store.versions({ kind, name: resource.name }),
+  );
+  return newestFirst(inIndex(owner, index));
+}
+
+/** @throws HawserError not_found without such a rollout */
+export async function requireRollout(
+  tools: RolloutReading,
+  owner: Owner<ResourceKind>,
+  version: string,
+): Promise<FoundRollout> {
+  const found = (await rolloutsOf(tools, owner)).find(({ ref }) => ref.version === version);
+  if (found === undefined) throw notFound('There is no such rollout.');
+  return found;
+}
+
+/** The rollouts of all that the user may read, the newest first. A repository that cannot be read has none. */
+export async function readableRollouts(
+  { database: { read }, store }: RolloutReading,
+  principal: UserPrincipal,
+  {
+    configurationName,
+    isComposite,
+  }: { configurationName?: string | undefined; isComposite?: boolean | undefined },
+): Promise<FoundRollout[]> {
+  const loads = pLimit(CONCURRENT_LOADS);
+  const kinds = (['configurations', 'composites'] as const).filter(
+    (kind) => isComposite === undefined || isComposite === (kind === 'composites'),
+  );
+  const found = kinds.map(async (kind) => {
+    const ids = readableIds(read, principal, GRANT_KINDS[kind]);
+    const all = read.selectFrom(kind as ResourceKind).select(['id', 'name']);
+    const named = configurationName === undefined ? all : all.where('name', '=', configurationName);
+    const rows = await (ids === 'all' ? named : named.where('id', 'in', ids)).execute();
+    const indexes = rows.map(async (resource) => {
+      const index = await loads(() => readableIndex(store, { kind, name: resource.name }));
+      return index === null ? [] : inIndex({ kind, resource }, index);
+    });
+    return (await Promise.all(indexes)).flat();
+  });
+  return newestFirst((await Promise.all(found)).flat());
+}
+
+export function inState(rollouts: readonly FoundRollout[], state: RolloutState | undefined): FoundRollout[] {
+  return rollouts.filter(({ ref }) => state === undefined || ref.rollout.record.state === state);
+}
+
+function inIndex(owner: Owner<ResourceKind>, { versions }: VersionIndex): FoundRollout[] {
+  const refs = versions.filter((ref): ref is RollingRef => ref.rollout !== null);
+  return refs.map((ref) => ({ owner, ref }));
+}
+
+/** Names and versions make the order a total one. */
+function newestFirst(rollouts: readonly FoundRollout[]): FoundRollout[] {
+  const keyOf = ({ owner: { kind, resource }, ref }: FoundRollout) =>
+    [ref.rollout.record.createdAt, kind, resource.name, ref.version].join(' ');
+  const keyed = rollouts.map((found) => ({ found, key: keyOf(found) }));
+  return keyed.sort((a, b) => (a.key < b.key ? 1 : -1)).map(({ found }) => found);
+}
+
+/** @throws HawserError `repository_damaged` when a commit of its history cannot be read */
+export async function showRollout({ database, store }: RolloutReading, { owner, ref }: FoundRollout) {
+  const { kind, resource } = owner;
+  const { record } = ref.rollout;
+  const { version, state, step, onHalt, createdBy, createdAt } = record;
+  const counts = await latestCounts(database.read, owner, record);
+  const steps = record.steps.map((each, at) => (at === step && counts ? { ...each, counts } : each));
+  const history = await store.rolloutHistory({ kind, name: resource.name }, ref);
+  return {
+    ...{ configurationName: resource.name, isComposite: kind === 'composites', version, state, step },
+    ...{ steps, onHalt, createdBy, createdAt },
+    history: history.map(({ at, actorName, from, to, reason, counts }) => {
+      return { at: toTimestamp(at), actorName, from, to, reason, counts };
+    }),
+  };
+}
+
+/** What the last evaluation of the open step has found; null before the first one, and when the rollout has ended. */
+export async function latestCounts(
+  db: Db,
+  { kind, resource: { id } }: Owner<ResourceKind>,
+  { version, state, step, steps }: RolloutRecord,
+): Promise<RolloutCounts | null> {
+  if (state !== 'Running' && state !== 'Paused') return null;
+  const last = await readRolloutCounts(db, { kind, id, version });
+  // An older one lacks the nodes to which the step opened the version.
+  const isOfStep = last !== null && last.evaluatedAt >= Date.parse(steps[step]?.startedAt ?? '');
+  return isOfStep ? last.counts : null;
+}

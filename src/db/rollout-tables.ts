@@ -1,0 +1,63 @@
+/** Row types of what is counted of rollouts. Rules as in schema.ts. Everything else about a rollout is in Git. */
+
+import type { Generated } from 'kysely';
+import type { NodeStatus } from '../domain/report-verdict.ts';
+
+/** The version of a configuration or composite that rolls out, or has. */
+export interface RolloutKey {
+  kind: 'configurations' | 'composites';
+  resource_id: string;
+  version: string;
+}
+
+/** The last evaluation of a rollout. */
+export interface RolloutCountsTable extends RolloutKey {
+  evaluated_at: number;
+  /** JSON: RolloutCounts. */
+  counts: string;
+}
+
+/** A node that has taken a version, as long as the rollout of it is under way. */
+export interface RolloutNodesTable extends RolloutKey {
+  node_id: string;
+  /** By the last report of a Test or a Set before the node took the version. It stays as it was seen first. */
+  status_before: NodeStatus;
+  taken_at: number;
+  /** That of the last report of a Test or a Set since; null together with the status before the first one. */
+  operation: 'Test' | 'Set' | null;
+  status: NodeStatus | null;
+  /** Whether a Set since then came before that report. */
+  has_set: Generated<number>;
+}
+
+export interface RolloutTables {
+  rollout_counts: RolloutCountsTable;
+  rollout_nodes: RolloutNodesTable;
+}
+
+/** The statements that make the tables, the same on both engines but for the type of texts. */
+export function rolloutStatements(text: string): readonly string[] {
+  const key = `kind ${text} not null check (kind in ('configurations', 'composites')),
+      resource_id ${text} not null,
+      version ${text} not null`;
+  return [
+    `create table rollout_counts (
+      ${key},
+      evaluated_at bigint not null,
+      counts ${text} not null,
+      primary key (kind, resource_id, version))`,
+    `create table rollout_nodes (
+      ${key},
+      node_id ${text} not null references nodes (id) on delete cascade,
+      status_before ${text} not null,
+      taken_at bigint not null,
+      operation ${text} check (operation in ('Test', 'Set')),
+      status ${text},
+      has_set integer not null default 0,
+      primary key (kind, resource_id, version, node_id),
+      foreign key (kind, resource_id, version) references rollout_counts (kind, resource_id, version)
+        on delete cascade,
+      check ((operation is null) = (status is null)))`,
+    'create index rollout_nodes_by_node on rollout_nodes (node_id)',
+  ];
+}

@@ -1,0 +1,133 @@
+/** Writes what is known of the nodes of a rollout, and its last counts, which every server shows. */
+
+import { type RawBuilder, sql } from 'kysely';
+import type { RolloutCounts } from '../domain/rollout.ts';
+import { MINUTE } from '../lib/clock.ts';
+import type { Db } from './database.ts';
+import { engineOf } from './engine-of.ts';
+import type { RolledOut } from './read-rollouts.ts';
+import type { RolloutKey } from './rollout-tables.ts';
+
+export interface LastCounts {
+  /** Epoch milliseconds. */
+  evaluatedAt: number;
+  counts: RolloutCounts;
+}
+
+/** A node that has taken the version, and when it said so, in epoch milliseconds. */
+export type Taker = readonly [nodeId: string, takenAt: number];
+
+/** The last evaluation of a rollout; null before the first one. */
+export async function readRolloutCounts(
+  db: Db,
+  { kind, id, version }: Omit<RolledOut, 'name'>,
+): Promise<LastCounts | null> {
+  const row = await db
+    .selectFrom('rollout_counts')
+    .select(['evaluated_at', 'counts'])
+    .where('kind', '=', kind)
+    .where('resource_id', '=', id)
+    .where('version', '=', version)
+    .executeTakeFirst();
+  return row ? { evaluatedAt: row.evaluated_at, counts: JSON.parse(row.counts) as RolloutCounts } : null;
+}
+
+/** Nothing is written where the configuration or composite was deleted meanwhile. */
+export async function saveRolloutCounts(
+  db: Db,
+  { kind, id, version }: Omit<RolledOut, 'name'>,
+  { evaluatedAt, counts }: LastCounts,
+): Promise<void> {
+  await sql`insert into rollout_counts (kind, resource_id, version, evaluated_at, counts)
+    select ${kind}, id, ${version}, cast(${evaluatedAt} as bigint), ${JSON.stringify(counts)}
+    from ${sql.table(kind)} where id = ${id}
+    on conflict (kind, resource_id, version) do update
+      set evaluated_at = excluded.evaluated_at, counts = excluded.counts`.execute(db);
+}
+
+/**
+ * Looks at the reports of nodes that have taken the version. What a node was before is kept as it was seen first, and the
+ * last report since then as it is seen now. Nodes that were deleted are skipped. The counts must have been saved before.
+ * @param began when the rollout began, in epoch milliseconds; nothing is older of what nodes reported of the version
+ */
+export async function noteTakers(
+  db: Db,
+  rolledOut: RolledOut,
+  takers: readonly Taker[],
+  { began, now }: { began: number; now: number },
+): Promise<void> {
+  const { kind, id, version } = rolledOut;
+  const isSince = (report: string) => reportsOf(db, rolledOut, report);
+  // A report from the future was sent before the clock was set back, and is not the last one.
+  const latest = now + MINUTE;
+  await sql`with taken as (
+      select n.id, coalesce(b.taken_at, cast(given.value ->> 1 as bigint)) as taken_at
+      from ${engineOf(db).rows(takers)} given join nodes n on n.id = given.value ->> 0
+      left join rollout_nodes b on b.kind = ${kind} and b.resource_id = ${id} and b.version = ${version}
+        and b.node_id = n.id
+      where exists (select 1 from rollout_counts
+        where kind = ${kind} and resource_id = ${id} and version = ${version})),
+    found as (
+      select t.id, t.taken_at,
+        (select b.seq from reports b where b.node_id = t.id and b.operation in ('Test', 'Set')
+          and not (${isSince('b')}) order by b.timestamp desc, b.seq desc limit 1) as before_seq,
+        (select l.seq from reports l where l.node_id = t.id and l.operation in ('Test', 'Set')
+          and l.timestamp <= ${latest} and l.timestamp >= case when t.taken_at < ${began} then t.taken_at else ${began} end
+          and ${isSince('l')} order by l.timestamp desc, l.seq desc limit 1) as last_seq
+      from taken t)
+    insert into rollout_nodes (kind, resource_id, version, node_id, status_before, taken_at, operation, status, has_set)
+    select ${kind}, ${id}, ${version}, t.id, coalesce(${statusIn('b')}, 'Unknown'), t.taken_at, l.operation,
+      case when l.seq is not null then ${statusIn('l')} end,
+      case when l.operation = 'Test' and l.in_desired_state = 0 and exists (
+        select 1 from reports s where s.node_id = t.id and s.operation = 'Set' and s.seq < l.seq
+          and s.timestamp >= case when t.taken_at < ${began} then t.taken_at else ${began} end
+          and ${isSince('s')}) then 1 else 0 end
+    from found t left join reports b on b.seq = t.before_seq left join reports l on l.seq = t.last_seq
+    where true
+    on conflict (kind, resource_id, version, node_id) do update
+      set operation = excluded.operation, status = excluded.status, has_set = excluded.has_set
+      where (rollout_nodes.operation, rollout_nodes.status, rollout_nodes.has_set)
+        is distinct from (excluded.operation, excluded.status, excluded.has_set)`.execute(db);
+}
+
+/** Whether a report is of the version: by the checksum that it names, or by its time where nothing is known of that. */
+function reportsOf(db: Db, { kind, name, version }: RolledOut, report: string): RawBuilder<unknown> {
+  const seq = sql.ref(`${report}.seq`);
+  const own = sql`m.configuration_name = ${name} and m.version = ${version}
+    and m.is_composite = ${kind === 'composites' ? 1 : 0}`;
+  // The parts are written by `recordOf` of resolve/manifest-record.ts, in this order of members.
+  const part = `{"configurationName":${JSON.stringify(name)},"version":${JSON.stringify(version)},`;
+  const isIn = engineOf(db).placeIn(sql`m.content`, part);
+  const holds = kind === 'composites' ? own : sql`(${own} or m.is_composite = 1 and ${isIn} > 0)`;
+  return sql`coalesce((select case when exists (select 1 from manifests m where m.checksum = c.checksum and ${holds})
+      then 1 else 0 end from report_checksums c where c.report_seq = ${seq}),
+    case when ${sql.ref(`${report}.timestamp`)} >= t.taken_at then 1 else 0 end) = 1`;
+}
+
+/** As `judgeReport` has it. */
+const statusIn = (report: 'b' | 'l') =>
+  sql.raw(`case when ${report}.had_errors = 1 then 'Error' when ${report}.in_desired_state = 1 then 'Compliant'
+    when ${report}.in_desired_state = 0 then 'NonCompliant' else 'Unknown' end`);
+
+/** Of which versions something is kept, of all configurations and composites. */
+export function listKeptRollouts(db: Db): Promise<RolloutKey[]> {
+  return db.selectFrom('rollout_counts').select(['kind', 'resource_id', 'version']).execute();
+}
+
+/**
+ * Deletes some of what is known of the nodes of a rollout.
+ * @returns whether nothing of it is left
+ */
+export async function removeTakers(db: Db, key: RolloutKey, atMost: number): Promise<boolean> {
+  const { numAffectedRows } = await sql`delete from rollout_nodes where ${isOf(key)} and node_id in (
+    select node_id from rollout_nodes where ${isOf(key)} order by node_id limit ${atMost})`.execute(db);
+  return Number(numAffectedRows ?? 0) < atMost;
+}
+
+/** Deletes the last counts of a rollout, and with them what is left of its nodes. */
+export async function removeRolloutCounts(db: Db, key: RolloutKey): Promise<void> {
+  await sql`delete from rollout_counts where ${isOf(key)}`.execute(db);
+}
+
+const isOf = ({ kind, resource_id, version }: RolloutKey) =>
+  sql`kind = ${kind} and resource_id = ${resource_id} and version = ${version}`;

@@ -1,0 +1,205 @@
+/**
+ * Moves the rollouts that are under way on by what the nodes report. The leader does it, every ten seconds and soon after
+ * a rollout has moved. Whatever fails leaves a rollout as it is, and is done again. No two servers make one transition, as
+ * it counts only for the record from which it was made.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../db/database.ts';
+import { noteTakers, readRolloutCounts, saveRolloutCounts, type Taker } from '../db/rollouts.ts';
+import { NO_COUNTS, type RolloutCounts } from '../domain/rollout.ts';
+import { evaluateRollout, haltByWithdrawal, type Transition } from '../domain/rollout-machine.ts';
+import { type Clock, MINUTE, SECOND } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { Threads } from '../lib/threads.ts';
+import type { FleetTasks } from '../resolve/fleet-tasks.ts';
+import { systemActor } from '../security/audit.ts';
+import { moveRollout } from '../versions/rollouts.ts';
+import type { GitStore } from '../versions/store.ts';
+import type { MovedRepositories } from './moved-repositories.ts';
+import { RolloutFinder, type UnderWay } from './under-way.ts';
+
+const INTERVAL = 10 * SECOND;
+/** Milliseconds between two looks at what has moved. */
+const PAUSE = 1 * SECOND;
+/** Milliseconds after each piece of takers, so that requests get most of the time. */
+const GIVE_WAY = 5;
+/** Counts that stay the same are written so often, so that whoever reads them sees that they are current. */
+const RENEWAL = 1 * MINUTE;
+/** The name by which the threads count whose turn it is. */
+const CALLER = 'rollouts';
+
+export interface EvaluationTools {
+  database: Database;
+  store: GitStore;
+  clock: Clock;
+  log: Log;
+  questions: Threads<FleetTasks>;
+  moved: MovedRepositories;
+}
+
+/** What the leader remembers of a rollout between two evaluations. */
+interface Memory {
+  /** See `EvaluationInput`. */
+  heldSince: number | null;
+  /** The number of the last report that was looked at. */
+  lastReport: number | null;
+  saved: { text: string; at: number } | null;
+  isFailing: boolean;
+}
+
+export class RolloutEvaluation {
+  private readonly tools: EvaluationTools;
+  private readonly finder: RolloutFinder;
+  private readonly memories = new Map<string, Memory>();
+  private readonly closing = new AbortController();
+  private readonly isOver: Promise<void>;
+
+  /** Begins at once. */
+  constructor(tools: EvaluationTools) {
+    this.tools = tools;
+    this.finder = new RolloutFinder(tools);
+    this.isOver = this.run();
+  }
+
+  /** Begins nothing more, and waits for what is under way. */
+  async close(): Promise<void> {
+    this.closing.abort();
+    await this.isOver;
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.closing;
+    let next = 0;
+    while (!signal.aborted) {
+      // The clock of the server may be set back, and this one is not.
+      const isFull = performance.now() >= next;
+      if (isFull) next = performance.now() + INTERVAL;
+      await this.evaluateAll(isFull);
+      await sleep(PAUSE, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  private async evaluateAll(isFull: boolean): Promise<void> {
+    try {
+      const found = await this.finder.find(isFull);
+      const keys = new Set(found.map(keyOf));
+      for (const key of this.memories.keys()) if (isFull && !keys.has(key)) this.memories.delete(key);
+      for (const each of found) await this.evaluate(each);
+    } catch (err) {
+      if (!this.closing.signal.aborted) this.tools.log.warn({ err }, 'rollouts could not be looked for');
+    }
+  }
+
+  /** Never throws, so that a rollout that cannot be evaluated does not hold up the others. */
+  private async evaluate(underWay: UnderWay): Promise<void> {
+    const { signal } = this.closing;
+    if (signal.aborted) return;
+    const memory = this.memoryOf(underWay);
+    const { owner, ref } = underWay;
+    const told = { kind: owner.kind, name: owner.resource.name, version: ref.version };
+    try {
+      await this.evaluateOne(underWay, memory);
+      memory.isFailing = false;
+    } catch (err) {
+      const level = memory.isFailing || signal.aborted ? 'debug' : 'warn';
+      this.tools.log[level]({ err, ...told }, 'a rollout could not be moved; this is tried again');
+      memory.isFailing = true;
+    }
+  }
+
+  private async evaluateOne(underWay: UnderWay, memory: Memory): Promise<void> {
+    const { ref } = underWay;
+    const { record } = ref.rollout;
+    if (ref.withdrawn !== null) return this.move(underWay, haltByWithdrawal(record));
+    const counts = await this.count(underWay, memory);
+    if (this.closing.signal.aborted) return;
+    const now = this.tools.clock.now();
+    const { transition, heldSince } = evaluateRollout({ record, counts, heldSince: memory.heldSince, now });
+    await this.move(underWay, transition);
+    // A transition that fails is made again, by the same bake time.
+    memory.heldSince = heldSince;
+  }
+
+  private async move({ owner, ref }: UnderWay, transition: Transition | null): Promise<void> {
+    if (transition === null) return;
+    const target = { ...owner, principal: null, actor: systemActor(this.tools.clock.now()) };
+    await moveRollout(this.tools, target, ref.version, ({ oid }) =>
+      oid === ref.rollout.oid ? transition : null,
+    );
+  }
+
+  /** Null where they cannot be had, so that the rollout does not advance. */
+  private async count(underWay: UnderWay, memory: Memory): Promise<RolloutCounts | null> {
+    try {
+      await this.beginCounting(underWay, memory);
+      const counts = await this.ask(underWay, memory);
+      await this.save(underWay, memory, counts);
+      return counts;
+    } catch (err) {
+      if (this.closing.signal.aborted) return null;
+      const { kind, name, version } = rolledOut(underWay);
+      this.tools.log.warn({ err, kind, name, version }, 'the nodes of a rollout could not be counted');
+      return null;
+    }
+  }
+
+  /** What is known of nodes belongs to a row of counts. */
+  private async beginCounting(underWay: UnderWay, { lastReport }: Memory): Promise<void> {
+    if (lastReport !== null) return;
+    const { read, write } = this.tools.database;
+    if ((await readRolloutCounts(read, rolledOut(underWay))) !== null) return;
+    const none = { evaluatedAt: this.tools.clock.now(), counts: NO_COUNTS };
+    await saveRolloutCounts(write, rolledOut(underWay), none);
+  }
+
+  private async ask(underWay: UnderWay, memory: Memory): Promise<RolloutCounts> {
+    const { record } = underWay.ref.rollout;
+    const question = { rolledOut: rolledOut(underWay), record };
+    const onPiece = (piece: unknown) => this.note(underWay, piece as Taker[]);
+    const askOnce = async () => {
+      const input = { ...question, after: memory.lastReport };
+      const answer = await this.tools.questions.run(CALLER, 'rolloutCounts', input, { onPiece });
+      memory.lastReport = answer.lastReport;
+      return answer;
+    };
+    const first = await askOnce();
+    // Now it is known what these nodes were and what they have reported.
+    return first.sent === 0 ? first.counts : (await askOnce()).counts;
+  }
+
+  private async note(underWay: UnderWay, takers: readonly Taker[]): Promise<void> {
+    this.closing.signal.throwIfAborted();
+    const times = { began: Date.parse(underWay.ref.rollout.record.createdAt), now: this.tools.clock.now() };
+    // What a power cut takes away is found again.
+    const { writeUnflushed } = this.tools.database;
+    await writeUnflushed.transaction().execute((trx) => noteTakers(trx, rolledOut(underWay), takers, times));
+    await sleep(GIVE_WAY);
+  }
+
+  private async save(underWay: UnderWay, memory: Memory, counts: RolloutCounts): Promise<void> {
+    const [text, at] = [JSON.stringify(counts), this.tools.clock.now()];
+    const { saved } = memory;
+    if (saved?.text === text && Math.abs(at - saved.at) < RENEWAL) return;
+    await saveRolloutCounts(this.tools.database.write, rolledOut(underWay), { evaluatedAt: at, counts });
+    memory.saved = { text, at };
+  }
+
+  private memoryOf(underWay: UnderWay): Memory {
+    const key = keyOf(underWay);
+    const memory = this.memories.get(key) ?? {
+      ...{ heldSince: null, lastReport: null, saved: null, isFailing: false },
+    };
+    this.memories.set(key, memory);
+    return memory;
+  }
+}
+
+function rolledOut({ owner: { kind, resource }, ref: { version } }: UnderWay) {
+  return { kind, id: resource.id, name: resource.name, version };
+}
+
+/** A version that is made anew has another tag, and its rollout is another one. */
+function keyOf({ owner: { kind, resource }, ref }: UnderWay): string {
+  return `${kind} ${resource.id} ${ref.oid}`;
+}

@@ -1,0 +1,115 @@
+/** Finds the rollouts that are under way, and removes what is kept of the nodes of those that are not. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../db/database.ts';
+import type { RolloutKey } from '../db/rollout-tables.ts';
+import { listKeptRollouts, removeRolloutCounts, removeTakers } from '../db/rollouts.ts';
+import type { Log } from '../lib/log.ts';
+import { isUnreadable } from '../versions/rollout-branch.ts';
+import { isRolling, type RollingRef } from '../versions/rollout-rules.ts';
+import type { Owner, ResourceKind } from '../versions/rows.ts';
+import type { GitStore, VersionIndex } from '../versions/store.ts';
+import type { MovedRepositories } from './moved-repositories.ts';
+
+/** Rows per transaction. Deleting them takes some two milliseconds. */
+const SLICE = 500;
+/** Milliseconds between two transactions, so that requests get most of the time. */
+const PAUSE = 10;
+
+/** A rollout that is under way. */
+export interface UnderWay {
+  owner: Owner<ResourceKind>;
+  ref: RollingRef;
+}
+
+interface Seen {
+  owner: Owner<ResourceKind>;
+  index: VersionIndex;
+}
+
+export class RolloutFinder {
+  private readonly tools: { database: Database; store: GitStore; log: Log; moved: MovedRepositories };
+  /** Repositories in which something rolls out, or that could not be read, as `<kind>/<name>`. */
+  private readonly watched = new Set<string>();
+  private readonly unreadable = new Set<string>();
+
+  constructor(tools: RolloutFinder['tools']) {
+    this.tools = tools;
+    tools.moved.forget();
+  }
+
+  /**
+   * @param isFull finds all of them. By default only those are found whose repositories have moved since the last call.
+   * @throws HawserError unavailable if the database is away
+   */
+  async find(isFull: boolean): Promise<UnderWay[]> {
+    const moved = await this.tools.moved.take();
+    const isMeant = (key: string) => moved === null || moved.has(key) || (isFull && this.watched.has(key));
+    if (moved?.size === 0 && !(isFull && this.watched.size > 0)) return [];
+    try {
+      const seen = await this.look(isMeant);
+      if (moved === null || moved.size > 0) await this.tidy(seen);
+      return seen.flatMap(({ owner, index }) =>
+        index.versions
+          .filter(isRolling)
+          .filter(({ rollout }) => !isUnreadable(rollout.record))
+          .map((ref) => ({ owner, ref })),
+      );
+    } catch (error) {
+      // What has moved would not be looked at again.
+      this.tools.moved.forget();
+      throw error;
+    }
+  }
+
+  private async look(isMeant: (key: string) => boolean): Promise<Seen[]> {
+    const seen: Seen[] = [];
+    for (const kind of ['configurations', 'composites'] as const) {
+      const rows = await this.tools.database.read
+        .selectFrom(kind as ResourceKind)
+        .select(['id', 'name'])
+        .execute();
+      for (const resource of rows) {
+        const key = `${kind}/${resource.name}`;
+        if (!isMeant(key)) continue;
+        const index = await this.read(key, { kind, resource });
+        if (index === null || index.versions.some(isRolling)) this.watched.add(key);
+        else this.watched.delete(key);
+        if (index !== null) seen.push({ owner: { kind, resource }, index });
+      }
+    }
+    return seen;
+  }
+
+  /** Null where it cannot be read, which does not hold up the others. */
+  private async read(key: string, { kind, resource }: Owner<ResourceKind>): Promise<VersionIndex | null> {
+    try {
+      const index = await this.tools.store.versions({ kind, name: resource.name });
+      this.unreadable.delete(key);
+      return index;
+    } catch (err) {
+      if (!this.unreadable.has(key))
+        this.tools.log.warn({ err, repository: key }, 'rollouts of a repository cannot be read');
+      this.unreadable.add(key);
+      return null;
+    }
+  }
+
+  private async tidy(seen: readonly Seen[]): Promise<void> {
+    const { read, write } = this.tools.database;
+    const indexes = new Map(seen.map(({ owner, index }) => [`${owner.kind} ${owner.resource.id}`, index]));
+    for (const key of await listKeptRollouts(read)) {
+      const index = indexes.get(`${key.kind} ${key.resource_id}`);
+      const ref = index?.get(key.version);
+      if (index === undefined || (ref && isRolling(ref))) continue;
+      await this.forget(key);
+      if (!ref?.rollout) await removeRolloutCounts(write, key);
+    }
+  }
+
+  private async forget(key: RolloutKey): Promise<void> {
+    const { writeUnflushed } = this.tools.database;
+    const remove = () => writeUnflushed.transaction().execute((trx) => removeTakers(trx, key, SLICE));
+    while (!(await remove())) await sleep(PAUSE);
+  }
+}

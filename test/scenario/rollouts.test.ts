@@ -1,0 +1,360 @@
+import { expect } from 'chai';
+import type { Client } from '../support/client.ts';
+import {
+  addChild,
+  addCompositeDraft,
+  COMPOSITES,
+  compositeVersionOf,
+  createComposite,
+  publishComposite,
+} from '../support/composites.ts';
+import { addVersion, MAIN, publish } from '../support/configurations.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { assign, poll } from '../support/parameter-files.ts';
+import { makeUser, type Person } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
+import {
+  doDeed,
+  prepareRings,
+  RING_SETTING,
+  type Rings,
+  ROLLOUTS,
+  rollOut,
+  rolloutsOf,
+  step,
+} from '../support/rollouts.ts';
+import { createScopeType, SCOPE_TYPES, tagNode } from '../support/scopes.ts';
+import { versionOf, withdraw } from '../support/withdrawals.ts';
+
+const GATE = {
+  ...{ minNodes: 1, successShare: 0.95, maxRegressions: 0, maxSilent: null },
+  ...{ bakeTime: '01:00:00', deadline: '1.00:00:00', approval: false },
+};
+const NONE = {
+  ...{ offered: 0, taken: 0, success: 0, regression: 0 },
+  ...{ alreadyBad: 0, silent: 0, absent: 0 },
+};
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+describe('rollouts by the API', () => {
+  let hawser: Hawser;
+  let admin: Client;
+  let rings: Rings;
+  let name: string;
+  let tests = 0;
+
+  before(async () => {
+    hawser = await startHawser();
+    ({ admin } = hawser);
+    await publishConfiguration(admin, 'early-bird', { '1.0.0': { [MAIN]: '{}' } });
+    await draft('1.1.0', 'early-bird');
+    await expectProblem(rollOut(admin, 'early-bird', '1.1.0'), 409, 'no_rings');
+    rings = await prepareRings(hawser);
+  });
+  after(() => hawser.close());
+  beforeEach(async () => {
+    tests += 1;
+    name = `web-${tests}`;
+    await publishConfiguration(admin, name, { '1.0.0': { [MAIN]: 'resources: []\n' } });
+  });
+
+  const draft = (version: string, of = name, content = `# ${version}\n`) =>
+    ok(201, addVersion(admin, of, { version }, { files: { [MAIN]: content } }));
+  const started = async (version: string, more = {}) => {
+    await draft(version);
+    return ok(201, rollOut(admin, name, version, more));
+  };
+  const rollout = (version: string) => `${rolloutsOf(name)}/${version}`;
+  const show = (version: string) => ok(200, admin.get(rollout(version)));
+  const stateOf = async (version: string) => (await show(version)).state;
+  const bystander = async (username: string): Promise<Person> =>
+    makeUser(hawser, {
+      username,
+      permissions: ['nodes.read', 'rollouts.manage'],
+      grants: [{ on: 'configuration', name, level: 'Modify' }],
+    });
+
+  it('publish a draft into its rollout, with the defaults of the gate, and tell of it', async () => {
+    await draft('1.1.0');
+    const reply = await rollOut(admin, name, '1.1.0', { message: 'Port 8443\n' });
+    const made = await ok(201, reply);
+    expect(reply.headers['location']).to.equal(rollout('1.1.0'));
+    const [first, second] = made.steps;
+    expect(made).to.deep.include({
+      ...{ configurationName: name, isComposite: false, version: '1.1.0', state: 'Running', step: 0 },
+      ...{ onHalt: 'Keep', createdBy: 'admin' },
+    });
+    expect(Object.keys(made)).to.have.length(10);
+    expect(made.createdAt).to.match(TIME);
+    const common = { percent: 100, gate: GATE, counts: NONE, endedAt: null };
+    expect(first).to.deep.equal({ ring: 'canary', ...common, state: 'Open', startedAt: made.createdAt });
+    expect(second).to.deep.equal({ ring: null, ...common, state: 'Waiting', startedAt: null });
+    expect(made.history).to.deep.equal([
+      {
+        at: made.createdAt,
+        actorName: 'admin',
+        from: null,
+        to: 'Running',
+        reason: 'Port 8443',
+        counts: NONE,
+      },
+    ]);
+    expect(await show('1.1.0')).to.deep.equal(made);
+    const version = await ok(200, admin.get(versionOf(name, '1.1.0')));
+    expect(version).to.include({ status: 'Published', publishedBy: 'admin', message: 'Port 8443' });
+
+    const [canary, other] = [await hawser.registerNode(`c.${name}`), await hawser.registerNode(`o.${name}`)];
+    await tagNode(hawser, canary.nodeId, rings.canary);
+    await assign(hawser, canary, name);
+    await assign(hawser, other, name);
+    expect((await ok(200, poll(canary))).version).to.equal('1.1.0');
+    expect((await ok(200, poll(other))).version).to.equal('1.0.0');
+  });
+
+  it('take the version that was just published, and no other published one', async () => {
+    await draft('1.1.0');
+    await ok(200, publish(admin, name, '1.1.0'));
+    await expectProblem(rollOut(admin, name, '1.0.0'), 409, 'not_possible');
+    await ok(201, rollOut(admin, name, '1.1.0'));
+    await expectProblem(rollOut(admin, name, '1.1.0'), 409, 'rollout_running');
+    await expectProblem(rollOut(admin, name, '9.0.0'), 404, 'not_found');
+    await expectProblem(rollOut(admin, 'nothing', '9.0.0'), 404, 'not_found');
+    await expectProblem(admin.get(rollout('1.0.0')), 404, 'not_found');
+  });
+
+  it('keep higher versions back unless they roll out too, and end with them', async () => {
+    await started('1.2.0');
+    await draft('1.1.0');
+    await draft('1.3.0');
+    await expectProblem(rollOut(admin, name, '1.1.0'), 409, 'rollout_running');
+    await expectProblem(publish(admin, name, '1.3.0'), 409, 'rollout_running');
+    await ok(200, publish(admin, name, '1.1.0'));
+    await ok(200, doDeed(admin, rollout('1.2.0'), 'pause'));
+    await expectProblem(publish(admin, name, '1.3.0'), 409, 'rollout_running');
+    await ok(201, rollOut(admin, name, '1.3.0'));
+    expect(await stateOf('1.2.0')).to.equal('Superseded');
+    const all = await ok(200, admin.get(rolloutsOf(name)));
+    expect(all.map((each: { version: string }) => each.version)).to.deep.equal(['1.3.0', '1.2.0']);
+    expect(all[0]).to.deep.equal(await show('1.3.0'));
+    const running = await admin.get(`${rolloutsOf(name)}?state=running&take=1`);
+    expect([running.headers['x-total-count'], running.json[0].version]).to.deep.equal(['1', '1.3.0']);
+  });
+
+  it('refuse plans with their faults at their places', async () => {
+    await draft('1.1.0');
+    const faults = async (more: object) => {
+      const { json } = await expectProblem(
+        rollOut(admin, name, '1.1.0', { ...more }),
+        400,
+        'validation_failed',
+      );
+      return json.errors.map(({ path, code }: { path: string; code: string }) => `${path} ${code}`);
+    };
+    expect(await faults({ steps: [step('early'), step('canary')] })).to.deep.equal([
+      '/steps/1/ring ring_order',
+    ]);
+    expect(await faults({ steps: [step('prod'), step(null, {}, 50), step(null, {}, 50)] })).to.deep.equal([
+      '/steps/0/ring unknown_ring',
+      '/steps/2/percent percent_order',
+    ]);
+    expect(await faults({ steps: [] })).to.deep.equal(['/steps too_small']);
+    expect(await faults({ steps: [{ ring: null }] })).to.deep.equal(['/steps/0/gate invalid_type']);
+    expect(await faults({ onHalt: undefined })).to.have.length(1);
+    const wrong = { successShare: 2, minNodes: -1, other: 1 };
+    expect(await faults({ steps: [{ ring: null, percent: 101, gate: wrong }] })).to.have.length(4);
+    const timeless = await rollOut(admin, name, '1.1.0', { steps: [step(null, { bakeTime: '00:00:00' })] });
+    expect([timeless.status, timeless.json.errors[0].path]).to.deep.equal([400, '/steps/0/gate/bakeTime']);
+    expect((await ok(200, admin.get(versionOf(name, '1.1.0')))).status).to.equal('Draft');
+    const capitals = await ok(201, rollOut(admin, name, '1.1.0', { steps: [step('CANARY')] }));
+    expect(capitals.steps[0].ring).to.equal('canary');
+  });
+
+  it('publish by the rules for publishing', async () => {
+    const block = (type: string) => `parameters:\n  port:\n    type: ${type}\nresources: []\n`;
+    await draft('1.1.0', name, block('string'));
+    const { json } = await expectProblem(rollOut(admin, name, '1.1.0'), 409, 'incompatible_parameters');
+    expect(json.compatibilityReport.breakingChanges).to.have.length(1);
+    await expectProblem(admin.get(rollout('1.1.0')), 404, 'not_found');
+    await draft('2.0.0', name, block('string'));
+    await ok(201, rollOut(admin, name, '2.0.0'));
+  });
+
+  it('do what a person may do, in the states that allow it', async () => {
+    await started('1.1.0');
+    const it = rollout('1.1.0');
+    await expectProblem(doDeed(admin, it, 'resume'), 409, 'not_possible');
+    await expectProblem(doDeed(admin, it, 'approve'), 409, 'not_possible');
+    await expectProblem(doDeed(admin, it, 'pause', 'Paused'), 409, 'state_changed');
+    expect(await ok(200, doDeed(admin, it, 'pause'))).to.include({ state: 'Paused' });
+    await expectProblem(doDeed(admin, it, 'pause', 'Paused'), 409, 'not_possible');
+    expect(await ok(200, doDeed(admin, it, 'resume', 'Paused'))).to.include({ state: 'Running' });
+    expect(await ok(200, doDeed(admin, it, 'halt'))).to.include({ state: 'Halted' });
+    await expectProblem(doDeed(admin, it, 'halt', 'Halted'), 409, 'not_possible');
+    await expectProblem(rollOut(admin, name, '1.1.0'), 409, 'rollout_halted');
+    expect(await ok(200, doDeed(admin, it, 'revert', 'Halted'))).to.include({ state: 'Halted' });
+    const done = await ok(200, doDeed(admin, it, 'complete', 'Halted', 'It was the proxy.\n'));
+    expect(done).to.include({ state: 'Completed' });
+    await expectProblem(doDeed(admin, it, 'revert', 'Completed'), 409, 'not_possible');
+    await expectProblem(rollOut(admin, name, '1.1.0'), 409, 'not_possible');
+    await expectProblem(doDeed(admin, rollout('1.0.0'), 'halt'), 404, 'not_found');
+    expect(
+      done.history.map(({ from, to, reason }: Record<string, string>) => `${from} ${to}: ${reason}`),
+    ).to.deep.equal([
+      'null Running: ',
+      'Running Paused: pause it',
+      'Paused Running: resume it',
+      'Running Halted: halt it',
+      'Halted Halted: revert it',
+      'Halted Completed: It was the proxy.',
+    ]);
+    const told = async () => {
+      const events = await ok(200, admin.get('/api/v1/events'));
+      return events
+        .filter(
+          ({ subject, type }: Record<string, string>) =>
+            subject === `configurations/${name}` && type?.startsWith('rollout.'),
+        )
+        .map(({ type }: { type: string }) => type.slice('rollout.'.length));
+    };
+    await eventually(async () =>
+      expect(await told()).to.deep.equal(['started', 'paused', 'resumed', 'halted', 'reverted', 'completed']),
+    );
+  });
+
+  it('ask for a reason and for the state that was seen', async () => {
+    await started('1.1.0');
+    const pause = `${rollout('1.1.0')}/pause`;
+    for (const body of [{}, { reason: 'why' }, { expectedState: 'Running' }])
+      await expectProblem(admin.post(pause, body), 400, 'validation_failed');
+    await expectProblem(
+      admin.post(pause, { reason: ' \n', expectedState: 'Running' }),
+      400,
+      'validation_failed',
+    );
+    await expectProblem(
+      admin.post(pause, { reason: 'why', expectedState: 'Fine' }),
+      400,
+      'validation_failed',
+    );
+    expect(await stateOf('1.1.0')).to.equal('Running');
+  });
+
+  it('are approved by somebody other than the one who published', async () => {
+    await started('1.1.0', { steps: [step('canary', { approval: true }), step(null)] });
+    await expectProblem(doDeed(admin, rollout('1.1.0'), 'approve'), 409, 'same_person');
+    const olga = await bystander('olga');
+    const approved = await ok(200, doDeed(olga, rollout('1.1.0'), 'approve'));
+    expect(approved.history.at(-1)).to.include({ actorName: 'olga', from: 'Running', to: 'Running' });
+    await expectProblem(doDeed(olga, rollout('1.1.0'), 'approve'), 409, 'not_possible');
+  });
+
+  it('end where the version is withdrawn', async () => {
+    await started('1.1.0');
+    await ok(200, withdraw(admin, name, '1.1.0'));
+    expect(await stateOf('1.1.0')).to.equal('Halted');
+  });
+
+  it('ask for the permission and the grant, and hide what may not be read', async () => {
+    await started('1.1.0');
+    const it = rollout('1.1.0');
+    const grant = (level: 'Read' | 'Modify') => [{ on: 'configuration', name, level } as const];
+    const manager = await makeUser(hawser, {
+      username: 'mia',
+      permissions: ['nodes.read', 'rollouts.manage'],
+    });
+    await expectProblem(manager.get(it), 404, 'not_found');
+    await expectProblem(doDeed(manager, it, 'pause'), 404, 'not_found');
+    expect(await ok(200, manager.get(ROLLOUTS))).to.deep.equal([]);
+    const reader = await makeUser(hawser, {
+      ...{ username: 'rita', permissions: ['nodes.read', 'rollouts.manage'], grants: grant('Read') },
+    });
+    expect(await ok(200, reader.get(ROLLOUTS))).to.deep.equal([await ok(200, reader.get(it))]);
+    await expectProblem(doDeed(reader, it, 'pause'), 403, 'forbidden');
+    await expectProblem(rollOut(reader, name, '1.1.0'), 403, 'forbidden');
+    const author = await makeUser(hawser, { username: 'anna', grants: grant('Modify') });
+    for (const refused of [author.get(it), author.get(ROLLOUTS), doDeed(author, it, 'pause')])
+      await expectProblem(refused, 403, 'forbidden');
+  });
+
+  it('of everything are listed, the newest first, by state, name and kind', async () => {
+    await started('1.1.0');
+    await createComposite(admin, name);
+    await ok(201, addCompositeDraft(admin, name, '3.0.0'));
+    await ok(201, addChild(admin, name, '3.0.0', name));
+    await ok(201, rollOut(admin, name, '3.0.0', {}, COMPOSITES));
+    const list = async (query: string) => {
+      const found = await ok(200, admin.get(`${ROLLOUTS}?configurationName=${name}${query}`));
+      return found.map((each: Record<string, string>) => `${each['isComposite']} ${each['version']}`);
+    };
+    expect(await list('')).to.have.members(['true 3.0.0', 'false 1.1.0']);
+    expect(await list('&isComposite=true')).to.deep.equal(['true 3.0.0']);
+    expect(await list('&state=Halted')).to.deep.equal([]);
+    const times = (await ok(200, admin.get(ROLLOUTS))).map((each: { createdAt: string }) => each.createdAt);
+    expect(times).to.deep.equal([...times].sort().reverse());
+    await expectProblem(admin.get(`${ROLLOUTS}?state=Fine`), 400, 'validation_failed');
+  });
+
+  it('of composites are the same, with the rules of composites', async () => {
+    await createComposite(admin, name);
+    await ok(201, addCompositeDraft(admin, name, '1.0.0'));
+    await expectProblem(rollOut(admin, name, '1.0.0', {}, COMPOSITES), 409, 'no_children');
+    await ok(201, addChild(admin, name, '1.0.0', name));
+    const made = await ok(201, rollOut(admin, name, '1.0.0', {}, COMPOSITES));
+    expect(made).to.include({ configurationName: name, isComposite: true, state: 'Running' });
+    expect((await ok(200, admin.get(compositeVersionOf(name, '1.0.0')))).status).to.equal('Published');
+    await ok(201, addCompositeDraft(admin, name, '1.1.0'));
+    await ok(201, addChild(admin, name, '1.1.0', name));
+    await expectProblem(publishComposite(admin, name, '1.1.0'), 409, 'rollout_running');
+    const path = `${rolloutsOf(name, COMPOSITES)}/1.0.0`;
+    expect(await ok(200, doDeed(admin, path, 'complete'))).to.include({ state: 'Completed' });
+    expect(await ok(200, admin.get(rolloutsOf(name, COMPOSITES)))).to.have.length(1);
+    await ok(200, publishComposite(admin, name, '1.1.0'));
+  });
+});
+
+describe('the scope type of the rings', () => {
+  let hawser: Hawser;
+  beforeEach(async () => {
+    hawser = await startHawser();
+  });
+  afterEach(() => hawser.close());
+
+  it('is none at first, and must be Restricted', async () => {
+    const { admin } = hawser;
+    expect(await ok(200, admin.get(RING_SETTING))).to.deep.equal({ rolloutScopeType: null });
+    await createScopeType(hawser, 'Ring', { valueMode: 'Restricted' });
+    await createScopeType(hawser, 'Free');
+    const set = (rolloutScopeType: unknown) => admin.put(RING_SETTING, { rolloutScopeType });
+    await expectProblem(set('Nothing'), 400, 'validation_failed: unknown_scope_type');
+    for (const other of ['Free', 'Node', 'Default'])
+      await expectProblem(set(other), 400, 'validation_failed: not_restricted');
+    expect(await ok(200, set('ring'))).to.deep.equal({ rolloutScopeType: 'Ring' });
+    expect(await ok(200, admin.put(RING_SETTING, {}))).to.deep.equal({ rolloutScopeType: 'Ring' });
+    expect(await ok(200, set(null))).to.deep.equal({ rolloutScopeType: null });
+  });
+
+  it('and the values that steps name stay while a version rolls out', async () => {
+    const { admin } = hawser;
+    const { type, canary, early } = await prepareRings(hawser);
+    await publishConfiguration(admin, 'web', { '1.0.0': { [MAIN]: '{}' } });
+    await ok(201, rollOut(admin, 'web', '1.0.0'));
+    await expectProblem(admin.delete(`${SCOPE_TYPES}/${type}/values/${canary}`), 409, 'in_use');
+    await ok(204, admin.delete(`${SCOPE_TYPES}/${type}/values/${early}`));
+    await expectProblem(admin.delete(`${SCOPE_TYPES}/${type}`), 409, 'in_use');
+    await ok(200, admin.put(RING_SETTING, { rolloutScopeType: null }));
+    await expectProblem(admin.delete(`${SCOPE_TYPES}/${type}`), 409, 'in_use');
+    await ok(200, doDeed(admin, `${rolloutsOf('web')}/1.0.0`, 'pause'));
+    await expectProblem(admin.delete(`${SCOPE_TYPES}/${type}/values/${canary}`), 409, 'in_use');
+    await ok(200, doDeed(admin, `${rolloutsOf('web')}/1.0.0`, 'halt', 'Paused'));
+    await ok(204, admin.delete(`${SCOPE_TYPES}/${type}`));
+  });
+
+  it('must be there when a rollout starts', async () => {
+    const { admin } = hawser;
+    const { type } = await prepareRings(hawser);
+    await publishConfiguration(admin, 'web', { '1.0.0': { [MAIN]: '{}' } });
+    await ok(204, admin.delete(`${SCOPE_TYPES}/${type}`));
+    await expectProblem(rollOut(admin, 'web', '1.0.0'), 409, 'no_rings');
+  });
+});

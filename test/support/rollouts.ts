@@ -1,0 +1,54 @@
+/** Rings, and short calls of the routes of rollouts. */
+
+import type { Client, Reply } from './client.ts';
+import { CONFIGURATIONS } from './configurations.ts';
+import type { Hawser } from './hawser.ts';
+import { ok } from './replies.ts';
+import { createScopeType, createScopeValue } from './scopes.ts';
+
+export const ROLLOUTS = '/api/v1/rollouts';
+export const RING_SETTING = '/api/v1/settings/rollouts';
+export const rolloutsOf = (name: string, base = CONFIGURATIONS) => `${base}/${name}/rollouts`;
+
+export interface Rings {
+  type: string;
+  canary: string;
+  early: string;
+}
+
+/** Makes the scope type Ring with two values, and names it in the settings. @returns the ids */
+export async function prepareRings(hawser: Hawser): Promise<Rings> {
+  const type = await createScopeType(hawser, 'Ring', { valueMode: 'Restricted' });
+  const canary = await createScopeValue(hawser, type, 'canary');
+  const early = await createScopeValue(hawser, type, 'early');
+  await ok(200, hawser.admin.put(RING_SETTING, { rolloutScopeType: 'Ring' }));
+  return { type, canary, early };
+}
+
+export const step = (ring: string | null, gate: object = {}, percent?: number) => ({
+  ring,
+  gate,
+  ...(percent !== undefined && { percent }),
+});
+
+export function rollOut(
+  client: Client,
+  name: string,
+  version: string,
+  more: Record<string, unknown> = {},
+  base = CONFIGURATIONS,
+): Promise<Reply> {
+  const plan = { version, steps: [step('canary'), step(null)], onHalt: 'Keep', ...more };
+  return client.post(rolloutsOf(name, base), plan);
+}
+
+/** @param rollout the path of the rollout */
+export function doDeed(
+  client: Client,
+  rollout: string,
+  deed: string,
+  expectedState = 'Running',
+  reason = `${deed} it`,
+): Promise<Reply> {
+  return client.post(`${rollout}/${deed}`, { reason, expectedState });
+}
