@@ -116,11 +116,7 @@ async function listen(
     providers.reload(log);
     await reload(options, stores, listeners, keys);
   };
-  const endTimers = await startTimers(options, {
-    ...retention,
-    questions: fleetThreads.questions,
-    reloadTls,
-  });
+  const endTimers = await startTimers(options, { ...retention, ...fleetThreads, reloadTls });
   return {
     url: listeners.url,
     port: listeners.port,

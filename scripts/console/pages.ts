@@ -62,6 +62,12 @@ function contentPages({ composite }: Site): ConsolePage[] {
     { name: 'draft', path: `${shop}/drafts/2.2.0`, heading: 'shop 2.2.0' },
     { name: 'review', path: `${shop}/drafts/2.2.0/review`, heading: 'Review shop 2.2.0' },
     { name: 'parameters', path: `${shop}/parameters`, heading: 'shop' },
+    // It is there after `rollOutDatabase`.
+    {
+      name: 'rollout',
+      path: '/ui/configurations/database/rollouts/2.1.0',
+      heading: 'Rollout database 2.1.0',
+    },
     {
       name: 'parameter-draft',
       path: `${shop}/parameters/file?scopeTypeName=Environment&scopeValue=prod&version=2.0.1`,
@@ -114,6 +120,10 @@ export function otherStatesOf(site: Site): ConsolePage[] {
     { name: 'nodes-bad-filter', path: '/ui/nodes?status=Sometimes', heading: 'Nodes', state: 'error' },
     {
       ...{ name: 'configuration-missing', path: '/ui/configurations/no-such', heading: /./ },
+      state: 'error',
+    },
+    {
+      ...{ name: 'rollout-missing', path: '/ui/configurations/shop/rollouts/9.9.9', heading: /^Rollout/ },
       state: 'error',
     },
     {

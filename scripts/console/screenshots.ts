@@ -1,6 +1,6 @@
 /**
  * `npm run screenshots` makes pictures of all pages of the console, in both themes and at both widths, from a server with
- * a seeded site; with names after the folder, only those. `npm run screenshots -- --docs` makes those of the six main pages that stand in docs/pictures.
+ * a seeded site; with names after the folder, only those. `npm run screenshots -- --docs` makes those of the seven main pages that stand in docs/pictures.
  */
 
 import { mkdirSync, mkdtempSync } from 'node:fs';
@@ -9,11 +9,12 @@ import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
 import { type ConsoleUnderTest, ready, startConsole, THEMES, WIDTHS } from '../../test/support/console.ts';
 import { type ConsolePage, otherStatesOf, pagesOf } from './pages.ts';
+import { rollOutDatabase } from './site/rollout.ts';
 
 const USAGE = 'usage: npm run screenshots [-- --docs | <folder> [<page>...]]';
 const DOCS = resolve(import.meta.dirname, '../../docs/pictures');
 /** The pages whose pictures stand in the documents. */
-const MAIN = ['fleet', 'nodes', 'node', 'compare', 'review', 'parameters'];
+const MAIN = ['fleet', 'nodes', 'node', 'compare', 'review', 'parameters', 'rollout'];
 
 interface Look {
   theme: (typeof THEMES)[number];
@@ -78,6 +79,7 @@ function fail(error: Error): void {
 async function main(folder: string | null, names: readonly string[]): Promise<void> {
   const shown = await startConsole({ nodes: 200, hasHistory: true });
   try {
+    await rollOutDatabase(shown.hawser.admin, shown.site);
     if (folder === null) await takeForDocs(shown);
     else await takeAll(shown, folder, names);
   } finally {

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Identity, Target } from '../../test/support/client.ts';
-import { testedService, testOutput } from '../../test/support/dsc-results.ts';
+import { setOutput, testedService, testOutput } from '../../test/support/dsc-results.ts';
 import { announce } from '../../test/support/rotation.ts';
 import { type Answer, NodeConnection, type Question, WrongAnswer } from './connection.ts';
 import type { Measurements } from './measurements.ts';
@@ -20,10 +20,23 @@ export interface World {
   lag: number;
 }
 
+/** Whether a machine breaks with a version, is not well in any case, reports nothing of new versions, or does not come. */
+export type Temper = 'Well' | 'Breaks' | 'Bad' | 'Silent' | 'Absent';
+
+/** What a machine is in a rollout. */
+export interface RolloutPart {
+  /** Null without a tag, which is the last ring. */
+  ring: string | null;
+  temper: Temper;
+  mode: 'Monitor' | 'Remediate';
+}
+
 export interface Machine {
   fqdn: string;
   identity: Identity;
   random: Random;
+  /** Without one, a machine is in its desired state by chance. */
+  part?: RolloutPart;
 }
 
 export class FleetNode {
@@ -33,18 +46,20 @@ export class FleetNode {
   readonly published: Published;
   /** Empty until the node is registered. */
   id = '';
-  /** What the last report said; null before the first report. */
-  isCompliant: boolean | null = null;
+  readonly part: RolloutPart | null;
+  /** What the last report makes of the node; null before the first report. */
+  status: 'Compliant' | 'NonCompliant' | 'Error' | null = null;
   hasRotated = false;
   private readonly world: World;
   private connection: NodeConnection;
   private held: Offer | null = null;
 
-  constructor(world: World, published: Published, { fqdn, identity, random }: Machine) {
+  constructor(world: World, published: Published, { fqdn, identity, random, part }: Machine) {
     this.world = world;
     this.published = published;
     this.fqdn = fqdn;
     this.random = random;
+    this.part = part ?? null;
     this.connection = new NodeConnection(world.target, identity, world.measurements);
   }
 
@@ -56,7 +71,7 @@ export class FleetNode {
       path: '/api/v1/nodes/register',
       json: {
         ...{ registrationKey, fqdn: this.fqdn, configurationSource: 'Pull' },
-        ...REPORTED,
+        ...this.reported,
       },
       expected: [200],
     });
@@ -76,7 +91,12 @@ export class FleetNode {
     await this.setStatus('Testing');
     await this.report();
     await this.setStatus('Idle');
-    await this.ask({ kind: 'reported-config', method: 'PUT', path: '/reported-config', json: REPORTED }, 204);
+    await this.ask({ kind: 'reported-config', method: 'PUT', path: '/reported-config', json: this.reported }, 204);
+  }
+
+  /** The version that it runs; null before the first one. */
+  get version(): string | null {
+    return this.held?.version ?? null;
   }
 
   /** Announces another certificate, uses it, and checks that the old one no longer works. */
@@ -155,20 +175,36 @@ export class FleetNode {
   }
 
   private async report(): Promise<void> {
-    const inDesiredState = this.random() < COMPLIANT_SHARE;
-    const result = testOutput([testedService(true, 'Monitoring'), testedService(inDesiredState)]);
-    const answer = await this.ask(
-      { kind: 'report', method: 'POST', path: '/reports', json: { operation: 'Test', result } },
-      201,
-    );
+    const { part } = this;
+    const isFirst = this.published.isFirst(this.version);
+    if (part?.temper === 'Silent' && !isFirst) return;
+    if (part === null) return this.send('Test', { inDesiredState: this.random() < COMPLIANT_SHARE });
+    const isWell = part.temper !== 'Bad' && !(part.temper === 'Breaks' && this.published.breaks(this.version));
+    if (part.mode === 'Remediate') {
+      await this.send('Set', { inDesiredState: null });
+      return this.send('Test', { inDesiredState: isWell });
+    }
+    // Whoever only watches finds a new desired state not fulfilled, and is well nevertheless.
+    await this.send('Test', { inDesiredState: isWell && isFirst, hadErrors: !isWell });
+  }
+
+  private async send(
+    operation: 'Test' | 'Set',
+    { inDesiredState, hadErrors = false }: { inDesiredState: boolean | null; hadErrors?: boolean },
+  ): Promise<void> {
+    const services = [testedService(true, 'Monitoring'), testedService(inDesiredState === true)];
+    const result = operation === 'Set' ? setOutput() : testOutput(services, hadErrors);
+    const json = { operation, result };
+    const answer = await this.ask({ kind: 'report', method: 'POST', path: '/reports', json }, 201);
     const summary = readJson(answer);
     const isRight =
       summary['nodeId'] === this.id &&
-      summary['inDesiredState'] === inDesiredState &&
-      summary['hadErrors'] === false &&
+      (operation === 'Set' || summary['inDesiredState'] === inDesiredState) &&
+      summary['hadErrors'] === hadErrors &&
       answer.headers.location === `/api/v1/reports/${summary['id']}`;
     if (!isRight) throw new WrongAnswer(answer, `not the report that was sent (${inDesiredState})`);
-    this.isCompliant = inDesiredState;
+    if (operation === 'Test')
+      this.status = hadErrors ? 'Error' : inDesiredState ? 'Compliant' : 'NonCompliant';
   }
 
   private async setStatus(lcmStatus: string): Promise<void> {
@@ -177,6 +213,10 @@ export class FleetNode {
 
   private ask(question: OwnQuestion, ...expected: number[]): Promise<Answer> {
     return this.connection.ask({ ...this.own(question), expected });
+  }
+
+  private get reported() {
+    return { ...REPORTED, configurationMode: this.part?.mode ?? 'Monitor' };
   }
 
   private own(question: OwnQuestion): OwnQuestion {
@@ -189,11 +229,7 @@ type OwnQuestion = Omit<Question, 'expected'>;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-const REPORTED = {
-  configurationMode: 'Monitor',
-  configurationModeInterval: '00:15:00',
-  reportCompliance: true,
-};
+const REPORTED = { configurationModeInterval: '00:15:00', reportCompliance: true };
 
 function readJson(answer: Answer): Record<string, unknown> {
   try {

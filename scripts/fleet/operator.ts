@@ -1,5 +1,6 @@
 /** The people behind a fleet: one who registers nodes, and an author who publishes. */
 
+import type { RolloutState, RolloutStep } from '../../src/domain/rollout.ts';
 import { type Client, makeUncheckedClient, type Reply, type Target } from '../../test/support/client.ts';
 import type { Published } from './published.ts';
 
@@ -11,6 +12,7 @@ const SCOPES = [
   'nodes.read',
   'nodes.assign-configuration',
   'retention.manage',
+  ...['nodes.write', 'scopes.admin-override', 'server.settings.write', 'rollouts.manage'],
 ];
 
 /** The limits are small, so that each cleanup finds something to delete. Retention never deletes what nodes get. */
@@ -32,6 +34,12 @@ export async function makeToken(target: Target, password: string): Promise<strin
   } finally {
     client.close();
   }
+}
+
+export interface RolloutView {
+  state: RolloutState;
+  steps: RolloutStep[];
+  history: { reason: string }[];
 }
 
 export class Operator {
@@ -57,17 +65,57 @@ export class Operator {
 
   /** Uploads and publishes the next version. The first one also makes the configuration. */
   async publish(published: Published): Promise<void> {
+    const version = await this.draft(published);
+    const path = `/api/v1/configurations/${published.configurationName}/versions/${version}`;
+    expectStatus(await this.client.put(`${path}/publish`), 200);
+    this.makeCertain(published);
+  }
+
+  /** Uploads the next version. @returns which it is */
+  async draft(published: Published): Promise<string> {
     const { configurationName: name } = published;
     const isFirst = published.count === 0;
     const { version, files } = published.prepare();
     const path = isFirst ? '/api/v1/configurations' : `/api/v1/configurations/${name}/versions`;
     const fields = isFirst ? { name, version } : { version };
     expectStatus(await this.client.upload(path, { fields, files }), 201);
-    const versionPath = `/api/v1/configurations/${name}/versions/${version}`;
-    expectStatus(await this.client.put(`${versionPath}/publish`), 200);
+    return version;
+  }
+
+  /** All nodes must get the last version from now on, or a little later where there are several servers. */
+  makeCertain(published: Published): void {
     const { count } = published;
     if (this.lag === 0) published.certain = count;
     else setTimeout(() => (published.certain = Math.max(published.certain, count)), this.lag).unref();
+  }
+
+  /** Makes a scope type whose values are the rings from now on. @returns the ids of the values */
+  async makeRings(name: string, rings: readonly string[]): Promise<Map<string, string>> {
+    const type = expectStatus(
+      await this.client.post('/api/v1/scope-types', { name, valueMode: 'Restricted' }),
+      201,
+    ).json;
+    const ids = new Map<string, string>();
+    for (const value of rings) {
+      const reply = await this.client.post(`/api/v1/scope-types/${type.id}/values`, { value });
+      ids.set(value, expectStatus(reply, 201).json.id);
+    }
+    expectStatus(await this.client.put('/api/v1/settings/rollouts', { rolloutScopeType: name }), 200);
+    return ids;
+  }
+
+  async tag(nodeId: string, scopeValueId: string): Promise<void> {
+    expectStatus(await this.client.post(`/api/v1/nodes/${nodeId}/tags`, { scopeValueId }), 201);
+  }
+
+  async startRollout({ configurationName }: Published, plan: object): Promise<void> {
+    const path = `/api/v1/configurations/${configurationName}/rollouts`;
+    expectStatus(await this.client.post(path, plan), 201);
+  }
+
+  async readRollout({ configurationName }: Published, version: string): Promise<RolloutView> {
+    const path = `/api/v1/configurations/${configurationName}/rollouts/${version}`;
+    return expectStatus(await this.client.get(path), 200).json;
   }
 
   /**

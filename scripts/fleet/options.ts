@@ -15,18 +15,42 @@ export const USAGE = `npm run fleet -- [options]
   --settled-after S  seconds after which the server's memory may grow by a tenth at most (180)
   --workers N        processes of the server that is started (1)
   --handshakes N     new connections per second at most (200)
+  --rollout          after a first version, roll out a second one ring by ring until it ends, instead of all that; if it
+                     is halted, a third one follows with which nobody breaks
+  --rings SHARES     share of the nodes in each ring, in their order; the last ring has all others (0.05,0.2)
+  --breaking SHARE   share of each ring that breaks with the second version, 0 to 1 (0)
+  --bad, --silent, --absent SHARE
+                     of those that are not well before it, take it and report nothing, or do not come any more (0)
+  --success SHARE    of the gate of each step (0.95)
+  --bake S, --deadline S
+                     of the gate of each step (5, 300)
+  --on-halt WHAT     Keep or Revert (Revert)
   --seed N           of all that is random: the same seed, the same waits and choices (1)
   --url URL --ca FILE --token-file FILE
                      a server that runs on this machine already, its authority, and a token with the scopes
                      configurations.create, configurations.grants, registration-keys.manage, nodes.read,
-                     nodes.assign-configuration, and retention.manage for --with-retention; without these, one is
-                     started on folders of its own`;
+                     nodes.assign-configuration, and retention.manage for --with-retention, and for --rollout
+                     nodes.write, scopes.admin-override, server.settings.write and rollouts.manage; without these, one
+                     is started on folders of its own`;
 
 /** A server that somebody else has started. */
 export interface RunningServer {
   port: number;
   ca: string;
   token: string;
+}
+
+export interface RolloutOptions {
+  /** The share of the nodes in each ring but the last. */
+  rings: readonly number[];
+  breaking: number;
+  bad: number;
+  silent: number;
+  absent: number;
+  success: number;
+  bake: number;
+  deadline: number;
+  onHalt: string;
 }
 
 /** The options of a run. Times are in seconds. */
@@ -43,6 +67,8 @@ export interface FleetOptions {
   workers: number;
   handshakesPerSecond: number;
   seed: number;
+  /** Null means that all nodes get each version at once. */
+  rollout: RolloutOptions | null;
   /** Null means that the simulator starts a server. */
   server: RunningServer | null;
 }
@@ -61,7 +87,7 @@ const REGISTRATION_LIMIT = 100;
 /** @throws Error with one line that says what is wrong */
 export function readOptions(args: readonly string[]): FleetOptions {
   const { values } = parseArgs({ args: [...args], options: DESCRIBED, strict: true });
-  const number = (name: NumberName, least: number, most: number, step: 'any' | 'whole'): number => {
+  const number: ReadNumber = (name, least, most, step) => {
     const text = values[name] ?? '';
     const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
     if (value >= least && value <= most && (step === 'any' || Number.isInteger(value))) return value;
@@ -81,6 +107,7 @@ export function readOptions(args: readonly string[]): FleetOptions {
     workers: number('workers', 1, 64, 'whole'),
     handshakesPerSecond: number('handshakes', 1, 5_000, 'whole'),
     seed: number('seed', 0, 2 ** 32 - 1, 'whole'),
+    rollout: values.rollout ? readRollout(values, number) : null,
     server: readServer(values.url, values.ca, values['token-file']),
   };
   if (options.withBackup && options.server)
@@ -104,6 +131,16 @@ const DESCRIBED = {
   'settled-after': text('180'),
   workers: text('1'),
   handshakes: text('200'),
+  rollout: { type: 'boolean' },
+  rings: text('0.05,0.2'),
+  breaking: text('0'),
+  bad: text('0'),
+  silent: text('0'),
+  absent: text('0'),
+  success: text('0.95'),
+  bake: text('5'),
+  deadline: text('300'),
+  'on-halt': text('Revert'),
   seed: text('1'),
   url: { type: 'string' },
   ca: { type: 'string' },
@@ -113,6 +150,26 @@ const DESCRIBED = {
 type NumberName = {
   [N in keyof typeof DESCRIBED]: (typeof DESCRIBED)[N] extends Fallback ? N : never;
 }[keyof typeof DESCRIBED];
+
+type ReadNumber = (name: NumberName, least: number, most: number, step: 'any' | 'whole') => number;
+
+function readRollout(
+  values: { rings: string; 'on-halt': string },
+  number: ReadNumber,
+): RolloutOptions {
+  const rings = values.rings.split(',').map(Number);
+  const share = (name: NumberName) => number(name, 0, 1, 'any');
+  if (!rings.every((each) => each >= 0) || rings.reduce((sum, each) => sum + each, 0) > 1)
+    throw new Error('--rings: expected shares with commas, such as 0.05,0.2, which are 1 at most together');
+  return {
+    rings,
+    ...{ breaking: share('breaking'), bad: share('bad'), silent: share('silent'), absent: share('absent') },
+    success: share('success'),
+    bake: number('bake', 0.001, 86_400, 'any'),
+    deadline: number('deadline', 1, 864_000, 'any'),
+    onHalt: values['on-halt'],
+  };
+}
 
 function readServer(
   url: string | undefined,

@@ -28,6 +28,8 @@ export class Published {
   readonly configurationName: string;
   /** How many versions are certainly published. Every poll from now on must answer the last of them, or a later one. */
   certain = 0;
+  /** The version with which some nodes break; null for none. */
+  breaking: string | null = null;
   private readonly releases: Release[] = [];
 
   constructor(configurationName: string) {
@@ -44,6 +46,14 @@ export class Published {
     const release = { version: `1.${minor}.0`, files: filesOf(minor), checksum: null, digest: null };
     this.releases.push(release);
     return release;
+  }
+
+  isFirst(version: string | null): boolean {
+    return version === this.releases[0]?.version;
+  }
+
+  breaks(version: string | null): boolean {
+    return version !== null && version === this.breaking;
   }
 
   /**

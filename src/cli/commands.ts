@@ -15,6 +15,7 @@ import { PARAM_COMMANDS } from './commands/param.ts';
 import { proof } from './commands/proof.ts';
 import { RETENTION_COMMANDS } from './commands/retention.ts';
 import { ROLE_COMMANDS } from './commands/role.ts';
+import { ROLLOUT_COMMANDS } from './commands/rollout.ts';
 import { SETTINGS_COMMANDS } from './commands/settings.ts';
 import { TOKEN_COMMANDS } from './commands/token.ts';
 import { USER_COMMANDS } from './commands/user.ts';
@@ -28,6 +29,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   composite: 'composites of configurations, and their versions',
   param: 'parameters of a configuration, by scope',
   node: 'nodes, what they are assigned and what they run',
+  rollout: 'versions that reach the nodes ring by ring',
   key: 'registration keys, with which machines become nodes',
   user: 'people and service accounts, and the roles that they hold',
   group: 'groups, their members, and the roles that they hold',
@@ -45,6 +47,7 @@ export const COMMANDS: readonly Command[] = [
   ...PARAM_COMMANDS,
   ...NODE_COMMANDS,
   proof,
+  ...ROLLOUT_COMMANDS,
   ...KEY_COMMANDS,
   ...USER_COMMANDS,
   ...GROUP_COMMANDS,

@@ -13,74 +13,63 @@ export interface RolledOut {
   version: string;
 }
 
-/** What `rollout_nodes` says of a node. */
-export interface KnownNode {
-  statusBefore: NodeStatus;
+/** What is known of a node, whatever it is offered. */
+export interface FleetNode {
+  /** When it said that it has taken the version, in epoch milliseconds; null where it has not. */
+  takenAt: number | null;
+  /** Null where it is not noted yet, or has never taken it. */
+  statusBefore: NodeStatus | null;
+  /** Those of the last report since it took the version; null together. */
   operation: 'Test' | 'Set' | null;
   status: NodeStatus | null;
   hasSet: boolean;
+  mode: string | null;
+  /** When it called last, in epoch milliseconds; 0 where it never has. */
+  lastCall: number;
 }
 
 /** All of it is of one moment. The keys are the ids of nodes. */
 export interface RolloutFacts {
-  /** When those that have taken the version said so, in epoch milliseconds. */
-  takenAt: ReadonlyMap<string, number>;
-  known: ReadonlyMap<string, KnownNode>;
-  modes: ReadonlyMap<string, string>;
-  /** When they called last, in epoch milliseconds. */
-  lastCalls: ReadonlyMap<string, number>;
+  nodes: ReadonlyMap<string, FleetNode>;
   /** Who has reported after the report of this number was written. All nodes where that was null. */
   reporters: ReadonlySet<string> | null;
   /** The number of the last report. */
   lastReport: number;
 }
 
-type KnownRow = [
+type Row = [
   nodeId: string,
-  before: NodeStatus,
+  mode: string | null,
+  lastCall: number,
+  checksum: string | null,
+  since: number | null,
+  statusBefore: NodeStatus | null,
   operation: RolloutNodesTable['operation'],
   status: NodeStatus | null,
-  hasSet: number,
+  hasSet: number | null,
 ];
 
-const SELECT_TAKEN = `select node_id, ${TAKEN}, since from node_running r`;
-
-const SELECT_KNOWN = `select node_id, status_before, operation, status, has_set from rollout_nodes
-  where kind = ? and resource_id = ? and version = ?`;
+/** One row for each node, because each row that is handed over costs more than to find what is joined to it. */
+const SELECT_NODES = `select n.id, n.configuration_mode, coalesce(c.last_check_in, 0), ${TAKEN}, r.since,
+    b.status_before, b.operation, b.status, b.has_set
+  from nodes n left join node_check_ins c on c.node_id = n.id left join node_running r on r.node_id = n.id
+    left join rollout_nodes b on b.kind = ? and b.resource_id = ? and b.version = ? and b.node_id = n.id`;
 
 /** @param after the number of the last report that the caller knows of; null where it knows of none */
 export function* readingRollout(rolledOut: RolledOut, after: number | null): Reading<RolloutFacts> {
   const { kind, id, version } = rolledOut;
   const checksums = yield* readingChecksums(rolledOut, version);
-  const takenAt = new Map<string, number>();
+  const nodes = new Map<string, FleetNode>();
   yield {
-    sql: SELECT_TAKEN,
-    take([nodeId, checksum, since]: [string, string | null, number]) {
-      if (checksum !== null && checksums.has(checksum)) takenAt.set(nodeId, since);
+    sql: SELECT_NODES,
+    values: [kind, id, version],
+    take([nodeId, mode, lastCall, checksum, since, statusBefore, operation, status, hasSet]: Row) {
+      const takenAt = checksum !== null && checksums.has(checksum) ? since : null;
+      const isSet = hasSet === 1;
+      nodes.set(nodeId, { takenAt, statusBefore, operation, status, hasSet: isSet, mode, lastCall });
     },
   };
-  const known = new Map<string, KnownNode>();
-  yield {
-    sql: SELECT_KNOWN,
-    values: [kind, id, version],
-    take: ([nodeId, statusBefore, operation, status, hasSet]: KnownRow) =>
-      void known.set(nodeId, { statusBefore, operation, status, hasSet: hasSet === 1 }),
-  };
-  return { takenAt, known, ...(yield* readingNodes()), ...(yield* readingReporters(after)) };
-}
-
-function* readingNodes(): Reading<Pick<RolloutFacts, 'modes' | 'lastCalls'>> {
-  const modes = new Map<string, string>();
-  yield {
-    sql: 'select id, configuration_mode from nodes where configuration_mode is not null',
-    take: ([nodeId, mode]: [string, string]) => void modes.set(nodeId, mode),
-  };
-  const lastCalls = new Map<string, number>();
-  yield {
-    sql: 'select node_id, last_check_in from node_check_ins',
-    take: ([nodeId, at]: [string, number]) => void lastCalls.set(nodeId, at),
-  };
-  return { modes, lastCalls };
+  return { nodes, ...(yield* readingReporters(after)) };
 }
 
 function* readingReporters(after: number | null): Reading<Pick<RolloutFacts, 'reporters' | 'lastReport'>> {

@@ -1,6 +1,6 @@
 /** The counts of a rollout, for a thread: what the fleet is offered, and what its nodes have taken and reported. */
 
-import { type RolledOut, type RolloutFacts, readingRollout } from '../db/read-rollouts.ts';
+import { type FleetNode, type RolledOut, type RolloutFacts, readingRollout } from '../db/read-rollouts.ts';
 import type { Taker } from '../db/rollouts.ts';
 import { openStepOf, type RolloutCounts, type RolloutRecord } from '../domain/rollout.ts';
 import { type CountedNode, countNodes } from '../domain/rollout-counts.ts';
@@ -25,8 +25,8 @@ export interface RolloutAnswer {
   sent: number;
 }
 
-/** Takers at a time, so that each transaction that notes them takes a few milliseconds. */
-const PIECE = 200;
+/** Takers at a time, so that each transaction that notes them takes a millisecond or two. */
+const PIECE = 50;
 
 export function rolloutTasks(fleet: () => Fleet, offers: () => CurrentOffers) {
   return {
@@ -46,8 +46,12 @@ export function rolloutTasks(fleet: () => Fleet, offers: () => CurrentOffers) {
   };
 }
 
-function takersToLookAt({ takenAt, known, reporters }: RolloutFacts): Taker[] {
-  return [...takenAt].filter(([nodeId]) => !known.has(nodeId) || reporters === null || reporters.has(nodeId));
+function takersToLookAt({ nodes, reporters }: RolloutFacts): Taker[] {
+  const takers: Taker[] = [];
+  for (const [nodeId, { takenAt, statusBefore }] of nodes)
+    if (takenAt !== null && (statusBefore === null || (reporters?.has(nodeId) ?? true)))
+      takers.push([nodeId, takenAt]);
+  return takers;
 }
 
 /** The nodes of the open steps to which the version is offered. */
@@ -65,22 +69,22 @@ function* nodesIn(
   for (const [at, nodeId] of nodes.nodeIds.entries()) {
     if (!isGiven(at)) continue;
     const step = openStepOf(record, { nodeId, ring: rings[nodes.scopesOf[at] ?? 0] ?? null });
-    if (step !== undefined) yield nodeOf(nodeId, openedAt.get(step) ?? 0, facts);
+    const known = step && facts.nodes.get(nodeId);
+    // One that is not known was deleted since the fleet was looked at.
+    if (known) yield toCounted(known, openedAt.get(step) ?? 0);
   }
 }
 
-function nodeOf(
-  nodeId: string,
+function toCounted(
+  { takenAt, statusBefore, operation, status, hasSet, mode, lastCall }: FleetNode,
   openedAt: number,
-  { takenAt, known, modes, lastCalls }: RolloutFacts,
 ): CountedNode {
-  const seen = known.get(nodeId);
-  const { operation = null, status = null, hasSet: isAfterSet = false } = seen ?? {};
+  const isSilent = operation === null || status === null;
   return {
-    hasTaken: takenAt.has(nodeId),
-    statusBefore: seen?.statusBefore ?? null,
-    report: operation === null || status === null ? null : { operation, status, isAfterSet },
-    mode: modes.get(nodeId) ?? null,
-    hasPolled: (lastCalls.get(nodeId) ?? 0) >= openedAt,
+    hasTaken: takenAt !== null,
+    report: isSilent ? null : { operation, status, isAfterSet: hasSet },
+    hasPolled: lastCall >= openedAt,
+    statusBefore,
+    mode,
   };
 }

@@ -18,6 +18,8 @@ export const links = {
     `/ui/${kind}/${encode(name)}/drafts/${encode(version)}`,
   review: (kind: Kind, name: string, version: string) =>
     `/ui/${kind}/${encode(name)}/drafts/${encode(version)}/review`,
+  rollout: (kind: Kind, name: string, version: string) =>
+    `/ui/${kind}/${encode(name)}/rollouts/${encode(version)}`,
   compare: (kind: Kind, name: string, from: string, to: string) =>
     `/ui/${kind}/${encode(name)}/compare/${encode(from)}...${encode(to)}`,
   parameters: (name: string) => `/ui/configurations/${encode(name)}/parameters`,

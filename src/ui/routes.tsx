@@ -64,6 +64,10 @@ const PAGES: readonly (readonly [path: string, page: PageComponent])[] = [
     lazy(() => import('./pages/drafts.ts').then((all) => all.ReviewPage, loadAnew)),
   ],
   [
+    '/ui/configurations/:name/rollouts/:version',
+    lazy(() => import('./pages/configurations.ts').then((all) => all.RolloutPage, loadAnew)),
+  ],
+  [
     '/ui/configurations/:name/parameters',
     lazy(() => import('./pages/parameters.ts').then((all) => all.ParametersPage, loadAnew)),
   ],
@@ -98,6 +102,10 @@ const PAGES: readonly (readonly [path: string, page: PageComponent])[] = [
   [
     '/ui/composites/:name/drafts/:version/review',
     lazy(() => import('./pages/configurations.ts').then((all) => all.CompositeReviewPage, loadAnew)),
+  ],
+  [
+    '/ui/composites/:name/rollouts/:version',
+    lazy(() => import('./pages/configurations.ts').then((all) => all.CompositeRolloutPage, loadAnew)),
   ],
   ['/ui/scopes', lazy(() => import('./pages/parameters.ts').then((all) => all.ScopesPage, loadAnew))],
   ['/ui/access/users', lazy(() => import('./pages/server.ts').then((all) => all.UsersPage, loadAnew))],

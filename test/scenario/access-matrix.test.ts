@@ -97,14 +97,20 @@ describe('who is let in by each route', () => {
     return chosen;
   };
 
+  /** What routes ask for beside a grant. */
+  const permissionsIn = (chosen: readonly Route[]): Permission[] => [
+    ...new Set(chosen.flatMap(({ access }) => permissionsOf(access))),
+  ];
+
   for (const permission of PERMISSION_NAMES.filter((name) => !LATER.includes(name))) {
     it(`where ${permission} is asked for: who has exactly it, by session or by a token of that scope`, async () => {
       const chosen = having(
         ({ access }) => 'permission' in access && permissionsOf(access).includes(permission),
       );
       const isTold = (route: Route) => !asksForParameters(route) && !asksForComposite(route);
+      const isAll = ({ access }: Route) => access.kind !== 'grant';
       const enough = chosen.filter(
-        (route) => isTold(route) && !asksForConfiguration(route) && !isForItsMaker(route),
+        (route) => isAll(route) && isTold(route) && !asksForConfiguration(route) && !isForItsMaker(route),
       );
       const exactly = await someone([permission]);
       await expectIn(exactly, enough);
@@ -136,13 +142,14 @@ describe('who is let in by each route', () => {
         const chosen = having(
           ({ access }) => access.kind === 'grant' && access.on === on && access.level === level,
         );
-        const holder = await someone([], [{ on, name: 'web', level }]);
+        const besides = permissionsIn(chosen);
+        const holder = await someone(besides, [{ on, name: 'web', level }]);
         await expectIn(holder, chosen);
-        await expectIn(await withToken(holder, [GRANT_RULES[on].scope]), chosen);
+        await expectIn(await withToken(holder, [GRANT_RULES[on].scope, ...besides]), chosen);
         const otherScopes = await withToken(holder, without(TOKEN_SCOPES, GRANT_RULES[on].scope));
         await expectOut(otherScopes, chosen, '404 not_found');
         const below = BELOW[level];
-        const lower = await someone([], below === null ? [] : [{ on, name: 'web', level: below }]);
+        const lower = await someone(besides, below === null ? [] : [{ on, name: 'web', level: below }]);
         await expectOut(lower, chosen, below === null ? '404 not_found' : '403 forbidden');
       });
     }
@@ -151,9 +158,10 @@ describe('who is let in by each route', () => {
   for (const [on, { override }] of Object.entries(GRANT_RULES)) {
     it(`every grant on a ${on}: who has ${override}, by session or by a token of that scope`, async () => {
       const chosen = having(({ access }) => access.kind === 'grant' && access.on === on);
-      const manager = await someone([override]);
+      const permissions = [override, ...permissionsIn(chosen)];
+      const manager = await someone(permissions);
       await expectIn(manager, chosen);
-      await expectIn(await withToken(manager, [override]), chosen);
+      await expectIn(await withToken(manager, permissions), chosen);
       await expectOut(await withToken(manager, without(TOKEN_SCOPES, override)), chosen, '404 not_found');
     });
   }

@@ -168,6 +168,10 @@ describe('the manifest of a checksum', () => {
       await expectRunning(hawser, each, await offeredTo(each), 'Told');
     }
     await deleteNode(node);
+    // It has the old bundle as long as it has not fetched another one.
+    expect(await manifestOf(hawser, checksum)).to.include({ version: '1.0.0' });
+    await download(second);
+    await expectRunning(hawser, second, await offeredTo(second), 'Served');
     expect(await manifestOf(hawser, checksum)).to.include({ version: '1.0.0' });
     hawser.clock.advance(1_000);
     const nothing = { keepCount: 0, keepDays: NOTHING_KEPT.keepDays };

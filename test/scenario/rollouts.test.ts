@@ -10,9 +10,11 @@ import {
 } from '../support/composites.ts';
 import { addVersion, MAIN, publish } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { gitClient } from '../support/git-client.ts';
+import { createToken, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, poll } from '../support/parameter-files.ts';
 import { makeUser, type Person } from '../support/people.ts';
+import { cloneOf } from '../support/push-author.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import {
   doDeed,
@@ -139,6 +141,27 @@ describe('rollouts by the API', () => {
     expect(all[0]).to.deep.equal(await show('1.3.0'));
     const running = await admin.get(`${rolloutsOf(name)}?state=running&take=1`);
     expect([running.headers['x-total-count'], running.json[0].version]).to.deep.equal(['1', '1.3.0']);
+  });
+
+  it('keep back what is pushed, and show their branch to git', async () => {
+    const client = gitClient(hawser);
+    try {
+      const token = await createToken(hawser.client(), hawser.session, ['configurations.admin-override']);
+      await started('1.1.0');
+      const author = await cloneOf(client, name, token);
+      await author.commit({ [MAIN]: '# two' });
+      await author.ok('tag', '-a', 'v1.2.0', '-m', 'Two');
+      const refused = await author.push('v1.2.0');
+      expect(refused.code).to.not.equal(0);
+      expect(refused.output).to.include('rollout_running');
+      expect(await author.ok('log', '--format=%s', 'origin/rollout/1.1.0')).to.include(
+        `${name} 1.1.0: Started`,
+      );
+      await ok(200, doDeed(admin, rollout('1.1.0'), 'complete'));
+      expect((await author.push('v1.2.0')).code).to.equal(0);
+    } finally {
+      client.close();
+    }
   });
 
   it('refuse plans with their faults at their places', async () => {

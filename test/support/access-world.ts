@@ -9,6 +9,7 @@ import { type Hawser, type NodeUnderTest, publishConfiguration } from './hawser.
 import { prepareParameters } from './parameter-files.ts';
 import { preparePreview } from './previews.ts';
 import { told } from './proof.ts';
+import { prepareRings, rollOutToAll } from './rollouts.ts';
 import { prepareScopes } from './scopes.ts';
 import { FORGE_SETTINGS, PROVIDER, type SignInServer, startSignInServer } from './sign-in-server.ts';
 import { prepareWebhook } from './webhooks.ts';
@@ -89,6 +90,9 @@ async function makeAll(server: SignInServer, node: NodeUnderTest): Promise<Acces
     ...{ principalType: 'User', principalId: grantee.id, level: 'Read' },
   });
   const { userId, ...ofSignIn } = await prepareSignIn(server, account);
+  await prepareRings(hawser);
+  await rollOutToAll(admin, 'web', '1.0.0');
+  await rollOutToAll(admin, 'web', PUBLISHED, composites);
   const scopes = await prepareScopes(hawser, node.nodeId);
   const parameters = await prepareParameters(hawser, 'web');
   const report = await node.client.post(`/api/v1/nodes/${node.nodeId}/reports`, {
@@ -119,8 +123,8 @@ async function makeAll(server: SignInServer, node: NodeUnderTest): Promise<Acces
   return ({ path }) => ({
     ...{ nodeId: node.nodeId, name: 'web', filePath: 'main.dsc.yaml', checksum },
     ...ofConsole,
-    // Children belong to a draft, and a proof to what is published.
-    version: path.startsWith(composites) && path.includes('/proof') ? PUBLISHED : '1.0.0',
+    // Children belong to a draft, and proofs and rollouts to what is published.
+    version: path.startsWith(composites) && /\/(proof|rollouts)/.test(path) ? PUBLISHED : '1.0.0',
     ...{ principalType: 'User', principalId: grantee.id, childId: child.id, keyId: key.id },
     tokenId: accountToken.json.tokenId,
     ...scopes,

@@ -52,3 +52,14 @@ export function doDeed(
 ): Promise<Reply> {
   return client.post(`${rollout}/${deed}`, { reason, expectedState });
 }
+
+/** Rolls a published version out, and completes the rollout at once. */
+export async function rollOutToAll(
+  client: Client,
+  name: string,
+  version: string,
+  base = CONFIGURATIONS,
+): Promise<void> {
+  await ok(201, rollOut(client, name, version, { steps: [step(null)] }, base));
+  await ok(200, doDeed(client, `${rolloutsOf(name, base)}/${version}`, 'complete'));
+}

@@ -34,6 +34,10 @@ const SECTIONS: Readonly<Record<string, Section>> = {
     read: (api) => api.get('/api/v1/settings/retention'),
     write: (api, json) => api.put('/api/v1/settings/retention', { json }),
   },
+  rollouts: {
+    read: (api) => api.get('/api/v1/settings/rollouts'),
+    write: (api, json) => api.put('/api/v1/settings/rollouts', { json }),
+  },
 };
 
 const NAMES = Object.keys(SECTIONS);

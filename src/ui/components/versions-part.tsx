@@ -7,6 +7,7 @@ import type { Configuration, VersionUse } from '../types.ts';
 import { CompareForm } from './compare-form.tsx';
 import { CopyLine } from './copy-line.tsx';
 import { Empty } from './empty.tsx';
+import { RolloutsPart } from './rollouts.tsx';
 import type { AnyVersion } from './version-mark.tsx';
 import { DraftsTable, VersionsTable } from './versions-table.tsx';
 
@@ -50,6 +51,7 @@ export function VersionsPart({ kind, name, versions: { data, total }, use, acces
           <DraftsTable {...{ kind, name, drafts, canModify }} canManage={access === 'Manage'} />
         </section>
       )}
+      <RolloutsPart kind={kind} name={name} />
       <section class="part" aria-busy={maySee && use.state === 'loading'}>
         <div class="bar">
           <h2>Versions</h2>

@@ -13,3 +13,4 @@ export { ConfigurationsPage } from './configurations/list.tsx';
 export { ConfigurationPermissionsPage } from './configurations/permissions.tsx';
 export { ConfigurationSettingsPage } from './configurations/settings.tsx';
 export { VersionPage } from './configurations/version.tsx';
+export { CompositeRolloutPage, RolloutPage } from './rollouts/rollout.tsx';

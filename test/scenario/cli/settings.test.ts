@@ -33,6 +33,7 @@ describe('the settings of the server by hawserctl', () => {
       'lcm-defaults': await read('/lcm-defaults'),
       validation: await read('/validation'),
       retention: await read('/retention'),
+      rollouts: await read('/rollouts'),
     });
     const one = await run('show', 'validation');
     expect(one.stdout).to.include('requireSemVer').and.not.include('keepVersions');

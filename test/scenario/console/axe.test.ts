@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type ConsolePage, otherStatesOf, pagesOf } from '../../../scripts/console/pages.ts';
+import { rollOutDatabase } from '../../../scripts/console/site/rollout.ts';
 import { axe } from '../../support/axe.ts';
 import {
   type ConsoleUnderTest,
@@ -50,6 +51,7 @@ describe('every page of the console', () => {
 
   before(async () => {
     shown = await startConsole({ hasHistory: true });
+    await rollOutDatabase(shown.hawser.admin, shown.site);
   });
   after(() => shown?.close());
 

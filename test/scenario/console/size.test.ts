@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Page, Request, Response } from 'playwright-core';
 import { pagesOf } from '../../../scripts/console/pages.ts';
+import { rollOutDatabase } from '../../../scripts/console/site/rollout.ts';
 import type { WatchedPage } from '../../support/browser.ts';
 import { type ConsoleUnderTest, ready, startConsole } from '../../support/console.ts';
 
@@ -88,6 +89,7 @@ describe('what the console loads', () => {
 
   before(async () => {
     shown = await startConsole();
+    await rollOutDatabase(shown.hawser.admin, shown.site);
   });
   after(() => shown?.close());
 

@@ -42,6 +42,8 @@ export interface Site extends DatabasePlace {
   unaudited: Set<string>;
 }
 
+const ROLLOUT_ENTRY = /\.rollout_(?:started|moved)$/;
+
 /** The last parts of the audit actions that lead to each state of a version. */
 const LEADING_TO = {
   gone: ['version_deleted'],
@@ -119,7 +121,10 @@ export async function checkKeys({ client, target, model }: Sight, keys: readonly
   model.compare(found);
 }
 
-/** Checks that the last entry of each version in the audit trail tells of the version as it is. */
+/**
+ * Checks that the last entry of each version in the audit trail tells of the version as it is, and that each transition of
+ * a rollout has its entry, and one alone.
+ */
 export async function checkAudit(
   { model }: Pick<Site, 'model'>,
   database: EngineHandle,
@@ -129,7 +134,7 @@ export async function checkAudit(
     `select action, details from audit_entries where details like '%"name"%' order by seq`,
   );
   for (const key of keys) {
-    const [, kind] = /^(versions|composite-versions|parameters)\//.exec(key) ?? [];
+    const [, kind] = /^(versions|composite-versions|parameters|rollouts)\//.exec(key) ?? [];
     const [name, ...rest] = partsOf(key);
     const owner = kind === 'composite-versions' ? 'composites' : 'configurations';
     // What goes with its resource has no entry of its own, and an adopted repository has none for its versions.
@@ -137,6 +142,8 @@ export async function checkAudit(
     const version = rest.pop();
     const [scopeType, value] = rest;
     const isAbout = ({ action, details: text }: { action: string; details: string }) => {
+      // A version has entries of its own and of its rollout.
+      if (kind !== 'parameters' && ROLLOUT_ENTRY.test(action) !== (kind === 'rollouts')) return false;
       const details = JSON.parse(text);
       const isOwner = details.name === name && action.startsWith('composite.') === (owner === 'composites');
       if (isOwner && action.endsWith('.adopted')) return true;
@@ -148,8 +155,13 @@ export async function checkAudit(
         (details.scopeValue ?? null) === scope
       );
     };
-    const [, last = 'adopted'] = entries.filter(isAbout).at(-1)?.action.split('.') ?? ['', 'nothing'];
     const state = model.state(key);
+    if (kind === 'rollouts') {
+      const moves = entries.filter(isAbout).map(({ details }) => JSON.parse(details).to ?? 'Running');
+      if (state !== null) expect(moves, `${key}: the audit entries`).to.deep.equal(state.moves);
+      continue;
+    }
+    const [, last = 'adopted'] = entries.filter(isAbout).at(-1)?.action.split('.') ?? ['', 'nothing'];
     const expected = LEADING_TO[stateOf(state)];
     if (last === 'adopted' || (state === null && last === 'nothing')) continue;
     expect(expected, `${key}: the last audit entry`).to.include(last);

@@ -7,6 +7,8 @@ import type { Journal } from './journal.ts';
 export interface Doom {
   point: string;
   passing: number;
+  /** It dies so many failpoints later, whichever they are; default: at once. */
+  later?: number;
 }
 
 const AT_START = ' (at start)';
@@ -18,6 +20,8 @@ export class Failpoints {
   private readonly journal: Journal;
   private doom: Doom | null;
   private passings = 0;
+  /** How many failpoints are left after the one of the doom; null before that one. */
+  private left: number | null = null;
   private isStarting = true;
 
   constructor(journal: Journal, doom: Doom | null) {
@@ -33,15 +37,20 @@ export class Failpoints {
   arm(doom: Doom): void {
     this.doom = doom;
     this.passings = 0;
+    this.left = null;
     this.journal.write({ do: 'armed' });
   }
 
   pass(step: string): void {
     const point = this.isStarting ? step + AT_START : step;
     this.journal.write({ do: 'pass', point });
-    if (point !== this.doom?.point) return;
-    this.passings += 1;
-    if (this.passings === this.doom.passing) process.kill(process.pid, 'SIGKILL');
+    if (this.left === null) {
+      if (point !== this.doom?.point) return;
+      this.passings += 1;
+      if (this.passings !== this.doom.passing) return;
+      this.left = this.doom.later ?? 0;
+    } else this.left -= 1;
+    if (this.left === 0) process.kill(process.pid, 'SIGKILL');
   }
 }
 
@@ -60,5 +69,5 @@ export function kindOf(root: string, path: string): string {
   if (first.startsWith('packed-refs')) return 'packed refs';
   if (first !== 'refs') return OWN_FILES[first] ?? 'settings';
   if (second === 'tags') return 'tag';
-  return third === 'draft' ? 'draft' : 'branch';
+  return third === 'draft' || third === 'rollout' ? third : 'branch';
 }

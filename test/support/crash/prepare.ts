@@ -1,7 +1,8 @@
 /** What the clients need before they can work on a new server: a token and a registration key. */
 
-import { makeClient, type Target } from '../client.ts';
+import { type Client, makeClient, type Target } from '../client.ts';
 import { ADMIN_PASSWORD, ALL_SCOPES, createKey, createToken, signIn } from '../hawser.ts';
+import { ok } from '../replies.ts';
 import type { Model } from './model.ts';
 
 export interface Credentials {
@@ -10,7 +11,7 @@ export interface Credentials {
   registrationKey: string;
 }
 
-/** Makes both on a new server, and tells the model of the roles that are there. */
+/** Makes both on a new server, and the scope type of the rings. Tells the model of it, and of the roles that are there. */
 export async function prepareSite(target: Target, model: Model): Promise<Credentials> {
   const client = makeClient(target);
   try {
@@ -20,8 +21,17 @@ export async function prepareSite(target: Target, model: Model): Promise<Credent
     const registrationKey = await createKey(admin);
     const roles = (await admin.get('/api/v1/roles')).json;
     model.roleIds.push(...roles.map((role: { id: string }) => role.id));
+    await makeRings(admin, model);
     return { token, registrationKey };
   } finally {
     client.close();
   }
+}
+
+async function makeRings(admin: Client, model: Model): Promise<void> {
+  const change = model.begin('create a scope type', { 'scope-types/Ring': { precedence: 1 } });
+  const { id } = await ok(201, admin.post('/api/v1/scope-types', { name: 'Ring', valueMode: 'Restricted' }));
+  model.acknowledge(change);
+  model.ids.set('scope-types/Ring', id);
+  await ok(200, admin.put('/api/v1/settings/rollouts', { rolloutScopeType: 'Ring' }));
 }

@@ -25,6 +25,7 @@ export class Reader {
     const [kind] = key.split('/');
     if (kind === 'configurations') return this.configuration(key);
     if (kind === 'versions') return this.version(key);
+    if (kind === 'rollouts') return this.rollout(key);
     if (kind === 'composites') return this.composite(key);
     if (kind === 'composite-versions') return this.compositeVersion(key);
     if (kind === 'parameters') return this.parameters(key);
@@ -64,6 +65,12 @@ export class Reader {
     const { status, entryPoint, createdBy, publishedBy } = view;
     const files = Object.fromEntries(view.files.map((file: Row) => [file.path, file.checksum]));
     return { status, entryPoint, createdBy, publishedBy, withdrawn: view.withdrawn?.reason ?? null, files };
+  }
+
+  private async rollout(key: string): Promise<State> {
+    const [name, version] = partsOf(key);
+    const view = await this.get(`/api/v1/configurations/${name}/rollouts/${version}`);
+    return view && { state: view.state, moves: view.history.map(({ to }: Row) => to) };
   }
 
   private async composite(key: string): Promise<State> {

@@ -33,6 +33,10 @@ export async function checkRepository(
   const refs = (await git(folder, 'for-each-ref', '--format=%(refname) %(objecttype)')).trim().split('\n');
   const found = refs.filter((ref) => /^refs\/(?:tags|heads\/draft)\//.test(ref)).sort();
   expect(found, folder).to.deep.equal(refsOf(model, kind, name).sort());
+  // A branch whose version did not come to be published may be left over, and counts for nothing.
+  if (kind === 'configurations')
+    for (const key of model.keys(`rollouts/${name}/`))
+      expect(refs, folder).to.include(`refs/heads/rollout/${partsOf(key)[1]} commit`);
   const stable = found.some(
     (ref) => /^refs\/tags\/v[^-]+$/.test(ref) && !found.includes(ref.replace('/tags/', '/tags/withdrawn/')),
   );

@@ -7,6 +7,7 @@ import * as configurations from './acts/configurations.ts';
 import * as nodes from './acts/nodes.ts';
 import * as parameters from './acts/parameters.ts';
 import * as pushes from './acts/pushes.ts';
+import * as rollouts from './acts/rollouts.ts';
 import * as users from './acts/users.ts';
 
 /** How often each act is chosen, relative to the others. */
@@ -25,6 +26,12 @@ export const ACTS: Deck = [
   [configurations.offerAgain, 2],
   [configurations.deleteDraft, 2],
   [configurations.deleteConfiguration, 2],
+  [rollouts.startRollout, 3],
+  [rollouts.pauseRollout, 2],
+  [rollouts.resumeRollout, 2],
+  [rollouts.haltRollout, 1],
+  [rollouts.revertRollout, 1],
+  [rollouts.completeRollout, 2],
   [pushes.pushDraft, 1],
   [pushes.pushTag, 2],
   [pushes.pushToPublish, 1],

@@ -8,6 +8,7 @@ const COUNTED: Record<string, string> = {
   evidence_counts: `select evidence, count(*) as count from node_running where evidence is not null group by evidence`,
   tag_counts: 'select scope_value_id, count(*) as count from node_tags group by scope_value_id',
   checksum_uses: `select checksum, count(*) as uses from (select checksum from node_running where checksum is not null
+    union all select served_checksum from node_running where served_checksum is not null
     union all select checksum from report_checksums) as named group by checksum`,
   report_counts: [0, 60_000, 3_600_000]
     .map(

@@ -99,8 +99,10 @@ const indexOf = (name: string, isUnique: boolean, columns: string, condition: st
   `${name}${isUnique ? ' unique' : ''} (${columns.replace(/, seq$/, '')})${condition === null ? '' : ` where ${wordsOf(condition)}`}`;
 
 async function sqliteReferences(sqlite: EngineHandle, table: string): Promise<string[]> {
+  // A key of several columns has a row for each of them.
   const found = await sqlite.all<{ table: string; from: string; to: string; on_delete: string }>(
-    `pragma foreign_key_list(${table})`,
+    `select "table", group_concat("from", ', ') as "from", group_concat("to", ', ') as "to", on_delete
+      from (select * from pragma_foreign_key_list('${table}') order by id, seq) group by id, "table", on_delete`,
   );
   return found.map((key) => `${key.from} -> ${key.table} (${key.to}) ${key.on_delete.toLowerCase()}`).sort();
 }

@@ -19,6 +19,8 @@ const TAG: ManifestTag = {
 const MANIFESTS: Record<string, [name: string, version: string][]> = {
   old: [['web', '1.0.0']],
   new: [['web', '1.4.0']],
+  // Nothing names it but the last bundle of one node.
+  alone: [['web', '1.4.0']],
   other: [['web_', '1.4.0']],
   farm: [
     ['farm', '1.4.0'],
@@ -90,12 +92,18 @@ for (const engine of ENGINES)
         served: await addNode(['old', 'Declared'], ['new', 'Served']),
         declares: await addNode(['new', 'Declared']),
         back: await addNode(['new', 'Served'], ['old', 'Declared']),
+        kept: await addNode(['alone', 'Served'], ['new', 'Told']),
         offered: await addNode(['new', 'Served'], ['other', 'Told']),
         similar: await addNode(['other', 'Served']),
         child: await addNode(['farm', 'Served']),
         mixed: await addNode(['mixed', 'Declared']),
       };
-      const expected = [['told', 'back', 'mixed'], ['served', 'declares', 'offered', 'child'], ['child'], []];
+      const expected = [
+        ['told', 'back', 'mixed'],
+        ['served', 'declares', 'kept', 'offered', 'child'],
+        ['child'],
+        [],
+      ];
       const held = await readHeld(database.read, Object.values(nodes));
       for (const [at, { kind, name, version }] of VERSIONS.entries()) {
         const holders = await read(readingHolders({ kind, name }, version));

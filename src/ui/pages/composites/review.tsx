@@ -5,6 +5,7 @@ import { crumbsOf, PublishedNote, reasonAgainst } from '../../components/draft-p
 import { Page, Part } from '../../components/page.tsx';
 import { PreviewImpact } from '../../components/preview.tsx';
 import { OldNote, PublishBox, ReviewLayout, reasonOfCheck, useReviewed } from '../../components/review.tsx';
+import { RollOut } from '../../components/roll-out.tsx';
 import { VersionMark } from '../../components/version-mark.tsx';
 import { apiOf, links, withQuery } from '../../links.ts';
 import { type Resource, useResource } from '../../resource.ts';
@@ -71,13 +72,16 @@ function Review({ name, version, composite, draft }: ReviewProps) {
         configurationName={null}
         impact={<PreviewImpact changes={[{ kind: 'PublishComposite', compositeName: name, version }]} />}
         publish={
-          <PublishBox
-            version={version}
-            reason={reason}
-            run={publish}
-            onPublished={() => place.go(links.version(KIND, name, version))}
-            onReload={showNow}
-          />
+          <>
+            <PublishBox
+              version={version}
+              reason={reason}
+              run={publish}
+              onPublished={() => place.go(links.version(KIND, name, version))}
+              onReload={showNow}
+            />
+            <RollOut kind={KIND} {...{ name, version, etag, reason }} />
+          </>
         }
       />
     </>

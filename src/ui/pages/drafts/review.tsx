@@ -7,6 +7,7 @@ import { Mark } from '../../components/marks.tsx';
 import { Page, Part } from '../../components/page.tsx';
 import { PreviewImpact } from '../../components/preview.tsx';
 import { OldNote, PublishBox, ReviewLayout, reasonOfCheck, useReviewed } from '../../components/review.tsx';
+import { RollOut } from '../../components/roll-out.tsx';
 import { apiOf, links, withQuery } from '../../links.ts';
 import { type Resource, useResource } from '../../resource.ts';
 import { usePlace } from '../../router.ts';
@@ -103,13 +104,16 @@ function Review({ name, version, configuration, draft }: ReviewProps) {
           />
         }
         publish={
-          <PublishBox
-            version={version}
-            reason={reason}
-            run={publish}
-            onPublished={() => place.go(links.version('configurations', name, version))}
-            onReload={showNow}
-          />
+          <>
+            <PublishBox
+              version={version}
+              reason={reason}
+              run={publish}
+              onPublished={() => place.go(links.version('configurations', name, version))}
+              onReload={showNow}
+            />
+            <RollOut kind="configurations" {...{ name, version, etag, reason }} />
+          </>
         }
       />
     </>

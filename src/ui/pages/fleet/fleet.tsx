@@ -12,6 +12,7 @@ import type { ActivityEntry, FleetSummary } from '../../types.ts';
 import { ActivityTable } from './activity.tsx';
 import { ConfigurationsTable } from './configurations.tsx';
 import { ReportChart } from './report-chart.tsx';
+import { FleetRollouts } from './rollouts.tsx';
 import { Tiles } from './tiles.tsx';
 
 /** So many entries are shown, and so many more with each click. */
@@ -32,6 +33,7 @@ export function FleetPage() {
     >
       {summary.data !== null && <Tiles summary={summary.data} />}
       {summary.data?.nodes === 0 && <FirstSteps />}
+      {seesNodes && <FleetRollouts />}
       {can('reports.read-all') && <ReportChart />}
       {summary.data !== null && <ConfigurationsTable summary={summary.data} />}
       <ActivityTable activity={activity} onMore={() => setCount(count + ACTIVITY_STEP)} />

@@ -3,8 +3,9 @@
 import { ForbiddenPage, Page } from '../../components/page.tsx';
 import { useResource } from '../../resource.ts';
 import { can } from '../../session.ts';
-import type { LcmDefaults, ServerSettings, ValidationSettings } from '../../types.ts';
+import type { LcmDefaults, RolloutSettings, ServerSettings, ValidationSettings } from '../../types.ts';
 import { LcmSection } from './lcm-section.tsx';
+import { RolloutsSection } from './rollouts-section.tsx';
 import { ServerSection } from './server-section.tsx';
 import { ValidationSection } from './validation-section.tsx';
 
@@ -16,16 +17,20 @@ function Settings() {
   const server = useResource<ServerSettings>('/settings');
   const lcm = useResource<LcmDefaults>('/settings/lcm-defaults');
   const validation = useResource<ValidationSettings>('/settings/validation');
+  const rollouts = useResource<RolloutSettings>('/settings/rollouts');
   const reason = can('server.settings.write')
     ? null
     : 'To change this takes the permission server.settings.write.';
   return (
-    <Page heading="Settings" of={[server, lcm, validation]}>
+    <Page heading="Settings" of={[server, lcm, validation, rollouts]}>
       <div class="columns">
         {server.data !== null && <ServerSection data={server.data} etag={server.etag} reason={reason} />}
         {lcm.data !== null && <LcmSection data={lcm.data} etag={lcm.etag} reason={reason} />}
         {validation.data !== null && (
           <ValidationSection data={validation.data} etag={validation.etag} reason={reason} />
+        )}
+        {rollouts.data !== null && (
+          <RolloutsSection data={rollouts.data} etag={rollouts.etag} reason={reason} />
         )}
       </div>
       {can('retention.manage') && (

@@ -101,17 +101,22 @@ export const copyVersion: Act = async (bench) => {
   return true;
 };
 
+/** What rolls out may only be followed by a rollout. */
 export const publishVersion: Act = (bench) =>
-  onDraft(bench, 'publish a version', (before, path) => ({
-    after: { ...before, status: 'Published', publishedBy: 'admin' },
-    call: () => bench.client.put(`${path}/publish`),
-  }));
+  onVersion(bench, 'publish a version', {
+    isFree: (key) => bench.model.state(key).status === 'Draft' && !isRolling(bench, partsOf(key)[0] ?? ''),
+    wish: (before, path) => ({
+      after: { ...before, status: 'Published', publishedBy: 'admin' },
+      call: () => bench.client.put(`${path}/publish`),
+    }),
+  });
 
 /** Withdraws a version beside which a stable one stays, so that every node still gets one. */
 export const withdrawVersion: Act = (bench) => {
   const reason = `reason ${bench.model.next()}`;
   return onVersion(bench, 'withdraw a version', {
-    isFree: (key) => isOffered(bench.model.state(key)) && leavesStable(bench, key),
+    // It would end a rollout of the version.
+    isFree: (key) => isOffered(bench.model.state(key)) && !hasRollout(bench, key) && leavesStable(bench, key),
     wish: (before, path) => ({
       after: { ...before, withdrawn: reason },
       call: () => bench.client.put(`${path}/withdraw`, { reason }),
@@ -134,16 +139,15 @@ export const deleteDraft: Act = (bench) =>
     call: () => bench.client.delete(path),
   }));
 
-/** Deletes the configuration with all its versions and parameters. */
+/** What goes with its configuration. */
+const OWNED = ['versions', 'rollouts', 'parameters'];
+
+/** Deletes the configuration with all that it owns. */
 export const deleteConfiguration: Act = async (bench) => {
   const { client, model } = bench;
   const name = pickConfiguration(bench);
-  if (name === undefined || model.isBusy(`versions/${name}/`, `parameters/${name}/`)) return false;
-  const keys = [
-    `configurations/${name}`,
-    ...model.keys(`versions/${name}/`),
-    ...model.keys(`parameters/${name}/`),
-  ];
+  if (name === undefined || model.isBusy(...OWNED.map((kind) => `${kind}/${name}/`))) return false;
+  const keys = [`configurations/${name}`, ...OWNED.flatMap((kind) => model.keys(`${kind}/${name}/`))];
   await attempt(bench, {
     what: 'delete a configuration',
     after: Object.fromEntries(keys.map((key) => [key, null])),
@@ -168,10 +172,26 @@ export function isOffered({ status, withdrawn }: State): boolean {
   return status === 'Published' && withdrawn === null;
 }
 
-function leavesStable({ model }: Bench, key: string): boolean {
+/** Whether a version of the configuration rolls out. */
+export function isRolling({ model }: Pick<Bench, 'model'>, name: string): boolean {
+  const start = `rollouts/${name}/`;
+  const isUnderWay = (key: string) => ['Running', 'Paused'].includes(model.state(key).state);
+  return model.isBusy(start) || model.keys(start).some(isUnderWay);
+}
+
+/** Whether the version rolls out or did, so that not everyone may get it. */
+function hasRollout({ model }: Bench, key: string): boolean {
+  return model.state(key.replace(/^versions/, 'rollouts')) !== null;
+}
+
+function leavesStable(bench: Bench, key: string): boolean {
+  const { model } = bench;
   const [name] = partsOf(key);
   const others = model.keys(`versions/${name}/`).filter((other) => other !== key && !other.includes('-rc'));
-  return !model.isBusy(`versions/${name}/`) && others.some((other) => isOffered(model.state(other)));
+  return (
+    !model.isBusy(`versions/${name}/`) &&
+    others.some((other) => isOffered(model.state(other)) && !hasRollout(bench, other))
+  );
 }
 
 type Wish = (

@@ -3,7 +3,7 @@
 import type { Reply } from '../../client.ts';
 import { PUSH_TYPE, pushBody, readReport, sharedWorkshop, ZERO } from '../../hand-made-push.ts';
 import { type Act, attempt, type Bench, sha256, UnexpectedAnswer } from './act.ts';
-import { pickConfiguration } from './configurations.ts';
+import { isRolling, pickConfiguration } from './configurations.ts';
 
 const ENTRY_POINT = 'main.dsc.yaml';
 
@@ -42,7 +42,8 @@ async function push(
 ): Promise<boolean> {
   const { client, model, random } = bench;
   const name = pickConfiguration(bench);
-  if (name === undefined) return false;
+  // What rolls out may only be followed by a rollout.
+  if (name === undefined || isRolling(bench, name)) return false;
   const version = `2.${model.next()}.0`;
   const content = `# ${name} ${version} ${random.below(1e9)}\n`;
   const files = { [ENTRY_POINT]: content, 'lib/common.ps1': 'shared' };

@@ -1,0 +1,162 @@
+/** Starts a rollout from a review: the draft is published, and reaches the nodes ring by ring. */
+
+import { useState } from 'preact/hooks';
+import { ApiProblem, get, send } from '../client.ts';
+import { apiOf, apiPath, type Kind, links } from '../links.ts';
+import { useResource } from '../resource.ts';
+import { usePlace } from '../router.ts';
+import { can } from '../session.ts';
+import type { Rollout, RolloutSettings, ScopeType, ScopeValue } from '../types.ts';
+import { DeedDialog } from './dialog.tsx';
+import { SelectField, TextField } from './field.tsx';
+import { Part } from './page.tsx';
+import { bodyOf, planFor } from './roll-out/plan.ts';
+import { StepsFields } from './roll-out/steps.tsx';
+
+interface Props {
+  kind: Kind;
+  name: string;
+  version: string;
+  /** Of the draft as it was reviewed; null while it is not known. */
+  etag: string | null;
+  /** Why the draft cannot be published. */
+  reason: string | null;
+}
+
+/** Left out for those who may not roll anything out. */
+export function RollOut(props: Props) {
+  return can('rollouts.manage') ? <RollOutPart {...props} /> : null;
+}
+
+const ABOUT =
+  'A rollout publishes the version too, but it reaches some nodes first, and the others only if these stay well.';
+
+function RollOutPart(props: Props) {
+  const maySee = can('server.settings.read');
+  const settings = useResource<RolloutSettings>(maySee ? '/settings/rollouts' : null);
+  return (
+    <section class="part" aria-label="Rollout in rings">
+      <p>{ABOUT}</p>
+      {!maySee && <p class="hint">To see the rings takes the permission server.settings.read.</p>}
+      {maySee && (
+        <Part of={settings}>
+          {({ rolloutScopeType }) =>
+            rolloutScopeType === null ? <NoRings /> : <WithRings {...props} typeName={rolloutScopeType} />
+          }
+        </Part>
+      )}
+    </section>
+  );
+}
+
+function NoRings() {
+  return (
+    <p>
+      Nothing can be rolled out yet, because no scope type is set whose values are the rings.{' '}
+      {can('server.settings.write') ? (
+        <a href="/ui/settings">Set it in the settings</a>
+      ) : (
+        'Ask somebody who may change the settings of the server.'
+      )}
+    </p>
+  );
+}
+
+function WithRings({ typeName, ...props }: Props & { typeName: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const types = useResource<ScopeType[]>('/scope-types?take=1000', { poll: false });
+  const type = types.data?.find(({ name }) => name === typeName);
+  const path = type === undefined ? null : `/scope-types${apiPath(type.id)}/values?take=1000`;
+  const values = useResource<ScopeValue[]>(path, { poll: false });
+  const { reason } = props;
+  return (
+    <>
+      <p class="deed">
+        <button
+          type="button"
+          disabled={reason !== null || values.data === null}
+          aria-describedby={reason === null ? undefined : 'roll-out-reason'}
+          onClick={() => setOpen(true)}
+        >
+          Roll out {props.version}
+        </button>
+        {reason !== null && (
+          <span id="roll-out-reason" class="hint">
+            {reason}
+          </span>
+        )}
+      </p>
+      {isOpen && values.data !== null && (
+        <RollOutDialog
+          {...props}
+          typeName={typeName}
+          rings={values.data.map(({ value }) => value)}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </>
+  );
+}
+
+const ON_HALT = [
+  { value: '', label: 'choose' },
+  { value: 'Keep', label: 'Keep: nodes that have the version keep it' },
+  { value: 'Revert', label: 'Revert: nodes that have the version get what they had before' },
+];
+
+interface DialogProps extends Omit<Props, 'reason'> {
+  typeName: string;
+  rings: readonly string[];
+  onClose: () => void;
+}
+
+function RollOutDialog({ kind, name, version, etag, typeName, rings, onClose }: DialogProps) {
+  const place = usePlace();
+  const [plan, setPlan] = useState(() => planFor(rings));
+  const run = async () => {
+    await refuseIfChanged(apiOf(kind, name, 'versions', version), etag);
+    await send<Rollout>('POST', apiOf(kind, name, 'rollouts'), bodyOf(version, plan));
+    place.go(links.rollout(kind, name, version));
+    return `${name} ${version} is published and rolls out. The first step is open.`;
+  };
+  return (
+    <DeedDialog heading={`Roll out ${name} ${version}`} deed="Roll out" isWide run={run} onClose={onClose}>
+      {(problem) => (
+        <>
+          <p>
+            The rings are the values of the scope type {typeName}, in their order. Each step opens when the
+            gate of the step before it holds. Rings without a step get the version when the rollout completes.
+          </p>
+          <StepsFields {...{ plan, rings, problem }} onChange={setPlan} />
+          <SelectField
+            label="If it halts"
+            name="onHalt"
+            required
+            choices={ON_HALT}
+            problem={problem}
+            value={plan.onHalt}
+            onInput={(text) => setPlan({ ...plan, onHalt: text === 'Keep' || text === 'Revert' ? text : '' })}
+          />
+          <TextField
+            label="Message"
+            name="message"
+            hint="Says why. It stands in the tag, and git log shows it."
+            problem={problem}
+            value={plan.message}
+            onInput={(message) => setPlan({ ...plan, message })}
+          />
+        </>
+      )}
+    </DeedDialog>
+  );
+}
+
+/**
+ * The API takes no If-Match here, so the draft is looked at once more just before.
+ * @throws ApiProblem if it is another one than was reviewed
+ */
+async function refuseIfChanged(path: string, etag: string | null): Promise<void> {
+  if (etag !== null && (await get(path, { etag })) === null) return;
+  const detail = 'The draft has changed since you read it here. Nothing was published.';
+  throw new ApiProblem(412, { code: 'precondition_failed', detail });
+}

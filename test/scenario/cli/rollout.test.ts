@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import { type CliSession, startCliSession } from '../../support/cli-session.ts';
+import { publishWithChildren } from '../../support/composites.ts';
+import { addVersion, MAIN } from '../../support/configurations.ts';
+import { publishConfiguration } from '../../support/hawser.ts';
+import { ok } from '../../support/replies.ts';
+import { prepareRings, rolloutsOf } from '../../support/rollouts.ts';
+
+describe('hawserctl rollout', () => {
+  let session: CliSession;
+  let name: string;
+  let tests = 0;
+  before(async () => {
+    session = await startCliSession();
+    await prepareRings(session.hawser);
+  });
+  after(() => session.close());
+  beforeEach(async () => {
+    tests += 1;
+    name = `web-${tests}`;
+    await publishConfiguration(session.hawser.admin, name, { '1.0.0': { [MAIN]: '{}' } });
+    await ok(201, addVersion(session.hawser.admin, name, { version: '1.1.0' }));
+  });
+
+  const run = (...words: string[]) => session.cli.run(['rollout', ...words]);
+  const show = () => ok(200, session.hawser.admin.get(`${rolloutsOf(name)}/1.1.0`));
+  const cells = (text: string) => text.split('\n').map((line) => line.split(/ {2,}/));
+
+  it('starts by rings and a gate for all of them, and shows how it goes', async () => {
+    const options = ['--min-nodes', '0', '--success-share', '0.5', '--max-silent', '3', '--approval'];
+    const begun = await run(
+      ...['start', name, '1.1.0', '--step', 'canary', '--step', '@rest:10', '--on-halt', 'Revert'],
+      ...[...options, '--bake-time', 'PT2H', '-m', 'Port 8443'],
+    );
+    expect(begun.code, begun.stderr).to.equal(0);
+    expect(begun.stderr).to.include(`"hawserctl rollout status ${name}"`);
+    const { steps, onHalt, history } = await show();
+    expect(onHalt).to.equal('Revert');
+    expect(history[0].reason).to.equal('Port 8443');
+    expect(steps[1].gate).to.deep.equal({
+      ...{ minNodes: 0, successShare: 0.5, maxRegressions: 0, maxSilent: 3 },
+      ...{ bakeTime: '02:00:00', deadline: '1.00:00:00', approval: true },
+    });
+
+    const shown = await run('status', name);
+    expect(shown).to.include({ code: 0, stderr: '', stdout: begun.stdout });
+    const rows = cells(shown.stdout);
+    expect(rows.slice(0, 4)).to.deep.equal([
+      ['Rollout:', `${name} 1.1.0`],
+      ['State:', 'Running'],
+      ['Step:', '1 of 2'],
+      ['On halt:', 'Revert'],
+    ]);
+    expect(rows.find(([ring]) => ring === 'canary')?.slice(0, 4)).to.deep.equal(['canary', 'Open', '0', '0']);
+    expect(rows.find(([ring]) => ring === '@rest:10')?.[1]).to.equal('Waiting');
+    expect(rows.at(-2)?.slice(1)).to.deep.equal(['admin', '-', 'Running', 'Port 8443']);
+    const { text } = await session.hawser.admin.get(`${rolloutsOf(name)}/1.1.0`);
+    expect((await run('status', name, '1.1.0', '--json')).stdout).to.equal(`${text}\n`);
+  });
+
+  it('starts by a plan in YAML or JSON', async () => {
+    const yaml =
+      'onHalt: Keep\nsteps:\n  - ring: canary\n    gate: {minNodes: 2}\n  - ring: null\n    gate: {}\n';
+    const folder = session.folder('plans', {
+      ...{ 'plan.yaml': yaml, 'plan.json': '{"steps": [{"ring": "early"}]}', 'bad.yaml': 'a: [' },
+    });
+    const bad = await run('start', name, '1.1.0', '--plan', `${folder}/bad.yaml`);
+    expect(bad).to.include({ code: 1, stdout: '' });
+    const refused = await run('start', name, '1.1.0', '--plan', `${folder}/plan.json`, '--on-halt', 'Keep');
+    expect(refused.code).to.equal(1);
+    expect(refused.stderr).to.include('validation_failed').and.include('/steps/0/gate');
+    const both = await run('start', name, '1.1.0', '--plan', `${folder}/plan.yaml`, '--step', 'canary');
+    expect(both.code).to.equal(2);
+    expect((await run('start', name, '1.1.0', '--plan', `${folder}/plan.yaml`)).code).to.equal(0);
+    const { steps } = await show();
+    expect([steps[0].ring, steps[0].gate.minNodes, steps[1].ring]).to.deep.equal(['canary', 2, null]);
+  });
+
+  it('refuses what is no plan before anything is sent', async () => {
+    for (const words of [
+      ['--on-halt', 'Keep'],
+      ['--step', 'canary'],
+      ['--step', 'canary:x', '--on-halt', 'Keep'],
+      ['--step', 'canary', '--on-halt', 'Keep', '--min-nodes', 'x'],
+      ['--step', 'canary', '--on-halt', 'Sometimes'],
+    ])
+      expect((await run('start', name, '1.1.0', ...words)).code, words.join(' ')).to.equal(2);
+    expect((await run('pause', name, '1.1.0')).code).to.equal(2);
+  });
+
+  it('does what the API does, for the state that it has read', async () => {
+    await run('start', name, '1.1.0', '--step', 'canary', '--on-halt', 'Keep');
+    for (const [deed, state] of [
+      ['pause', 'Paused'],
+      ['resume', 'Running'],
+      ['halt', 'Halted'],
+      ['revert', 'Halted'],
+      ['complete', 'Completed'],
+    ] as const) {
+      const done = await run(deed, name, '1.1.0', '-m', `${deed} it`);
+      expect(done, deed).to.include({ code: 0, stderr: '' });
+      expect(cells(done.stdout)[1]).to.deep.equal(['State:', state]);
+    }
+    const late = await run('approve', name, '1.1.0', '-m', 'fine');
+    expect(late.code).to.equal(1);
+    expect(late.stderr).to.include('not_possible: ');
+    expect((await show()).history.at(-1).reason).to.equal('complete it');
+  });
+
+  it('lists rollouts, and knows composites', async () => {
+    const { admin } = session.hawser;
+    await publishWithChildren(admin, name, '2.0.0', [name]);
+    expect(await run('status', name, '--composite')).to.include({ code: 1, stdout: '' });
+    const words = ['--composite', '--step', '@rest', '--on-halt', 'Keep'];
+    expect((await run('start', name, '2.0.0', ...words)).stderr).to.include(' --composite"');
+    expect((await run('pause', name, '2.0.0', '--composite', '-m', 'x')).code).to.equal(0);
+    const rows = cells((await run('list', name)).stdout);
+    expect(rows[0]?.slice(0, 4)).to.deep.equal(['NAME', 'COMPOSITE', 'VERSION', 'STATE']);
+    expect(rows[1]?.slice(0, 6)).to.deep.equal([name, 'yes', '2.0.0', 'Paused', '1 of 1', '@rest']);
+    expect(rows).to.have.length(3);
+    const none = await run('list', name, '--state', 'Superseded');
+    expect([none.code, none.stderr]).to.deep.equal([0, 'There are no such rollouts.\n']);
+  });
+});

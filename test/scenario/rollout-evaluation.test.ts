@@ -1,0 +1,126 @@
+import { expect } from 'chai';
+import { readRolloutCounts } from '../../src/db/rollouts.ts';
+import { addVersion, MAIN } from '../support/configurations.ts';
+import { withDatabase } from '../support/database.ts';
+import { testedService, testOutput } from '../support/dsc-results.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { assign, poll } from '../support/parameter-files.ts';
+import { ok } from '../support/replies.ts';
+import { doDeed, prepareRings, type Rings, rollOut, rolloutsOf, step } from '../support/rollouts.ts';
+import { download, offeredTo } from '../support/running.ts';
+import { tagNode } from '../support/scopes.ts';
+import { versionOf, withdraw } from '../support/withdrawals.ts';
+
+/** The leader evaluates every ten seconds, and a step takes two evaluations. */
+const WAIT = 60_000;
+
+describe('nodes report, and a rollout', function () {
+  this.timeout(4 * WAIT);
+  let hawser: Hawser;
+  let rings: Rings;
+  let name: string;
+  let tests = 0;
+
+  before(async () => {
+    hawser = await startHawser();
+    rings = await prepareRings(hawser);
+  });
+  after(() => hawser.close());
+  beforeEach(async () => {
+    tests += 1;
+    name = `web-${tests}`;
+    await publishConfiguration(hawser.admin, name, { '1.0.0': { [MAIN]: 'resources: []\n' } });
+  });
+
+  async function join(ring: 'canary' | 'early' | null): Promise<NodeUnderTest> {
+    const node = await hawser.registerNode(`n${Math.random()}.example.org`);
+    if (ring !== null) await tagNode(hawser, node.nodeId, rings[ring]);
+    await assign(hawser, node, name);
+    await runs(node, true);
+    return node;
+  }
+
+  /** Polls, downloads and reports. @returns the version */
+  async function runs(node: NodeUnderTest, isWell: boolean): Promise<string> {
+    const { version, checksum: configurationChecksum } = await ok(200, poll(node));
+    await download(node);
+    const result = testOutput([testedService(isWell)]);
+    const body = { operation: 'Test', result, configurationChecksum };
+    await ok(201, node.client.post(`/api/v1/nodes/${node.nodeId}/reports`, body));
+    return version;
+  }
+
+  async function start(gate: object, more: object = {}) {
+    const draft = addVersion(hawser.admin, name, { version: '1.1.0' }, { files: { [MAIN]: '# 1.1.0\n' } });
+    await ok(201, draft);
+    const every = { bakeTime: '00:00:01', ...gate };
+    const steps = [step('canary', every), step('early', every), step(null, every)];
+    await ok(201, rollOut(hawser.admin, name, '1.1.0', { steps, ...more }));
+  }
+
+  const show = () => ok(200, hawser.admin.get(`${rolloutsOf(name)}/1.1.0`));
+  const expectState = (state: string, stepAt: number) =>
+    eventually(async () => expect(await show()).to.include({ state, step: stepAt }), WAIT);
+  const got = async (node: NodeUnderTest) => (await ok(200, poll(node))).version;
+
+  it('goes through its rings, across a restart, and counts each of them', async () => {
+    const [canary, early, rest] = [await join('canary'), await join('early'), await join(null)];
+    await start({});
+    expect([await got(early), await got(rest)]).to.deep.equal(['1.0.0', '1.0.0']);
+    expect(await runs(canary, true)).to.equal('1.1.0');
+    await expectState('Running', 1);
+    expect(await got(rest)).to.equal('1.0.0');
+    await hawser.restart();
+    for (const node of [early, rest]) node.client = hawser.client(node.identity);
+    expect(await runs(early, true)).to.equal('1.1.0');
+    await expectState('Running', 2);
+    expect(await runs(rest, true)).to.equal('1.1.0');
+    await expectState('Completed', 2);
+    const { steps, history } = await show();
+    const well = (nodes: number) => ({
+      ...{ offered: nodes, taken: nodes, success: nodes },
+      ...{ regression: 0, alreadyBad: 0, silent: 0, absent: 0 },
+    });
+    expect(steps.map(({ counts }: { counts: object }) => counts)).to.deep.equal([well(1), well(2), well(3)]);
+    expect(history.map(({ actorName, to }: Record<string, string>) => `${actorName} ${to}`)).to.deep.equal([
+      ...['admin Running', 'Hawser Running', 'Hawser Running', 'Hawser Completed'],
+    ]);
+  });
+
+  for (const onHalt of ['Keep', 'Revert'])
+    it(`halts in the first ring with ${onHalt}, whatever was bad before`, async () => {
+      const [good, bad, rest] = [await join('canary'), await join('canary'), await join(null)];
+      await runs(bad, false);
+      await start({ minNodes: 2 }, { onHalt });
+      await runs(bad, false);
+      await eventually(async () => expect((await lastEvaluation()).alreadyBad).to.equal(1), WAIT);
+      await runs(good, false);
+      await expectState('Halted', 0);
+      const { steps } = await show();
+      expect(steps[0].counts).to.include({ offered: 2, taken: 2, regression: 1, alreadyBad: 1 });
+      const then = onHalt === 'Keep' ? '1.1.0' : '1.0.0';
+      expect([await got(good), await got(bad), await got(rest)]).to.deep.equal([then, then, '1.0.0']);
+    });
+
+  /** The record has the counts of its last transition, so these are read where every server finds them. */
+  async function lastEvaluation() {
+    const { id } = await ok(200, hawser.admin.get(`/api/v1/configurations/${name}`));
+    const key = { kind: 'configurations', id, version: '1.1.0' } as const;
+    const last = await withDatabase(hawser, ({ read }) => readRolloutCounts(read, key));
+    return last?.counts ?? expect.fail('never evaluated');
+  }
+
+  it('is paused by its deadline, and ends as its version is withdrawn while it is', async () => {
+    const canary = await join('canary');
+    await start({ deadline: '00:00:02' });
+    await expectState('Paused', 0);
+    expect((await show()).history.at(-1).reason).to.match(/nodes judged: 0 of 1/);
+    expect(await offeredTo(canary)).to.be.a('string');
+    await ok(200, doDeed(hawser.admin, `${rolloutsOf(name)}/1.1.0`, 'resume', 'Paused'));
+    await ok(200, withdraw(hawser.admin, name, '1.1.0'));
+    await expectState('Halted', 0);
+    expect(await got(canary)).to.equal('1.0.0');
+    expect((await ok(200, hawser.admin.get(versionOf(name, '1.1.0')))).withdrawal).not.to.equal(null);
+  });
+});

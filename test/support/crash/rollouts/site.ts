@@ -1,0 +1,201 @@
+/** A server with three rings and a node in each, for rollouts that go on although their server is killed. */
+
+import type { Deed } from '../../../../src/domain/rollout-machine.ts';
+import { type Client, makeClient, type Reply, type Target } from '../../client.ts';
+import { type ClientCertificate, makeClientCertificate } from '../../client-certificates.ts';
+import { testedService, testOutput } from '../../dsc-results.ts';
+import { UnexpectedAnswer, unexpected } from '../acts/act.ts';
+import { Model } from '../model.ts';
+import { prepareSite } from '../prepare.ts';
+
+const CONFIGURATIONS = '/api/v1/configurations';
+const VERSIONS = `${CONFIGURATIONS}/web/versions`;
+const ROLLOUTS = `${CONFIGURATIONS}/web/rollouts`;
+
+/** In the order of the rollout. */
+export const RINGS = ['canary', 'early', null] as const;
+export type Ring = (typeof RINGS)[number];
+
+export interface RingNode {
+  ring: Ring;
+  id: string;
+  identity: ClientCertificate;
+  /** The version that it runs, with its checksum. */
+  held: { version: string; checksum: string } | null;
+  /** What its last report said of which version; null where it must report in any case. */
+  said: string | null;
+}
+
+export interface RolloutView {
+  state: string;
+  steps: { ring: Ring; state: string }[];
+  history: { actorName: string; to: string; reason: string }[];
+}
+
+export class RingedSite {
+  readonly nodes: RingNode[] = [];
+  private target: Target;
+  private token = '';
+  private ringType = '';
+  private clients = new Map<RingNode | null, Client>();
+
+  private constructor(target: Target) {
+    this.target = target;
+  }
+
+  /** Makes rings and nodes on a new server. All nodes run version 1.0.0. */
+  static async prepare(target: Target): Promise<RingedSite> {
+    const site = new RingedSite(target);
+    const model = new Model();
+    const { token, registrationKey } = await prepareSite(target, model);
+    site.token = token;
+    const files = { 'main.dsc.yaml': '# 1.0.0\n' };
+    expectStatus(
+      await site.admin.upload(CONFIGURATIONS, { fields: { name: 'web', version: '1.0.0' }, files }),
+    );
+    expectStatus(await site.admin.put(`${VERSIONS}/1.0.0/publish`));
+    site.ringType = model.ids.get('scope-types/Ring') ?? '';
+    for (const ring of RINGS) {
+      const node = await site.register(registrationKey, ring);
+      if (ring !== null) {
+        const scopeValueId = await site.addRing(ring);
+        expectStatus(await site.admin.post(`/api/v1/nodes/${node.id}/tags`, { scopeValueId }));
+      }
+      site.nodes.push(node);
+    }
+    await site.visit();
+    return site;
+  }
+
+  /** @returns the id of the value */
+  async addRing(value: string): Promise<string> {
+    const path = `/api/v1/scope-types/${this.ringType}/values`;
+    return expectStatus(await this.admin.post(path, { value })).json.id;
+  }
+
+  /** From now on all calls go to another server, or to the same one after a start. */
+  use(target: Target): void {
+    this.close();
+    this.target = target;
+    // A power cut takes away what the server has noted of who runs what.
+    for (const node of this.nodes) node.said = null;
+  }
+
+  close(): void {
+    for (const client of this.clients.values()) client.close();
+    this.clients.clear();
+  }
+
+  /**
+   * Each node polls, takes what it is offered, and reports.
+   * @param breaking where nodes are not well with this version
+   */
+  async visit(breaking: readonly Ring[] = [], version = ''): Promise<void> {
+    const isWell = ({ ring, held }: RingNode) => !(breaking.includes(ring) && held?.version === version);
+    await Promise.all(this.nodes.map((node) => this.visitOf(node, isWell)));
+  }
+
+  /** @returns null where there is no such rollout */
+  async read(version: string): Promise<RolloutView | null> {
+    const reply = await this.admin.get(`${ROLLOUTS}/${version}`);
+    return reply.status === 404 ? null : expectStatus(reply).json;
+  }
+
+  /** @param more members of the plan; its steps are all rings in their order */
+  async start(version: string, more: Record<string, unknown>): Promise<void> {
+    if ((await this.admin.get(`${VERSIONS}/${version}`)).status === 404) await this.draft(version);
+    // Each ring has one node, and no gate passes before the nodes of its own ring have reported.
+    const steps = RINGS.map((ring, at) => ({ ring, gate: { minNodes: at + 1, bakeTime: '00:00:00.001' } }));
+    expectStatus(await this.admin.post(ROLLOUTS, { version, steps, ...more }));
+  }
+
+  async doDeed(version: string, deed: Deed, expectedState: string): Promise<void> {
+    expectStatus(
+      await this.admin.post(`${ROLLOUTS}/${version}/${deed}`, { reason: `${deed} it`, expectedState }),
+    );
+  }
+
+  /** Moves the repository, so that the leader looks at its rollouts within a second and not within ten. */
+  async poke(): Promise<void> {
+    const version = '0.0.1-poke';
+    if ((await this.admin.delete(`${VERSIONS}/${version}`)).status === 404) await this.draft(version);
+  }
+
+  /** What the audit trail says of the states that a rollout came to, the oldest first. */
+  async audited(version: string): Promise<string[]> {
+    const entries = ['rollout_moved', 'rollout_started'].map(async (action) => {
+      const path = `/api/v1/audit?action=configuration.${action}&take=1000`;
+      return expectStatus(await this.admin.get(path)).json as { details: { version: string; to?: string } }[];
+    });
+    return (await Promise.all(entries))
+      .flat()
+      .filter(({ details }) => details.version === version)
+      .map(({ details }) => details.to ?? 'Running')
+      .reverse();
+  }
+
+  private async draft(version: string): Promise<void> {
+    const files = { 'main.dsc.yaml': `# ${version}\n` };
+    expectStatus(await this.admin.upload(VERSIONS, { fields: { version }, files }));
+  }
+
+  private async register(registrationKey: string, ring: Ring): Promise<RingNode> {
+    const fqdn = `${ring ?? 'other'}.example.org`;
+    const node: RingNode = {
+      ring,
+      id: '',
+      identity: await makeClientCertificate({ commonName: fqdn }),
+      held: null,
+      said: null,
+    };
+    const body = { registrationKey, fqdn };
+    node.id = expectStatus(await this.connect(node).post('/api/v1/nodes/register', body)).json.nodeId;
+    const path = `/api/v1/nodes/${node.id}/configuration`;
+    expectStatus(await this.admin.put(path, { configurationName: 'web' }));
+    return node;
+  }
+
+  private async visitOf(node: RingNode, isWell: (node: RingNode) => boolean): Promise<void> {
+    const client = this.connect(node);
+    const path = `/api/v1/nodes/${node.id}`;
+    const known = { 'If-None-Match': `"${node.held?.checksum ?? ''}"` };
+    const reply = await client.get(`${path}/configuration/checksum`, known);
+    if (reply.status !== 304) {
+      const { version, checksum } = expectStatus(reply).json;
+      expectStatus(await client.get(`${path}/configuration/bundle`));
+      node.held = { version, checksum };
+    }
+    const inDesiredState = isWell(node);
+    const said = `${inDesiredState} ${node.held?.version}`;
+    // Whoever says the same again and again is refused for a while.
+    if (said === node.said) return;
+    const result = testOutput([testedService(inDesiredState)]);
+    const report = { operation: 'Test', result, configurationChecksum: node.held?.checksum };
+    expectStatus(await client.post(`${path}/reports`, report));
+    node.said = said;
+  }
+
+  private get admin(): Client {
+    return this.connect(null).with({ Authorization: `Bearer ${this.token}` });
+  }
+
+  private connect(node: RingNode | null): Client {
+    const known = this.clients.get(node);
+    if (known) return known;
+    const client = makeClient(this.target, node?.identity);
+    this.clients.set(node, client);
+    return client;
+  }
+}
+
+/** @throws UnexpectedAnswer unless it was done */
+function expectStatus(reply: Reply): Reply {
+  if (reply.status >= 200 && reply.status < 300) return reply;
+  throw unexpected('rollout', reply);
+}
+
+/** Whether a call failed because its server died or is about to, so that it may be made again. */
+export function isOfDeath(error: unknown): boolean {
+  if (error instanceof UnexpectedAnswer) return error.status === 503;
+  return ['ECONNRESET', 'ECONNREFUSED', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
+}

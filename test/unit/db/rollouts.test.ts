@@ -1,0 +1,218 @@
+import { expect } from 'chai';
+import { insertNode } from '../../../src/api/nodes/queries.ts';
+import { writeReports } from '../../../src/api/reports/writer.ts';
+import type { Database } from '../../../src/db/database.ts';
+import { keepManifests } from '../../../src/db/manifests.ts';
+import {
+  listKeptRollouts,
+  noteTakers,
+  readRolloutCounts,
+  removeRolloutCounts,
+  removeTakers,
+  saveRolloutCounts,
+} from '../../../src/db/rollouts.ts';
+import type { NodeStatus } from '../../../src/domain/report-verdict.ts';
+import { NO_COUNTS } from '../../../src/domain/rollout.ts';
+import { newId } from '../../../src/lib/ids.ts';
+import { ENGINES, type OpenedEngine, openOn } from '../../support/engines/open.ts';
+
+const TAG = { objectId: 'a', commit: 'b', tagger: 'alice', taggedAt: '2026-03-01T10:00:00.000Z' };
+/** When the version was taken, and when its rollout began. */
+const [TAKEN, BEGAN, NOW] = [1_000, 900, 9_000_000];
+
+const STATUSES = {
+  ok: { in_desired_state: 1, had_errors: 0 },
+  bad: { in_desired_state: 0, had_errors: 0 },
+  error: { in_desired_state: 1, had_errors: 1 },
+  mute: { in_desired_state: null, had_errors: 0 },
+} as const;
+
+type Sent = [at: number, operation: 'Test' | 'Set' | 'Get', status: keyof typeof STATUSES, checksum?: string];
+
+/** What a node sends, and what is known of it then: the status before, and the last report with a Set before it. */
+const CASES: Record<string, { sent: Sent[]; before: NodeStatus; last: string | null }> = {
+  nothing: { sent: [], before: 'Unknown', last: null },
+  'a report before': { sent: [[500, 'Test', 'bad', 'old']], before: 'NonCompliant', last: null },
+  'only the last one before counts': {
+    sent: [
+      [400, 'Test', 'error', 'old'],
+      [500, 'Test', 'ok', 'old'],
+      [600, 'Get', 'bad', 'old'],
+    ],
+    before: 'Compliant',
+    last: null,
+  },
+  'reports of the version, before it is known to be taken': {
+    sent: [
+      [500, 'Test', 'ok', 'old'],
+      [950, 'Test', 'bad', 'new'],
+    ],
+    before: 'Compliant',
+    last: 'Test NonCompliant',
+  },
+  'a late report of the old version': {
+    sent: [
+      [500, 'Test', 'ok', 'old'],
+      [1_100, 'Test', 'mute', 'new'],
+      [1_200, 'Test', 'error', 'old'],
+    ],
+    before: 'Error',
+    last: 'Test Unknown',
+  },
+  'reports that name nothing, by their time': {
+    sent: [
+      [999, 'Set', 'error'],
+      [1_000, 'Set', 'ok'],
+      [1_001, 'Test', 'bad'],
+    ],
+    before: 'Error',
+    last: 'Set>Test NonCompliant',
+  },
+  'a Set of the old version': {
+    sent: [
+      [990, 'Set', 'ok', 'old'],
+      [1_100, 'Test', 'bad', 'new'],
+    ],
+    before: 'Compliant',
+    last: 'Test NonCompliant',
+  },
+  'a composite with the version': {
+    sent: [[1_100, 'Set', 'ok', 'farm']],
+    before: 'Unknown',
+    last: 'Set Compliant',
+  },
+  'a name that only resembles it': {
+    sent: [[1_100, 'Test', 'bad', 'similar']],
+    before: 'NonCompliant',
+    last: null,
+  },
+  'a report from before the clock was set back': {
+    sent: [
+      [NOW * 2, 'Test', 'ok', 'new'],
+      [1_100, 'Test', 'error', 'new'],
+    ],
+    before: 'Unknown',
+    last: 'Test Error',
+  },
+};
+
+for (const engine of ENGINES)
+  describe(`the nodes of a rollout on ${engine}`, () => {
+    let opened: OpenedEngine;
+    let database: Database;
+    const rolledOut = { kind: 'configurations' as const, id: newId(), name: 'web', version: '1.4.0' };
+    const key = { kind: rolledOut.kind, resource_id: rolledOut.id, version: rolledOut.version };
+
+    before(async () => {
+      opened = await openOn(engine);
+      database = opened.database;
+      const common = { description: null, use_server_managed_parameters: 1, created_at: 1, updated_at: 1 };
+      const row = { id: rolledOut.id, name: 'web', name_key: 'web', ...common };
+      await database.write.insertInto('configurations').values(row).execute();
+    });
+    after(() => opened.close());
+
+    const counted = (evaluatedAt = 5) =>
+      saveRolloutCounts(database.write, rolledOut, { evaluatedAt, counts: NO_COUNTS });
+    const note = (nodeIds: readonly string[]) =>
+      noteTakers(
+        database.write,
+        rolledOut,
+        nodeIds.map((id) => [id, TAKEN]),
+        { began: BEGAN, now: NOW },
+      );
+
+    async function addNode(sent: readonly Sent[] = []): Promise<string> {
+      const id = newId();
+      await insertNode(database.write, { id, fqdn: `${id}.example.org`, now: 1, settings: {} });
+      for (const each of sent) await send(id, each);
+      return id;
+    }
+
+    async function send(node_id: string, [timestamp, operation, status, checksum]: Sent): Promise<void> {
+      const row = { id: newId(), node_id, timestamp, operation, result: '{}', ...STATUSES[status] };
+      const report = { row, nodeStatus: null, checksum: checksum ?? null, servedChecksum: null };
+      await database.write.transaction().execute((trx) => writeReports(trx, [report]));
+      const part = (configurationName: string, version: string) => ({
+        ...{ configurationName, version, tag: TAG, parameters: [] },
+      });
+      const manifests = {
+        old: { name: 'web', version: '1.0.0', parts: [part('web', '1.0.0')] },
+        new: { name: 'web', version: '1.4.0', parts: [part('web', '1.4.0')] },
+        farm: { name: 'farm', version: '2.0.0', parts: [part('db', '1.0.0'), part('web', '1.4.0')] },
+        similar: { name: 'farm', version: '1.4.0', parts: [part('web_', '1.4.0'), part('web', '1.4.0-a')] },
+      };
+      const records = Object.entries(manifests).map(([of, { name, version, parts }]) => ({
+        ...{ checksum: of, configurationName: name, isComposite: name === 'farm', version },
+        content: { tag: TAG, entryPoint: 'main', parts },
+      }));
+      await keepManifests(database.write, records);
+    }
+
+    async function known(nodeId: string) {
+      const row = await database.read
+        .selectFrom('rollout_nodes')
+        .selectAll()
+        .where('node_id', '=', nodeId)
+        .executeTakeFirst();
+      if (row === undefined) return null;
+      const { status_before: before, operation, status, has_set } = row;
+      return { before, last: operation && `${has_set ? 'Set>' : ''}${operation} ${status}` };
+    }
+
+    it('are not noted before the rollout was counted', async () => {
+      const node = await addNode();
+      await note([node]);
+      expect(await known(node)).to.equal(null);
+    });
+
+    for (const [title, { sent, before, last }] of Object.entries(CASES))
+      it(`are known by their reports: ${title}`, async () => {
+        await counted();
+        const node = await addNode(sent);
+        await note([node, newId()]);
+        await note([node]);
+        expect(await known(node)).to.deep.equal({ before, last });
+      });
+
+    it('keep what they were before, whatever is reported or deleted since', async () => {
+      await counted();
+      const node = await addNode([[500, 'Test', 'bad', 'old']]);
+      await note([node]);
+      await send(node, [1_100, 'Test', 'ok', 'old']);
+      await send(node, [1_200, 'Test', 'ok', 'new']);
+      await note([node]);
+      expect(await known(node)).to.deep.equal({ before: 'NonCompliant', last: 'Test Compliant' });
+      await database.write.deleteFrom('reports').where('timestamp', '<', 1_150).execute();
+      await note([node]);
+      expect(await known(node)).to.deep.equal({ before: 'NonCompliant', last: 'Test Compliant' });
+    });
+
+    it('go with the node, in slices after the rollout, and with what rolls out', async () => {
+      await counted();
+      const [gone, ...others] = [await addNode(), await addNode(), await addNode(), await addNode()];
+      await note([gone as string, ...others]);
+      await database.write
+        .deleteFrom('nodes')
+        .where('id', '=', gone as string)
+        .execute();
+      expect(await known(gone as string)).to.equal(null);
+      while (!(await removeTakers(database.write, key, 2)));
+      expect(await known(others[0] as string)).to.equal(null);
+      expect(await readRolloutCounts(database.read, rolledOut)).to.deep.equal({
+        evaluatedAt: 5,
+        counts: NO_COUNTS,
+      });
+      await note(others);
+      await removeRolloutCounts(database.write, key);
+      expect(await known(others[1] as string)).to.equal(null);
+      await counted(6);
+      await note(others);
+      expect(await listKeptRollouts(database.read)).to.deep.equal([key]);
+      await database.write.deleteFrom('configurations').where('id', '=', rolledOut.id).execute();
+      expect(await listKeptRollouts(database.read)).to.deep.equal([]);
+      expect(await known(others[2] as string)).to.equal(null);
+      await counted();
+      expect(await readRolloutCounts(database.read, rolledOut)).to.equal(null);
+    });
+  });
