@@ -37,7 +37,7 @@ await withDatabase(hawser, async (db) => {
     await sql`insert into reports (id, node_id, timestamp, operation, in_desired_state, had_errors, result) select id || ${String(at)}, id, ${sql.lit(at)}, 'Test', 1, 0, '{}' from nodes where fqdn like 'n%'`.execute(write);
   await sql`insert into report_checksums (report_seq, checksum, source) select seq, ${checksum}, 'Served' from reports where timestamp > ${sql.lit(Date.now() - 7e6)} and node_id like '00000000%'`.execute(write);
   if (pg) await sql`analyze`.execute(write);
-  console.log('made', Date.now() - t0);
+  console.log('made', Date.now() - t0); if (process.env.EXPLAIN) { const { isSql } = {} as never; }
   await saveRolloutCounts(write, key, { evaluatedAt: 1, counts: NO_COUNTS });
 });
 const store = await import('/work/rollouts/src/versions/inspection.ts');

@@ -31,6 +31,7 @@ const RANKS: Record<string, number> = {
   pull: 7,
   api: 7,
   'api/previews': 7.5,
+  'api/rollouts': 7.5,
   'api/sign-in': 7.5,
   operations: 7,
   'app.ts': 8,
@@ -102,7 +103,7 @@ function readSources(): SourceFile[] {
  * The folders of `api` that are rooms of their own: what all segments share, what asks the rules of the others, and what
  * opens sessions as `api/auth` does.
  */
-const ROOMS_OF_API = ['api/crud', 'api/previews', 'api/sign-in'];
+const ROOMS_OF_API = ['api/crud', 'api/previews', 'api/rollouts', 'api/sign-in'];
 
 /** First part of the path: the room a file belongs to. */
 function roomOf(path: string): string {

@@ -50,6 +50,7 @@ export class FleetNode {
   /** What the last report makes of the node; null before the first report. */
   status: 'Compliant' | 'NonCompliant' | 'Error' | null = null;
   hasRotated = false;
+  private readonly past = new Set<string>();
   private readonly world: World;
   private connection: NodeConnection;
   private held: Offer | null = null;
@@ -86,17 +87,25 @@ export class FleetNode {
     if (offer === null) return;
     await this.setStatus('Downloading');
     this.held = await this.pull();
+    this.past.add(this.held.version);
     // Polls once more, as the agent does. There may be a newer version by now; the next cycle takes it.
     await this.poll();
     await this.setStatus('Testing');
     await this.report();
     await this.setStatus('Idle');
-    await this.ask({ kind: 'reported-config', method: 'PUT', path: '/reported-config', json: this.reported }, 204);
+    await this.ask(
+      { kind: 'reported-config', method: 'PUT', path: '/reported-config', json: this.reported },
+      204,
+    );
   }
 
   /** The version that it runs; null before the first one. */
   get version(): string | null {
     return this.held?.version ?? null;
+  }
+
+  hasRun(version: string): boolean {
+    return this.past.has(version);
   }
 
   /** Announces another certificate, uses it, and checks that the old one no longer works. */
@@ -179,7 +188,8 @@ export class FleetNode {
     const isFirst = this.published.isFirst(this.version);
     if (part?.temper === 'Silent' && !isFirst) return;
     if (part === null) return this.send('Test', { inDesiredState: this.random() < COMPLIANT_SHARE });
-    const isWell = part.temper !== 'Bad' && !(part.temper === 'Breaks' && this.published.breaks(this.version));
+    const isWell =
+      part.temper !== 'Bad' && !(part.temper === 'Breaks' && this.published.breaks(this.version));
     if (part.mode === 'Remediate') {
       await this.send('Set', { inDesiredState: null });
       return this.send('Test', { inDesiredState: isWell });

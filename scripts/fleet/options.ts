@@ -153,10 +153,7 @@ type NumberName = {
 
 type ReadNumber = (name: NumberName, least: number, most: number, step: 'any' | 'whole') => number;
 
-function readRollout(
-  values: { rings: string; 'on-halt': string },
-  number: ReadNumber,
-): RolloutOptions {
+function readRollout(values: { rings: string; 'on-halt': string }, number: ReadNumber): RolloutOptions {
   const rings = values.rings.split(',').map(Number);
   const share = (name: NumberName) => number(name, 0, 1, 'any');
   if (!rings.every((each) => each >= 0) || rings.reduce((sum, each) => sum + each, 0) > 1)

@@ -1,15 +1,15 @@
 /** Formats the results of a run of the fleet as text. */
 
 import type { Measurements } from './measurements.ts';
+import type { RolloutReport } from './rollout.ts';
 import type { FleetReport } from './run.ts';
 
 export function formatReport(report: FleetReport): string {
   const { options, registered, registrationSeconds, lifeSeconds, lifeRequests, measurements } = report;
   return [
     `${registered} of ${options.nodes} nodes registered in ${seconds(registrationSeconds)} (seed ${options.seed}, a poll each ${options.pollEvery} s)`,
-    `${lifeRequests} requests in ${seconds(lifeSeconds)}: ${(lifeRequests / lifeSeconds).toFixed(1)} requests/s; ` +
-      `the last ${seconds(lifeSeconds - options.seconds)} until every node had the last version`,
-    `${report.versions} versions of ${options.configurations} configurations published, ${report.rotations} certificates rotated`,
+    `${lifeRequests} requests in ${seconds(lifeSeconds)}: ${(lifeRequests / lifeSeconds).toFixed(1)} requests/s`,
+    ...(options.rollout ? report.rollouts.flatMap(formatRollout) : formatPublishing(report)),
     ...formatUpkeep(report),
     ...formatConsumption(report),
     '',
@@ -17,6 +17,30 @@ export function formatReport(report: FleetReport): string {
     '',
     formatFaults(measurements),
   ].join('\n');
+}
+
+function formatPublishing({ options, lifeSeconds, versions, rotations }: FleetReport): string[] {
+  return [
+    `the last ${seconds(lifeSeconds - options.seconds)} until every node had the last version`,
+    `${versions} versions of ${options.configurations} configurations published, ${rotations} certificates rotated`,
+  ];
+}
+
+function formatRollout({ version, state, reason, seconds: took, rings }: RolloutReport): string[] {
+  const rows = rings.map(({ ring, nodes, run, broken, state: step, counts }) => {
+    const { success, regression, alreadyBad, silent, absent } = counts;
+    const counted = [success, regression, alreadyBad, silent, absent];
+    return [ring ?? 'the others', step, ...[nodes, run, broken, ...counted].map(String)];
+  });
+  const head = ['ring', 'step', 'nodes', 'run it', 'broke', 'success', 'regr.', 'bad', 'silent', 'absent'];
+  return [
+    '',
+    `version ${version}: ${state} after ${seconds(took)}. ${reason}`,
+    ...[head, ...rows].map(([ring = '', step = '', ...numbers]) =>
+      [ring.padEnd(12), step.padEnd(8), ...numbers.map((text) => text.padStart(8))].join(''),
+    ),
+    '',
+  ];
 }
 
 function formatUpkeep({ options, upkeep }: FleetReport): string[] {

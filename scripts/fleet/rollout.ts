@@ -18,7 +18,7 @@ export interface RingReport {
   nodes: number;
   /** How many of them run the version after the end. */
   run: number;
-  /** How many of them broke with it. */
+  /** How many of them have ever run it, and broke with it. */
   broken: number;
   state: StepState;
   /** What the server has counted, of this ring and those before it. */
@@ -135,7 +135,8 @@ function checkRings(
 ): void {
   for (const { ring, run, state: step } of rings) {
     const coming = nodes.filter(({ part }) => part?.ring === ring && part.temper !== 'Absent').length;
-    const isOpen = state === 'Completed' || (step !== 'Waiting' && !(state === 'Halted' && onHalt === 'Revert'));
+    const isOpen =
+      state === 'Completed' || (step !== 'Waiting' && !(state === 'Halted' && onHalt === 'Revert'));
     // With Keep, whoever has not taken it so far does not get it any more.
     const isRight = state === 'Halted' && isOpen ? run <= coming : run === (isOpen ? coming : 0);
     const message = `${run} of ${coming} nodes of ${ring ?? 'the last ring'} run ${version}, which is ${state} (${step})`;

@@ -12,6 +12,7 @@ import type { FleetOptions } from './options.ts';
 import { Pacer } from './pacer.ts';
 import { Published } from './published.ts';
 import { makeRandom, type Random } from './random.ts';
+import { partOf, type RolloutReport, ringNames, rollOut } from './rollout.ts';
 import { type Consumption, consumptionOf, type FleetServer } from './server.ts';
 import { keepUp, type UpkeepReport } from './upkeep.ts';
 
@@ -27,6 +28,8 @@ export interface FleetReport {
   /** The time from the last registration until every node has the last version. */
   lifeSeconds: number;
   lifeRequests: number;
+  /** None unless it was asked for. */
+  rollouts: RolloutReport[];
   versions: number;
   rotations: number;
   measurements: Measurements;
@@ -49,7 +52,7 @@ export async function runFleet(
     await fleet.prepare();
     progress('registering');
     const registrationSeconds = await timed(() => fleet.register());
-    progress(`living for ${options.seconds} s`);
+    progress(options.rollout ? 'rolling out' : `living for ${options.seconds} s`);
     return { ...(await fleet.live()), registrationSeconds };
   } finally {
     fleet.close();
@@ -77,7 +80,7 @@ class Fleet {
     this.pacer = new Pacer(options.handshakesPerSecond);
     this.random = makeRandom(options.seed, options.nodes);
     this.configurations = Array.from(
-      { length: options.configurations },
+      { length: options.rollout ? 1 : options.configurations },
       (_, at) => new Published(`fleet-${this.run}-${at}`),
     );
     this.world = {
@@ -88,12 +91,15 @@ class Fleet {
   }
 
   async prepare(): Promise<void> {
-    const { nodes, rotateShare, seed } = this.options;
+    const { nodes, seed, rollout } = this.options;
+    const rotateShare = rollout ? 0 : this.options.rotateShare;
     const identities = await makeCrowdIdentities(nodes + Math.ceil(nodes * rotateShare));
     this.nodes = identities.slice(0, nodes).map((identity, at) => {
       const fqdn = `node-${String(at).padStart(5, '0')}.${this.run}.example.org`;
       const published = this.configurations[at % this.configurations.length] as Published;
-      return new FleetNode(this.world, published, { fqdn, identity, random: makeRandom(seed, at) });
+      const part = partOf(at, this.options);
+      const machine = { fqdn, identity, random: makeRandom(seed, at), ...(part && { part }) };
+      return new FleetNode(this.world, published, machine);
     });
     this.spares = identities.slice(nodes);
     for (const published of this.configurations) await this.operator.publish(published);
@@ -101,13 +107,17 @@ class Fleet {
 
   /** Registers all nodes, a few at a time. A node that fails counts as a fault and takes no further part. */
   async register(): Promise<void> {
-    const key = await this.operator.makeRegistrationKey(this.options.nodes);
+    const { rollout, nodes } = this.options;
+    const key = await this.operator.makeRegistrationKey(nodes);
+    const rings = rollout && (await this.operator.makeRings(`Ring-${this.run}`, ringNames(rollout)));
     const waiting = this.nodes.values();
     const admit = async () => {
       for (const node of waiting) {
         await this.pacer.turn();
         await this.guarded(node, async () => {
           await node.register(key);
+          const valueId = rings?.get(node.part?.ring ?? '');
+          if (valueId !== undefined) await this.operator.tag(node.id, valueId);
           await this.operator.assign(node.id, node.published);
         });
       }
@@ -127,7 +137,11 @@ class Fleet {
     delay.enable();
     const end = performance.now() + options.seconds * 1_000;
     const kept = keepUp({ options, server, operator, measurements }, end);
-    const lifeSeconds = await timed(() => this.liveUntil(end, nodes));
+    let rollouts: RolloutReport[] = [];
+    const lifeSeconds = await timed(async () => {
+      if (options.rollout) rollouts = await this.rollOut(nodes);
+      else await this.liveUntil(end, nodes);
+    });
     delay.disable();
     const { user, system } = process.cpuUsage(cpuBefore);
     const after = pid === null ? null : consumptionOf(pid);
@@ -139,6 +153,7 @@ class Fleet {
       registered: nodes.length,
       lifeSeconds,
       lifeRequests: measurements.requests - requestsBefore,
+      rollouts,
       versions: this.configurations.reduce((sum, { count }) => sum + count, 0),
       rotations: nodes.filter((node) => node.hasRotated).length,
       measurements,
@@ -163,10 +178,33 @@ class Fleet {
     await Promise.all(lives);
   }
 
-  private async liveAlone(node: FleetNode, end: number, rotation: Rotation | undefined): Promise<void> {
+  /** All nodes run and report a first version before another one is rolled out. */
+  private async rollOut(nodes: readonly FleetNode[]): Promise<RolloutReport[]> {
+    const { options, operator, world } = this;
+    const [published] = this.configurations as [Published];
+    await this.liveWhile(nodes, () => false);
+    const coming = nodes.filter(({ part }) => part?.temper !== 'Absent');
+    const liveUntil = (isOver: () => boolean) => this.liveWhile(coming, () => !isOver());
+    return rollOut({ options, operator, measurements: world.measurements, nodes, published, liveUntil });
+  }
+
+  /** Each node goes on while the others do, and at last once more. */
+  private async liveWhile(nodes: readonly FleetNode[], goesOn: () => boolean): Promise<void> {
     const interval = this.options.pollEvery * 1_000;
+    const lives = nodes.map(async (node) => {
+      await sleep(node.random() * interval);
+      while (goesOn()) {
+        await this.guarded(node, () => node.cycle());
+        await sleep(this.pauseOf(node));
+      }
+      await this.guarded(node, () => node.cycle());
+    });
+    await Promise.all(lives);
+  }
+
+  private async liveAlone(node: FleetNode, end: number, rotation: Rotation | undefined): Promise<void> {
     let left = rotation;
-    await sleepUntil(performance.now() + node.random() * interval, end);
+    await sleepUntil(performance.now() + node.random() * this.options.pollEvery * 1_000, end);
     while (performance.now() < end) {
       await this.guarded(node, () => node.cycle());
       if (left && performance.now() >= left.at) {
@@ -175,8 +213,13 @@ class Fleet {
         await this.pacer.turn();
         await this.guarded(node, () => node.rotate(identity));
       }
-      await sleepUntil(performance.now() + interval * (1 + JITTER * (2 * node.random() - 1)), end);
+      await sleepUntil(performance.now() + this.pauseOf(node), end);
     }
+  }
+
+  /** Milliseconds until the next poll. */
+  private pauseOf({ random }: FleetNode): number {
+    return this.options.pollEvery * 1_000 * (1 + JITTER * (2 * random() - 1));
   }
 
   /** The seed chooses the nodes that rotate. Each rotates at a random time in the first four fifths. */
@@ -208,9 +251,11 @@ class Fleet {
   /** Compares what the server lists with what the nodes have reported. */
   private async compareCounts(nodes: readonly FleetNode[]): Promise<void> {
     const expected: [Record<string, string>, number][] = [
-      [{ lcmStatus: 'Idle' }, nodes.filter((node) => node.isCompliant !== null).length],
-      [{ status: 'Compliant' }, nodes.filter((node) => node.isCompliant === true).length],
-      [{ status: 'NonCompliant' }, nodes.filter((node) => node.isCompliant === false).length],
+      [{ lcmStatus: 'Idle' }, nodes.filter(({ status }) => status !== null).length],
+      ...(['Compliant', 'NonCompliant', 'Error'] as const).map((status): [Record<string, string>, number] => [
+        { status },
+        nodes.filter((node) => node.status === status).length,
+      ]),
     ];
     for (const [filter, count] of expected) {
       const listed = await this.operator.countNodes(`.${this.run}.`, filter);

@@ -35,8 +35,11 @@ export interface RolloutTables {
   rollout_nodes: RolloutNodesTable;
 }
 
-/** The statements that make the tables, the same on both engines but for the type of texts. */
-export function rolloutStatements(text: string): readonly string[] {
+/**
+ * The statements that make the tables, the same on both engines but for the type of texts.
+ * @param kept how the rows are kept, after the columns
+ */
+export function rolloutStatements(text: string, kept = ''): readonly string[] {
   const key = `kind ${text} not null check (kind in ('configurations', 'composites')),
       resource_id ${text} not null,
       version ${text} not null`;
@@ -45,7 +48,7 @@ export function rolloutStatements(text: string): readonly string[] {
       ${key},
       evaluated_at bigint not null,
       counts ${text} not null,
-      primary key (kind, resource_id, version))`,
+      primary key (kind, resource_id, version)) ${kept}`,
     `create table rollout_nodes (
       ${key},
       node_id ${text} not null references nodes (id) on delete cascade,
@@ -57,7 +60,7 @@ export function rolloutStatements(text: string): readonly string[] {
       primary key (kind, resource_id, version, node_id),
       foreign key (kind, resource_id, version) references rollout_counts (kind, resource_id, version)
         on delete cascade,
-      check ((operation is null) = (status is null)))`,
+      check ((operation is null) = (status is null))) ${kept}`,
     'create index rollout_nodes_by_node on rollout_nodes (node_id)',
   ];
 }

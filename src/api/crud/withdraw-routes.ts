@@ -21,7 +21,10 @@ import { grantedRoutes } from './versioned.ts';
 
 const MAX_REASON = 1_000;
 
-export const Reason = GitText.refine((text) => isReason(tidyText(text) ?? ''), 'Not 1 to 1,000 characters').meta({
+export const Reason = GitText.refine(
+  (text) => isReason(tidyText(text) ?? ''),
+  'Not 1 to 1,000 characters',
+).meta({
   description: '1 to 1,000 characters, without carriage returns and outer blank lines',
 });
 

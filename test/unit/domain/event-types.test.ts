@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import { EVENT_TYPES, isEventGlob, matchesGlob } from '../../../src/domain/event-types.ts';
+import { EVENT_TYPES, isEventGlob, matchesGlob, rolloutEvent } from '../../../src/domain/event-types.ts';
+import type { RolloutRecord } from '../../../src/domain/rollout.ts';
+import { begun } from '../../support/rollout-record.ts';
 
 describe('a glob of events', () => {
   it('matches a type by its name, or by what is before and behind its star', () => {
@@ -24,5 +26,26 @@ describe('a glob of events', () => {
       `*${'a'.repeat(200)}`,
     ];
     for (const glob of refused) expect(isEventGlob(glob), glob).to.equal(false);
+  });
+});
+
+describe('the event of a transition of a rollout', () => {
+  it('is that of the new state, or else of what happened in it', () => {
+    const event = (before: Partial<RolloutRecord>, after: Partial<RolloutRecord>) =>
+      rolloutEvent({ ...begun(), ...before }, { ...begun(), ...after });
+    expect([
+      event({}, { step: 1 }),
+      event({}, { approvedBy: 'olga' }),
+      event({}, { state: 'Paused' }),
+      event({ state: 'Paused' }, { state: 'Running' }),
+      event({}, { state: 'Superseded' }),
+      event({}, { state: 'Halted', isReverted: true }),
+      event({ state: 'Halted' }, { state: 'Halted', isReverted: true }),
+      event({ state: 'Halted' }, { state: 'Completed' }),
+    ]).to.deep.equal(
+      ['step_opened', 'approved', 'paused', 'resumed', 'superseded', 'halted', 'reverted', 'completed'].map(
+        (name) => `rollout.${name}`,
+      ),
+    );
   });
 });

@@ -13,7 +13,7 @@ const useAll = CHECKSUMS.map((column) => use(`new.${column}`)).join(' ');
 const leaveAll = CHECKSUMS.map((column) => leave(`old.${column}`)).join(' ');
 
 const STATEMENTS = [
-  ...rolloutStatements('text'),
+  ...rolloutStatements('text', 'without rowid'),
   ...(['configurations', 'composites'] as const).map(
     (table) => `create trigger rollouts_of_${table} after delete on ${table}
       begin delete from rollout_counts where kind = '${table}' and resource_id = old.id; end`,
