@@ -4,7 +4,8 @@
  */
 
 import { stay } from './demo/stay.ts';
-import { playStory, type Tell } from './demo/story.ts';
+import { playStory } from './demo/story.ts';
+import type { Tell } from './demo/telling.ts';
 import { exitOnSignals } from './support/cleanup.ts';
 import { startTemporaryServer, type TemporaryServer } from './support/temporary-server.ts';
 

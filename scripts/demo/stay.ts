@@ -5,7 +5,7 @@ import { letLive } from '../console/living.ts';
 import { type Site, seedSite } from '../console/seed.ts';
 import { nextSignal } from '../support/cleanup.ts';
 import type { TemporaryServer } from '../support/temporary-server.ts';
-import type { Tell } from './story.ts';
+import type { Tell } from './telling.ts';
 
 const NODES = 60;
 

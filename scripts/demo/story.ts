@@ -1,29 +1,9 @@
 /** The demo's story, step by step: each step says what happens, and proves that it did. */
 
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
-import { Administrator, type Files, type Poll, type RegisteredNode } from '../support/hawser-client.ts';
+import { Administrator, type Poll, type RegisteredNode } from '../support/hawser-client.ts';
 import type { TemporaryServer } from '../support/temporary-server.ts';
-
-/** Prints what is about to happen, does it, and prints the lines of proof that it returns. */
-export type Tell = <T>(what: string, step: () => Promise<{ proof: string[]; result: T }>) => Promise<T>;
-
-const NAME = 'web';
-
-function filesOf(version: string): Files {
-  return {
-    'main.dsc.yaml': [
-      '$schema: https://aka.ms/dsc/schemas/v3/bundled/config/document.json',
-      'resources:',
-      '  - name: greeting',
-      '    type: Microsoft.DSC.Debug/Echo',
-      '    properties:',
-      `      output: Hello from version ${version}`,
-      '',
-    ].join('\n'),
-    'docs/notes.md': `Version ${version}\n`,
-  };
-}
+import { tellRollouts } from './rollouts.ts';
+import { check, filesOf, git, NAME, pullVersion, short, type Tell, unchanged } from './telling.ts';
 
 /** @throws Error from the first step that does not hold */
 export async function playStory(server: TemporaryServer, tell: Tell): Promise<void> {
@@ -39,6 +19,7 @@ export async function playStory(server: TemporaryServer, tell: Tell): Promise<vo
     await publishSecond(server, admin, follower, first, tell);
     await seeOrNot(follower, pinned, first, tell);
     await stayOut(follower, pinned, tell);
+    await tellRollouts({ server, admin, canary: follower, other: pinned }, tell);
   } finally {
     admin.close();
     for (const node of nodes) node.close();
@@ -127,30 +108,6 @@ async function stayOut(follower: RegisteredNode, pinned: RegisteredNode, tell: T
   });
 }
 
-async function pullVersion(
-  node: RegisteredNode,
-  version: string,
-  known?: string,
-): Promise<{ result: Poll; proof: string[] }> {
-  const poll = await node.poll(known);
-  check(poll.isNew && poll.version === version, `the poll shows ${version}, not ${poll.version}`);
-  const files = await node.pull();
-  const expected = filesOf(version);
-  const paths = Object.keys(files).sort();
-  check(paths.join() === Object.keys(expected).sort().join(), 'the bundle holds exactly the uploaded files');
-  for (const path of paths) check(files[path] === expected[path], `${path} is what the author wrote`);
-  return {
-    result: poll,
-    proof: [`200: version ${version}, checksum ${short(poll.checksum)}`, `bundle: ${paths.join(', ')}`],
-  };
-}
-
-async function unchanged(node: RegisteredNode, known: Poll, name: string): Promise<string> {
-  const poll = await node.poll(known.checksum);
-  check(!poll.isNew, `${name} gets 304, not version ${poll.version}`);
-  return `304: ${name} still has checksum ${short(known.checksum)}`;
-}
-
 /**
  * The line that stock git prints about the tag in the bare repository. Checks that the tag points to the commit that
  * the API named.
@@ -160,16 +117,4 @@ function logLine(server: TemporaryServer, tag: string, commit: string): string {
   const [id, ...line] = git(server, 'log', '-1', format, tag).trim().split(' ');
   check(id === commit, `tag ${tag} leads to commit ${short(commit)}`);
   return line.join(' ');
-}
-
-function git({ reposDir }: TemporaryServer, ...args: string[]): string {
-  const env = { PATH: process.env['PATH'] ?? '', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
-  const folder = join(reposDir, `configurations/${NAME}.git`);
-  return execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8', env });
-}
-
-const short = (hash: string) => hash.slice(0, 12).toLowerCase();
-
-function check(holds: boolean, expectation: string): void {
-  if (!holds) throw new Error(`expected: ${expectation}`);
 }

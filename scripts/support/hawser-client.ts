@@ -7,14 +7,16 @@ import { buffer } from 'node:stream/consumers';
 import { fromBufferPromise } from 'yauzl';
 import { type Client, makeUncheckedClient, type Reply, type Target } from '../../test/support/client.ts';
 import { makeClientCertificate } from '../../test/support/client-certificates.ts';
+import { testedService, testOutput } from '../../test/support/dsc-results.ts';
 
-/** The scopes that the story of a first pull needs. */
+/** The scopes that the stories of a first pull and of rollouts need. */
 const SCOPES = [
   'configurations.create',
   'configurations.grants',
   'registration-keys.manage',
   'nodes.read',
   'nodes.assign-configuration',
+  ...['nodes.write', 'scopes.admin-override', 'server.settings.write', 'rollouts.manage'],
 ];
 
 export interface Poll {
@@ -23,6 +25,11 @@ export interface Poll {
   checksum: string;
   /** Null for a 304, which has no body. */
   version: string | null;
+}
+
+export interface Rollout {
+  state: string;
+  history: { reason: string }[];
 }
 
 /** Maps a path to its content. */
@@ -89,6 +96,29 @@ export class Administrator {
     expectStatus(await this.client.put(`/api/v1/nodes/${node.id}/configuration`, assignment), 204);
   }
 
+  /** Makes a scope type whose values are the rings of rollouts from now on, with a first ring. @returns the ring's id */
+  async makeRing(ring: string): Promise<string> {
+    const body = { name: 'Ring', valueMode: 'Restricted' };
+    const { id } = expectStatus(await this.client.post('/api/v1/scope-types', body), 201).json;
+    const value = await this.client.post(`/api/v1/scope-types/${id}/values`, { value: ring });
+    const setting = { rolloutScopeType: 'Ring' };
+    expectStatus(await this.client.put('/api/v1/settings/rollouts', setting), 200);
+    return expectStatus(value, 201).json.id;
+  }
+
+  async tag(node: RegisteredNode, scopeValueId: string): Promise<void> {
+    expectStatus(await this.client.post(`/api/v1/nodes/${node.id}/tags`, { scopeValueId }), 201);
+  }
+
+  async rollOut(name: string, plan: object): Promise<void> {
+    expectStatus(await this.client.post(`/api/v1/configurations/${name}/rollouts`, plan), 201);
+  }
+
+  async readRollout(name: string, version: string): Promise<Rollout> {
+    const path = `/api/v1/configurations/${name}/rollouts/${version}`;
+    return expectStatus(await this.client.get(path), 200).json;
+  }
+
   close(): void {
     this.client.close();
   }
@@ -126,6 +156,13 @@ export class RegisteredNode {
       files[entry.fileName] = (await buffer(await zip.openReadStreamPromise(entry))).toString('utf8');
     }
     return files;
+  }
+
+  /** Reports a test, which may have failed. */
+  async report(hadErrors: boolean): Promise<void> {
+    const result = testOutput([testedService(!hadErrors)], hadErrors);
+    const path = `/api/v1/nodes/${this.id}/reports`;
+    expectStatus(await this.client.post(path, { operation: 'Test', result }), 201);
   }
 
   /** @returns the status that the node gets when it asks in another node's name */

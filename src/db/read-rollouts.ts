@@ -15,7 +15,7 @@ export interface RolledOut {
 
 /** What is known of a node, whatever it is offered. */
 export interface FleetNode {
-  /** When it said that it has taken the version, in epoch milliseconds; null where it has not. */
+  /** When it said first that it has taken the version, in epoch milliseconds; null where it has not. */
   takenAt: number | null;
   /** Null where it is not noted yet, or has never taken it. */
   statusBefore: NodeStatus | null;
@@ -50,7 +50,8 @@ type Row = [
 ];
 
 /** One row for each node, because each row that is handed over costs more than to find what is joined to it. */
-const SELECT_NODES = `select n.id, n.configuration_mode, coalesce(c.last_check_in, 0), ${TAKEN}, r.since,
+const SELECT_NODES = `select n.id, n.configuration_mode, coalesce(c.last_check_in, 0), ${TAKEN},
+    coalesce(b.taken_at, r.since),
     b.status_before, b.operation, b.status, b.has_set
   from nodes n left join node_check_ins c on c.node_id = n.id left join node_running r on r.node_id = n.id
     left join rollout_nodes b on b.kind = ? and b.resource_id = ? and b.version = ? and b.node_id = n.id`;

@@ -14,7 +14,7 @@ export interface LastCounts {
   counts: RolloutCounts;
 }
 
-/** A node that has taken the version, and when it said so, in epoch milliseconds. */
+/** A node that has taken the version, and when it said so first, in epoch milliseconds. */
 export type Taker = readonly [nodeId: string, takenAt: number];
 
 /** The last evaluation of a rollout; null before the first one. */
@@ -61,10 +61,8 @@ export async function noteTakers(
   // A report from the future was sent before the clock was set back, and is not the last one.
   const latest = now + MINUTE;
   await sql`with taken as (
-      select n.id, coalesce(b.taken_at, cast(given.value ->> 1 as bigint)) as taken_at
+      select n.id, cast(given.value ->> 1 as bigint) as taken_at
       from ${engineOf(db).rows(takers)} given join nodes n on n.id = given.value ->> 0
-      left join rollout_nodes b on b.kind = ${kind} and b.resource_id = ${id} and b.version = ${version}
-        and b.node_id = n.id
       where exists (select 1 from rollout_counts
         where kind = ${kind} and resource_id = ${id} and version = ${version})),
     found as (
@@ -78,10 +76,11 @@ export async function noteTakers(
     insert into rollout_nodes (kind, resource_id, version, node_id, status_before, taken_at, operation, status, has_set)
     select ${kind}, ${id}, ${version}, t.id, coalesce(${statusIn('b')}, 'Unknown'), t.taken_at, l.operation,
       case when l.seq is not null then ${statusIn('l')} end,
-      case when l.operation = 'Test' and l.in_desired_state = 0 and exists (
+      case when l.operation = 'Test' and l.in_desired_state = 0 and (
         select 1 from reports s where s.node_id = t.id and s.operation = 'Set' and s.seq < l.seq
           and s.timestamp >= case when t.taken_at < ${began} then t.taken_at else ${began} end
-          and ${isSince('s')}) then 1 else 0 end
+          and ${isSince('s')}
+          order by s.timestamp, s.seq limit 1) is not null then 1 else 0 end
     from found t left join reports b on b.seq = t.before_seq left join reports l on l.seq = t.last_seq
     where true
     on conflict (kind, resource_id, version, node_id) do update

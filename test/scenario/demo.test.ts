@@ -22,6 +22,8 @@ describe('the demo', () => {
     expect(stdout).to.match(/git log: [0-9a-f]+ \(HEAD -> main, tag: v2\.0\.0\) admin/);
     expect(stdout).to.match(/200: version 2\.0\.0, checksum [0-9a-f]{12}/);
     expect(stdout).to.match(/304: web-02 still has checksum [0-9a-f]{12}/);
+    expect(stdout).to.include('git log: Hawser, web 3.0.0: Halted and reverted');
+    expect(stdout).to.include('git log: Hawser, web 3.0.1: Completed');
     expect(stdout).to.match(/All \d+ steps held/);
   });
 

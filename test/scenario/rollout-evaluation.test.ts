@@ -1,11 +1,14 @@
 import { expect } from 'chai';
 import { readRolloutCounts } from '../../src/db/rollouts.ts';
+import { LEADER } from '../../src/domain/lock-names.ts';
 import { addVersion, MAIN } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
 import { testedService, testOutput } from '../support/dsc-results.ts';
+import { itOnPostgres } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, poll } from '../support/parameter-files.ts';
+import { breakLock } from '../support/postgres/advisory-locks.ts';
 import { ok } from '../support/replies.ts';
 import { doDeed, prepareRings, type Rings, rollOut, rolloutsOf, step } from '../support/rollouts.ts';
 import { download, offeredTo } from '../support/running.ts';
@@ -122,5 +125,24 @@ describe('nodes report, and a rollout', function () {
     await expectState('Halted', 0);
     expect(await got(canary)).to.equal('1.0.0');
     expect((await ok(200, hawser.admin.get(versionOf(name, '1.1.0')))).withdrawal).not.to.equal(null);
+  });
+
+  itOnPostgres('goes on once, whichever of two servers leads', async () => {
+    const url = hawser.databaseUrl ?? '';
+    const other = await startHawser({ HAWSER_DATABASE_URL: url });
+    try {
+      const nodes = [await join('canary'), await join('early'), await join(null)];
+      await start({});
+      for (const [at, node] of nodes.entries()) {
+        await breakLock(url, LEADER);
+        expect(await runs(node, true)).to.equal('1.1.0');
+        await expectState(at === 2 ? 'Completed' : 'Running', Math.min(at + 1, 2));
+        const { step: shown } = await ok(200, other.admin.get(`${rolloutsOf(name)}/1.1.0`));
+        expect(shown).to.equal(Math.min(at + 1, 2));
+      }
+      expect((await show()).history).to.have.length(4);
+    } finally {
+      await other.close();
+    }
   });
 });
