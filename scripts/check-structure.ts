@@ -25,6 +25,8 @@ const RANKS: Record<string, number> = {
   events: 3.5,
   versions: 4,
   resolve: 5,
+  // What the leader decides about rollouts, from what resolve counts.
+  rollouts: 5.5,
   http: 6,
   'api/crud': 6.5,
   bundles: 6.5,

@@ -26,7 +26,7 @@ export const ACTS: Deck = [
   [configurations.offerAgain, 2],
   [configurations.deleteDraft, 2],
   [configurations.deleteConfiguration, 2],
-  [rollouts.startRollout, 3],
+  [rollouts.startRollout, 6],
   [rollouts.pauseRollout, 2],
   [rollouts.resumeRollout, 2],
   [rollouts.haltRollout, 1],

@@ -3,7 +3,7 @@
 import type { Deed } from '../../../../src/domain/rollout-machine.ts';
 import type { State } from '../model.ts';
 import { type Act, attempt, type Bench, partsOf } from './act.ts';
-import { isOffered, isRolling, pickConfiguration } from './configurations.ts';
+import { isOffered, isRolling } from './configurations.ts';
 
 const PATH = '/api/v1/configurations';
 
@@ -13,14 +13,9 @@ const GATE = { minNodes: 1_000_000, maxRegressions: 1_000_000, deadline: '1000.0
 /** Publishes a draft into its rollout, beside a version that every node still gets. */
 export const startRollout: Act = async (bench) => {
   const { client, model, random } = bench;
-  const name = pickConfiguration(bench);
-  if (name === undefined || isRolling(bench, name) || model.isBusy(`versions/${name}/`)) return false;
-  const stable = model.keys(`versions/${name}/`).filter((key) => !key.includes('-rc'));
-  const drafts = stable.filter((key) => model.state(key).status === 'Draft');
-  const key = random.pick(drafts);
-  const isOpen = (one: string) => isOffered(model.state(one)) && model.state(rolloutOf(one)) === null;
-  if (key === undefined || !stable.some(isOpen)) return false;
-  const [, version] = partsOf(key);
+  const key = random.pick(model.idle('versions/').filter((one) => isReady(bench, one)));
+  if (key === undefined) return false;
+  const [name = '', version] = partsOf(key);
   await attempt(bench, {
     what: 'start a rollout',
     after: {
@@ -40,6 +35,16 @@ export const startRollout: Act = async (bench) => {
   });
   return true;
 };
+
+/** Whether it is a draft beside a version that every node gets, and nobody is about to do something with either. */
+function isReady(bench: Bench, key: string): boolean {
+  const { model } = bench;
+  const [name = ''] = partsOf(key);
+  if (key.includes('-rc') || model.state(key).status !== 'Draft' || isRolling(bench, name)) return false;
+  if (model.isBusy(`configurations/${name}`, `versions/${name}/`)) return false;
+  const isOpen = (one: string) => isOffered(model.state(one)) && model.state(rolloutOf(one)) === null;
+  return model.keys(`versions/${name}/`).some((one) => !one.includes('-rc') && isOpen(one));
+}
 
 export const pauseRollout = deed('pause', ['Running'], 'Paused');
 export const resumeRollout = deed('resume', ['Paused'], 'Running');

@@ -78,6 +78,11 @@ export class RingedSite {
     this.close();
     this.target = target;
     // A power cut takes away what the server has noted of who runs what.
+    this.reportAgain();
+  }
+
+  /** The next visit of each node brings a report, as an agent sends one after each of its intervals. */
+  reportAgain(): void {
     for (const node of this.nodes) node.said = null;
   }
 
