@@ -33,9 +33,12 @@ export function unreadableRollout(version: string, tag: string): RolloutRecord {
   const ends = { state: 'Halted', onHalt: 'Keep', isReverted: false } as const;
   const people = { approvedBy: null, createdBy: 'unknown', publishedBy: 'unknown' };
   const times = { createdAt: UNKNOWN_TIME, since: UNKNOWN_TIME };
-  const rings = { scopeType: { id: '', name: 'unknown' }, step: 0, steps: [step] };
+  const rings = { scopeType: { id: NO_SCOPE_TYPE, name: 'unknown' }, step: 0, steps: [step] };
   return { version, tag, ...rings, ...ends, ...people, ...times };
 }
+
+/** The nil UUID (RFC 9562, 5.9), which no scope type has. */
+const NO_SCOPE_TYPE = '00000000-0000-0000-0000-000000000000';
 
 export function isUnreadable({ createdAt }: RolloutRecord): boolean {
   return createdAt === UNKNOWN_TIME;

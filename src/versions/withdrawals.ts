@@ -3,6 +3,7 @@
 import { haltByWithdrawal } from '../domain/rollout-machine.ts';
 import { type AuthorTools, underLock } from './author.ts';
 import { isUnreadable } from './rollout-branch.ts';
+import { rolloutBlocker } from './rollout-rules.ts';
 import { move } from './rollouts.ts';
 import { AUDITED, type ResourceKind, type Target } from './rows.ts';
 import { type LockedRepository, ONLY_SERIES, type PlannedEntry, type VersionDetails } from './types.ts';
@@ -40,7 +41,8 @@ export function withdrawVersion(
 
 /**
  * Offers a withdrawn version again.
- * @throws HawserError not_found without such a version, and for one that is not withdrawn; conflict `versions_changed`
+ * @throws HawserError not_found without such a version, and for one that is not withdrawn; conflict `versions_changed`, or
+ *   `rollout_running` while a lower version rolls out
  */
 export function offerVersionAgain(
   { database, store }: Tools,
@@ -49,7 +51,10 @@ export function offerVersionAgain(
 ): Promise<void> {
   const { actor } = target;
   return underLock({ database, store }, target, async (writer) => {
-    const { commit } = writer.index.of(ONLY_SERIES).get(version) ?? {};
+    const index = writer.index.of(ONLY_SERIES);
+    const blocker = rolloutBlocker(index, version);
+    if (blocker !== null) throw blocker;
+    const { commit } = index.get(version) ?? {};
     const entry = plan(writer, target, { what: 'version_offered_again', details: { version, commit } });
     await writer.offerAgain(version);
     await recordChanges(database, target, { writer, actor }, [entry]);
