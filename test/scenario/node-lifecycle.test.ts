@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { sql } from 'kysely';
+import type { Db } from '../../src/db/database.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { auditEntries } from '../support/audit.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
@@ -51,7 +52,31 @@ describe('an operator deletes a node', () => {
     });
     expect(reply.status, reply.text).to.equal(201);
     await rotate(busy, announce(await makeClientCertificate({ commonName: fqdn })));
+    await withDatabase(hawser, ({ write }) => noteTaker(write, busy.nodeId));
     return busy;
+  }
+
+  /** As the leader does it for a node that has taken a version that rolls out. */
+  async function noteTaker(db: Db, nodeId: string): Promise<void> {
+    const { id } = await db.selectFrom('configurations').select('id').executeTakeFirstOrThrow();
+    const key = { kind: 'configurations', resource_id: id, version: '1.0.0' } as const;
+    const counts = { ...key, evaluated_at: 0, counts: '{}' };
+    await db
+      .insertInto('rollout_counts')
+      .values(counts)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    await db
+      .insertInto('rollout_nodes')
+      .values({
+        ...key,
+        node_id: nodeId,
+        status_before: 'Unknown',
+        taken_at: 0,
+        operation: null,
+        status: null,
+      })
+      .execute();
   }
 
   const remove = ({ nodeId }: { nodeId: string }) => hawser.admin.delete(`${NODES}/${nodeId}`);

@@ -4,6 +4,7 @@ import { create } from '../support/configurations.ts';
 import { DOCUMENT_FILE } from '../support/contract.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 import { ok } from '../support/replies.ts';
+import { createScopeType } from '../support/scopes.ts';
 
 /** A change of some members at once, and for each member what null makes of it: `unchanged`, or the value answered. */
 interface Change {
@@ -54,6 +55,12 @@ const CHANGES: Change[] = [
       'allowParameterValidationOverride',
       'pushIdentity',
     ),
+  },
+  {
+    method: 'PUT',
+    path: '/api/v1/settings/rollouts',
+    before: { rolloutScopeType: 'Ring' },
+    null: { rolloutScopeType: null },
   },
   {
     method: 'PUT',
@@ -133,6 +140,7 @@ describe('null for a member of a change', () => {
   before(async () => {
     hawser = await startHawser();
     await ok(201, create(hawser.admin, 'web'));
+    await createScopeType(hawser, 'Ring', { valueMode: 'Restricted' });
   });
   after(() => hawser.close());
 
