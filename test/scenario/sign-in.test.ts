@@ -203,7 +203,7 @@ describe('a session', () => {
     );
     expect(reply.json.roles).to.deep.equal(['Administrator']);
     expect(reply.json.groups).to.deep.equal([]);
-    expect(reply.json.permissions).to.have.length(20);
+    expect(reply.json.permissions).to.have.length(22);
     expect(reply.headers['etag']).to.be.a('string');
   });
 
