@@ -106,10 +106,15 @@ export class FleetSnapshot {
 
   /** The place of a node. @throws HawserError not_found if there is no such node */
   placeOf(nodeId: string): number {
-    this.places ??= new Map(this.nodes.nodeIds.map((id, at) => [id, at]));
-    const place = this.places.get(nodeId);
+    const place = this.findPlace(nodeId);
     if (place === undefined) throw notFound(`There is no node ${nodeId} any more`);
     return place;
+  }
+
+  /** The place of a node; undefined if there is no such node. */
+  findPlace(nodeId: string): number | undefined {
+    this.places ??= new Map(this.nodes.nodeIds.map((id, at) => [id, at]));
+    return this.places.get(nodeId);
   }
 
   /**

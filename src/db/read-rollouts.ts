@@ -24,23 +24,19 @@ export interface FleetNode {
   status: NodeStatus | null;
   hasSet: boolean;
   mode: string | null;
-  /** When it called last, in epoch milliseconds; 0 where it never has. */
-  lastCall: number;
+  /** When it called last, in epoch milliseconds; 0 where it never has; null where it is noted, so it has called since. */
+  lastCall: number | null;
 }
 
-/** All of it is of one moment. The keys are the ids of nodes. */
-export interface RolloutFacts {
-  nodes: ReadonlyMap<string, FleetNode>;
-  /** Who has reported after the report of this number was written. All nodes where that was null. */
+interface Reporters {
   reporters: ReadonlySet<string> | null;
-  /** The number of the last report. */
   lastReport: number;
 }
 
 type Row = [
   nodeId: string,
   mode: string | null,
-  lastCall: number,
+  lastCall: number | null,
   checksum: string | null,
   since: number | null,
   statusBefore: NodeStatus | null,
@@ -49,31 +45,46 @@ type Row = [
   hasSet: number | null,
 ];
 
-/** One row for each node, because each row that is handed over costs more than to find what is joined to it. */
-const SELECT_NODES = `select n.id, n.configuration_mode, coalesce(c.last_check_in, 0), ${TAKEN},
-    coalesce(b.taken_at, r.since),
-    b.status_before, b.operation, b.status, b.has_set
-  from nodes n left join node_check_ins c on c.node_id = n.id left join node_running r on r.node_id = n.id
-    left join rollout_nodes b on b.kind = ? and b.resource_id = ? and b.version = ? and b.node_id = n.id`;
+/**
+ * One row for each node, because each row that is handed over costs more than to find what is joined to it. They come by
+ * their ids, as what is joined is kept by these ids: in any other order SQLite reads most pages many times.
+ */
+const SELECT_NODES = `select n.id, n.configuration_mode,
+    case when b.node_id is null
+      then coalesce((select c.last_check_in from node_check_ins c where c.node_id = n.id), 0) end,
+    ${TAKEN}, coalesce(b.taken_at, r.since), b.status_before, b.operation, b.status, b.has_set
+  from nodes n left join node_running r on r.node_id = n.id
+    left join rollout_nodes b on b.kind = ? and b.resource_id = ? and b.version = ? and b.node_id = n.id
+  order by n.id`;
 
-/** @param after the number of the last report that the caller knows of; null where it knows of none */
-export function* readingRollout(rolledOut: RolledOut, after: number | null): Reading<RolloutFacts> {
+/**
+ * Reads each node of one moment. The nodes are handed over one by one and not kept,
+ * because there may be very many.
+ * @param after the number of the last report that the caller knows of; null where it knows of none
+ * @param take `reporters` are those who have reported after that; null stands for all
+ * @returns the number of the last report
+ */
+export function* readingRollout(
+  rolledOut: RolledOut,
+  after: number | null,
+  take: (nodeId: string, node: FleetNode, reporters: ReadonlySet<string> | null) => void,
+): Reading<number> {
   const { kind, id, version } = rolledOut;
   const checksums = yield* readingChecksums(rolledOut, version);
-  const nodes = new Map<string, FleetNode>();
+  const { reporters, lastReport } = yield* readingReporters(after);
   yield {
     sql: SELECT_NODES,
     values: [kind, id, version],
     take([nodeId, mode, lastCall, checksum, since, statusBefore, operation, status, hasSet]: Row) {
       const takenAt = checksum !== null && checksums.has(checksum) ? since : null;
-      const isSet = hasSet === 1;
-      nodes.set(nodeId, { takenAt, statusBefore, operation, status, hasSet: isSet, mode, lastCall });
+      const node = { takenAt, statusBefore, operation, status, hasSet: hasSet === 1, mode, lastCall };
+      take(nodeId, node, reporters);
     },
   };
-  return { nodes, ...(yield* readingReporters(after)) };
+  return lastReport;
 }
 
-function* readingReporters(after: number | null): Reading<Pick<RolloutFacts, 'reporters' | 'lastReport'>> {
+function* readingReporters(after: number | null): Reading<Reporters> {
   let lastReport = 0;
   yield {
     sql: 'select coalesce(max(seq), 0) from reports',

@@ -1,7 +1,7 @@
 /** Counts the nodes of the open steps of a rollout by what they have reported. */
 
 import type { NodeStatus } from './report-verdict.ts';
-import { NO_COUNTS, type RolloutCounts } from './rollout.ts';
+import type { RolloutCounts } from './rollout.ts';
 
 /** What is known of one node to which the version is offered. */
 export interface CountedNode {
@@ -21,24 +21,21 @@ export interface CountedNode {
   hasPolled: boolean;
 }
 
-export function countNodes(nodes: Iterable<CountedNode>): RolloutCounts {
-  const counts = { ...NO_COUNTS };
-  for (const node of nodes) {
-    counts.offered += 1;
-    if (!node.hasTaken) {
-      if (!node.hasPolled) counts.absent += 1;
-      continue;
-    }
-    counts.taken += 1;
-    if (node.report === null) counts.silent += 1;
-    if (node.statusBefore === null) continue;
-    if (wasBad(node.statusBefore, node.mode)) counts.alreadyBad += 1;
-    else if (node.report !== null) {
-      const verdict = judge(node.report, node.mode);
-      if (verdict !== null) counts[verdict] += 1;
-    }
+/** Adds a node to the counts. */
+export function countNode(counts: RolloutCounts, node: CountedNode): void {
+  counts.offered += 1;
+  if (!node.hasTaken) {
+    if (!node.hasPolled) counts.absent += 1;
+    return;
   }
-  return counts;
+  counts.taken += 1;
+  if (node.report === null) counts.silent += 1;
+  if (node.statusBefore === null) return;
+  if (wasBad(node.statusBefore, node.mode)) counts.alreadyBad += 1;
+  else if (node.report !== null) {
+    const verdict = judge(node.report, node.mode);
+    if (verdict !== null) counts[verdict] += 1;
+  }
 }
 
 /** A node that was not Compliant in the mode Monitor may just have waited for somebody to change it. */

@@ -1,9 +1,9 @@
 /** The counts of a rollout, for a thread: what the fleet is offered, and what its nodes have taken and reported. */
 
-import { type FleetNode, type RolledOut, type RolloutFacts, readingRollout } from '../db/read-rollouts.ts';
+import { type FleetNode, type RolledOut, readingRollout } from '../db/read-rollouts.ts';
 import type { Taker } from '../db/rollouts.ts';
-import { openStepOf, type RolloutCounts, type RolloutRecord } from '../domain/rollout.ts';
-import { type CountedNode, countNodes } from '../domain/rollout-counts.ts';
+import { NO_COUNTS, openStepOf, type RolloutCounts, type RolloutRecord } from '../domain/rollout.ts';
+import { type CountedNode, countNode } from '../domain/rollout-counts.ts';
 import type { Send } from '../lib/threads.ts';
 import type { CurrentOffers } from './current-offers.ts';
 import type { Fleet } from './fleet.ts';
@@ -36,43 +36,40 @@ export function rolloutTasks(fleet: () => Fleet, offers: () => CurrentOffers) {
      */
     async rolloutCounts(question: RolloutQuestion, send: Send): Promise<RolloutAnswer> {
       const { rolledOut, after } = question;
-      const current = await offers().read();
-      const facts = await fleet().database.read(readingRollout(rolledOut, after));
-      const counts = countNodes(nodesIn(current, question, facts));
-      const takers = takersToLookAt(facts);
+      const stepOf = openStepsIn(await offers().read(), question);
+      const counts = { ...NO_COUNTS };
+      const takers: Taker[] = [];
+      const reading = readingRollout(rolledOut, after, (nodeId, node, reporters) => {
+        const { takenAt, statusBefore } = node;
+        if (takenAt !== null && (statusBefore === null || (reporters?.has(nodeId) ?? true)))
+          takers.push([nodeId, takenAt]);
+        const step = stepOf(nodeId);
+        if (step) countNode(counts, toCounted(node, step.openedAt));
+      });
+      const lastReport = await fleet().database.read(reading);
       for (let at = 0; at < takers.length; at += PIECE) await send(takers.slice(at, at + PIECE));
-      return { counts, lastReport: facts.lastReport, sent: takers.length };
+      return { counts, lastReport, sent: takers.length };
     },
   };
 }
 
-function takersToLookAt({ nodes, reporters }: RolloutFacts): Taker[] {
-  const takers: Taker[] = [];
-  for (const [nodeId, { takenAt, statusBefore }] of nodes)
-    if (takenAt !== null && (statusBefore === null || (reporters?.has(nodeId) ?? true)))
-      takers.push([nodeId, takenAt]);
-  return takers;
-}
-
-/** The nodes of the open steps to which the version is offered. */
-function* nodesIn(
-  offers: FleetOffers,
-  { rolledOut, record }: RolloutQuestion,
-  facts: RolloutFacts,
-): Generator<CountedNode> {
-  const { nodes, scopes } = offers.snapshot;
-  const rings = scopes.map(
+/** Tells which open step offers the version to a node, and since when. */
+function openStepsIn(offers: FleetOffers, { rolledOut, record }: RolloutQuestion) {
+  const { snapshot } = offers;
+  const rings = snapshot.scopes.map(
     (links) => links.find(({ scopeTypeId }) => scopeTypeId === record.scopeType.id)?.scopeValue ?? null,
   );
   const isGiven = offers.giving(rolledOut, rolledOut.version);
-  const openedAt = new Map(record.steps.map((step) => [step, Date.parse(step.startedAt ?? '')]));
-  for (const [at, nodeId] of nodes.nodeIds.entries()) {
-    if (!isGiven(at)) continue;
-    const step = openStepOf(record, { nodeId, ring: rings[nodes.scopesOf[at] ?? 0] ?? null });
-    const known = step && facts.nodes.get(nodeId);
-    // One that is not known was deleted since the fleet was looked at.
-    if (known) yield toCounted(known, openedAt.get(step) ?? 0);
-  }
+  const openings = new Map(
+    record.steps.map((step) => [step, { openedAt: Date.parse(step.startedAt ?? '') }]),
+  );
+  return (nodeId: string) => {
+    const at = snapshot.findPlace(nodeId);
+    // One that is not known has come since the fleet was looked at.
+    if (at === undefined || !isGiven(at)) return undefined;
+    const step = openStepOf(record, { nodeId, ring: rings[snapshot.nodes.scopesOf[at] ?? 0] ?? null });
+    return step && openings.get(step);
+  };
 }
 
 function toCounted(
@@ -83,7 +80,7 @@ function toCounted(
   return {
     hasTaken: takenAt !== null,
     report: isSilent ? null : { operation, status, isAfterSet: hasSet },
-    hasPolled: lastCall >= openedAt,
+    hasPolled: lastCall === null || lastCall >= openedAt,
     statusBefore,
     mode,
   };

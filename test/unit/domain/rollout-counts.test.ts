@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { NodeStatus } from '../../../src/domain/report-verdict.ts';
 import type { RolloutCounts } from '../../../src/domain/rollout.ts';
-import { type CountedNode, countNodes } from '../../../src/domain/rollout-counts.ts';
+import { NO_COUNTS } from '../../../src/domain/rollout.ts';
+import { type CountedNode, countNode } from '../../../src/domain/rollout-counts.ts';
 
 const taken = (more: Partial<CountedNode> = {}): CountedNode => ({
   ...{ hasTaken: true, statusBefore: 'Compliant', report: null, mode: null, hasPolled: true },
@@ -39,6 +40,12 @@ const JUDGED: [mode: Mode, before: NodeStatus, report: string, status: NodeStatu
   ['Remediate', 'Compliant', 'Set>Test', 'Unknown', 'open'],
   ['Remediate', 'NonCompliant', 'Set>Test', 'NonCompliant', 'alreadyBad'],
 ];
+
+function countNodes(nodes: CountedNode[]) {
+  const counts = { ...NO_COUNTS };
+  for (const node of nodes) countNode(counts, node);
+  return counts;
+}
 
 describe('the nodes of a rollout are counted', () => {
   for (const [mode, statusBefore, report, status, verdict] of JUDGED)
