@@ -15,6 +15,8 @@ export interface RolloutCountsTable extends RolloutKey {
   evaluated_at: number;
   /** JSON: RolloutCounts. */
   counts: string;
+  /** Reports up to this number need not be looked at again; null before the first look. */
+  last_report: number | null;
 }
 
 /** A node that has taken a version, as long as the rollout of it is under way. */
@@ -48,6 +50,7 @@ export function rolloutStatements(text: string, kept = ''): readonly string[] {
       ${key},
       evaluated_at bigint not null,
       counts ${text} not null,
+      last_report bigint,
       primary key (kind, resource_id, version)) ${kept}`,
     `create table rollout_nodes (
       ${key},

@@ -12,6 +12,8 @@ export interface LastCounts {
   /** Epoch milliseconds. */
   evaluatedAt: number;
   counts: RolloutCounts;
+  /** Reports up to this number need not be looked at again; null before the first look. */
+  lastReport: number | null;
 }
 
 /** A node that has taken the version, and when it said so first, in epoch milliseconds. */
@@ -24,25 +26,30 @@ export async function readRolloutCounts(
 ): Promise<LastCounts | null> {
   const row = await db
     .selectFrom('rollout_counts')
-    .select(['evaluated_at', 'counts'])
+    .select(['evaluated_at', 'counts', 'last_report'])
     .where('kind', '=', kind)
     .where('resource_id', '=', id)
     .where('version', '=', version)
     .executeTakeFirst();
-  return row ? { evaluatedAt: row.evaluated_at, counts: JSON.parse(row.counts) as RolloutCounts } : null;
+  if (row === undefined) return null;
+  const { evaluated_at: evaluatedAt, counts, last_report: lastReport } = row;
+  return { evaluatedAt, counts: JSON.parse(counts) as RolloutCounts, lastReport };
 }
 
 /** Nothing is written where the configuration or composite was deleted meanwhile. */
 export async function saveRolloutCounts(
   db: Db,
   { kind, id, version }: Omit<RolledOut, 'name'>,
-  { evaluatedAt, counts }: LastCounts,
+  { evaluatedAt, counts, lastReport }: LastCounts,
 ): Promise<void> {
-  await sql`insert into rollout_counts (kind, resource_id, version, evaluated_at, counts)
-    select ${kind}, id, ${version}, cast(${evaluatedAt} as bigint), ${JSON.stringify(counts)}
+  await sql`insert into rollout_counts (kind, resource_id, version, evaluated_at, counts, last_report)
+    select ${kind}, id, ${version}, cast(${evaluatedAt} as bigint), ${JSON.stringify(counts)},
+      cast(${lastReport} as bigint)
     from ${sql.table(kind)} where id = ${id}
     on conflict (kind, resource_id, version) do update
-      set evaluated_at = excluded.evaluated_at, counts = excluded.counts`.execute(db);
+      set evaluated_at = excluded.evaluated_at, counts = excluded.counts, last_report = excluded.last_report`.execute(
+    db,
+  );
 }
 
 /**

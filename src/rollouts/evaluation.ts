@@ -38,12 +38,18 @@ export interface EvaluationTools {
   moved: MovedRepositories;
 }
 
+/** After which number the next look at reports begins, and the look after that one; null where it is at all of them. */
+interface Looks {
+  next: number | null;
+  afterNext: number | null;
+}
+
 /** What the leader remembers of a rollout between two evaluations. */
 interface Memory {
   /** See `EvaluationInput`. */
   heldSince: number | null;
-  /** The number of the last report that was looked at. */
-  lastReport: number | null;
+  /** Null before the first evaluation. */
+  looks: Looks | null;
   saved: { text: string; at: number } | null;
   isFailing: boolean;
 }
@@ -132,8 +138,9 @@ export class RolloutEvaluation {
   /** Null where they cannot be had, so that the rollout does not advance. */
   private async count(underWay: UnderWay, memory: Memory): Promise<RolloutCounts | null> {
     try {
-      await this.beginCounting(underWay, memory);
-      const counts = await this.ask(underWay, memory);
+      const looks = await this.beginCounting(underWay, memory);
+      const [counts, nextLooks] = await this.ask(underWay, looks);
+      memory.looks = nextLooks;
       await this.save(underWay, memory, counts);
       return counts;
     } catch (err) {
@@ -144,28 +151,29 @@ export class RolloutEvaluation {
     }
   }
 
-  /** What is known of nodes belongs to a row of counts. */
-  private async beginCounting(underWay: UnderWay, { lastReport }: Memory): Promise<void> {
-    if (lastReport !== null) return;
+  /** What is known of nodes belongs to a row of counts, which says how far the reports were looked at. */
+  private async beginCounting(underWay: UnderWay, memory: Memory): Promise<Looks> {
+    if (memory.looks !== null) return memory.looks;
     const { read, write } = this.tools.database;
-    if ((await readRolloutCounts(read, rolledOut(underWay))) !== null) return;
-    const none = { evaluatedAt: this.tools.clock.now(), counts: NO_COUNTS };
+    const last = await readRolloutCounts(read, rolledOut(underWay));
+    if (last !== null) return { next: last.lastReport, afterNext: last.lastReport };
+    const none = { evaluatedAt: this.tools.clock.now(), counts: NO_COUNTS, lastReport: null };
     await saveRolloutCounts(write, rolledOut(underWay), none);
+    return { next: null, afterNext: null };
   }
 
-  private async ask(underWay: UnderWay, memory: Memory): Promise<RolloutCounts> {
+  /** Notes what nodes were and what they have reported, and counts them then. */
+  private async ask(underWay: UnderWay, { next, afterNext }: Looks): Promise<[RolloutCounts, Looks]> {
     const { record } = underWay.ref.rollout;
-    const question = { rolledOut: rolledOut(underWay), record };
     const onPiece = (piece: unknown) => this.note(underWay, piece as Taker[]);
-    const askOnce = async () => {
-      const input = { ...question, after: memory.lastReport };
-      const answer = await this.tools.questions.run(CALLER, 'rolloutCounts', input, { onPiece });
-      memory.lastReport = answer.lastReport;
-      return answer;
+    const askAfter = (after: number | null) => {
+      const question = { rolledOut: rolledOut(underWay), record, after };
+      return this.tools.questions.run(CALLER, 'rolloutCounts', question, { onPiece });
     };
-    const first = await askOnce();
-    // Now it is known what these nodes were and what they have reported.
-    return first.sent === 0 ? first.counts : (await askOnce()).counts;
+    const { sent, counts, lastReport } = await askAfter(next);
+    // On PostgreSQL a report may be committed after one with a higher number, so each is looked at in two evaluations.
+    const looks = { next: afterNext, afterNext: lastReport };
+    return [sent === 0 ? counts : (await askAfter(lastReport)).counts, looks];
   }
 
   private async note(underWay: UnderWay, takers: readonly Taker[]): Promise<void> {
@@ -179,16 +187,17 @@ export class RolloutEvaluation {
 
   private async save(underWay: UnderWay, memory: Memory, counts: RolloutCounts): Promise<void> {
     const [text, at] = [JSON.stringify(counts), this.tools.clock.now()];
-    const { saved } = memory;
+    const { saved, looks } = memory;
     if (saved?.text === text && Math.abs(at - saved.at) < RENEWAL) return;
-    await saveRolloutCounts(this.tools.database.write, rolledOut(underWay), { evaluatedAt: at, counts });
+    const last = { evaluatedAt: at, counts, lastReport: looks?.next ?? null };
+    await saveRolloutCounts(this.tools.database.write, rolledOut(underWay), last);
     memory.saved = { text, at };
   }
 
   private memoryOf(underWay: UnderWay): Memory {
     const key = keyOf(underWay);
     const memory = this.memories.get(key) ?? {
-      ...{ heldSince: null, lastReport: null, saved: null, isFailing: false },
+      ...{ heldSince: null, looks: null, saved: null, isFailing: false },
     };
     this.memories.set(key, memory);
     return memory;

@@ -113,7 +113,7 @@ for (const engine of ENGINES)
     after(() => opened.close());
 
     const counted = (evaluatedAt = 5) =>
-      saveRolloutCounts(database.write, rolledOut, { evaluatedAt, counts: NO_COUNTS });
+      saveRolloutCounts(database.write, rolledOut, { evaluatedAt, counts: NO_COUNTS, lastReport: 7 });
     const note = (nodeIds: readonly string[]) =>
       noteTakers(
         database.write,
@@ -202,6 +202,7 @@ for (const engine of ENGINES)
       expect(await readRolloutCounts(database.read, rolledOut)).to.deep.equal({
         evaluatedAt: 5,
         counts: NO_COUNTS,
+        lastReport: 7,
       });
       await note(others);
       await removeRolloutCounts(database.write, key);
