@@ -24,7 +24,7 @@ export function rolloutBlocker({ versions }: VersionIndex, version: string): Haw
   const at = versions.findIndex((ref) => ref.version === version || isBelow(ref.version, version));
   const lower = at < 0 ? undefined : versions.slice(at).find(isRolling);
   if (lower === undefined) return null;
-  const message = `Version ${lower.version} rolls out; publish this one into a rollout, or end that one first.`;
+  const message = `Version ${lower.version} rolls out. A higher one waits for the end of that, or is published into a rollout.`;
   return conflict('rollout_running', message);
 }
 

@@ -27,7 +27,7 @@ import {
   step,
 } from '../support/rollouts.ts';
 import { createScopeType, SCOPE_TYPES, tagNode } from '../support/scopes.ts';
-import { versionOf, withdraw } from '../support/withdrawals.ts';
+import { offerAgain, versionOf, withdraw } from '../support/withdrawals.ts';
 
 const GATE = {
   ...{ minNodes: 1, successShare: 0.95, maxRegressions: 0, maxSilent: null },
@@ -141,6 +141,26 @@ describe('rollouts by the API', () => {
     expect(all[0]).to.deep.equal(await show('1.3.0'));
     const running = await admin.get(`${rolloutsOf(name)}?state=running&take=1`);
     expect([running.headers['x-total-count'], running.json[0].version]).to.deep.equal(['1', '1.3.0']);
+  });
+
+  it('keep back a higher version that is to be offered again, and stay halted when their own is', async () => {
+    await draft('1.2.0');
+    await ok(200, publish(admin, name, '1.2.0'));
+    await ok(200, withdraw(admin, name, '1.2.0'));
+    await started('1.1.0');
+    await expectProblem(offerAgain(admin, name, '1.2.0'), 409, 'rollout_running');
+    expect((await ok(200, admin.get(versionOf(name, '1.2.0')))).withdrawal).not.to.equal(null);
+    await ok(200, withdraw(admin, name, '1.1.0'));
+    await ok(204, offerAgain(admin, name, '1.2.0'));
+    await ok(204, offerAgain(admin, name, '1.1.0'));
+    expect(await stateOf('1.1.0')).to.equal('Halted');
+    const node = await hawser.registerNode(`again-${name}.example.org`);
+    await assign(hawser, node, name);
+    expect((await ok(200, poll(node))).version).to.equal('1.2.0');
+    await ok(200, withdraw(admin, name, '1.2.0'));
+    expect((await ok(200, poll(node))).version).to.equal('1.0.0');
+    await ok(200, doDeed(admin, rollout('1.1.0'), 'complete', 'Halted'));
+    expect((await ok(200, poll(node))).version).to.equal('1.1.0');
   });
 
   it('keep back what is pushed, and show their branch to git', async () => {

@@ -107,7 +107,7 @@ export function withdrawRoutes(
       represents,
       summary: 'Offer a withdrawn version again',
       answer: { description: 'The version is offered again' },
-      problems: ['versions_changed', ...WRITING_REPOSITORIES],
+      problems: ['versions_changed', 'rollout_running', ...WRITING_REPOSITORIES],
       handle: ({ caller, resource, params }) =>
         offerVersionAgain(tools, { kind, resource, ...caller }, params['version'] ?? ''),
     }),
