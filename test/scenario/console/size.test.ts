@@ -58,6 +58,20 @@ async function whileIdle(page: Page, milliseconds: number): Promise<Response[]> 
   return answers;
 }
 
+/** Some figures within the page come later, and on a busy machine much later. */
+async function untilQuiet(page: Page): Promise<void> {
+  let last = Date.now();
+  const listen = () => {
+    last = Date.now();
+  };
+  page.on('request', listen);
+  page.on('response', listen);
+  await page.waitForLoadState('networkidle');
+  while (Date.now() - last < 2_000) await page.waitForTimeout(200);
+  page.off('request', listen);
+  page.off('response', listen);
+}
+
 /** Opens a page whose clock stands in the middle of an hour, because charts ask for other hours at its end. */
 async function openIdle(
   shown: ConsoleUnderTest,
@@ -73,8 +87,7 @@ async function openIdle(
   await opened.page.clock.install({ time });
   await opened.page.goto(shown.base + path);
   await ready(opened.page);
-  // Some figures within the page come later.
-  await opened.page.waitForLoadState('networkidle');
+  await untilQuiet(opened.page);
   return { ...opened, etags };
 }
 

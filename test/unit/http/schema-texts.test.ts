@@ -8,7 +8,7 @@ import type { FieldError, HawserError } from '../../../src/lib/errors.ts';
 import { declaredRoutes } from '../../support/routes.ts';
 
 /** Words of the texts in zod's English locale. */
-const OF_ZOD = /Invalid|Unrecognized|Too (?:big|small)|expected|received|\binput\b|pattern|>=|<=/;
+const OF_ZOD = /Invalid|Unrecognized|Too (?:big|small)|\bexpected\b|received|\binput\b|pattern|>=|<=/;
 
 /** What a member may wrongly be: another type, of a bad size, form or spelling. */
 const WRONG_VALUES: unknown[] = [
