@@ -42,7 +42,11 @@ export function retentionActs(): Retention {
     const held = names.map((name) => `configurations/${name}`);
     const hold = model.begin('hold', Object.fromEntries(held.map((key) => [key, model.state(key)])));
     // A run that is cut off has deleted some versions, each of them wholly.
-    const removals = published.map((key) => ({ key, change: model.begin('clean up', { [key]: null }) }));
+    const removals = published.map((key) => {
+      const rollout = key.replace(/^versions/, 'rollouts');
+      const keys = model.state(rollout) === null ? [key] : [key, rollout];
+      return { key, change: model.begin('clean up', Object.fromEntries(keys.map((each) => [each, null]))) };
+    });
     runs += 1;
     const reply = await client.post('/api/v1/retention/configurations/cleanup', KEEP_ALL).finally(() => {
       runs -= 1;

@@ -56,6 +56,7 @@ export class ServerProcess {
   readonly dataDir: string;
   readonly reposDir: string;
   readonly databaseUrl: string | null;
+  private readonly settings: Record<string, string>;
   private readonly kept: string;
   private readonly journal: string;
   private readonly unflushed: Unflushed;
@@ -64,8 +65,10 @@ export class ServerProcess {
   /**
    * @param folder an empty folder
    * @param databaseUrl of PostgreSQL; null for SQLite
+   * @param settings HAWSER_* variables in addition to those that every server gets
    */
-  constructor(folder: string, databaseUrl: string | null = null) {
+  constructor(folder: string, databaseUrl: string | null = null, settings: Record<string, string> = {}) {
+    this.settings = settings;
     this.databaseUrl = databaseUrl;
     this.dataDir = join(folder, 'data');
     this.reposDir = join(folder, 'repos');
@@ -86,6 +89,7 @@ export class ServerProcess {
       HAWSER_DATABASE_URL: this.databaseUrl ?? '',
       ...CHEAP_HASHES,
       HAWSER_LOG_LEVEL: 'info',
+      ...this.settings,
     };
     const given: ServerArguments = { settings, journal: this.journal, kept: this.kept, doom };
     const child = spawn(process.execPath, [join(PROGRAMS, 'server.js'), JSON.stringify(given)], {

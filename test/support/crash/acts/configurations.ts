@@ -126,7 +126,8 @@ export const withdrawVersion: Act = (bench) => {
 
 export const offerAgain: Act = (bench) =>
   onVersion(bench, 'offer a version again', {
-    isFree: (key) => bench.model.state(key).withdrawn !== null,
+    // It must not go past the rings of a lower one.
+    isFree: (key) => bench.model.state(key).withdrawn !== null && !isRolling(bench, partsOf(key)[0] ?? ''),
     wish: (before, path) => ({
       after: { ...before, withdrawn: null },
       call: () => bench.client.delete(`${path}/withdraw`),
