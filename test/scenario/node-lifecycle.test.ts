@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import type { Db } from '../../src/db/database.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { auditEntries } from '../support/audit.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { addVersion } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
 import {
   createKey,
   type Hawser,
@@ -13,6 +14,7 @@ import {
   startHawser,
 } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
+import { ok } from '../support/replies.ts';
 import { announce, call, rotate, withCertificate } from '../support/rotation.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
 
@@ -52,31 +54,37 @@ describe('an operator deletes a node', () => {
     });
     expect(reply.status, reply.text).to.equal(201);
     await rotate(busy, announce(await makeClientCertificate({ commonName: fqdn })));
-    await withDatabase(hawser, ({ write }) => noteTaker(write, busy.nodeId));
     return busy;
   }
 
-  /** As the leader does it for a node that has taken a version that rolls out. */
-  async function noteTaker(db: Db, nodeId: string): Promise<void> {
-    const { id } = await db.selectFrom('configurations').select('id').executeTakeFirstOrThrow();
+  /** As the leader does it for nodes that have taken a version that rolls out. */
+  async function noteTakers(...takers: NodeUnderTest[]): Promise<void> {
+    const { id } = await ok(200, hawser.admin.get('/api/v1/configurations/web'));
     const key = { kind: 'configurations', resource_id: id, version: '1.0.0' } as const;
     const counts = { ...key, evaluated_at: 0, counts: '{}' };
-    await db
-      .insertInto('rollout_counts')
-      .values(counts)
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
-    await db
-      .insertInto('rollout_nodes')
-      .values({
-        ...key,
-        node_id: nodeId,
-        status_before: 'Unknown',
-        taken_at: 0,
-        operation: null,
-        status: null,
-      })
-      .execute();
+    await withDatabase(hawser, async ({ read, write }) => {
+      const kept = () => read.selectFrom('rollout_counts').select('version').execute();
+      await write.insertInto('rollout_counts').values(counts).execute();
+      // The leader removes what is kept of rollouts that are not under way, once it starts or the repository moves.
+      await ok(
+        201,
+        addVersion(hawser.admin, 'web', { version: '1.1.0' }, { files: { 'main.dsc.yaml': 'y' } }),
+      );
+      await eventually(async () => expect(await kept()).to.deep.equal([]));
+      await write.insertInto('rollout_counts').values(counts).execute();
+      for (const { nodeId } of takers)
+        await write
+          .insertInto('rollout_nodes')
+          .values({
+            ...key,
+            node_id: nodeId,
+            status_before: 'Unknown',
+            taken_at: 0,
+            operation: null,
+            status: null,
+          })
+          .execute();
+    });
   }
 
   const remove = ({ nodeId }: { nodeId: string }) => hawser.admin.delete(`${NODES}/${nodeId}`);
@@ -100,6 +108,7 @@ describe('an operator deletes a node', () => {
     // So that the check-ins are written.
     await hawser.restart();
     kept = withCertificate(hawser, kept, kept.identity);
+    await noteTakers(node, kept);
     const before = await rowsOf(kept);
     const own = await rowsOf(node);
     expect(Object.keys(own)).to.include.members(['status_events', 'reports', 'node_tags', 'assignments']);

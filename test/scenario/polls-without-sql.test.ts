@@ -15,12 +15,19 @@ const NODES = 5;
 const POLLS = 200;
 const DOWNLOADS = 40;
 
-/** What a server does meanwhile: it asks what was changed, and writes when nodes called. */
+/**
+ * What a server does meanwhile: it asks what was changed, says once a minute that it is there, looks for events as the
+ * leader, and writes when nodes called.
+ */
 const TICK = /^select position\.\*/;
+const PRESENCE = /^insert into "servers"/;
+const EVENTS = /^select .* from "(?:webhooks|events)" where/;
 const CHECK_INS = /^insert into node_check_ins/;
 
 /** The tick asks every 200 ms. It asks once more for this server's own writes, and where it comes too late. */
 const MOST_TICKS_PER_SECOND = 12;
+/** It looks for new events and for webhooks twice a second each. */
+const MOST_LOOKS_PER_SECOND = 5;
 
 interface Polling {
   client: Client;
@@ -101,10 +108,11 @@ describeOnPostgres('nodes that a server knows poll it', () => {
     const callsOf = (kind: RegExp) =>
       [...grown].reduce((sum, [query, calls]) => sum + (kind.test(query) ? calls : 0), 0);
     const others = [...grown].filter(
-      ([query, calls]) => calls > 0 && !TICK.test(query) && !CHECK_INS.test(query),
+      ([query, calls]) => calls > 0 && ![TICK, PRESENCE, EVENTS, CHECK_INS].some((kind) => kind.test(query)),
     );
     expect(others).to.deep.equal([]);
     expect(callsOf(CHECK_INS)).to.be.within(1, Math.ceil(seconds) + 1);
+    expect(callsOf(EVENTS)).to.be.within(1, Math.ceil(seconds * MOST_LOOKS_PER_SECOND));
     expect(callsOf(TICK)).to.be.within(1, Math.ceil(seconds * MOST_TICKS_PER_SECOND));
     expect(callsOf(TICK)).to.be.below(NODES * (POLLS + DOWNLOADS));
   });
