@@ -116,7 +116,7 @@ async function listen(
     providers.reload(log);
     await reload(options, stores, listeners, keys);
   };
-  const endTimers = await startTimers(options, { ...retention, ...fleetThreads, reloadTls });
+  const endTimers = await startTimers(options, { ...retention, ...fleetThreads, metrics, reloadTls });
   return {
     url: listeners.url,
     port: listeners.port,

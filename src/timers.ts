@@ -12,6 +12,7 @@ import { makePost, type Post, postOptions } from './events/post.ts';
 import { Sender } from './events/sender.ts';
 import { type Lead, Leadership } from './leadership.ts';
 import { HOUR, MINUTE } from './lib/clock.ts';
+import type { Metrics } from './lib/metrics/metrics.ts';
 import type { Threads } from './lib/threads.ts';
 import { showPresence } from './presence.ts';
 import type { FleetTasks } from './resolve/fleet-tasks.ts';
@@ -28,6 +29,7 @@ export interface TimerTools {
   runs: RetentionRuns;
   /** They look at the whole fleet. */
   questions: Threads<FleetTasks>;
+  metrics: Metrics;
   reloadTls(): Promise<void>;
 }
 
@@ -37,7 +39,7 @@ export interface TimerTools {
  */
 export async function startTimers(
   options: ServerOptions,
-  { tools, runs, questions, reloadTls }: TimerTools,
+  { tools, runs, questions, metrics, reloadTls }: TimerTools,
 ): Promise<() => Promise<void>> {
   const { part, log } = options;
   if (part?.isLeader === false) return async () => undefined;
@@ -48,7 +50,7 @@ export async function startTimers(
   const renew = () => (part ? part.onRenewed() : void reloadTls());
   const renewal = setInterval(renew, TLS_CHECK_INTERVAL).unref();
   const moved = new MovedRepositories(database.changes);
-  const leading = { ...options, post, questions, moved };
+  const leading = { ...options, post, questions, moved, metrics };
   const leadership = new Leadership({ locks, log, lead: () => lead(leading, tools, runs) });
   return async () => {
     clearInterval(renewal);
@@ -62,10 +64,11 @@ interface Leading {
   post: Post;
   questions: Threads<FleetTasks>;
   moved: MovedRepositories;
+  metrics: Metrics;
 }
 
 function lead(
-  { config, clock, log, post, questions, moved }: ServerOptions & Leading,
+  { config, clock, log, post, questions, moved, metrics }: ServerOptions & Leading,
   tools: CleanupTools,
   runs: RetentionRuns,
 ): Lead {
@@ -76,10 +79,12 @@ function lead(
   const servers = setInterval(() => void removeServers(database), MINUTE).unref();
   void removeServers(database);
   const events = new EventExpiry({ database, clock, log });
-  const sender = new Sender({ database, clock, log, post, source: sourceOf(config) });
+  const onAttempt = metrics.work.onWebhookAttempt;
+  const sender = new Sender({ database, clock, log, post, source: sourceOf(config), onAttempt });
   const pruning = new Pruning({ database, log });
   const { store } = tools;
-  const rollouts = new RolloutEvaluation({ database, store, clock, log, questions, moved });
+  const onEvaluated = metrics.work.onRolloutEvaluated;
+  const rollouts = new RolloutEvaluation({ database, store, clock, log, questions, moved, onEvaluated });
   schedule.start();
   expiry.start();
   return {

@@ -26,6 +26,8 @@ export interface SenderOptions {
   post: Post;
   /** What names this server in events. */
   source: string;
+  /** Is told what became of a delivery by an attempt. */
+  onAttempt?: (state: 'Pending' | 'Delivered' | 'Failed') => void;
 }
 
 interface Webhook {
@@ -124,7 +126,7 @@ export class Sender {
   }
 
   private async deliver({ id: webhookId, url, secret }: Webhook, delivery: DueDelivery): Promise<void> {
-    const { database, clock, log, post, source } = this.options;
+    const { database, clock, log, post, source, onAttempt } = this.options;
     const { eventId, ...event } = delivery;
     const body = JSON.stringify(toEnvelope({ ...event, id: eventId }, source));
     const headers = {
@@ -138,6 +140,7 @@ export class Sender {
     if (signal.aborted && !outcome.isDelivered) return;
     const state = await noteOutcome(database, delivery, outcome, clock.now());
     const told = { webhookId, deliveryId: delivery.id, eventId, type: delivery.type, ...outcome };
+    if (state !== null) onAttempt?.(state);
     if (state === 'Failed')
       log.warn(told, 'an event could not be delivered for a day, and is not tried again');
     else if (!outcome.isDelivered) log.info(told, 'an event could not be delivered; it is tried again');

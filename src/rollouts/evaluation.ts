@@ -36,6 +36,8 @@ export interface EvaluationTools {
   log: Log;
   questions: Threads<FleetTasks>;
   moved: MovedRepositories;
+  /** Is told of each evaluation of a rollout, and how many milliseconds it took. */
+  onEvaluated: (outcome: 'evaluated' | 'failed', milliseconds: number) => void;
 }
 
 /** After which number the next look at reports begins, and the look after that one; null where it is at all of them. */
@@ -104,27 +106,36 @@ export class RolloutEvaluation {
     const memory = this.memoryOf(underWay);
     const { owner, ref } = underWay;
     const told = { kind: owner.kind, name: owner.resource.name, version: ref.version };
+    const begun = performance.now();
     try {
-      await this.evaluateOne(underWay, memory);
+      const outcome = await this.evaluateOne(underWay, memory);
+      this.tools.onEvaluated(outcome, performance.now() - begun);
       memory.isFailing = false;
     } catch (err) {
       const level = memory.isFailing || signal.aborted ? 'debug' : 'warn';
       this.tools.log[level]({ err, ...told }, 'a rollout could not be moved; this is tried again');
+      this.tools.onEvaluated('failed', performance.now() - begun);
       memory.isFailing = true;
     }
   }
 
-  private async evaluateOne(underWay: UnderWay, memory: Memory): Promise<void> {
+  /** @returns `failed` where the nodes could not be counted */
+  private async evaluateOne(underWay: UnderWay, memory: Memory): Promise<'evaluated' | 'failed'> {
     const { ref } = underWay;
     const { record } = ref.rollout;
-    if (ref.withdrawn !== null) return this.move(underWay, haltByWithdrawal(record));
+    if (ref.withdrawn !== null) {
+      await this.move(underWay, haltByWithdrawal(record));
+      return 'evaluated';
+    }
     const counts = await this.count(underWay, memory);
-    if (this.closing.signal.aborted) return;
+    const outcome = counts === null ? 'failed' : 'evaluated';
+    if (this.closing.signal.aborted) return outcome;
     const now = this.tools.clock.now();
     const { transition, heldSince } = evaluateRollout({ record, counts, heldSince: memory.heldSince, now });
     await this.move(underWay, transition);
     // A transition that fails is made again, by the same bake time.
     memory.heldSince = heldSince;
+    return outcome;
   }
 
   private async move({ owner, ref }: UnderWay, transition: Transition | null): Promise<void> {

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { DAY, MINUTE } from '../../src/lib/clock.ts';
 import type { Client } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { addVersion, MAIN } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { gitClient } from '../support/git-client.ts';
@@ -18,6 +19,9 @@ import {
 } from '../support/hawser.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { type Families, parsePrometheus, sumOf } from '../support/prometheus.ts';
+import { ok } from '../support/replies.ts';
+import { prepareRings, rollOut } from '../support/rollouts.ts';
+import { prepareWebhook } from '../support/webhooks.ts';
 
 const TOKEN = 'the-token-that-opens-the-metrics';
 const REPORT = { operation: 'Test', result: { hadErrors: false } };
@@ -365,6 +369,23 @@ describe('the metrics', () => {
     const labels = { version_type: 'Report' };
     expect(sumOf(families, 'hawser_retention_last_run_timestamp_seconds', labels)).to.be.greaterThan(0);
     expect(sumOf(families, 'hawser_retention_last_run_failed', labels)).to.equal(0);
+  });
+
+  it('tell how deliveries to webhooks end, and how long the evaluation of a rollout takes', async () => {
+    await prepareWebhook(hawser.admin);
+    await prepareRings(hawser);
+    await publishConfiguration(hawser.admin, 'ringed', { '1.0.0': { [MAIN]: '{}' } });
+    const files = { files: { [MAIN]: '{} # 1.1.0' } };
+    await ok(201, addVersion(hawser.admin, 'ringed', { version: '1.1.0' }, files));
+    await ok(201, rollOut(hawser.admin, 'ringed', '1.1.0'));
+    await eventually(async () => {
+      const families = await scrape();
+      // Nobody listens at the address of the webhook.
+      const attempts = sumOf(families, 'hawser_webhook_attempts_total', { outcome: 'pending' });
+      expect(attempts).to.be.greaterThan(0);
+      const evaluations = 'hawser_rollout_evaluation_duration_seconds_count';
+      expect(sumOf(families, evaluations, { outcome: 'evaluated' })).to.be.greaterThan(0);
+    }, 30_000);
   });
 
   it('hold what Node tells of the process, and which version runs', async () => {

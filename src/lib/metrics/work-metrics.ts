@@ -73,6 +73,18 @@ export class WorkMetrics extends Instruments {
     'state',
   );
 
+  private readonly evaluations = this.histogram(
+    'hawser_rollout_evaluation_duration_seconds',
+    'Evaluations of running rollouts by the leader; while they fail no step opens, and the log says why',
+    LONG,
+    'outcome',
+  );
+  private readonly webhookAttempts = this.counter(
+    'hawser_webhook_attempts_total',
+    'Attempts to deliver an event to a webhook; failed ones were tried for a day, see the deliveries of the webhook',
+    'outcome',
+  );
+
   readonly onBundleBuilt = (milliseconds: number, bytes: number): void => {
     this.bundleBuilds.observe(milliseconds / 1_000);
     this.bundleBytes.inc(bytes);
@@ -95,6 +107,12 @@ export class WorkMetrics extends Instruments {
 
   readonly onPreviewMade = (state: 'Done' | 'Failed', milliseconds: number): void =>
     this.previews.observe({ state: state.toLowerCase() }, milliseconds / 1_000);
+
+  readonly onRolloutEvaluated = (outcome: 'evaluated' | 'failed', milliseconds: number): void =>
+    this.evaluations.observe({ outcome }, milliseconds / 1_000);
+
+  readonly onWebhookAttempt = (state: 'Pending' | 'Delivered' | 'Failed'): void =>
+    this.webhookAttempts.inc({ outcome: toLabel(state) });
 
   /** @param refusal is the reason, one of a small set; null means success */
   readonly onSignIn = (refusal: string | null): void =>
