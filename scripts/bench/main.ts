@@ -23,6 +23,7 @@ import { formatPushing, measurePushing } from './pushing.ts';
 import { formatRecords, measureRecords } from './records.ts';
 import { formatMachine, formatReport, type Measured, makeReport } from './report.ts';
 import { formatReviewing, measureReviewing } from './reviewing.ts';
+import { formatRollouts, measureRollouts } from './rollouts.ts';
 import { formatScale, type ScaleRow } from './scale.ts';
 import { type Effort, FULL, QUICK, SCENARIOS, type Scenario, SMALL } from './scenarios.ts';
 import { formatServers, measureServers } from './servers.ts';
@@ -66,6 +67,7 @@ const OWN_PARTS = new Map<string, Measure<PartResult>>([
   ['review', part(measureReviewing, formatReviewing)],
   ['workers', part(measureWorkers, formatWorkers)],
   ['previews', part(measurePreviews, formatPreviews)],
+  ['rollouts', part(measureRollouts, formatRollouts)],
   ['console', part(measureConsole, formatConsole)],
   ['postgres', part(measurePostgres, formatPostgres)],
   ['servers', part(measureServers, formatServers)],

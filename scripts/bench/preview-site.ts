@@ -35,6 +35,8 @@ export interface PreviewSiteSize {
   nodes: number;
   /** The number of values of each of the three scope types. */
   values: number;
+  /** Settings of the server in addition to those that it needs. */
+  settings?: Record<string, string>;
 }
 
 /** The site has a draft of the configuration that changes every node, and a draft of the Default file that does too. */
@@ -42,7 +44,7 @@ export async function makePreviewSite(
   folder: string,
   template: string,
   processes: Processes,
-  { nodes, values }: PreviewSiteSize,
+  { nodes, values, settings = {} }: PreviewSiteSize,
 ): Promise<PreviewSite> {
   mkdirSync(folder);
   const fleet = await makeFleet(folder, template, { configurations: 1, nodes }, await makeIdentities(1));
@@ -60,7 +62,8 @@ export async function makePreviewSite(
   const configurationId = await withDatabase(folder, async (database) => {
     const rows = await database.read.selectFrom('nodes').select('id').execute();
     const types = TYPES.map((name, at) => ({
-      ...{ name, values: names, placeOf: (nodeAt: number) => Math.floor(nodeAt / values ** at) % values },
+      ...{ name, values: names, valueMode: 'Restricted' as const },
+      ...{ placeOf: (nodeAt: number) => Math.floor(nodeAt / values ** at) % values },
     }));
     await insertScopeTypes(
       database,
@@ -69,7 +72,7 @@ export async function makePreviewSite(
     );
     return (await database.read.selectFrom('configurations').select('id').executeTakeFirstOrThrow()).id;
   });
-  const server = await processes.startHawser(folder);
+  const server = await processes.startHawser(folder, { settings });
   await visitAll(server.endpoint, fleet);
   const client = await signIn(server.endpoint);
   await makeDrafts(client, configurationName, configurationId);

@@ -8,6 +8,8 @@ import { inBatches } from './fleet.ts';
 export interface SiteScopeType {
   name: string;
   values: readonly string[];
+  /** Default: Unrestricted. */
+  valueMode?: 'Restricted';
   /** The place of the value with which the node at this place of `nodeIds` is tagged. */
   placeOf(nodeAt: number): number;
 }
@@ -22,8 +24,8 @@ export async function insertScopeTypes(
   await database.write.transaction().execute(async (trx) => {
     const precedence = types.length + 1;
     await trx.updateTable('scope_types').set({ precedence }).where('id', '=', NODE_SCOPE_TYPE_ID).execute();
-    for (const [at, { name, values, placeOf }] of types.entries()) {
-      const type = scopeTypeRow(name, at + 1);
+    for (const [at, { name, values, valueMode, placeOf }] of types.entries()) {
+      const type = { ...scopeTypeRow(name, at + 1), ...(valueMode && { value_mode: valueMode }) };
       ids.set(name, type.id);
       await trx.insertInto('scope_types').values(type).execute();
       const rows = values.map((value) => scopeValueRow(type.id, value));

@@ -11,6 +11,7 @@ import { makeClientCertificate } from '../support/client-certificates.ts';
 import { addVersion, CONFIGURATIONS, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { databaseWrites } from '../support/database-writes.ts';
 import { testOutput } from '../support/dsc-results.ts';
+import { untilNumbered } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { rowsOf } from '../support/failing-database.ts';
 import { expectRefusal, type Write } from '../support/fault-sweep.ts';
@@ -100,6 +101,7 @@ describe('while another process holds the database', () => {
 
   it('answers polls and reads, and refuses every write after a while with no row and no ref changed', async () => {
     const calls = await prepare(writes, 100);
+    await untilNumbered(hawser);
     const before = state();
     await hold();
     // The last use of the token and the end of the session are to be noted by now.

@@ -74,8 +74,12 @@ async function soak(authority: ReceiverAuthority, site: Site): Promise<void> {
     await site.start();
     const changes = await Changes.prepare(() => site.target);
     const hook = { url: receiver.url(), events: ['*'], secret: SECRET };
-    // What happened before the webhook was there is not told.
-    const before = await feedOf(changes);
+    // What happened before the webhook was there is not told, once it has its place in the feed.
+    const before = await eventually(async () => {
+      const feed = await feedOf(changes);
+      expect(feed).to.have.length(changes.prepared);
+      return feed;
+    });
     const { id } = await changes.asAdmin((admin) => ok(201, admin.post(WEBHOOKS, hook)));
     const running = changes.run();
     const end = performance.now() + SOAK_SECONDS * SECOND;

@@ -5,7 +5,7 @@ import { COMPOSITES, compositeOf, createComposite } from '../support/composites.
 import { addVersion, CONFIGURATIONS, create, versionsOf } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
 import { itOnPostgres, itOnSqlite } from '../support/engine.ts';
-import { eventually } from '../support/eventually.ts';
+import { untilNumbered } from '../support/events.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 import { makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
@@ -113,16 +113,12 @@ describe('a change of a version', () => {
   itOnSqlite('is told to the caches and to the audit trail in one commit', async () => {
     const hawser = await startHawser({ HAWSER_METRICS_TOKEN });
     /** The leader gives events their positions in a commit of its own, so this waits until each has one. */
-    const settled = () =>
-      eventually(async () => {
-        const events = await withDatabase(hawser, ({ read }) =>
-          read.selectFrom('events').select('position').execute(),
-        );
-        expect(events.every(({ position }) => position !== null)).to.equal(true);
-        const { text } = await hawser.client().get('/metrics', headers);
-        const commits = /^hawser_database_write_duration_seconds_count (\d+)/m.exec(text)?.[1];
-        return { commits: Number(commits), events: events.length };
-      });
+    const settled = async () => {
+      const events = await untilNumbered(hawser);
+      const { text } = await hawser.client().get('/metrics', headers);
+      const commits = /^hawser_database_write_duration_seconds_count (\d+)/m.exec(text)?.[1];
+      return { commits: Number(commits), events };
+    };
     await ok(201, create(hawser.admin, 'web'));
     for (const [status, change] of changesOf(hawser)) {
       const before = await settled();

@@ -63,6 +63,8 @@ export class Changes {
   readonly acknowledged: string[] = [];
   /** What was asked for and not answered, so it may have happened. */
   readonly unknown: string[] = [];
+  /** How many events the preparation makes: each configuration is created and published, and a node registers. */
+  readonly prepared = 2 * WRITERS + 1;
   isOver = false;
   private readonly targetOf: () => Target;
   private readonly headers: Record<string, string>;
