@@ -129,8 +129,10 @@ async function rollOutToAll(site: PreviewSite): Promise<void> {
   await until(site, ({ json }) => json.step === values.length - 1);
 }
 
+/** Counts are shown a little before their evaluation has ended. */
 async function untilJudged(site: PreviewSite): Promise<void> {
   await until(site, ({ json: { step, steps } }) => steps[step].counts.success === site.nodes);
+  await sleep(SECOND);
 }
 
 async function until(site: PreviewSite, holds: (reply: Reply) => boolean): Promise<void> {

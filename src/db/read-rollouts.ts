@@ -1,6 +1,7 @@
 /** Reads what is known of the nodes of a fleet that have taken a version which rolls out. */
 
 import type { NodeStatus } from '../domain/report-verdict.ts';
+import type { CountedNode } from '../domain/rollout-counts.ts';
 import { readingChecksums, TAKEN } from './read-holders.ts';
 import type { Reading } from './reading.ts';
 import type { RolloutKey, RolloutNodesTable } from './rollout-tables.ts';
@@ -19,18 +20,18 @@ export interface FleetNode {
   takenAt: number | null;
   /** Null where it is not noted yet, or has never taken it. */
   statusBefore: NodeStatus | null;
-  /** Those of the last report since it took the version; null together. */
-  operation: 'Test' | 'Set' | null;
-  status: NodeStatus | null;
-  hasSet: boolean;
+  /** The last one since it took the version. */
+  report: CountedNode['report'];
   mode: string | null;
   /** When it called last, in epoch milliseconds; 0 where it never has; null where it is noted, so it has called since. */
   lastCall: number | null;
 }
 
-interface Reporters {
-  reporters: ReadonlySet<string> | null;
-  lastReport: number;
+/** Of the reports with numbers above `from` and up to `upTo`, so many were looked at. */
+export interface SeenReports {
+  from: number;
+  upTo: number;
+  count: number;
 }
 
 type Row = [
@@ -58,46 +59,73 @@ const SELECT_NODES = `select n.id, n.configuration_mode,
   order by n.id`;
 
 /**
- * Reads each node of one moment. The nodes are handed over one by one and not kept,
- * because there may be very many.
- * @param after the number of the last report that the caller knows of; null where it knows of none
- * @param take `reporters` are those who have reported after that; null stands for all
- * @returns the number of the last report
+ * Reads each node of one moment. The nodes are handed over one by one and not kept, because there may be very many.
+ * @param seen the reports that the caller has looked at; null for none
+ * @param take is told whether the node has reported since
+ * @returns what is seen with them
  */
 export function* readingRollout(
   rolledOut: RolledOut,
-  after: number | null,
-  take: (nodeId: string, node: FleetNode, reporters: ReadonlySet<string> | null) => void,
-): Reading<number> {
+  seen: SeenReports | null,
+  take: (nodeId: string, node: FleetNode, hasReported: boolean) => void,
+): Reading<SeenReports> {
   const { kind, id, version } = rolledOut;
   const checksums = yield* readingChecksums(rolledOut, version);
-  const { reporters, lastReport } = yield* readingReporters(after);
+  const { reporters, seen: next } = yield* readingReporters(seen);
   yield {
     sql: SELECT_NODES,
     values: [kind, id, version],
     take([nodeId, mode, lastCall, checksum, since, statusBefore, operation, status, hasSet]: Row) {
       const takenAt = checksum !== null && checksums.has(checksum) ? since : null;
-      const node = { takenAt, statusBefore, operation, status, hasSet: hasSet === 1, mode, lastCall };
-      take(nodeId, node, reporters);
+      const report = toReport(operation, status, hasSet);
+      take(nodeId, { takenAt, statusBefore, report, mode, lastCall }, reporters?.has(nodeId) ?? true);
     },
   };
-  return lastReport;
+  return next;
 }
 
-function* readingReporters(after: number | null): Reading<Reporters> {
-  let lastReport = 0;
+/** A report as a row of `rollout_nodes` has it. */
+export function toReport(
+  operation: RolloutNodesTable['operation'],
+  status: NodeStatus | null,
+  hasSet: number | null,
+): CountedNode['report'] {
+  if (operation === null || status === null) return null;
+  return { operation, status, isAfterSet: hasSet === 1 };
+}
+
+interface Reporters {
+  /** Null stands for all nodes. */
+  reporters: ReadonlySet<string> | null;
+  seen: SeenReports;
+}
+
+function* readingReporters(seen: SeenReports | null): Reading<Reporters> {
+  let [upTo, count, added] = [seen?.upTo ?? 0, 0, 0];
   yield {
     sql: 'select coalesce(max(seq), 0) from reports',
     take([last]: [number]) {
-      lastReport = last;
+      upTo = Math.max(upTo, last);
     },
   };
-  if (after === null) return { reporters: null, lastReport };
+  if (seen === null) return { reporters: null, seen: { from: upTo, upTo, count } };
+  yield {
+    sql: 'select count(*) from reports where seq > ? and seq <= ?',
+    values: [seen.from, seen.upTo],
+    take([found]: [number]) {
+      count = found;
+    },
+  };
+  // On PostgreSQL a report may be committed after one with a higher number. Then it is among those that count as seen.
+  const begin = count === seen.count ? seen.upTo : seen.from;
   const reporters = new Set<string>();
   yield {
-    sql: 'select node_id from reports where seq > ?',
-    values: [after],
-    take: ([nodeId]: [string]) => void reporters.add(nodeId),
+    sql: 'select node_id, seq from reports where seq > ?',
+    values: [begin],
+    take([nodeId, seq]: [string, number]) {
+      reporters.add(nodeId);
+      if (seq > seen.upTo) added += 1;
+    },
   };
-  return { reporters, lastReport };
+  return { reporters, seen: { from: seen.upTo, upTo, count: added } };
 }

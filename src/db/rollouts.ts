@@ -2,11 +2,12 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import type { RolloutCounts } from '../domain/rollout.ts';
+import type { CountedNode } from '../domain/rollout-counts.ts';
 import { MINUTE } from '../lib/clock.ts';
 import type { Db } from './database.ts';
 import { engineOf } from './engine-of.ts';
-import type { RolledOut } from './read-rollouts.ts';
-import type { RolloutKey } from './rollout-tables.ts';
+import { type RolledOut, toReport } from './read-rollouts.ts';
+import type { RolloutKey, RolloutNodesTable } from './rollout-tables.ts';
 
 export interface LastCounts {
   /** Epoch milliseconds. */
@@ -18,6 +19,13 @@ export interface LastCounts {
 
 /** A node that has taken the version, and when it said so first, in epoch milliseconds. */
 export type Taker = readonly [nodeId: string, takenAt: number];
+
+/** What is known of a node that has taken the version. */
+export type Noted = Pick<CountedNode, 'statusBefore' | 'report'>;
+
+type NotedRow = Pick<RolloutNodesTable, 'node_id' | 'status_before' | 'operation' | 'status'> & {
+  has_set: number;
+};
 
 /** The last evaluation of a rollout; null before the first one. */
 export async function readRolloutCounts(
@@ -56,18 +64,19 @@ export async function saveRolloutCounts(
  * Looks at the reports of nodes that have taken the version. What a node was before is kept as it was seen first, and the
  * last report since then as it is seen now. Nodes that were deleted are skipped. The counts must have been saved before.
  * @param began when the rollout began, in epoch milliseconds; nothing is older of what nodes reported of the version
+ * @returns what is known now of those of which something else was known before, by their ids
  */
 export async function noteTakers(
   db: Db,
   rolledOut: RolledOut,
   takers: readonly Taker[],
   { began, now }: { began: number; now: number },
-): Promise<void> {
+): Promise<Map<string, Noted>> {
   const { kind, id, version } = rolledOut;
   const isSince = (report: string) => reportsOf(db, rolledOut, report);
   // A report from the future was sent before the clock was set back, and is not the last one.
   const latest = now + MINUTE;
-  await sql`with taken as (
+  const { rows } = await sql<NotedRow>`with taken as (
       select n.id, cast(given.value ->> 1 as bigint) as taken_at
       from ${engineOf(db).rows(takers)} given join nodes n on n.id = given.value ->> 0
       where exists (select 1 from rollout_counts
@@ -93,7 +102,14 @@ export async function noteTakers(
     on conflict (kind, resource_id, version, node_id) do update
       set operation = excluded.operation, status = excluded.status, has_set = excluded.has_set
       where (rollout_nodes.operation, rollout_nodes.status, rollout_nodes.has_set)
-        is distinct from (excluded.operation, excluded.status, excluded.has_set)`.execute(db);
+        is distinct from (excluded.operation, excluded.status, excluded.has_set)
+    returning node_id, status_before, operation, status, has_set`.execute(db);
+  return new Map(
+    rows.map(({ node_id, status_before: statusBefore, operation, status, has_set }) => [
+      node_id,
+      { statusBefore, report: toReport(operation, status, has_set) },
+    ]),
+  );
 }
 
 /** Whether a report is of the version: by the checksum that it names, or by its time where nothing is known of that. */

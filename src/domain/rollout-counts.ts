@@ -38,6 +38,11 @@ export function countNode(counts: RolloutCounts, node: CountedNode): void {
   }
 }
 
+/** Adds the counts of other nodes. */
+export function addCounts(counts: RolloutCounts, others: RolloutCounts): void {
+  for (const name of Object.keys(others) as (keyof RolloutCounts)[]) counts[name] += others[name];
+}
+
 /** A node that was not Compliant in the mode Monitor may just have waited for somebody to change it. */
 function wasBad(status: NodeStatus, mode: string | null): boolean {
   return status === 'Error' || (status === 'NonCompliant' && mode !== 'Monitor');

@@ -1,6 +1,6 @@
 /** The counts of a rollout, for a thread: what the fleet is offered, and what its nodes have taken and reported. */
 
-import { type FleetNode, type RolledOut, readingRollout } from '../db/read-rollouts.ts';
+import { type FleetNode, type RolledOut, readingRollout, type SeenReports } from '../db/read-rollouts.ts';
 import type { Taker } from '../db/rollouts.ts';
 import { NO_COUNTS, openStepOf, type RolloutCounts, type RolloutRecord } from '../domain/rollout.ts';
 import { type CountedNode, countNode } from '../domain/rollout-counts.ts';
@@ -13,42 +13,44 @@ export interface RolloutQuestion {
   rolledOut: RolledOut;
   /** It says which steps are open. */
   record: RolloutRecord;
-  /** The number of the last report that the caller knows of; null where it knows of none. */
-  after: number | null;
+  /** The reports that the caller has looked at; null for none. */
+  seen: SeenReports | null;
 }
 
 export interface RolloutAnswer {
+  /** Of the nodes that were not sent. */
   counts: RolloutCounts;
-  /** The number of the last report at the time of the counts. */
-  lastReport: number;
-  /** How many takers were sent. If there are any, the counts are not of all that is known. */
-  sent: number;
+  seen: SeenReports;
 }
 
-/** Takers at a time, so that each transaction that notes them takes a millisecond or two. */
+/** A node whose reports must be looked at, because it has taken the version or reported since. */
+export interface NodeToNote {
+  taker: Taker;
+  /** As it is to be counted by what is noted of it; null where the version is not offered to it. */
+  counted: CountedNode | null;
+}
+
+/** Nodes at a time, so that each transaction that notes them takes a millisecond or two. */
 const PIECE = 50;
 
 export function rolloutTasks(fleet: () => Fleet, offers: () => CurrentOffers) {
   return {
-    /**
-     * Sends pieces of takers (`Taker[]`) whose reports must be looked at, because they have taken the version or reported
-     * since.
-     */
+    /** Sends pieces of nodes (`NodeToNote[]`), and counts the others. */
     async rolloutCounts(question: RolloutQuestion, send: Send): Promise<RolloutAnswer> {
-      const { rolledOut, after } = question;
       const stepOf = openStepsIn(await offers().read(), question);
       const counts = { ...NO_COUNTS };
-      const takers: Taker[] = [];
-      const reading = readingRollout(rolledOut, after, (nodeId, node, reporters) => {
+      const toNote: NodeToNote[] = [];
+      const reading = readingRollout(question.rolledOut, question.seen, (nodeId, node, hasReported) => {
         const { takenAt, statusBefore } = node;
-        if (takenAt !== null && (statusBefore === null || (reporters?.has(nodeId) ?? true)))
-          takers.push([nodeId, takenAt]);
         const step = stepOf(nodeId);
-        if (step) countNode(counts, toCounted(node, step.openedAt));
+        const counted = step ? toCounted(node, step.openedAt) : null;
+        if (takenAt !== null && (statusBefore === null || hasReported))
+          toNote.push({ taker: [nodeId, takenAt], counted });
+        else if (counted) countNode(counts, counted);
       });
-      const lastReport = await fleet().database.read(reading);
-      for (let at = 0; at < takers.length; at += PIECE) await send(takers.slice(at, at + PIECE));
-      return { counts, lastReport, sent: takers.length };
+      const seen = await fleet().database.read(reading);
+      for (let at = 0; at < toNote.length; at += PIECE) await send(toNote.slice(at, at + PIECE));
+      return { counts, seen };
     },
   };
 }
@@ -73,15 +75,9 @@ function openStepsIn(offers: FleetOffers, { rolledOut, record }: RolloutQuestion
 }
 
 function toCounted(
-  { takenAt, statusBefore, operation, status, hasSet, mode, lastCall }: FleetNode,
+  { takenAt, statusBefore, report, mode, lastCall }: FleetNode,
   openedAt: number,
 ): CountedNode {
-  const isSilent = operation === null || status === null;
-  return {
-    hasTaken: takenAt !== null,
-    report: isSilent ? null : { operation, status, isAfterSet: hasSet },
-    hasPolled: lastCall === null || lastCall >= openedAt,
-    statusBefore,
-    mode,
-  };
+  const hasPolled = lastCall === null || lastCall >= openedAt;
+  return { hasTaken: takenAt !== null, statusBefore, report, hasPolled, mode };
 }

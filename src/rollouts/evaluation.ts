@@ -6,13 +6,16 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
-import { noteTakers, readRolloutCounts, saveRolloutCounts, type Taker } from '../db/rollouts.ts';
+import type { SeenReports } from '../db/read-rollouts.ts';
+import { type Noted, noteTakers, readRolloutCounts, saveRolloutCounts } from '../db/rollouts.ts';
 import { NO_COUNTS, type RolloutCounts } from '../domain/rollout.ts';
+import { addCounts, countNode } from '../domain/rollout-counts.ts';
 import { evaluateRollout, haltByWithdrawal, type Transition } from '../domain/rollout-machine.ts';
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Threads } from '../lib/threads.ts';
 import type { FleetTasks } from '../resolve/fleet-tasks.ts';
+import type { NodeToNote } from '../resolve/rollout-tasks.ts';
 import { systemActor } from '../security/audit.ts';
 import { moveRollout } from '../versions/rollouts.ts';
 import type { GitStore } from '../versions/store.ts';
@@ -40,18 +43,12 @@ export interface EvaluationTools {
   onEvaluated: (outcome: 'evaluated' | 'failed', milliseconds: number) => void;
 }
 
-/** After which number the next look at reports begins, and the look after that one; null where it is at all of them. */
-interface Looks {
-  next: number | null;
-  afterNext: number | null;
-}
-
 /** What the leader remembers of a rollout between two evaluations. */
 interface Memory {
   /** See `EvaluationInput`. */
   heldSince: number | null;
-  /** Null before the first evaluation. */
-  looks: Looks | null;
+  /** The reports that were looked at; null for none. */
+  seen: SeenReports | null;
   saved: { text: string; at: number } | null;
   isFailing: boolean;
 }
@@ -149,9 +146,7 @@ export class RolloutEvaluation {
   /** Null where they cannot be had, so that the rollout does not advance. */
   private async count(underWay: UnderWay, memory: Memory): Promise<RolloutCounts | null> {
     try {
-      const looks = await this.beginCounting(underWay, memory);
-      const [counts, nextLooks] = await this.ask(underWay, looks);
-      memory.looks = nextLooks;
+      const counts = await this.countAndNote(underWay, memory);
       await this.save(underWay, memory, counts);
       return counts;
     } catch (err) {
@@ -162,45 +157,55 @@ export class RolloutEvaluation {
     }
   }
 
-  /** What is known of nodes belongs to a row of counts, which says how far the reports were looked at. */
-  private async beginCounting(underWay: UnderWay, memory: Memory): Promise<Looks> {
-    if (memory.looks !== null) return memory.looks;
+  /** Notes what nodes were and what they have reported since the last evaluation, and counts all of them by that. */
+  private async countAndNote(underWay: UnderWay, memory: Memory): Promise<RolloutCounts> {
+    const { record } = underWay.ref.rollout;
+    const seen = memory.seen ?? (await this.seenBefore(underWay));
+    const noted = { ...NO_COUNTS };
+    const onPiece = async (piece: unknown) => {
+      const nodes = piece as NodeToNote[];
+      const known = await this.note(underWay, nodes);
+      for (const { taker, counted } of nodes)
+        if (counted) countNode(noted, { ...counted, ...known.get(taker[0]) });
+    };
+    const question = { rolledOut: rolledOut(underWay), record, seen };
+    const answer = await this.tools.questions.run(CALLER, 'rolloutCounts', question, { onPiece });
+    addCounts(noted, answer.counts);
+    memory.seen = answer.seen;
+    return noted;
+  }
+
+  /** What is known of nodes belongs to a row of counts, which says which reports were looked at. */
+  private async seenBefore(underWay: UnderWay): Promise<SeenReports | null> {
     const { read, write } = this.tools.database;
     const last = await readRolloutCounts(read, rolledOut(underWay));
-    if (last !== null) return { next: last.lastReport, afterNext: last.lastReport };
+    if (last !== null) {
+      const { lastReport: upTo } = last;
+      return upTo === null ? null : { from: upTo, upTo, count: 0 };
+    }
     const none = { evaluatedAt: this.tools.clock.now(), counts: NO_COUNTS, lastReport: null };
     await saveRolloutCounts(write, rolledOut(underWay), none);
-    return { next: null, afterNext: null };
+    return null;
   }
 
-  /** Notes what nodes were and what they have reported, and counts them then. */
-  private async ask(underWay: UnderWay, { next, afterNext }: Looks): Promise<[RolloutCounts, Looks]> {
-    const { record } = underWay.ref.rollout;
-    const onPiece = (piece: unknown) => this.note(underWay, piece as Taker[]);
-    const askAfter = (after: number | null) => {
-      const question = { rolledOut: rolledOut(underWay), record, after };
-      return this.tools.questions.run(CALLER, 'rolloutCounts', question, { onPiece });
-    };
-    const { sent, counts, lastReport } = await askAfter(next);
-    // On PostgreSQL a report may be committed after one with a higher number, so each is looked at in two evaluations.
-    const looks = { next: afterNext, afterNext: lastReport };
-    return [sent === 0 ? counts : (await askAfter(lastReport)).counts, looks];
-  }
-
-  private async note(underWay: UnderWay, takers: readonly Taker[]): Promise<void> {
+  private async note(underWay: UnderWay, nodes: readonly NodeToNote[]): Promise<Map<string, Noted>> {
     this.closing.signal.throwIfAborted();
     const times = { began: Date.parse(underWay.ref.rollout.record.createdAt), now: this.tools.clock.now() };
+    const takers = nodes.map(({ taker }) => taker);
     // What a power cut takes away is found again.
     const { writeUnflushed } = this.tools.database;
-    await writeUnflushed.transaction().execute((trx) => noteTakers(trx, rolledOut(underWay), takers, times));
+    const known = await writeUnflushed
+      .transaction()
+      .execute((trx) => noteTakers(trx, rolledOut(underWay), takers, times));
     await sleep(GIVE_WAY);
+    return known;
   }
 
   private async save(underWay: UnderWay, memory: Memory, counts: RolloutCounts): Promise<void> {
     const [text, at] = [JSON.stringify(counts), this.tools.clock.now()];
-    const { saved, looks } = memory;
+    const { saved, seen } = memory;
     if (saved?.text === text && Math.abs(at - saved.at) < RENEWAL) return;
-    const last = { evaluatedAt: at, counts, lastReport: looks?.next ?? null };
+    const last = { evaluatedAt: at, counts, lastReport: seen?.from ?? null };
     await saveRolloutCounts(this.tools.database.write, rolledOut(underWay), last);
     memory.saved = { text, at };
   }
@@ -208,7 +213,7 @@ export class RolloutEvaluation {
   private memoryOf(underWay: UnderWay): Memory {
     const key = keyOf(underWay);
     const memory = this.memories.get(key) ?? {
-      ...{ heldSince: null, looks: null, saved: null, isFailing: false },
+      ...{ heldSince: null, seen: null, saved: null, isFailing: false },
     };
     this.memories.set(key, memory);
     return memory;

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/db/open.ts';
+import { openForReading } from '../../../src/db/open-reading.ts';
+import type { ReadingDatabase } from '../../../src/db/reading.ts';
 import { newDatabase } from '../postgres.ts';
 
 export const ENGINES = ['SQLite', 'PostgreSQL'] as const;
@@ -12,16 +14,22 @@ export type EngineName = (typeof ENGINES)[number];
 
 export interface OpenedEngine {
   database: Database;
+  /** What a thread reads it by. */
+  reading: ReadingDatabase;
   close(): Promise<void>;
 }
 
 export async function openOn(engine: EngineName): Promise<OpenedEngine> {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-engine-'));
   const made = engine === 'PostgreSQL' ? await newDatabase('migrated') : null;
-  const database = await openDatabase({ dataDir: folder, databaseUrl: made?.url ?? null });
+  const place = { dataDir: folder, databaseUrl: made?.url ?? null };
+  const database = await openDatabase(place);
+  const reading = openForReading(place);
   return {
     database,
+    reading,
     async close() {
+      await reading.close();
       await database.close();
       await made?.drop();
       rmSync(folder, { recursive: true, force: true });

@@ -3,6 +3,7 @@ import { insertNode } from '../../../src/api/nodes/queries.ts';
 import { writeReports } from '../../../src/api/reports/writer.ts';
 import type { Database } from '../../../src/db/database.ts';
 import { keepManifests } from '../../../src/db/manifests.ts';
+import { readingRollout, type SeenReports } from '../../../src/db/read-rollouts.ts';
 import {
   listKeptRollouts,
   noteTakers,
@@ -186,6 +187,45 @@ for (const engine of ENGINES)
       await database.write.deleteFrom('reports').where('timestamp', '<', 1_150).execute();
       await note([node]);
       expect(await known(node)).to.deep.equal({ before: 'NonCompliant', last: 'Test Compliant' });
+    });
+
+    it('are looked at again where a report came after one with a higher number', async () => {
+      await counted();
+      const [late, early] = [await addNode(), await addNode()];
+      const reporters = async (seen: SeenReports | null) => {
+        const found: string[] = [];
+        const take = (nodeId: string, _node: unknown, hasReported: boolean) => {
+          if (hasReported && [late, early].includes(nodeId)) found.push(nodeId);
+        };
+        return {
+          seen: await opened.reading.read(readingRollout(rolledOut, seen, take)),
+          found: found.sort(),
+        };
+      };
+      const report = async (nodeId: string, seq: number) => {
+        const row = {
+          id: newId(),
+          node_id: nodeId,
+          timestamp: 1_100,
+          operation: 'Test' as const,
+          result: '{}',
+        };
+        await database.write
+          .insertInto('reports')
+          .values({ ...row, ...STATUSES.ok, seq })
+          .execute();
+      };
+      const first = await reporters(null);
+      expect(first.found, 'all, where none are known').to.deep.equal([late, early].sort());
+      const { upTo } = first.seen;
+      await report(early, upTo + 2);
+      const second = await reporters(first.seen);
+      expect(second.found).to.deep.equal([early]);
+      expect((await reporters(second.seen)).found).to.deep.equal([]);
+      await report(late, upTo + 1);
+      const third = await reporters(second.seen);
+      expect(third.found).to.deep.equal([late, early].sort());
+      expect((await reporters(third.seen)).found).to.deep.equal([]);
     });
 
     it('go with the node, in slices after the rollout, and with what rolls out', async () => {
