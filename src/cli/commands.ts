@@ -5,6 +5,7 @@ import { AUDIT_COMMANDS } from './commands/audit.ts';
 import { completionCommand } from './commands/completion.ts';
 import { COMPOSITE_COMMANDS } from './commands/composite.ts';
 import { CONFIG_COMMANDS } from './commands/config.ts';
+import { events } from './commands/events.ts';
 import { GROUP_COMMANDS } from './commands/group.ts';
 import { hosts, whoami } from './commands/hosts.ts';
 import { KEY_COMMANDS } from './commands/key.ts';
@@ -19,6 +20,7 @@ import { ROLLOUT_COMMANDS } from './commands/rollout.ts';
 import { SETTINGS_COMMANDS } from './commands/settings.ts';
 import { TOKEN_COMMANDS } from './commands/token.ts';
 import { USER_COMMANDS } from './commands/user.ts';
+import { WEBHOOK_COMMANDS } from './commands/webhook.ts';
 import type { Command } from './declaration.ts';
 
 export const PROGRAM = 'hawserctl';
@@ -35,6 +37,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   group: 'groups, their members, and the roles that they hold',
   role: 'roles, which are sets of permissions',
   token: 'tokens of your own, and those of service accounts',
+  webhook: 'whom the server calls with events',
   audit: 'who did what',
   retention: 'what was cleaned up, and cleanups by hand',
   settings: 'the settings of the server',
@@ -53,6 +56,8 @@ export const COMMANDS: readonly Command[] = [
   ...GROUP_COMMANDS,
   ...ROLE_COMMANDS,
   ...TOKEN_COMMANDS,
+  ...WEBHOOK_COMMANDS,
+  events,
   ...AUDIT_COMMANDS,
   ...RETENTION_COMMANDS,
   ...SETTINGS_COMMANDS,
