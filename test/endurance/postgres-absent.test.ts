@@ -1,14 +1,18 @@
-/** PostgreSQL is away for longer than polls are answered from memory, and it is away when a server starts. */
+/** PostgreSQL is away for longer than polls are answered from memory, is away when a server starts, or takes long then. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { connect } from '../support/engines/both.ts';
 import { eventually } from '../support/eventually.ts';
 import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { type OwnCluster, ownCluster } from '../support/postgres.ts';
 import { runHawser, spawnHawser } from '../support/spawned.ts';
+
+/** By which Kysely lets one server at a time migrate. */
+const MIGRATION_LOCK = '3853314791062309107';
 
 describe('a PostgreSQL that is away', function () {
   this.timeout(180_000);
@@ -67,6 +71,20 @@ describe('a PostgreSQL that is away', function () {
         await server.logged('PostgreSQL cannot be reached yet');
         await sleep(5_000);
         await own.cluster.start();
+        await server.listening();
+      } finally {
+        server.child.kill('SIGTERM');
+      }
+      expect((await server.ended).code).to.equal(0);
+    });
+
+    it('may take longer than 30 s to migrate, here for another server', async () => {
+      const other = await connect(url);
+      await other.query(`select pg_advisory_lock(${MIGRATION_LOCK})`);
+      const server = await spawnHawser(folder, { HAWSER_DATABASE_URL: url });
+      try {
+        await sleep(33_000);
+        await other.end();
         await server.listening();
       } finally {
         server.child.kill('SIGTERM');

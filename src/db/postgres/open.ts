@@ -62,8 +62,15 @@ export async function openPostgres(
   { watch = UNWATCHED, log = null }: PostgresOptions = {},
 ): Promise<Database> {
   const connections = await Connections.load(url);
-  await waitForServer(connections, log);
-  await migrateTables(connections);
+  const first = connections.pool(1);
+  try {
+    await waitForServer(first, log);
+    // A migration of a large table takes longer than other statements may, and so does waiting for that of another server.
+    await first.query('set statement_timeout = 0');
+    await migrate(new Kysely<Schema>({ dialect: new PostgresDialect({ pool: first }) }), MIGRATIONS);
+  } finally {
+    await first.end();
+  }
   return assemble(connections, { watch, log });
 }
 
@@ -159,11 +166,11 @@ function queryOn(connect: () => Promise<PoolClient>) {
 }
 
 /** @throws ConfigError if waiting will not help; HawserError unavailable after 60 s */
-async function waitForServer(connections: Connections, log: Log | null): Promise<void> {
+async function waitForServer(pool: Pool, log: Log | null): Promise<void> {
   const until = performance.now() + PATIENCE;
   for (let isTold = false; ; isTold = true) {
     try {
-      return await checkServer(connections);
+      return await checkServer(pool);
     } catch (error) {
       refuseSetting(error);
       if (performance.now() + PAUSE > until) throw databaseAway(error);
@@ -173,22 +180,17 @@ async function waitForServer(connections: Connections, log: Log | null): Promise
   }
 }
 
-async function checkServer(connections: Connections): Promise<void> {
-  const client = await connections.connect();
-  try {
-    const { rows } = await client.query<{ version: string }>(
-      `select current_setting('server_version') as version`,
+async function checkServer(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ version: string }>(
+    `select current_setting('server_version') as version`,
+  );
+  const version = rows[0]?.version ?? '';
+  if (Number.parseInt(version, 10) < OLDEST)
+    throw new ConfigError(
+      'HAWSER_DATABASE_URL',
+      `its PostgreSQL is ${version}`,
+      `PostgreSQL ${OLDEST} or later`,
     );
-    const version = rows[0]?.version ?? '';
-    if (Number.parseInt(version, 10) < OLDEST)
-      throw new ConfigError(
-        'HAWSER_DATABASE_URL',
-        `its PostgreSQL is ${version}`,
-        `PostgreSQL ${OLDEST} or later`,
-      );
-  } finally {
-    await client.end();
-  }
 }
 
 /** The beginnings of codes that say that the URL is wrong: user or password, database, certificate. */
@@ -204,15 +206,4 @@ function refuseSetting(error: unknown): void {
   if (!isRefused) return;
   const allowed = 'a user, a password and a database that PostgreSQL takes';
   throw new ConfigError('HAWSER_DATABASE_URL', `PostgreSQL does not let the server in (${message})`, allowed);
-}
-
-/** A migration may take long, so it has a connection without the time limits of statements. */
-async function migrateTables(connections: Connections): Promise<void> {
-  const pool = connections.pool(1);
-  try {
-    const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
-    await migrate(db, MIGRATIONS);
-  } finally {
-    await pool.end();
-  }
 }
