@@ -133,12 +133,19 @@ function lowerPriority(pid: number | undefined, niceness: number): void {
   }
 }
 
-/** The version of the git binary; null when there is none that starts. */
+/** What was found, by the folders in which it was looked for. A start asks more than once, and each process takes time. */
+const versions = new Map<string, string>();
+
+/** The version of the git binary; null when there is none that starts. What was found once is not looked for again. */
 export async function gitVersion(searchPath: string): Promise<string | null> {
+  const known = versions.get(searchPath);
+  if (known !== undefined) return known;
   try {
     const options = { env: cleanEnvironment(searchPath), cwd: '/', timeout: 10 * SECOND };
     const { stdout } = await promisify(execFile)('git', ['--version'], options);
-    return /^git version (\d+\.\d+\S*)/.exec(stdout)?.[1] ?? null;
+    const version = /^git version (\d+\.\d+\S*)/.exec(stdout)?.[1] ?? null;
+    if (version !== null) versions.set(searchPath, version);
+    return version;
   } catch {
     return null;
   }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { checkPreviews } from '../support/checked-previews.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 
-const SEEDS = process.env['SEED'] ? [Number(process.env['SEED'])] : [1, 2, 3, 4, 5, 6, 7, 8];
+const SEEDS = process.env['SEED'] ? [Number(process.env['SEED'])] : [1, 2, 3, 4];
 
 for (const seed of SEEDS)
   describe(`many previews of random changes, seed ${seed}`, function () {

@@ -3,9 +3,11 @@
  * server stands for its database, so that a start on the same folder finds what was there.
  */
 
-import { existsSync, mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import type { DatabasePlace } from '../../src/db/database.ts';
+import { DATABASE_FILE, openSqlite } from '../../src/db/sqlite/open.ts';
 import { newDatabase, type TestDatabase } from './postgres.ts';
 
 export type TestEngine = 'sqlite' | 'postgres';
@@ -35,6 +37,29 @@ export async function placeOf(dataDir: string): Promise<DatabasePlace> {
   const made = databases.get(dataDir) ?? newDatabase('migrated');
   databases.set(dataDir, made);
   return { dataDir, databaseUrl: (await made).url };
+}
+
+let migrated: Promise<Buffer> | undefined;
+
+/** The file of a database that has all tables and no rows but those of the migrations. */
+async function makeMigrated(): Promise<Buffer> {
+  const folder = mkdtempSync(join(tmpdir(), 'hawser-migrated-'));
+  await (await openSqlite(folder)).close();
+  const file = readFileSync(join(folder, DATABASE_FILE));
+  rmSync(folder, { recursive: true });
+  return file;
+}
+
+/**
+ * Puts a database with all tables where the server with this data folder, which is absent, will look for its own. The
+ * migrations would take a fifth of the time of its start.
+ */
+export async function putMigrated(dataDir: string): Promise<void> {
+  // On PostgreSQL the database was made of a template.
+  if (ENGINE !== 'sqlite') return;
+  migrated ??= makeMigrated();
+  mkdirSync(dataDir, { mode: 0o700 });
+  writeFileSync(join(dataDir, DATABASE_FILE), await migrated, { mode: 0o600 });
 }
 
 /** Deletes the databases of tests that have deleted their folders. */

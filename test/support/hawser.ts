@@ -15,7 +15,7 @@ import { type RunningServer, startServer } from '../../src/server.ts';
 import { type Part, prepareServer } from '../../src/stores.ts';
 import { type Client, type Identity, makeClient, type Target } from './client.ts';
 import { makeClientCertificate } from './client-certificates.ts';
-import { databaseSettings, dropUnused } from './engine.ts';
+import { databaseSettings, dropUnused, putMigrated } from './engine.ts';
 import { isThere, materialisedFolder } from './materialised.ts';
 
 export const ADMIN_PASSWORD = 'a-password-for-tests';
@@ -115,6 +115,7 @@ export async function startHawser(
   clock = new TestClock(),
 ): Promise<Hawser> {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-test-'));
+  if (!settings['HAWSER_DATABASE_URL']) await putMigrated(join(folder, 'data'));
   const lines: string[] = [];
   const sink = new Writable({
     write(chunk, _encoding, done) {

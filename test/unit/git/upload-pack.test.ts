@@ -65,7 +65,8 @@ describe('UploadPack', () => {
 
   /** A program that is taken for git: a shell script, run for everything but `--version`. */
   function fakeGit(script: string, version = '2.40.1'): string {
-    const path = join(folder, 'bin');
+    // A version that was found is remembered, so that another one needs a folder of its own.
+    const path = join(folder, `bin-${version}`);
     mkdirSync(path, { recursive: true });
     const lines = [
       '#!/bin/sh',
