@@ -24,6 +24,8 @@ export interface Cli {
   hostsFile: string;
   /** @param words the command line */
   run(words: readonly string[], options?: RunOptions): Promise<Ended>;
+  /** Begins a command that goes on until it is stopped. */
+  begin(words: readonly string[]): Begun;
   /** Runs in a terminal of 80 columns and types these lines; both streams are stdout then. */
   runInTerminal(words: readonly string[], typed: readonly string[], options?: RunOptions): Promise<Ended>;
   /** Writes a file into the home. @returns its path */
@@ -31,6 +33,13 @@ export interface Cli {
   /** Keeps a token for this server without `login`. */
   signIn(target: Target, token: string, username?: string): void;
   close(): void;
+}
+
+export interface Begun {
+  /** The whole lines of stdout so far. */
+  lines(): string[];
+  /** Stops it as Ctrl-C does. */
+  stop(): Promise<Ended>;
 }
 
 let built: Promise<string> | null = null;
@@ -70,6 +79,18 @@ export async function makeCli(): Promise<Cli> {
       const { child, ended, stdin } = start(process.execPath, [program, ...words], options);
       child.stdin.end(stdin);
       return ended;
+    },
+    begin: (words) => {
+      const { child, ended } = start(process.execPath, [program, ...words], {});
+      let stdout = '';
+      child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
+      return {
+        lines: () => stdout.split('\n').slice(0, -1),
+        stop: () => {
+          child.kill('SIGINT');
+          return ended;
+        },
+      };
     },
     runInTerminal: (words, typed, options = {}) => {
       const line = ['stty cols 80;', process.execPath, program, ...words].map(quoteWord).join(' ');
