@@ -70,6 +70,15 @@ describeOnPostgres('three servers on one database', function () {
     return { path, identity };
   }
 
+  async function newestEvent(client: Client): Promise<{ id: string; subject: string }> {
+    let newest = { id: '', subject: '' };
+    for (;;) {
+      const page = await ok(200, client.get(`/api/v1/events?after=${newest.id}`));
+      if (page.length === 0) return newest;
+      newest = page.at(-1);
+    }
+  }
+
   /** Resolves when the server offers the version to the node. */
   async function offers(client: Client, path: string, version: string): Promise<void> {
     await eventually(async () => {
@@ -109,6 +118,19 @@ describeOnPostgres('three servers on one database', function () {
       for (const each of admins)
         expect(await ok(200, each.get(`${CONFIGURATIONS}/shown`))).to.include({ description });
     }
+  });
+
+  it('tell whoever waits for events, at each of them, what happens at another', async () => {
+    await ok(201, create(admin(0), 'told-before', { version: '1.0.0' }, files('before')));
+    const last = await eventually(async () => {
+      const newest = await newestEvent(admin(1));
+      expect(newest.subject).to.equal('configurations/told-before');
+      return newest;
+    });
+    const waits = admins.map((each) => ok(200, each.get(`/api/v1/events?after=${last.id}&wait=60`)));
+    await ok(201, create(admin(2), 'told', { version: '1.0.0' }, files('told')));
+    for (const [event] of await Promise.all(waits))
+      expect(event).to.include({ type: 'configuration.created', subject: 'configurations/told' });
   });
 
   it(`offer each of ${PUBLISHES} versions, wherever it was published`, async () => {
