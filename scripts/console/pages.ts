@@ -88,7 +88,7 @@ function contentPages({ composite }: Site): ConsolePage[] {
   ];
 }
 
-function serverPages({ users, group, role }: Site): ConsolePage[] {
+function serverPages({ users, group, role, webhook }: Site): ConsolePage[] {
   const access = '/ui/access';
   return [
     { name: 'users', path: `${access}/users`, heading: 'Users' },
@@ -100,6 +100,9 @@ function serverPages({ users, group, role }: Site): ConsolePage[] {
     { name: 'mappings', path: `${access}/mappings`, heading: 'Mappings' },
     { name: 'registration-keys', path: '/ui/registration-keys', heading: 'Registration keys' },
     { name: 'retention', path: '/ui/retention', heading: 'Retention' },
+    { name: 'webhooks', path: '/ui/webhooks', heading: 'Webhooks' },
+    // It has deliveries after `rollOutDatabase`.
+    { name: 'webhook', path: `/ui/webhooks/${webhook.id}`, heading: webhook.host },
     { name: 'audit', path: '/ui/audit', heading: 'Audit' },
     { name: 'settings', path: '/ui/settings', heading: 'Settings' },
     { name: 'me', path: '/ui/me', heading: 'You' },
@@ -114,6 +117,7 @@ export function otherStatesOf(site: Site): ConsolePage[] {
     { name: 'nodes-forbidden', path: '/ui/nodes', heading: 'Nodes', user, state },
     { name: 'reports-forbidden', path: '/ui/reports', heading: 'Reports', user, state },
     { name: 'users-forbidden', path: '/ui/access/users', heading: 'Users', user, state },
+    { name: 'webhooks-forbidden', path: '/ui/webhooks', heading: 'Webhooks', user, state },
     { name: 'audit-forbidden', path: '/ui/audit', heading: 'Audit', user, state },
     { name: 'me-without-role', path: '/ui/me', heading: 'You', user },
     { name: 'nodes-none-found', path: '/ui/nodes?fqdn=no-such-node', heading: 'Nodes', state: 'empty' },

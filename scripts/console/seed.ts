@@ -21,6 +21,7 @@ import { HOSTILE, NODE_WITH_FILE } from './site/parameters.ts';
 import { makePeople, type People } from './site/people.ts';
 import { type Plan, planNodes } from './site/plan.ts';
 import { hostileReport, longReport, reportOf } from './site/reports.ts';
+import { makeWebhook } from './site/webhook.ts';
 
 /** How many nodes call at once. */
 const AT_ONCE = 8;
@@ -48,6 +49,7 @@ export interface Site extends People {
   /** The ids of the reports with hostile texts and with many resources. */
   reports: { hostile: string; long: string };
   keys: { active: { id: string; key: string }; revoked: { id: string } };
+  webhook: { id: string; host: string };
   /** Closes the connections of the nodes. */
   close(): void;
 }
@@ -103,6 +105,7 @@ async function fill({ target, admin, author, people, options }: Making): Promise
   const special = specialAmong(machines);
   const reports = await reportSpecially(special);
   await setUpServer(admin);
+  const webhook = await makeWebhook(admin);
   const close = () => {
     for (const machine of machines) machine.close();
   };
@@ -111,7 +114,7 @@ async function fill({ target, admin, author, people, options }: Making): Promise
     withProblems: nodeOf(special.withProblems),
     behind: nodeOf(special.behind),
   };
-  const made = { scopes, configurations, composite: COMPOSITE, machines, nodes, reports, keys };
+  const made = { scopes, configurations, composite: COMPOSITE, machines, nodes, reports, keys, webhook };
   return { ...people, ...made, close };
 }
 

@@ -35,6 +35,7 @@ export const links = {
   user: (id: string) => `/ui/access/users/${encode(id)}`,
   group: (id: string) => `/ui/access/groups/${encode(id)}`,
   role: (id: string) => `/ui/access/roles/${encode(id)}`,
+  webhook: (id: string) => `/ui/webhooks/${encode(id)}`,
 };
 
 /** The path of something in the API. */

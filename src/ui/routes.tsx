@@ -120,6 +120,8 @@ const PAGES: readonly (readonly [path: string, page: PageComponent])[] = [
     lazy(() => import('./pages/server.ts').then((all) => all.RegistrationKeysPage, loadAnew)),
   ],
   ['/ui/retention', lazy(() => import('./pages/server.ts').then((all) => all.RetentionPage, loadAnew))],
+  ['/ui/webhooks', lazy(() => import('./pages/server.ts').then((all) => all.WebhooksPage, loadAnew))],
+  ['/ui/webhooks/:id', lazy(() => import('./pages/server.ts').then((all) => all.WebhookPage, loadAnew))],
   ['/ui/audit', lazy(() => import('./pages/fleet.ts').then((all) => all.AuditPage, loadAnew))],
   ['/ui/settings', lazy(() => import('./pages/server.ts').then((all) => all.SettingsPage, loadAnew))],
   ['/ui/me', lazy(() => import('./pages/server.ts').then((all) => all.MePage, loadAnew))],

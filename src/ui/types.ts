@@ -35,6 +35,7 @@ import type * as search from '../api/search/routes.ts';
 import type * as settings from '../api/settings/schemas.ts';
 import type * as signIn from '../api/sign-in/schemas.ts';
 import type * as users from '../api/users/schemas.ts';
+import type * as webhooks from '../api/webhooks/schemas.ts';
 
 export type Me = z.output<typeof auth.Me>;
 export type Token = z.output<typeof auth.Token>;
@@ -107,3 +108,5 @@ export type FileDiff = z.output<typeof comparing.FileDiffView>;
 export type BlamedLines = z.output<typeof blame.BlamedLinesView>;
 export type PublishCheck = z.output<typeof check.PublishCheckView>;
 export type WithdrawalEffect = z.output<typeof withdrawal.EffectView>;
+export type Webhook = z.output<typeof webhooks.Webhook>;
+export type WebhookDelivery = z.output<typeof webhooks.Delivery>;

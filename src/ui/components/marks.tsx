@@ -35,6 +35,8 @@ const TONES: Record<string, Tone> = {
   Unresolvable: 'bad',
   Changed: 'info',
   Unchanged: 'idle',
+  Pending: 'info',
+  Delivered: 'good',
 };
 
 /** A word with a shape. Without a tone it is that of the word, as the API spells it. */

@@ -45,6 +45,7 @@ export const GROUPS: readonly NavigationGroup[] = [
     label: 'Server',
     entries: [
       { href: '/ui/retention', label: 'Retention', needs: ['retention.manage'] },
+      { href: '/ui/webhooks', label: 'Webhooks', needs: ['webhooks.manage'] },
       { href: '/ui/audit', label: 'Audit', needs: ['audit.read'] },
       { href: '/ui/settings', label: 'Settings', needs: ['server.settings.read'] },
     ],
