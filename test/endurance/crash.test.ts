@@ -7,7 +7,7 @@
 import { expect } from 'chai';
 import { playRounds } from '../support/crash/rounds.ts';
 
-const ROUNDS = 60;
+const ROUNDS = 40;
 
 describe('a server that is killed', () => {
   it('has all that it acknowledged, whole, and nothing by halves', async function () {

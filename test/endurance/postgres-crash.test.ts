@@ -13,7 +13,7 @@ import { Tally } from '../support/crash/tally.ts';
 import { type OwnCluster, ownCluster } from '../support/postgres.ts';
 
 /** Rounds in which the server is killed. */
-const ROUNDS = 24;
+const ROUNDS = 16;
 
 /** A caller whose commit got no answer waits 5 s for its outcome, so one of two outages is longer. */
 const SHORT = 700;

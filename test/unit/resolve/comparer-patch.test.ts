@@ -118,7 +118,7 @@ describe('a patch of two lists of files', () => {
       fc.asyncProperty(tree, tree, async (before, after) => {
         await checked(before, after);
       }),
-      { numRuns: 20 },
+      { numRuns: 10 },
     );
   });
 });
