@@ -13,7 +13,7 @@ import { translateDatabaseError } from '../errors.ts';
 import type { Schema } from '../schema.ts';
 import type { WriteHealth } from '../write-health.ts';
 import type { WriteWatch } from '../write-watch.ts';
-import { isDeadlock } from './errors.ts';
+import { againAfterDeadlock } from './errors.ts';
 import { QueryCompiler } from './query-compiler.ts';
 import { type Taken, Work, type WorkOptions } from './work.ts';
 
@@ -25,7 +25,7 @@ export interface LaneOptions extends WorkOptions {
   health: WriteHealth;
 }
 
-/** A handle whose transactions are tried again once after a deadlock. What they do outside of the database must allow it. */
+/** A handle whose transactions are tried again after a deadlock. What they do outside of the database must allow it. */
 export class LaneHandle extends Kysely<Schema> {
   constructor(pool: Pool, options: LaneOptions) {
     super({ dialect: new LaneDialect(pool, options) });
@@ -34,14 +34,8 @@ export class LaneHandle extends Kysely<Schema> {
   override transaction(): TransactionBuilder<Schema> {
     const builder = super.transaction();
     const execute = builder.execute.bind(builder);
-    builder.execute = async <T>(callback: (trx: Transaction<Schema>) => Promise<T>): Promise<T> => {
-      try {
-        return await execute(callback);
-      } catch (error) {
-        if (!isDeadlock(error)) throw error;
-        return execute(callback);
-      }
-    };
+    builder.execute = <T>(callback: (trx: Transaction<Schema>) => Promise<T>): Promise<T> =>
+      againAfterDeadlock(() => execute(callback));
     return builder;
   }
 }

@@ -8,7 +8,7 @@ import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import type { ClientBase, QueryResult as PostgresResult } from 'pg';
 import { invalidField } from '../../lib/errors.ts';
 import { FEED_KEY } from './advisory-keys.ts';
-import { databaseAway, isDeadlock, isLost, isPostgresError, outcomeUnknown } from './errors.ts';
+import { againAfterDeadlock, databaseAway, isLost, isPostgresError, outcomeUnknown } from './errors.ts';
 
 export interface Lane {
   /**
@@ -83,16 +83,11 @@ export class Work implements DatabaseConnection {
     this.waited = performance.now() - startedAt;
   }
 
-  /** A statement outside of a transaction is tried again once after a deadlock. */
+  /** A statement outside of a transaction is tried again after a deadlock. */
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     if (this.transaction !== null) return this.run(query);
     const execute = () => (this.isTransaction(query) ? this.runAlone<R>(query) : this.run<R>(query));
-    try {
-      return await execute();
-    } catch (error) {
-      if (!isDeadlock(error)) throw error;
-      return execute();
-    }
+    return againAfterDeadlock(execute);
   }
 
   async begin(): Promise<void> {

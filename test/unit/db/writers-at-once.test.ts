@@ -155,7 +155,7 @@ describe('writers beside each other on PostgreSQL', () => {
     nodeIds[at] = id;
   };
 
-  it('fail never, because a deadlock is rare and healed by the second try, and leave exact counts', async () => {
+  it('fail never, because a deadlock is rare and healed by another try, and leave exact counts', async () => {
     const until = performance.now() + DURATION;
     const rounds: Record<string, number> = {};
     const repeat = async (name: string, work: () => Promise<unknown>) => {
