@@ -229,6 +229,7 @@ describe('a database that is held from right after a version got its tag', () =>
     const hawser = await startHawser({}, fs);
     try {
       await ok(201, create(hawser.admin, 'web'));
+      await untilNumbered(hawser);
       const refs = () => hawser.git('configurations/web.git', 'for-each-ref');
       const before = { refs: refs(), rows: rowsOf(hawser.dataDir) };
       fs.other = new SqliteDatabase(join(hawser.dataDir, 'hawser.db'));
