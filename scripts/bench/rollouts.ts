@@ -75,7 +75,9 @@ export async function measureRollouts(
       const seconds = (after.sum - before.sum) / evaluations;
       rows.push({ what, nodes, seconds, evaluations, isLimited, idle, during });
     };
+    progress('opening all rings');
     await rollOutToAll(site);
+    progress('letting all nodes take the version');
     await takeEverywhere(site);
     await watch('all of them new takers', () => untilJudged(site), false);
     await watch('nothing new', () => sleep(ROUNDS * INTERVAL));
