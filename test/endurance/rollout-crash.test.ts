@@ -163,7 +163,10 @@ class TurnKeeper implements Keeper {
     this.kills += 1;
     this.site?.use(server.target);
     await sleep(Math.random() * 1_500);
+    const killedAt = performance.now();
     await server.kill();
     await server.start();
+    // Where a start takes long, so does the first look of a leader: with kills in a row, none would ever come to it.
+    await sleep(2 * (performance.now() - killedAt));
   }
 }

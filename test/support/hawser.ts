@@ -115,6 +115,7 @@ export async function startHawser(
   clock = new TestClock(),
 ): Promise<Hawser> {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-test-'));
+  // A server with a database of its own is not given one here.
   if (!settings['HAWSER_DATABASE_URL']) await putMigrated(join(folder, 'data'));
   const lines: string[] = [];
   const sink = new Writable({

@@ -8,6 +8,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { signedHeaders } from '../../src/events/signature.ts';
+import { SECOND } from '../../src/lib/clock.ts';
 import { createAuthority, issueServerCertificate } from '../../src/security/certificate-authority.ts';
 import type { Client } from './client.ts';
 import { eventually } from './eventually.ts';
@@ -34,6 +36,13 @@ export interface Received {
   /** As it came. */
   body: string;
   event: { id: string; type: string; subject: string; source: string; data: Record<string, unknown> };
+}
+
+/** Whether the server has signed it with this secret. */
+export function isSigned({ headers, body, event }: Received, secret: string): boolean {
+  const at = Number(headers['webhook-timestamp']) * SECOND;
+  const { 'webhook-signature': signature } = signedHeaders(secret, event.id, at, body);
+  return headers['webhook-signature'] === signature;
 }
 
 /** Says what is answered, or answers nothing if it gives null. */

@@ -1,8 +1,10 @@
 /** `hawserctl events`: the feed of events. */
 
+import type { Api } from '../../client/api.ts';
 import type { Schemas } from '../../client/api-types.ts';
 import { command } from '../declaration.ts';
 import { dateTime } from '../formats.ts';
+import type { Column } from '../out.ts';
 
 type Event = Schemas['CloudEvent'];
 
@@ -20,26 +22,34 @@ export const events = command({
   },
   examples: ['hawserctl events', 'hawserctl events --follow --json'],
   async run({ api, out, options: { after, follow } }) {
-    const read = (behind: string | undefined, wait: number) =>
-      api.get('/api/v1/events', { query: { after: behind, wait } });
-    let last = after;
+    if (follow) {
+      for await (const page of pagesOf(api, after, WAIT))
+        for (const event of page) out.text(out.isJson ? JSON.stringify(event) : lineOf(event));
+      return;
+    }
     const all: Event[] = [];
-    for (;;) {
-      const page = await read(last, follow ? WAIT : 0);
-      last = page.at(-1)?.id ?? last;
-      if (!follow && page.length === 0) break;
-      if (!follow) all.push(...page);
-      else for (const event of page) out.text(out.isJson ? JSON.stringify(event) : lineOf(event));
+    for await (const page of pagesOf(api, after, 0)) {
+      if (page.length === 0) break;
+      all.push(...page);
     }
     out.answer(all, () => out.table(all, COLUMNS, 'There are no such events.'));
   },
 });
 
-const COLUMNS = [
-  { title: 'TIME', cell: ({ time }: Event) => dateTime(time) },
-  { title: 'TYPE', cell: ({ type }: Event) => type },
-  { title: 'SUBJECT', cell: ({ subject }: Event) => subject },
-  { title: 'ID', cell: ({ id }: Event) => id },
+/** The pages of the feed, without an end; one is empty where nothing happened within so many seconds. */
+async function* pagesOf(api: Api, after: string | undefined, wait: number): AsyncGenerator<Event[]> {
+  for (let last = after; ; ) {
+    const page = await api.get('/api/v1/events', { query: { after: last, wait } });
+    last = page.at(-1)?.id ?? last;
+    yield page;
+  }
+}
+
+const COLUMNS: readonly Column<Event>[] = [
+  { title: 'TIME', cell: ({ time }) => dateTime(time) },
+  { title: 'TYPE', cell: ({ type }) => type },
+  { title: 'SUBJECT', cell: ({ subject }) => subject },
+  { title: 'ID', cell: ({ id }) => id },
 ];
 
 const lineOf = (event: Event) => COLUMNS.map(({ cell }) => cell(event)).join('  ');

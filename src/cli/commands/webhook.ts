@@ -8,6 +8,7 @@ import { UsageError } from '../errors.ts';
 import { dateTime } from '../formats.ts';
 import { readText } from '../input.ts';
 import { findNamed } from '../names.ts';
+import type { Column } from '../out.ts';
 import { doEach, eachCommand, listCommand, type ReadKind, showCommand, updateCommand } from '../resource.ts';
 
 type Webhook = Schemas['Webhook'];
@@ -48,22 +49,23 @@ const SECRET_FILE = {
 } as const;
 const ONE = { name: 'webhook', summary: 'the address or the id' } as const;
 
-/** @returns the secret, and whether it was made here, so that nobody else knows it yet */
+interface Secret {
+  secret: string;
+  /** It was made here, so nobody else knows it yet. */
+  isNew: boolean;
+}
+
 async function readSecret(
   file: string | undefined,
   surroundings: Pick<Context, 'stdin' | 'cwd'>,
-): Promise<{ secret: string; isNew: boolean }> {
+): Promise<Secret> {
   if (file === undefined)
     return { secret: `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`, isNew: true };
   return { secret: (await readText(surroundings, file)).trim(), isNew: false };
 }
 
 /** Prints a webhook, and a secret that was made here. With `--json` the secret is a member of the webhook. */
-function tell(
-  out: Context['out'],
-  webhook: Webhook,
-  { secret, isNew }: { secret: string; isNew: boolean },
-): void {
+function tell(out: Context['out'], webhook: Webhook, { secret, isNew }: Secret): void {
   if (!isNew) {
     out.answer(webhook, () => out.fields(WEBHOOK.fields(webhook)));
     return;
@@ -104,7 +106,7 @@ const changeSecret = command({
   path: 'webhook secret',
   summary: 'give a webhook another secret',
   description:
-    'Gives a webhook another secret, and prints it, this once. Teach the receiver both first, with --secret-file.',
+    'Gives a webhook another secret. One that is made is printed, this once. So that the receiver refuses nothing, make one yourself, teach it to the receiver beside the old one, and then say --secret-file.',
   arguments: [ONE],
   options: SECRET_FILE,
   examples: ['hawserctl webhook secret https://ci.example.org/hawser --secret-file new.txt'],
@@ -135,15 +137,15 @@ const deliveries = command({
 const deliveriesOf = (api: Api, id: string, state?: Delivery['state']) =>
   api.all('/api/v1/webhooks/{id}/deliveries', { path: { id }, query: { state } });
 
-const DELIVERY_COLUMNS = [
-  { title: 'CREATED', cell: ({ createdAt }: Delivery) => dateTime(createdAt) },
-  { title: 'TYPE', cell: ({ type }: Delivery) => type },
-  { title: 'SUBJECT', cell: ({ subject }: Delivery) => subject },
-  { title: 'STATE', cell: ({ state }: Delivery) => state },
-  { title: 'ATTEMPTS', cell: ({ attempts }: Delivery) => attempts },
-  { title: 'LAST', cell: ({ lastStatus, lastError }: Delivery) => lastError ?? lastStatus },
-  { title: 'NEXT', cell: ({ nextAttemptAt }: Delivery) => dateTime(nextAttemptAt) },
-  { title: 'ID', cell: ({ id }: Delivery) => id },
+const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
+  { title: 'CREATED', cell: ({ createdAt }) => dateTime(createdAt) },
+  { title: 'TYPE', cell: ({ type }) => type },
+  { title: 'SUBJECT', cell: ({ subject }) => subject },
+  { title: 'STATE', cell: ({ state }) => state },
+  { title: 'ATTEMPTS', cell: ({ attempts }) => attempts },
+  { title: 'LAST', cell: ({ lastStatus, lastError }) => lastError ?? lastStatus },
+  { title: 'NEXT', cell: ({ nextAttemptAt }) => dateTime(nextAttemptAt) },
+  { title: 'ID', cell: ({ id }) => id },
 ];
 
 const redeliver = command({

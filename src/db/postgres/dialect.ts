@@ -13,7 +13,7 @@ import { translateDatabaseError } from '../errors.ts';
 import type { Schema } from '../schema.ts';
 import type { WriteHealth } from '../write-health.ts';
 import type { WriteWatch } from '../write-watch.ts';
-import { againAfterDeadlock } from './errors.ts';
+import { againAfterDeadlock } from './deadlocks.ts';
 import { QueryCompiler } from './query-compiler.ts';
 import { type Taken, Work, type WorkOptions } from './work.ts';
 

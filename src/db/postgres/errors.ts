@@ -1,6 +1,5 @@
 /** What PostgreSQL's errors mean (postgresql.org/docs/current/errcodes-appendix.html), and those of its connections. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { diskFull, unavailableFor } from '../../lib/disk-faults.ts';
 import { HawserError } from '../../lib/errors.ts';
 
@@ -45,23 +44,6 @@ export function breaksReferenceOnPostgres(error: unknown): boolean {
 export function isDeadlock(error: unknown): boolean {
   const cause = error instanceof HawserError ? error.cause : error;
   return isPostgresError(cause) && cause.code === DEADLOCK;
-}
-
-/** How often something is done in all before a deadlock is an error. */
-const TRIES = 3;
-/** Each pause, in milliseconds, is another one up to this, so that the same writers do not meet again. */
-const LONGEST_PAUSE = 50;
-
-/** Does the work again after a deadlock. @throws what the last try throws, or an error of another kind */
-export async function againAfterDeadlock<T>(work: () => Promise<T>): Promise<T> {
-  for (let left = TRIES - 1; ; left -= 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (left === 0 || !isDeadlock(error)) throw error;
-      await sleep(Math.random() * LONGEST_PAUSE);
-    }
-  }
 }
 
 /**

@@ -8,7 +8,8 @@ import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import type { ClientBase, QueryResult as PostgresResult } from 'pg';
 import { invalidField } from '../../lib/errors.ts';
 import { FEED_KEY } from './advisory-keys.ts';
-import { againAfterDeadlock, databaseAway, isLost, isPostgresError, outcomeUnknown } from './errors.ts';
+import { againAfterDeadlock } from './deadlocks.ts';
+import { databaseAway, isLost, isPostgresError, outcomeUnknown } from './errors.ts';
 
 export interface Lane {
   /**

@@ -66,7 +66,7 @@ export function SimpleTable<T>({ name, rows, columns, keyOf, total, none }: Simp
   );
 }
 
-interface DataProps<T> {
+export interface DataTableProps<T> {
   name: string;
   list: List<T>;
   columns: readonly Column<T>[];
@@ -77,7 +77,7 @@ interface DataProps<T> {
 }
 
 /** One page of a list, with the links to the other pages. */
-export function DataTable<T>({ name, list, columns, keyOf, selection, none }: DataProps<T>) {
+export function DataTable<T>({ name, list, columns, keyOf, selection, none }: DataTableProps<T>) {
   const { rows, total, isBusy, page } = list;
   if (rows.length === 0 && !isBusy)
     return (

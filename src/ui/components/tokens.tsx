@@ -3,17 +3,16 @@
 import { useState } from 'preact/hooks';
 import { send } from '../client.ts';
 import { apiPath } from '../links.ts';
-import { type List, useList } from '../list.ts';
+import { useList } from '../list.ts';
 import type { CreatedToken, Token } from '../types.ts';
 import { DeedDialog } from './dialog.tsx';
 import { Empty } from './empty.tsx';
 import { ExpiryField, expiryTime, inDays, isExpiryGiven } from './expiry-field.tsx';
 import { Field } from './field.tsx';
 import { Mark } from './marks.tsx';
-import { Skeleton } from './page.tsx';
-import { Problem } from './problem.tsx';
+import { PartTable } from './part-table.tsx';
 import { ShownOnce } from './shown-once.tsx';
-import { type Column, DataTable } from './table.tsx';
+import type { Column } from './table.tsx';
 import { Time } from './time.tsx';
 import { ScopeChoice, Scopes } from './token-scopes.tsx';
 
@@ -42,7 +41,17 @@ export function Tokens({ path, isOwn, reason = null }: TokensProps) {
         )}
         {reason !== null && <span class="hint">{reason}</span>}
       </div>
-      <TokenTable list={list} onRevoke={reason === null ? setRevoked : null} />
+      <PartTable
+        name="Tokens"
+        list={list}
+        columns={columns(reason === null ? setRevoked : null)}
+        keyOf={({ id }) => id}
+        none={
+          <Empty>
+            <p>There is no token yet. Scripts and git use tokens instead of a password.</p>
+          </Empty>
+        }
+      />
       {isMaking && (
         <NewToken
           path={path}
@@ -82,29 +91,6 @@ export function Tokens({ path, isOwn, reason = null }: TokensProps) {
 }
 
 type OnRevoke = ((token: Token) => void) | null;
-
-function TokenTable({ list, onRevoke }: { list: List<Token>; onRevoke: OnRevoke }) {
-  const { resource } = list;
-  if (resource.state === 'loading' && list.rows.length === 0) return <Skeleton lines={3} />;
-  return (
-    <>
-      {resource.problem !== null && (
-        <Problem problem={resource.problem} onRetry={() => void resource.reload()} />
-      )}
-      <DataTable
-        name="Tokens"
-        list={list}
-        columns={columns(onRevoke)}
-        keyOf={({ id }) => id}
-        none={
-          <Empty>
-            <p>There is no token yet. Scripts and git use tokens instead of a password.</p>
-          </Empty>
-        }
-      />
-    </>
-  );
-}
 
 function columns(onRevoke: OnRevoke): readonly Column<Token>[] {
   return [

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { DAY } from '../../../src/lib/clock.ts';
 import { type Cli, makeCli } from '../../support/cli.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ALL_SCOPES, createToken, type Hawser, startHawser } from '../../support/hawser.ts';
 import { ok } from '../../support/replies.ts';
-import { Receiver, ReceiverAuthority, SECRET, WEBHOOKS } from '../../support/webhooks.ts';
+import { isSigned, Receiver, ReceiverAuthority, SECRET, WEBHOOKS } from '../../support/webhooks.ts';
 
 const COMPOSITES = '/api/v1/composite-configurations';
 
@@ -53,6 +55,7 @@ describe('webhooks and events by hawserctl', () => {
     await make('a');
     await eventually(async () => expect(receiver.received).to.have.length(1));
     expect(receiver.received[0]?.event).to.include({ type: 'composite.created' });
+    expect(receiver.received.map((sent) => isSigned(sent, stdout.trim()))).to.deep.equal([true]);
   });
 
   it('takes a secret from a file, and shows none then', async () => {
@@ -87,11 +90,14 @@ describe('webhooks and events by hawserctl', () => {
     const { stdout } = await run('webhook', 'secret', receiver.url());
     expect(stdout).to.match(/^whsec_[A-Za-z0-9+/]{43}=\n$/);
     expect((await webhooks())[0]).to.deep.include({ isActive: true, events: ['*'] });
+    await make('a');
+    await eventually(async () => expect(receiver.received).to.have.length(1));
+    expect(receiver.received.map((sent) => isSigned(sent, stdout.trim()))).to.deep.equal([true]);
     await run('webhook', 'delete', receiver.url());
     expect(await webhooks()).to.deep.equal([]);
   });
 
-  it('lists what became of each event, and has those sent again that failed', async () => {
+  it('lists what became of each event, and has one sent again', async () => {
     await run('webhook', 'create', receiver.url(), '--event', '*');
     await make('a');
     const [delivery] = await eventually(async () => {
@@ -113,6 +119,26 @@ describe('webhooks and events by hawserctl', () => {
     expect(receiver.received[1]?.event.id).to.equal(receiver.received[0]?.event.id);
   });
 
+  it('has all sent again that failed', async () => {
+    receiver.answering = () => 500;
+    await run('webhook', 'create', receiver.url(), '--event', '*');
+    for (const name of ['a', 'b']) await make(name);
+    const list = async (...words: string[]): Promise<{ state: string; attempts: number }[]> =>
+      JSON.parse((await run('webhook', 'deliveries', receiver.url(), '--json', ...words)).stdout);
+    await eventually(async () =>
+      expect((await list()).map(({ attempts }) => attempts)).to.deep.equal([1, 1]),
+    );
+    // What is refused is tried for a day.
+    hawser.clock.advance(DAY);
+    await eventually(async () => expect(await list('--state', 'Failed')).to.have.length(2));
+    receiver.answering = () => 204;
+    const { stdout } = await run('webhook', 'redeliver', receiver.url(), '--failed');
+    expect(stdout).to.match(/^(Sent again [0-9a-f-]{36}\.\n){2}$/);
+    await eventually(async () =>
+      expect((await list()).map(({ state }) => state)).to.deep.equal(['Delivered', 'Delivered']),
+    );
+  });
+
   it('prints the events that are kept, those behind one, and each that happens', async () => {
     expect((await run('events')).stderr).to.equal('There are no such events.\n');
     await make('a');
@@ -125,8 +151,9 @@ describe('webhooks and events by hawserctl', () => {
     expect((await run('events')).stdout).to.match(/composite\.created +composite-configurations\/a /);
     const behind = JSON.parse((await run('events', '--json', '--after', all[0].id)).stdout);
     expect(behind).to.deep.equal([all[1]]);
-    const gone = await cli.run(['events', '--after', hawser.server.url]);
-    expect(gone.code).to.equal(1);
+    const gone = await cli.run(['events', '--after', randomUUID()]);
+    expect({ code: gone.code, stdout: gone.stdout }).to.deep.equal({ code: 1, stdout: '' });
+    expect(gone.stderr).to.include('events_gone');
     const following = cli.begin(['events', '--follow', '--json', '--after', all[0].id]);
     await eventually(async () => expect(following.lines()).to.have.length(1));
     await make('c');

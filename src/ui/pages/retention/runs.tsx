@@ -4,9 +4,8 @@ import { Empty } from '../../components/empty.tsx';
 import { Filters } from '../../components/filters.tsx';
 import { Mark } from '../../components/marks.tsx';
 import { Num } from '../../components/num.tsx';
-import { Skeleton } from '../../components/page.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { type Column, DataTable } from '../../components/table.tsx';
+import { PartTable } from '../../components/part-table.tsx';
+import type { Column } from '../../components/table.tsx';
 import { exactTime, Time } from '../../components/time.tsx';
 import { useList } from '../../list.ts';
 import type { RetentionRun } from '../../types.ts';
@@ -35,31 +34,23 @@ function RunState({ of: { completedAt, error } }: { of: RetentionRun }) {
 
 export function Runs() {
   const list = useList<RetentionRun>('/retention/runs', { filters: FILTERS.map(({ name }) => name) });
-  const { resource } = list;
   return (
-    <section class="part" aria-busy={resource.state === 'loading'}>
+    <section class="part" aria-busy={list.resource.state === 'loading'}>
       <h2>Runs</h2>
       <Filters list={list} fields={FILTERS} />
-      {resource.problem !== null && (
-        <Problem problem={resource.problem} onRetry={() => void resource.reload()} />
-      )}
-      {resource.state === 'loading' && list.rows.length === 0 ? (
-        <Skeleton lines={3} />
-      ) : (
-        <DataTable
-          name="Runs"
-          list={list}
-          columns={COLUMNS}
-          keyOf={({ id }) => id}
-          none={
-            <Empty>
-              <p>
-                {list.isFiltered ? 'No run began in this time.' : 'No cleanup ran yet. Begin with a dry run.'}
-              </p>
-            </Empty>
-          }
-        />
-      )}
+      <PartTable
+        name="Runs"
+        list={list}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        none={
+          <Empty>
+            <p>
+              {list.isFiltered ? 'No run began in this time.' : 'No cleanup ran yet. Begin with a dry run.'}
+            </p>
+          </Empty>
+        }
+      />
     </section>
   );
 }

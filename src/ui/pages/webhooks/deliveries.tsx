@@ -5,12 +5,11 @@ import { DeedButton } from '../../components/dialog.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { type FilterField, Filters } from '../../components/filters.tsx';
 import { Mark } from '../../components/marks.tsx';
-import { Skeleton } from '../../components/page.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { type Column, DataTable } from '../../components/table.tsx';
+import { PartTable } from '../../components/part-table.tsx';
+import type { Column } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { apiPath } from '../../links.ts';
-import { type List, useList } from '../../list.ts';
+import { useList } from '../../list.ts';
 import type { Webhook, WebhookDelivery } from '../../types.ts';
 
 const FILTERS: readonly FilterField[] = [
@@ -30,22 +29,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
     <section class="part" aria-busy={list.isBusy}>
       <h2>Deliveries of the last 30 days</h2>
       <Filters list={list} fields={FILTERS} />
-      <DeliveryTable list={list} sendAgain={sendAgain} />
-    </section>
-  );
-}
-
-type SendAgain = (delivery: WebhookDelivery) => Promise<string>;
-
-function DeliveryTable({ list, sendAgain }: { list: List<WebhookDelivery>; sendAgain: SendAgain }) {
-  const { resource } = list;
-  if (resource.state === 'loading' && list.rows.length === 0) return <Skeleton lines={3} />;
-  return (
-    <>
-      {resource.problem !== null && (
-        <Problem problem={resource.problem} onRetry={() => void resource.reload()} />
-      )}
-      <DataTable
+      <PartTable
         name="Deliveries"
         list={list}
         columns={columns(sendAgain)}
@@ -58,9 +42,11 @@ function DeliveryTable({ list, sendAgain }: { list: List<WebhookDelivery>; sendA
           </Empty>
         }
       />
-    </>
+    </section>
   );
 }
+
+type SendAgain = (delivery: WebhookDelivery) => Promise<string>;
 
 function columns(sendAgain: SendAgain): readonly Column<WebhookDelivery>[] {
   return [
