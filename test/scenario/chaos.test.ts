@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { playChaos } from '../support/chaos/rounds.ts';
 import { describeOnPostgres } from '../support/engine.ts';
 
-const ROUNDS = 20;
+const ROUNDS = 12;
 
 describeOnPostgres('three servers and PostgreSQL that are killed', () => {
   it('have all that they acknowledged, whole, and nothing by halves', async function () {
