@@ -51,7 +51,7 @@ describe('a rollout', () => {
   });
 
   it('comes to the same end with two servers on PostgreSQL that are killed in turn', async function () {
-    this.timeout(300_000);
+    this.timeout(1_200_000);
     const cluster = await ServerCluster.make(await newDatabase(), { servers: 2 });
     const keeper = new TurnKeeper(cluster);
     let site: RingedSite | undefined;

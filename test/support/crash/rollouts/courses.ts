@@ -59,7 +59,7 @@ export const COURSES: readonly Course[] = [
 
 /** Milliseconds. */
 const PAUSE = 100;
-const PATIENCE = 120_000;
+const PATIENCE = 240_000;
 
 /** What keeps the servers running. */
 export interface Keeper {
