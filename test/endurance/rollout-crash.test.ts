@@ -166,7 +166,8 @@ class TurnKeeper implements Keeper {
     const killedAt = performance.now();
     await server.kill();
     await server.start();
-    // Where a start takes long, so does the first look of a leader: with kills in a row, none would ever come to it.
+    // On a slow machine a new leader needs as long for its first look as a server for its start. Without this pause it would be
+    // killed before.
     await sleep(2 * (performance.now() - killedAt));
   }
 }

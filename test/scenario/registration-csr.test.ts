@@ -1,4 +1,5 @@
 import { createHash, X509Certificate } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { DAY } from '../../src/lib/clock.ts';
 import type { Reply } from '../support/client.ts';
@@ -9,6 +10,9 @@ import { describeWithOpenssl } from '../support/with-openssl.ts';
 import { Workspace } from '../unit/tls/openssl.ts';
 
 const REGISTER = '/api/v1/nodes/register';
+
+/** In milliseconds, before a client that was told to come again does so. */
+const PAUSE = 100;
 
 const KEYS: Record<string, string[]> = {
   'RSA-2048': ['rsa:2048'],
@@ -96,10 +100,15 @@ describeWithOpenssl('a node registers with a certificate signing request', () =>
   it('lets exactly maxUses of many requests at once succeed', async () => {
     const limited = await createKey(hawser.admin, { maxUses: 3 });
     const { csr } = makeRequest('crowd', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256');
-    // An agent that is told to come later does so.
+    // The server reads eight bodies at once from an address of callers that it does not know yet. It tells others to come
+    // again.
     const registerAgain = async (fqdn: string): Promise<Reply> => {
       const reply = await register(fqdn, csr, limited);
-      return reply.status === 503 ? registerAgain(fqdn) : reply;
+      if (reply.status !== 503) return reply;
+      await expectProblem(reply, 503, 'unavailable');
+      expect(reply.headers['retry-after']).to.match(/^[1-9]\d*$/);
+      await sleep(PAUSE);
+      return registerAgain(fqdn);
     };
     const replies = await Promise.all(
       Array.from({ length: 12 }, (_, at) => registerAgain(`crowd-${at}.example.org`)),

@@ -115,7 +115,7 @@ export async function startHawser(
   clock = new TestClock(),
 ): Promise<Hawser> {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-test-'));
-  // A server with a database of its own is not given one here.
+  // Where the settings name a database, the server makes its tables there.
   if (!settings['HAWSER_DATABASE_URL']) await putMigrated(join(folder, 'data'));
   const lines: string[] = [];
   const sink = new Writable({

@@ -106,7 +106,7 @@ const changeSecret = command({
   path: 'webhook secret',
   summary: 'give a webhook another secret',
   description:
-    'Gives a webhook another secret. One that is made is printed, this once. So that the receiver refuses nothing, make one yourself, teach it to the receiver beside the old one, and then say --secret-file.',
+    'Gives a webhook another secret. Without --secret-file it makes one and prints it, this once, and the receiver refuses events until it has that one too. So make one yourself, add it at the receiver beside the old one, and then use --secret-file.',
   arguments: [ONE],
   options: SECRET_FILE,
   examples: ['hawserctl webhook secret https://ci.example.org/hawser --secret-file new.txt'],

@@ -5,7 +5,7 @@ import { isDeadlock } from './errors.ts';
 
 /** How often something is done in all before a deadlock is an error. */
 const TRIES = 3;
-/** Each pause, in milliseconds, is another one up to this, so that the same writers do not meet again. */
+/** Each pause is a random time up to this, in milliseconds, so that the same writers do not meet again. */
 const LONGEST_PAUSE = 50;
 
 /** Does the work again after a deadlock. @throws what the last try throws, or an error of another kind */
