@@ -793,9 +793,10 @@ export interface Schemas {
     } | null;
     parameterProblems: number;
     certificate: {
-      thumbprint: string;
+      thumbprint: string | null;
+      awaiting: string | null;
       subject: string;
-      notBefore: string;
+      notBefore: string | null;
       notAfter: string;
       pendingThumbprint: string | null;
     };

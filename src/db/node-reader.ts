@@ -4,6 +4,7 @@
  */
 
 import type { Awaitable } from '../lib/awaitable.ts';
+import { IS_AWAITING } from './awaiting-certificates.ts';
 
 /** A row is an array, because making an object with as many names costs as much as finding the row. */
 export type NodeRow = [
@@ -38,6 +39,8 @@ export interface NodeReader {
   idByFqdn(fqdn: string): Awaitable<string | undefined>;
   /** Whether the node has announced a certificate by one of its two thumbprints. */
   hasAnnounced(nodeId: string, thumbprint: string, sha1Thumbprint: string): Awaitable<boolean>;
+  /** The SHA-1 thumbprints of certificates that nodes await. */
+  awaiting(): Awaitable<readonly string[]>;
   /** The enabled scope types that apply to a node, in the order of merging. */
   scopesOf(nodeId: string): Awaitable<readonly ScopeRow[]>;
   /** The first names whose numbers are higher than this one, in the order of their numbers. */
@@ -52,6 +55,8 @@ export const NODE_COLUMNS = `c.node_id, c.not_after, coalesce(p.not_after, 0), a
 export const FROM_NODES = `from node_certificates c left join assignments a on a.node_id = c.node_id
   left join node_certificates p on p.node_id = c.node_id and p.state = 'pending'
   where c.state = 'current'`;
+
+export const SELECT_AWAITING = `select thumbprint from node_certificates where ${IS_AWAITING}`;
 
 /** The columns of `ScopeRow`. */
 export const SCOPE_COLUMNS = 'n.fqdn, t.id, t.name, t.precedence, v.value';

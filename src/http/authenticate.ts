@@ -59,7 +59,7 @@ function trusted(node: NodePrincipal, client: Client): NodePrincipal {
   return node;
 }
 
-/** A certificate that was not the current one of a node. One that was announced becomes the current one. */
+/** A certificate that was not the current one of a node. One that was announced or is awaited becomes the current one. */
 function newcomer(
   identifier: Identifier,
   client: Client,
@@ -68,9 +68,22 @@ function newcomer(
 ): Awaitable<NodePrincipal> {
   // This comes first, because to verify a certificate behind a proxy is work.
   return andThen(identifier.hasAnnounced(peer, nodeId), (isAnnounced) => {
-    if (!isAnnounced) return andThen(identifier.node(peer, now), (node) => admitted(node, client));
+    if (!isAnnounced) return unannounced(identifier, client, peer, { requestId, now });
     requireTrust(client);
     return identifier.announcedNode(peer, { nodeId, requestId, address: client.address, now });
+  });
+}
+
+function unannounced(
+  identifier: Identifier,
+  client: Client,
+  peer: PresentedCertificate,
+  { requestId, now }: Pick<Circumstances, 'requestId' | 'now'>,
+): Awaitable<NodePrincipal> {
+  return andThen(identifier.mayBeAwaited(peer), (isAwaited) => {
+    if (!isAwaited) return andThen(identifier.node(peer, now), (node) => admitted(node, client));
+    requireTrust(client);
+    return identifier.awaitedNode(peer, { requestId, address: client.address, now });
   });
 }
 

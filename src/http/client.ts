@@ -42,6 +42,10 @@ export class PeerCertificate implements PresentedCertificate {
     this.description ??= describeCertificate(this.certificate);
     return this.description;
   }
+
+  der(): Buffer {
+    return this.certificate.raw;
+  }
 }
 
 /** What proxied requests are judged by. The authorities change while the server runs. */

@@ -160,6 +160,10 @@ export class ForwardedCertificate implements PresentedCertificate {
     return this.description;
   }
 
+  der(): Buffer {
+    return this.read()[0].raw;
+  }
+
   isAcceptedBy(validator: PathValidator, now: number): boolean {
     const { judgement } = this;
     if (judgement?.by === validator && isWithinTerm(judgement.term, now)) return judgement.isAccepted;

@@ -19,6 +19,7 @@ export interface CertificateDescription {
 export interface PresentedCertificate {
   readonly thumbprint: string;
   describe(): CertificateDescription;
+  der(): Buffer;
 }
 
 const MAX_BYTES = 32 * 1024;

@@ -9,6 +9,7 @@ import {
   type NodeRow,
   SCOPE_COLUMNS,
   type ScopeRow,
+  SELECT_AWAITING,
 } from '../node-reader.ts';
 import { BatchedRows, type Query } from './batch.ts';
 
@@ -59,6 +60,11 @@ export class PostgresNodeReader implements NodeReader {
   async hasAnnounced(nodeId: string, thumbprint: string, sha1Thumbprint: string): Promise<boolean> {
     const announced = await this.announced.of(nodeId);
     return announced.some(([one]) => one === thumbprint || one === sha1Thumbprint);
+  }
+
+  async awaiting(): Promise<readonly string[]> {
+    const rows = (await this.query(SELECT_AWAITING, [])) as [thumbprint: string][];
+    return rows.map(([thumbprint]) => thumbprint);
   }
 
   scopesOf(nodeId: string): Promise<readonly ScopeRow[]> {

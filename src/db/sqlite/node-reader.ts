@@ -13,6 +13,7 @@ import {
   type NodeRow,
   SCOPE_COLUMNS,
   type ScopeRow,
+  SELECT_AWAITING,
 } from '../node-reader.ts';
 
 const SELECT_NODE = `select ${NODE_COLUMNS} ${FROM_NODES} and`;
@@ -27,6 +28,7 @@ export class SqliteNodeReader implements NodeReader {
   private readonly idIfKnown: Statement<[string], string>;
   private readonly idOfFqdn: Statement<[string], string>;
   private readonly announced: Statement<[string, string, string]>;
+  private readonly awaited: Statement<[], string>;
   private readonly scopes: Statement<[string], ScopeRow>;
   private readonly names: Statement<[number, number], NameRow>;
 
@@ -37,6 +39,7 @@ export class SqliteNodeReader implements NodeReader {
     this.idIfKnown = handle.prepare<[string], string>('select id from nodes where id = ?').pluck();
     this.idOfFqdn = handle.prepare<[string], string>('select id from nodes where fqdn = ?').pluck();
     this.announced = handle.prepare(SELECT_ANNOUNCED);
+    this.awaited = handle.prepare<[], string>(SELECT_AWAITING).pluck();
     this.scopes = handle.prepare<[string], ScopeRow>(SELECT_SCOPES).raw();
     this.names = handle.prepare<[number, number], NameRow>(SELECT_NAMES).raw();
   }
@@ -59,6 +62,10 @@ export class SqliteNodeReader implements NodeReader {
 
   hasAnnounced(nodeId: string, thumbprint: string, sha1Thumbprint: string): boolean {
     return this.announced.get(nodeId, thumbprint, sha1Thumbprint) !== undefined;
+  }
+
+  awaiting(): string[] {
+    return this.awaited.all();
   }
 
   scopesOf(nodeId: string): ScopeRow[] {
