@@ -10,12 +10,6 @@ import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { NodeReader } from './node-reader.ts';
 
-/** No other current certificate has a SHA-1 as its thumbprint. */
-export const IS_AWAITING = `state = 'current' and thumbprint = sha1_thumbprint`;
-
-export const AWAITING_INDEX = `create index node_certificates_awaiting on node_certificates (thumbprint)
-  where ${IS_AWAITING}`;
-
 /** Hexadecimal digits of a SHA-1. */
 const SHA1_DIGITS = 40;
 

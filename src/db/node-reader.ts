@@ -4,7 +4,7 @@
  */
 
 import type { Awaitable } from '../lib/awaitable.ts';
-import { IS_AWAITING } from './awaiting-certificates.ts';
+import { IS_AWAITING } from './node-tables.ts';
 
 /** A row is an array, because making an object with as many names costs as much as finding the row. */
 export type NodeRow = [

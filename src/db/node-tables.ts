@@ -20,6 +20,12 @@ export interface NodeCertificatesTable {
   created_at: number;
 }
 
+/** A node that came from another server, and has not called yet. No other current certificate has a SHA-1 in its place. */
+export const IS_AWAITING = `state = 'current' and thumbprint = sha1_thumbprint`;
+
+export const AWAITING_INDEX = `create index node_certificates_awaiting on node_certificates (thumbprint)
+  where ${IS_AWAITING}`;
+
 /** A change either of the LCM's status or of the compliance of a node. The other one of the two is null. */
 export interface StatusEventsTable {
   /** Later events have higher ids. */
