@@ -4,7 +4,6 @@
  */
 
 import type { Awaitable } from '../lib/awaitable.ts';
-import { IS_AWAITING } from './node-tables.ts';
 
 /** A row is an array, because making an object with as many names costs as much as finding the row. */
 export type NodeRow = [
@@ -55,8 +54,6 @@ export const NODE_COLUMNS = `c.node_id, c.not_after, coalesce(p.not_after, 0), a
 export const FROM_NODES = `from node_certificates c left join assignments a on a.node_id = c.node_id
   left join node_certificates p on p.node_id = c.node_id and p.state = 'pending'
   where c.state = 'current'`;
-
-export const SELECT_AWAITING = `select thumbprint from node_certificates where ${IS_AWAITING}`;
 
 /** The columns of `ScopeRow`. */
 export const SCOPE_COLUMNS = 'n.fqdn, t.id, t.name, t.precedence, v.value';

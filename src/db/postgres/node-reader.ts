@@ -9,8 +9,8 @@ import {
   type NodeRow,
   SCOPE_COLUMNS,
   type ScopeRow,
-  SELECT_AWAITING,
 } from '../node-reader.ts';
+import { IS_AWAITING } from '../node-tables.ts';
 import { BatchedRows, type Query } from './batch.ts';
 
 const SELECT_BY_THUMBPRINT = `select ${NODE_COLUMNS}, c.thumbprint ${FROM_NODES} and c.thumbprint = any($1::text[])`;
@@ -19,6 +19,7 @@ const SELECT_IDS = 'select id from nodes where id = any($1::text[])';
 const SELECT_IDS_OF_NAMES = 'select id, fqdn from nodes where fqdn = any($1::text[])';
 const SELECT_ANNOUNCED = `select thumbprint, node_id from node_certificates
   where state = 'pending' and node_id = any($1::text[])`;
+const SELECT_AWAITING = `select thumbprint from node_certificates where ${IS_AWAITING}`;
 const SELECT_SCOPES = `select ${SCOPE_COLUMNS}, n.id ${FROM_SCOPES} and n.id = any($1::text[]) order by t.precedence`;
 const SELECT_NAMES = 'select number, fqdn from nodes where number > $1 order by number limit $2';
 

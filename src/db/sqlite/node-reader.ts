@@ -13,12 +13,15 @@ import {
   type NodeRow,
   SCOPE_COLUMNS,
   type ScopeRow,
-  SELECT_AWAITING,
 } from '../node-reader.ts';
+import { IS_AWAITING } from '../node-tables.ts';
 
 const SELECT_NODE = `select ${NODE_COLUMNS} ${FROM_NODES} and`;
 const SELECT_ANNOUNCED = `select 1 from node_certificates
   where node_id = ? and state = 'pending' and thumbprint in (?, ?)`;
+// By itself SQLite takes another index, and looks at the certificates of all nodes.
+const SELECT_AWAITING = `select thumbprint from node_certificates indexed by node_certificates_awaiting
+  where ${IS_AWAITING}`;
 const SELECT_SCOPES = `select ${SCOPE_COLUMNS} ${FROM_SCOPES} and n.id = ? order by t.precedence`;
 const SELECT_NAMES = 'select number, fqdn from nodes where number > ? order by number limit ?';
 
