@@ -5,7 +5,6 @@ import type { Database, Db } from '../../db/database.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import type { ProblemName } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
-import { recordAudit } from '../../security/audit.ts';
 import { type Caller, operation, permitted, ResourceRoutes } from '../crud/routes.ts';
 import {
   readLcmDefaults,
@@ -142,8 +141,6 @@ async function changeSettings(
   const admitted = (await admit?.(trx, change, actor.at)) ?? { members: change, details: {} };
   const changes = changedMembers(before, admitted.members);
   if (changes === null) return before;
-  await saveSettings(trx, admitted.members);
-  const details = { settings: name, ...changes, ...admitted.details };
-  await recordAudit(trx, actor, { action: 'settings.changed', resourceId: null, details });
+  await saveSettings(trx, actor, name, admitted.members, { ...changes, ...admitted.details });
   return read(trx);
 }
