@@ -1,16 +1,13 @@
 #!/usr/bin/env node
 /** The program `hawser`. It reads the command line and the settings, runs the command and gives its exit code. */
 
+import { COMMANDS } from './commands.ts';
 import { ConfigError, EXIT_CONFIG, readConfig } from './config.ts';
 import { systemClock } from './lib/clock.ts';
 import { HawserError } from './lib/errors.ts';
 import { keepHeapSmall, keepTicksFast } from './lib/node-tuning.ts';
 import { readVersion } from './lib/version.ts';
 import { describeCommands, EXIT_USAGE, readCommandLine, UsageError } from './operations/command-line.ts';
-import { OPERATIONS } from './operations/commands.ts';
-import { serve } from './serve-command.ts';
-
-const COMMANDS = [serve, ...OPERATIONS];
 
 async function main(): Promise<void> {
   keepHeapSmall();

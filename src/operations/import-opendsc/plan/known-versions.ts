@@ -1,0 +1,50 @@
+/** The versions of one configuration, composite or scope that are here, or will be once they are imported. */
+
+import { chooseVersion, type VersionConstraint } from '../../../domain/version-choice.ts';
+import { compareVersions, isVersion, sameVersion } from '../../../domain/version-order.ts';
+
+export interface KnownVersion {
+  version: string;
+  status: 'Draft' | 'Published';
+  isWithdrawn: boolean;
+  createdAt: number;
+}
+
+export class KnownVersions {
+  private readonly versions: KnownVersion[];
+
+  constructor(versions: Iterable<KnownVersion> = []) {
+    this.versions = [...versions];
+  }
+
+  add(version: KnownVersion): void {
+    this.versions.push(version);
+  }
+
+  get(version: string): KnownVersion | undefined {
+    return this.versions.find((each) => each.version === version);
+  }
+
+  /** Another version that counts as the same one (SemVer 10). */
+  findSame(version: string): KnownVersion | undefined {
+    return this.versions.find((each) => each.version !== version && sameVersion(each.version, version));
+  }
+
+  get hasOffered(): boolean {
+    return this.versions.some(isOffered);
+  }
+
+  /** What a node would get, or null. */
+  choose(constraint: VersionConstraint): KnownVersion | null {
+    return chooseVersion(this.versions.filter(isOffered).sort(highestFirst), constraint);
+  }
+}
+
+const isOffered = ({ status, isWithdrawn }: KnownVersion) => status === 'Published' && !isWithdrawn;
+
+/** Versions that are no SemVer stand below all others, the newest first. */
+function highestFirst(a: KnownVersion, b: KnownVersion): number {
+  const [first, second] = [isVersion(a.version), isVersion(b.version)];
+  if (first && second) return compareVersions(b.version, a.version);
+  return Number(second) - Number(first) || b.createdAt - a.createdAt;
+}
