@@ -12,6 +12,7 @@ import { ATTACKS } from './attacks/rows.ts';
 import { formatAttacks, measureAttacks } from './attacks.ts';
 import { formatConsole, measureConsole } from './console.ts';
 import { makeFleet, makeIdentities, makeTemplate } from './fleet.ts';
+import { formatImport, measureImport } from './importing.ts';
 import { type Contender, measure } from './measure.ts';
 import { formatParameters, measureParameters } from './parameters.ts';
 import { formatPostgres, measurePostgres } from './postgres.ts';
@@ -71,6 +72,7 @@ const OWN_PARTS = new Map<string, Measure<PartResult>>([
   ['console', part(measureConsole, formatConsole)],
   ['postgres', part(measurePostgres, formatPostgres)],
   ['servers', part(measureServers, formatServers)],
+  ['import', part(measureImport, formatImport)],
   ['attacks', part(measureAttacks, formatAttacks)],
 ]);
 const PARTS = ['polls', 'versions', ...OWN_PARTS.keys()];

@@ -106,6 +106,28 @@ export class Processes {
     rmSync(file);
   }
 
+  /**
+   * Imports an OpenDSC site into the folder, which may be empty.
+   * @returns milliseconds of the whole process
+   * @throws Error with its output if it fails
+   */
+  async importOpenDsc(
+    folder: string,
+    { location, files }: { location: string; files: string },
+    ...words: string[]
+  ): Promise<number> {
+    const command = ['import-opendsc', '--database', location, '--files', files, ...words];
+    const start = performance.now();
+    const child = spawn(process.execPath, [this.program, ...command], {
+      ...{ cwd: ROOT, env: settingsOf(folder), stdio: ['ignore', 'ignore', 'pipe'] },
+    });
+    this.children.push(child);
+    const [said, code] = await Promise.all([text(child.stderr), exitCodeOf(child)]);
+    this.children.splice(this.children.indexOf(child), 1);
+    if (code !== 0) throw new Error(`hawser ${words.join(' ')}: exit code ${code}: ${said}`);
+    return performance.now() - start;
+  }
+
   /** Starts the bare server with the certificate of the Hawser that runs on `folder`. */
   async startBare(folder: string, workers = 1): Promise<BareServer> {
     const child = this.fork('bare-server.ts');
