@@ -134,18 +134,26 @@ export class VersionsWriter {
     );
   }
 
-  /** Draft and tag are made under one lock. Where it ends between them, the draft stays, and is published by the next run. */
+  /**
+   * Draft and tag are made one after the other, each with its audit entry: what fails under a lock takes back all that was
+   * done under it. Where it ends between them, the draft stays, and is published by the next run.
+   */
   private async write<K extends RepositoryKind>(
     owner: { kind: K; resource: { id: string; name: string } },
     { version, author: name, madeAt, isPublished, isThere }: Written,
     content: DraftContent,
     series = ONLY_SERIES,
   ): Promise<void> {
-    await this.author(owner, name ?? AUTHOR, madeAt, async (author) => {
-      if (!isThere) await author.createDraft(version, { ...content, message: MESSAGE }, series);
-      // It was published there by the rules of that server.
-      if (isPublished) await author.publish(version, async () => [], { series, message: MESSAGE });
-    });
+    const by = name ?? AUTHOR;
+    if (!isThere)
+      await this.author(owner, by, madeAt, (author) =>
+        author.createDraft(version, { ...content, message: MESSAGE }, series),
+      );
+    if (isPublished)
+      await this.author(owner, by, madeAt, (author) =>
+        // It was published there by the rules of that server.
+        author.publish(version, async () => [], { series, message: MESSAGE }),
+      );
   }
 
   private async author<K extends RepositoryKind>(
