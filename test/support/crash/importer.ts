@@ -1,6 +1,6 @@
 /**
  * `hawser import-opendsc` under test, in a separate process: on a disk with failpoints that are recorded, with failpoints at
- * every commit, and with one wherever it tells how far it is. The one argument is JSON. It prints its report as JSON.
+ * every commit, and with one after each of its deeds. The one argument is JSON. It prints its report as JSON.
  */
 
 import { readConfig } from '../../../src/config.ts';
@@ -23,6 +23,9 @@ export interface ImporterArguments {
   doom: Doom | null;
 }
 
+/** What an import tells while it looks at the source. */
+const READING = 'files read';
+
 const {
   settings,
   source,
@@ -39,6 +42,6 @@ await watchCommits(failpoints, config.databaseUrl);
 const report = await importOpenDsc({
   ...{ config, clock: systemClock, ...source, skip: new Set(), isDryRun: false },
   fs: new AtomicFs(new RecordingDisk({ journal, failpoints, root: config.reposDir, kept })),
-  onProgress: (what) => failpoints.pass(`after one of ${what}`),
+  onProgress: (what) => what === READING || failpoints.pass('between two deeds'),
 });
 process.stdout.write(JSON.stringify(report));

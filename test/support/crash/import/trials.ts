@@ -13,8 +13,8 @@ import { checkEnd, type Reference } from './checks.ts';
 import { readEnding } from './ending.ts';
 import { Importing } from './importing.ts';
 
-/** At a failpoint, or so many milliseconds after the start. */
-export type Death = Doom | { after: number };
+/** At a failpoint, or so many milliseconds after the start. Chance decides whether it is a power cut, unless that is given. */
+export type Death = (Doom | { after: number }) & { isCut?: boolean };
 
 /** What a power cut takes is known without a disk, so the folders may be in memory, where nothing has to be waited for. */
 const BASE = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
@@ -22,7 +22,7 @@ const BASE = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 /** Each keeps about one core busy. */
 const LANES = 2;
 /** So often an import is killed at most before it may come to its end. */
-const MOST_DEATHS = 3;
+const MOST_DEATHS = 4;
 
 interface Options {
   source: WrittenSite;
@@ -66,20 +66,30 @@ export class Trials {
     });
   }
 
-  /** Kills imports until each death has happened, some of them more than once, and checks what becomes of each. */
-  async play(deaths: readonly Death[]): Promise<void> {
-    this.left = [...deaths];
+  /**
+   * Kills imports until each death has happened, some of them more than once, and checks what becomes of each.
+   * @param given lists of the deaths of one import
+   * @param others are dealt out to imports by chance
+   */
+  async play(given: readonly (readonly Death[])[], others: readonly Death[]): Promise<void> {
+    const lists = [...given];
+    this.left = [...others];
     const live = async () => {
-      for (let first = this.left.shift(); first !== undefined; first = this.left.shift())
-        await this.playOne(first);
+      for (
+        let deaths = lists.shift() ?? this.deal();
+        deaths.length > 0;
+        deaths = lists.shift() ?? this.deal()
+      )
+        await this.playOne(deaths);
     };
     const outcomes = await Promise.allSettled(Array.from({ length: LANES }, live));
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   }
 
-  /** Call this where nothing was found that somebody has to look at. */
+  /** Removes the source too. Call this where nothing was found that somebody has to look at. */
   remove(): void {
     rmSync(this.folder, { recursive: true });
+    rmSync(this.options.source.files, { recursive: true });
   }
 
   /** At a failpoint that is chosen by chance, so that one that is passed often is chosen often. */
@@ -89,11 +99,13 @@ export class Trials {
     return { point: first, passing: 1, later: this.options.random.below(all - 1) };
   }
 
-  private playOne(first: Death): Promise<void> {
-    const { random } = this.options;
-    const more = this.left.splice(0, random.below(MOST_DEATHS)).map(sooner);
+  private deal(): readonly Death[] {
+    const [first, ...more] = this.left.splice(0, 1 + this.options.random.below(MOST_DEATHS));
+    return first === undefined ? [] : [first, ...more.map(sooner)];
+  }
+
+  private playOne(deaths: readonly Death[]): Promise<void> {
     return this.withTarget(async (importing) => {
-      const deaths = [first, ...more];
       try {
         let cuts = 0;
         for (const death of deaths) cuts += await this.die(importing, death);
@@ -101,6 +113,7 @@ export class Trials {
         if (this.reference === undefined) throw new Error('there is nothing to compare with');
         await checkEnd(importing, this.reference, { report, cuts });
       } catch (error) {
+        // The other lane ends too.
         this.left = [];
         const where = `killed at ${JSON.stringify(deaths)}, left in ${importing.folder}`;
         throw new Error(`${where}: ${(error as Error).message}`, { cause: error });
@@ -108,7 +121,7 @@ export class Trials {
     });
   }
 
-  /** A random half of the deaths are power cuts. @returns how many this one was: 0 or 1 */
+  /** @returns how many power cuts this death was: 0 or 1 */
   private async die(importing: Importing, death: Death): Promise<number> {
     const { random, newDatabase } = this.options;
     const process = importing.launch('point' in death ? death : null);
@@ -123,15 +136,16 @@ export class Trials {
     this.kills += 1;
     if ('point' in death && !death.later) this.points.add(death.point);
     // With PostgreSQL the folder is a cache.
-    if (newDatabase !== undefined || random.below(2) === 0) return 0;
+    const { isCut = newDatabase === undefined && random.below(2) === 0 } = death;
+    if (!isCut) return 0;
     this.cuts += 1;
     this.atStake += importing.record.cutPower(random);
     return 1;
   }
 
-  /** The import came to its end before. What it did not have to do again has failpoints that it did not pass. */
+  /** The import came to its end before, as it had little left to do. Another one is killed, sooner. */
   private missed(death: Death): number {
-    if ('point' in death && !death.later) this.left.push({ ...death, passing: 1 });
+    if ('point' in death) this.left.push({ ...death, passing: 1, later: Math.floor((death.later ?? 0) / 2) });
     return 0;
   }
 
