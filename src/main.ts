@@ -7,7 +7,13 @@ import { systemClock } from './lib/clock.ts';
 import { HawserError } from './lib/errors.ts';
 import { keepHeapSmall, keepTicksFast } from './lib/node-tuning.ts';
 import { readVersion } from './lib/version.ts';
-import { describeCommands, EXIT_USAGE, readCommandLine, UsageError } from './operations/command-line.ts';
+import {
+  describeCommands,
+  describeUsage,
+  EXIT_USAGE,
+  readCommandLine,
+  UsageError,
+} from './operations/command-line.ts';
 
 async function main(): Promise<void> {
   keepHeapSmall();
@@ -22,7 +28,7 @@ async function main(): Promise<void> {
 }
 
 function fail(error: unknown): never {
-  const usage = error instanceof UsageError ? `\n${describeCommands(COMMANDS)}` : '';
+  const usage = error instanceof UsageError ? `\n${describeUsage(COMMANDS, process.argv.slice(2))}` : '';
   process.stderr.write(`hawser: ${describe(error)}\n${usage}`);
   process.exit(exitCodeOf(error));
 }

@@ -37,6 +37,7 @@ export const AUDIT_ACTIONS = {
   'node.deleted': 'Node',
   'node.certificate_announced': 'Node',
   'node.certificate_rotated': 'Node',
+  'node.certificate_awaited': 'Node',
   'node.certificate_bound': 'Node',
   'node.lcm_config_changed': 'Node',
   'node.configuration_assigned': 'Node',

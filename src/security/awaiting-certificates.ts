@@ -52,6 +52,26 @@ export async function awaitCertificate(
   await insertCertificate(trx, { nodeId, state: 'current', now }, certificate);
 }
 
+/**
+ * Awaits another certificate of a node, which has replaced the one that was awaited at the server that it comes from.
+ * @returns false where the node has shown its certificate meanwhile, which stays
+ */
+export async function awaitAnother(
+  trx: Db,
+  nodeId: string,
+  certificate: AwaitedCertificate,
+  now: number,
+): Promise<boolean> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('node_certificates')
+    .where('node_id', '=', nodeId)
+    .where(sql<boolean>`${sql.raw(IS_AWAITING)}`)
+    .executeTakeFirst();
+  if (numDeletedRows !== 1n) return false;
+  await awaitCertificate(trx, nodeId, certificate, now);
+  return true;
+}
+
 /** How many nodes have not shown their certificate yet. */
 export async function countAwaiting(db: Db): Promise<number> {
   const { count } = await awaitingRows(db)

@@ -1,6 +1,7 @@
 /** What `hawser import-opendsc` leaves out, what it finds in conflict, and what it refuses as a whole. */
 
-import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import type { Kind } from '../../src/operations/import-opendsc/kinds.ts';
@@ -76,7 +77,7 @@ describe('an import from OpenDSC', () => {
       expect(reasons.get('web 1.1.0')).to.include('a/X');
       expect(reasons.get('web 1.2.0')).to.include('No file other.yaml');
       expect(reasons.get('web 1.3.0')).to.include('parameters.yaml is where the merged parameters go');
-      expect(reasons.get('web 1.0.0+build')).to.equal('Version 1.0.0 exists already.');
+      expect(reasons.get('web 1.0.0+build')).to.equal('Version 1.0.0 exists already');
     });
 
     it('versions and parameter files whose files are missing or altered', async () => {
@@ -146,7 +147,8 @@ describe('an import from OpenDSC', () => {
       const web = site.configuration({ name: 'web' });
       site.version(web, { files: { [MAIN]: 'theirs\n' } });
       site.version(web, { version: '1.1.0', files: { [MAIN]: 'theirs\n' } });
-      site.role({ name: 'Author', permissions: ['nodes.read'] });
+      const author = site.role({ name: 'Author', permissions: ['nodes.read'] });
+      site.member({ user: site.user({ username: 'alice' }), role: author });
       const { report, code } = await imported();
       expect(code).to.equal(2);
       expect(countsOf(report, 'configurations')).to.deep.equal([1, 0, 1, 0, 0]);
@@ -157,6 +159,9 @@ describe('an import from OpenDSC', () => {
       expect(kindOf(report, 'roles').conflicts[0]?.reason).to.equal(
         'Every server has a role of this name, and it is another one',
       );
+      expect(kindOf(report, 'memberships').leftOut).to.deep.equal([
+        { name: 'alice has the role Author', reason: 'Its role Author is in conflict' },
+      ]);
       const { text } = await hawser.admin.get(`${CONFIGURATIONS}/web/versions/1.0.0/files/${MAIN}`);
       expect(text).to.equal('ours\n');
     });
@@ -194,6 +199,10 @@ describe('an import from OpenDSC', () => {
 
     it('with words that are missing or unknown', async () => {
       await refused([], 64, 'import-opendsc: --database is missing');
+      const { stderr } = await runHawser(hawser.folder, {}, ['import-opendsc', '--database']);
+      expect(stderr).to.match(
+        /^hawser: import-opendsc: .*\n\nusage: hawser import-opendsc --database <file or URL> --files <folder> \[--skip .*\n$/,
+      );
       await refused(['--database', '/none'], 64, 'import-opendsc: --files is missing');
       const words = ['--database', '/none', '--files', '/none'];
       await refused(
@@ -228,13 +237,29 @@ describe('an import from OpenDSC', () => {
       expect(await ok(200, hawser.admin.get(CONFIGURATIONS))).to.deep.equal([]);
     });
 
-    it('while the server runs', async () => {
+    it('without making anything in new folders', async () => {
+      site.version(site.configuration({ name: 'web' }));
+      const written = await write(site);
+      folders.push(written.files);
+      rmSync(join(written.files, 'configurations'), { recursive: true });
+      const folder = mkdtempSync(join(tmpdir(), 'hawser-import-test-'));
+      folders.push(folder);
+      const words = ['import-opendsc', ...sourceWords(written)];
+      expect((await runHawser(folder, {}, words)).code).to.equal(1);
+      expect(readdirSync(folder)).to.deep.equal([]);
+    });
+
+    it('while the server runs, which a dry run does not mind,', async () => {
       const written = await write(site);
       folders.push(written.files);
       await hawser.server.close();
       const server = await spawnHawser(hawser.folder);
       await server.listening();
       await refused(sourceWords(written), 78, /stop (that one|them) first/i);
+      const { code, stderr } = await runHawser(hawser.folder, {}, [
+        ...['import-opendsc', ...sourceWords(written), '--dry-run'],
+      ]);
+      expect(code, stderr).to.equal(0);
       server.child.kill('SIGTERM');
       await server.ended;
     });

@@ -8,6 +8,7 @@ import { auditEntries } from '../support/audit.ts';
 import { makeClient } from '../support/client.ts';
 import { type ClientCertificate, makeClientCertificate } from '../support/client-certificates.ts';
 import { MAIN } from '../support/configurations.ts';
+import { itOnPostgres } from '../support/engine.ts';
 import { type Hawser, signIn, startHawser } from '../support/hawser.ts';
 import {
   countsOf,
@@ -48,6 +49,7 @@ class Site {
   readonly source = new OpenDscSite();
   readonly identity: ClientCertificate;
   node!: Named;
+  farmNode!: Named;
   web!: Named;
 
   private constructor(identity: ClientCertificate) {
@@ -93,7 +95,7 @@ class Site {
       tags: [eu],
       columns: { Status: 'Compliant', LcmStatus: 'Idle', LastCheckIn: START + DAY },
     });
-    source.node({ fqdn: 'farm-1.example.org', assignment: { composite: farm } });
+    this.farmNode = source.node({ fqdn: 'farm-1.example.org', assignment: { composite: farm } });
     const { nodeScope } = source;
     source.parameters({ configuration: this.web, text: 'parameters:\n  port: 80\n  name: all\n' });
     source.parameters({
@@ -182,6 +184,16 @@ describe('a site of OpenDSC that moves', () => {
     expect(await hawser.has('configurations/web.git')).to.equal(await before);
     for (const list of ['nodes', 'configurations', 'composite-configurations'])
       expect(await api(list), list).to.deep.equal([]);
+  });
+
+  itOnPostgres('is read with a password that is not on the command line', async () => {
+    const url = new URL(written.location);
+    const password = decodeURIComponent(url.password);
+    url.password = '';
+    const words = ['import-opendsc', '--database', url.href, '--files', written.files, '--dry-run'];
+    expect((await runHawser(hawser.folder, {}, words)).code).to.equal(1);
+    const { code, stderr } = await runHawser(hawser.folder, { PGPASSWORD: password }, words);
+    expect(code, stderr).to.equal(0);
   });
 
   it('comes whole, and says the same as the dry run', async () => {
@@ -288,6 +300,26 @@ describe('a site of OpenDSC that moves', () => {
       before.filter(({ actorName }) => actorName === 'import-opendsc'),
     );
     expect(report.nodesAwaiting).to.equal(1);
+  });
+
+  it('awaits the certificate by which a node replaced its own there, unless it has called here', async () => {
+    const { node, farmNode, identity, source } = site;
+    const replaced = await makeClientCertificate({ commonName: 'farm-1.example.org' });
+    source.replaceCertificate(farmNode, replaced.cert);
+    source.replaceCertificate(node, (await makeClientCertificate({ commonName: 'web-1.example.org' })).cert);
+    const again = await write(source);
+    const ended = await importInto(hawser, again);
+    rmSync(again.files, { recursive: true });
+    expect(ended.code, ended.stderr).to.equal(0);
+    expect(ended.stdout).to.match(/^There was nothing to import from /);
+    expect(ended.stdout).to.match(/^ {2}nodes +2 +0 +2 +0 +0$/m);
+    const awaited = await auditEntries(hawser, '?action=node.certificate_awaited');
+    expect(awaited.map(({ resourceId }) => resourceId)).to.deep.equal([farmNode.id]);
+    const checksum = (of: Named, certificate: ClientCertificate) =>
+      hawser.client(certificate).get(`/api/v1/nodes/${of.id}/configuration/checksum`);
+    await ok(200, checksum(farmNode, replaced));
+    await ok(200, checksum(node, identity));
+    expect(await awaiting()).to.equal('0');
   });
 
   it('gives doctor nothing to say', async () => {

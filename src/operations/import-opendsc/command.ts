@@ -11,11 +11,12 @@ const PROGRESS = 2 * SECOND;
 
 export const importCommand: Command = {
   name: 'import-opendsc',
-  help: 'bring what an OpenDSC server holds into this server, which must not run; exit code 2 where something is left out',
+  help: 'bring what an OpenDSC server holds into this server, which must not run; exit code 2 if something is left out or, with --check, served otherwise',
   options: {
     ...{ database: 'file or URL', files: 'folder', skip: 'kinds' },
     ...{ 'dry-run': null, check: null, json: null },
   },
+  required: ['database', 'files'],
   run,
 };
 
@@ -25,7 +26,7 @@ async function run({ config, clock, options }: Call): Promise<number> {
   const [{ importOpenDsc, checkOpenDsc }, { describeImport, isAllIn }, { describeCheck }] = await Promise.all(
     [import('./import.ts'), import('./report.ts'), import('./check/check.ts')],
   );
-  const source = { database: required(options, 'database'), files: required(options, 'files') };
+  const source = { database: String(options['database']), files: String(options['files']) };
   const isDryRun = options['dry-run'] === true;
   const skip = readKinds(options['skip']);
   const given = { config, clock, ...source, onProgress: progress() };
@@ -41,12 +42,6 @@ async function run({ config, clock, options }: Call): Promise<number> {
   const text = options['json'] ? toJson(report) : describeImport(report, isDryRun);
   process.stdout.write(text);
   return isAllIn(report) ? 0 : EXIT_NOT_ALL;
-}
-
-function required(options: Call['options'], name: string): string {
-  const value = options[name];
-  if (typeof value === 'string' && value !== '') return value;
-  throw new UsageError(`import-opendsc: --${name} is missing`);
 }
 
 /** The kinds between commas. */

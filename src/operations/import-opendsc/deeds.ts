@@ -25,7 +25,11 @@ import type { DocumentType } from '../../domain/parameter-document.ts';
 import type { GrantKind, GrantLevel } from '../../domain/permissions.ts';
 import { writeCheckIns } from '../../pull/check-ins.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
-import { type AwaitedCertificate, awaitCertificate } from '../../security/awaiting-certificates.ts';
+import {
+  type AwaitedCertificate,
+  awaitAnother,
+  awaitCertificate,
+} from '../../security/awaiting-certificates.ts';
 import type { NewResource } from '../../versions/resources.ts';
 import type { ParameterScope } from '../../versions/store.ts';
 
@@ -68,6 +72,7 @@ export type RowDeed =
       createdAt: number;
       lastCheckIn: number | null;
     }
+  | { do: 'awaitAnother'; nodeId: string; fqdn: string; certificate: AwaitedCertificate }
   | { do: 'tagNode'; nodeId: string; scopeValueId: string }
   | ({ do: 'assign'; nodeId: string } & CheckedAssignment)
   | {
@@ -137,6 +142,11 @@ const ROW_DEEDS: RowDeeds = {
     if (lastCheckIn !== null) await writeCheckIns(trx, [[id, lastCheckIn]]);
     const details = { fqdn, awaiting: certificate.sha1Thumbprint };
     await recordAudit(trx, actor, { action: 'node.registered', resourceId: id, details });
+  },
+  async awaitAnother(trx, actor, { nodeId, fqdn, certificate }) {
+    if (!(await awaitAnother(trx, nodeId, certificate, actor.at))) return;
+    const details = { fqdn, awaiting: certificate.sha1Thumbprint };
+    await recordAudit(trx, actor, { action: 'node.certificate_awaited', resourceId: nodeId, details });
   },
   tagNode,
   assign: (trx, actor, { nodeId, ...checked }) => assignChecked(trx, actor, nodeId, checked),

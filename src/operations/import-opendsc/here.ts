@@ -12,6 +12,7 @@ import type { CompositeDocument } from '../../domain/composite-document.ts';
 import type { RepositoryKind } from '../../git/types.ts';
 import { groupBy } from '../../lib/group-by.ts';
 import { CompositeReader } from '../../resolve/composites.ts';
+import { type AwaitedCertificate, isAwaiting } from '../../security/awaiting-certificates.ts';
 import { PASSWORD_FILE } from '../../security/built-ins.ts';
 import type { GitStore, VersionRef } from '../../versions/store.ts';
 import { ONLY_SERIES } from '../../versions/types.ts';
@@ -67,6 +68,8 @@ export interface HereNode {
     configurationModeInterval: string | null;
     reportCompliance: number | null;
   };
+  /** Null for a node that has shown its certificate. */
+  awaited: AwaitedCertificate | null;
 }
 
 /** The keys of sets and maps of two or more ids have a space between them. */
@@ -157,7 +160,8 @@ async function readFleet(
   read: Db,
 ): Promise<Pick<Here, 'nodes' | 'certificates' | 'tags' | 'assignments' | 'grants'>> {
   const nodes = await read.selectFrom('nodes').selectAll().execute();
-  const certificates = await read.selectFrom('node_certificates').select('sha1_thumbprint').execute();
+  const certificates = await read.selectFrom('node_certificates').selectAll().execute();
+  const awaited = new Map(certificates.filter(isAwaiting).map((row) => [row.node_id, toAwaited(row)]));
   const tags = await read.selectFrom('node_tags').selectAll().execute();
   const assignments = await read.selectFrom('assignments').selectAll().execute();
   const grants = await read.selectFrom('grants').selectAll().execute();
@@ -169,7 +173,7 @@ async function readFleet(
           configurationModeInterval: row.desired_configuration_mode_interval,
           reportCompliance: row.desired_report_compliance,
         };
-        return [row.id, { fqdn: row.fqdn, desired }];
+        return [row.id, { fqdn: row.fqdn, desired, awaited: awaited.get(row.id) ?? null }];
       }),
     ),
     certificates: new Set(certificates.flatMap((row) => row.sha1_thumbprint ?? [])),
@@ -182,6 +186,10 @@ async function readFleet(
       }),
     ),
   };
+}
+
+function toAwaited(row: Row<'node_certificates'>): AwaitedCertificate {
+  return { sha1Thumbprint: row.thumbprint, subject: row.subject, notAfter: row.not_after };
 }
 
 function toAssignment(row: Row<'assignments'>): Assignment {

@@ -23,7 +23,7 @@ import { type CheckReport, checkMove } from './check/check.ts';
 import { type Deed, doInDatabase, isRowDeed } from './deeds.ts';
 import { type HereTools, readHere } from './here.ts';
 import type { ImportReport, Kind } from './kinds.ts';
-import { lookAtFiles } from './look-at-files.ts';
+import { type FileStates, lookAtFiles } from './look-at-files.ts';
 import { makePlan } from './plan/make-plan.ts';
 import { unknownPermissions } from './plan/people.ts';
 import type { Plan } from './plan/plan.ts';
@@ -51,6 +51,7 @@ interface Source {
   name: string;
   site: SourceSite;
   files: SourceFiles;
+  states: FileStates;
 }
 
 /** Deeds of one transaction. */
@@ -64,7 +65,11 @@ const TOGETHER = 200;
 export async function importOpenDsc(options: ImportOptions): Promise<ImportReport> {
   const { site, name } = await readSite(options.database);
   const files = await openSourceFiles(options.files);
-  const source = { name, site, files };
+  // A folder of another database is found out before anything is made here.
+  const states = await lookAtFiles(site, files, options.skip, (done, all) =>
+    options.onProgress('files read', done, all),
+  );
+  const source = { name, site, files, states };
   return options.isDryRun ? dryRun(options, source) : runImport(options, source);
 }
 
@@ -93,7 +98,7 @@ async function dryRun(options: ImportOptions, source: Source): Promise<ImportRep
 
 async function runImport(options: ImportOptions, source: Source): Promise<ImportReport> {
   const { config, clock } = options;
-  await requireThisRelease(config);
+  await requireThisRelease(config, { isStopped: true });
   return withStores(options, config, async (stores) => {
     const { database, store } = stores;
     const actor = { ...systemActor(clock.now()), name: 'import-opendsc' };
@@ -104,9 +109,8 @@ async function runImport(options: ImportOptions, source: Source): Promise<Import
   });
 }
 
-async function planFor(options: ImportOptions, { site, files }: Source, target: HereTools): Promise<Plan> {
-  const { skip, config, clock, onProgress } = options;
-  const states = await lookAtFiles(site, files, skip, (done, all) => onProgress('files read', done, all));
+async function planFor(options: ImportOptions, { site, states }: Source, target: HereTools): Promise<Plan> {
+  const { skip, config, clock } = options;
   const here = await readHere(target, site);
   return makePlan({ site, files: states, here, skip, limits: config.limits, now: clock.now() });
 }
@@ -127,13 +131,12 @@ async function carryOut(
   const writer = new VersionsWriter(tools, source, actor);
   // In PostgreSQL the password that it holds may have gone in a run that was killed before it removed the file.
   if (!plan.input.here.hasFirstPassword) await forgetInitialPassword(config.dataDir);
-  const all = plan.deeds.length;
-  let done = 0;
-  const tell = (kind: string, more: number) => {
-    done += more;
-    onProgress(kind, done, all);
-  };
   for (const { kind, deeds } of runsOf(plan)) {
+    let done = 0;
+    const tell = (more: number) => {
+      done += more;
+      onProgress(kind, done, deeds.length);
+    };
     const rows = deeds.filter(isRowDeed);
     for (let at = 0; at < rows.length; at += TOGETHER) {
       const batch = rows.slice(at, at + TOGETHER);
@@ -141,10 +144,10 @@ async function carryOut(
         for (const deed of batch) await doInDatabase(trx, actor, deed);
       });
       if (batch.some((deed) => deed.do === 'takePassword')) await forgetInitialPassword(config.dataDir);
-      tell(kind, batch.length);
+      tell(batch.length);
     }
     const others = deeds.filter((deed) => !isRowDeed(deed));
-    await writer.doAll(others, () => tell(kind, 1));
+    await writer.doAll(others, () => tell(1));
   }
 }
 
@@ -166,8 +169,8 @@ function toReport({ name, site }: Source, plan: Plan, nodesAwaiting: number): Im
   return { source: name, kinds: plan.kinds, notCarried, nodesAwaiting };
 }
 
-/** @throws Error where the database has tables of another release */
-async function requireThisRelease(config: Config): Promise<void> {
+/** @throws Error where the database has tables of another release; HawserError `folder_in_use` if servers must not run and do */
+async function requireThisRelease(config: Config, { isStopped = false } = {}): Promise<void> {
   const inspected = await inspectDatabase(config);
   try {
     const read = await readerOf(inspected);
@@ -177,7 +180,7 @@ async function requireThisRelease(config: Config): Promise<void> {
       throw new Error(
         'the database of this server is of another release; start the server of this one first',
       );
-    if (listsServers(read)) await refuseRunningServers(read);
+    if (isStopped && listsServers(read)) await refuseRunningServers(read);
   } finally {
     await inspected.close();
   }

@@ -17,7 +17,7 @@ export function describeImport(report: ImportReport, isDryRun: boolean): string 
       [kind, found, imported, alreadyThere, conflicts.length, leftOut.length].map(String),
     );
   const paragraphs = [
-    `${isDryRun ? 'Nothing was written. An import would bring in' : 'Imported'} from ${report.source}:`,
+    `${titleOf(report, isDryRun)} ${report.source}:`,
     printTable([[...COLUMNS], ...rows]),
     ...refusals('Conflicts: here is another one, which stays', report, 'conflicts'),
     ...refusals('Left out', report, 'leftOut'),
@@ -28,6 +28,11 @@ export function describeImport(report: ImportReport, isDryRun: boolean): string 
       `Nodes that have not called with their certificate yet: ${report.nodesAwaiting}. The first call of each binds it.\n`,
     );
   return paragraphs.join('\n');
+}
+
+function titleOf({ kinds }: ImportReport, isDryRun: boolean): string {
+  if (isDryRun) return 'Nothing was written. An import would bring in from';
+  return kinds.some(({ imported }) => imported > 0) ? 'Imported from' : 'There was nothing to import from';
 }
 
 function refusals(title: string, { kinds }: ImportReport, which: 'conflicts' | 'leftOut'): string[] {

@@ -253,16 +253,13 @@ export class OpenDscSite {
   node(options: NodeOptions): Named {
     const { fqdn, assignment, tags = [], mode, source = 'Pull' } = options;
     const { certificate = randomCertificate(fqdn) } = options;
-    const stored = typeof certificate === 'string' ? storedCertificate(certificate) : certificate;
     const { Id } = this.add('Nodes', {
       Id: options.id ?? null,
       Fqdn: fqdn,
       ConfigurationName: assignment?.configuration?.name ?? assignment?.composite?.name ?? null,
       ConfigurationSource: source === 'Pull' ? 1 : 0,
       ConfigurationMode: mode === undefined ? null : MODES.indexOf(mode),
-      CertificateThumbprint: stored.thumbprint,
-      CertificateSubject: stored.subject,
-      CertificateNotAfter: stored.notAfter,
+      ...certificateColumns(certificate),
       Status: 'Unknown',
       LcmStatus: 'Unknown',
       ...options.columns,
@@ -278,6 +275,11 @@ export class OpenDscSite {
       });
     for (const { id } of tags) this.add('NodeTags', { NodeId: Id, ScopeValueId: id });
     return { id: Id, name: fqdn };
+  }
+
+  /** The node has replaced its certificate. */
+  replaceCertificate({ id }: Named, certificate: string): void {
+    Object.assign(this.rowsOf('Nodes').find(({ Id }) => Id === id) ?? {}, certificateColumns(certificate));
   }
 
   private named(table: string, row: Row & { Name: string }): Named {
@@ -297,4 +299,13 @@ export class OpenDscSite {
   } = {}): Promise<WrittenSite> {
     return writeSite(this, engine, folder ?? mkdtempSync(join(tmpdir(), 'opendsc-')));
   }
+}
+
+function certificateColumns(certificate: NonNullable<NodeOptions['certificate']>): Row {
+  const stored = typeof certificate === 'string' ? storedCertificate(certificate) : certificate;
+  return {
+    CertificateThumbprint: stored.thumbprint,
+    CertificateSubject: stored.subject,
+    CertificateNotAfter: stored.notAfter,
+  };
 }

@@ -6,25 +6,29 @@ import { formatDuration } from '../../../domain/duration.ts';
 import { normalizeHostName } from '../../../domain/names.ts';
 import type { GrantKind } from '../../../domain/permissions.ts';
 import type { VersionConstraint } from '../../../domain/version-choice.ts';
+import type { AwaitedCertificate } from '../../../security/awaiting-certificates.ts';
+import type { Deed } from '../deeds.ts';
+import type { HereNode } from '../here.ts';
 import type { Kind } from '../kinds.ts';
 import type { SourceAssignment, SourceGrant, SourceNode } from '../source/site.ts';
 import { compositeKey } from './composites.ts';
 import { Clash, here, LeftOut, made, type Plan, requireSame } from './plan.ts';
 
 export function planNodes(plan: Plan): void {
-  for (const { fqdn } of plan.input.here.nodes.values()) plan.nodeNames.add(fqdn);
+  const idsHere = new Map([...plan.input.here.nodes].map(([id, { fqdn }]) => [fqdn, id]));
+  for (const fqdn of idsHere.keys()) plan.nodeNames.add(fqdn);
   plan.judge('nodes', plan.input.site.nodes, {
     id: ({ id }) => id,
     name: ({ fqdn }) => fqdn,
-    judge: (node) => judgeNode(plan, node),
+    judge: (node) => judgeNode(plan, node, idsHere),
   });
 }
 
 const SHA1 = /^[0-9A-Fa-f]{40}$/;
 
-function judgeNode(plan: Plan, node: SourceNode) {
+function judgeNode(plan: Plan, node: SourceNode, idsHere: ReadonlyMap<string, string>) {
   const { here: own, now, skip } = plan.input;
-  const { id, certificateThumbprint, certificateNotAfter: notAfter } = node;
+  const { id } = node;
   const fqdn = normalizeHostName(node.fqdn);
   if (fqdn === null) throw new LeftOut('Not a host name');
   plan.once('nodes', fqdn);
@@ -36,15 +40,13 @@ function judgeNode(plan: Plan, node: SourceNode) {
   const row = own.nodes.get(id);
   if (row !== undefined) {
     requireSame(row, { fqdn, desired });
-    return here({ id, name: fqdn });
+    return here({ id, name: fqdn }, replacedCertificate(plan, node, row));
   }
-  const other = [...own.nodes].find(([, each]) => each.fqdn === fqdn);
-  if (other) throw new Clash(`It is registered here with the id ${other[0]}`);
-  if (!SHA1.test(certificateThumbprint) || notAfter === null)
-    throw new LeftOut('What is known of its certificate is no SHA-1 with an end');
-  const sha1Thumbprint = certificateThumbprint.toUpperCase();
-  plan.once('nodes', sha1Thumbprint);
-  if (own.certificates.has(sha1Thumbprint)) throw new Clash('Its certificate is that of another node here');
+  const other = idsHere.get(fqdn);
+  if (other) throw new Clash(`It is registered here with the id ${other}`);
+  const certificate = certificateOf(node);
+  if (certificate === null) throw new LeftOut('What is known of its certificate is no SHA-1 with an end');
+  requireFree(plan, certificate);
   if (!skip.has('nodes')) plan.nodeNames.add(fqdn);
   const interval = node.configurationModeInterval;
   const row_ = {
@@ -56,9 +58,31 @@ function judgeNode(plan: Plan, node: SourceNode) {
     desired_configuration_mode_interval: desired.configurationModeInterval,
     desired_report_compliance: desired.reportCompliance,
   };
-  const certificate = { sha1Thumbprint, subject: node.certificateSubject, notAfter };
   const at = { createdAt: node.createdAt ?? now, lastCheckIn: node.lastCheckIn };
   return made({ do: 'insertNode', id, fqdn, settings: row_, certificate, ...at }, { id, name: fqdn });
+}
+
+/** Null where too little is known of it to recognise it. */
+function certificateOf(node: SourceNode): AwaitedCertificate | null {
+  const { certificateThumbprint, certificateSubject: subject, certificateNotAfter: notAfter } = node;
+  if (!SHA1.test(certificateThumbprint) || notAfter === null) return null;
+  return { sha1Thumbprint: certificateThumbprint.toUpperCase(), subject, notAfter };
+}
+
+/** @throws LeftOut, Clash where another node has the certificate */
+function requireFree(plan: Plan, { sha1Thumbprint }: AwaitedCertificate): void {
+  plan.once('nodes', sha1Thumbprint);
+  if (plan.input.here.certificates.has(sha1Thumbprint))
+    throw new Clash('Its certificate is that of another node here');
+}
+
+/** A node that still calls the other server may have replaced its certificate there since the last import. */
+function replacedCertificate(plan: Plan, node: SourceNode, { fqdn, awaited }: HereNode): Deed[] {
+  const certificate = certificateOf(node);
+  if (awaited === null || certificate === null || certificate.sha1Thumbprint === awaited.sha1Thumbprint)
+    return [];
+  requireFree(plan, certificate);
+  return [{ do: 'awaitAnother', nodeId: node.id, fqdn, certificate }];
 }
 
 const durationText = (milliseconds: number | null) =>

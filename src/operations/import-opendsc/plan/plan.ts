@@ -36,9 +36,10 @@ export interface Standing {
   name: string;
 }
 
-/** What a thing becomes: the deeds are empty where it is here already. */
+/** What a thing becomes. */
 interface Judged {
   standing?: Standing;
+  isThere: boolean;
   deeds: readonly Deed[];
 }
 
@@ -65,6 +66,7 @@ export class Plan {
   private readonly reports = new Map<Kind, KindReport>();
   private readonly standing = new Map<string, Standing>();
   private readonly names = new Map<string, string>();
+  private readonly clashing = new Set<string>();
   private readonly taken = new Set<string>();
   private readonly spellings = new Map<string, string>();
 
@@ -93,12 +95,11 @@ export class Plan {
       const id = judging.id?.(thing);
       if (id !== undefined) this.names.set(`${kind} ${id}`, name);
       report.found += 1;
-      const judged = this.tryToJudge(() => judging.judge(thing), name, report);
-      if (judged === null || (isSkipped && judged.deeds.length > 0)) continue;
+      const judged = this.tryToJudge(() => judging.judge(thing), { key: `${kind} ${id}`, name }, report);
+      if (judged === null || (isSkipped && !judged.isThere)) continue;
       if (id !== undefined && judged.standing) this.standing.set(`${kind} ${id}`, judged.standing);
-      if (judged.deeds.length === 0) report.alreadyThere += 1;
-      else report.imported += 1;
-      for (const deed of judged.deeds) this.deeds.push({ kind, name, deed });
+      report[judged.isThere ? 'alreadyThere' : 'imported'] += 1;
+      if (!isSkipped) for (const deed of judged.deeds) this.deeds.push({ kind, name, deed });
     }
   }
 
@@ -111,9 +112,9 @@ export class Plan {
     if (standing !== undefined) return standing;
     const noun = kind.slice(0, -1);
     const name = this.names.get(`${kind} ${id}`);
-    throw new LeftOut(
-      name === undefined ? `Its ${noun} does not exist there` : `Its ${noun} ${name} is left out`,
-    );
+    if (name === undefined) throw new LeftOut(`Its ${noun} does not exist there`);
+    const fate = this.clashing.has(`${kind} ${id}`) ? 'in conflict' : 'left out';
+    throw new LeftOut(`Its ${noun} ${name} is ${fate}`);
   }
 
   /**
@@ -142,25 +143,34 @@ export class Plan {
     return made;
   }
 
-  private tryToJudge(judge: () => Judged, name: string, report: KindReport): Judged | null {
+  private tryToJudge(
+    judge: () => Judged,
+    { key, name }: { key: string; name: string },
+    report: KindReport,
+  ): Judged | null {
     try {
       return judge();
     } catch (error) {
-      const refusal: Refusal = { name, reason: reasonOf(error) };
+      const refusal: Refusal = { name, reason: reasonOf(error, name) };
+      if (error instanceof Clash) this.clashing.add(key);
       (error instanceof Clash ? report.conflicts : report.leftOut).push(refusal);
       return null;
     }
   }
 }
 
-/** A thing that is here already. */
-export function here(standing?: Standing): Judged {
-  return { deeds: [], ...(standing && { standing }) };
+/** A thing that is here already. The deeds bring what moves by itself up to date. */
+export function here(standing?: Standing, deeds: readonly Deed[] = []): Judged {
+  return { isThere: true, deeds, ...(standing && { standing }) };
 }
 
 /** A thing that the deeds bring here. */
 export function made(deeds: Deed | readonly Deed[], standing?: Standing): Judged {
-  return { deeds: Array.isArray(deeds) ? deeds : [deeds as Deed], ...(standing && { standing }) };
+  return {
+    isThere: false,
+    deeds: Array.isArray(deeds) ? deeds : [deeds as Deed],
+    ...(standing && { standing }),
+  };
 }
 
 /**
@@ -186,11 +196,16 @@ export function requireFreeId<R extends { id: string }>(
 }
 
 /** The sentence of an error by which a thing is refused. @throws the error where it is a fault of the program */
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, name: string): string {
   if (error instanceof LeftOut || error instanceof Clash) return error.message;
-  if (error instanceof HawserError) return error.message;
+  if (error instanceof HawserError) return withoutStop(error.message);
   if (!(error instanceof ZodError)) throw error;
-  const [issue] = error.issues;
-  const member = issue?.path.join('.');
-  return member ? `${member}: ${issue?.message}` : (issue?.message ?? error.message);
+  const [{ path, message }] = error.issues as [ZodError['issues'][number]];
+  const member = path.join('.');
+  return withoutStop(member === '' || member === name ? message : `${member}: ${message}`);
+}
+
+/** The messages of rules are sentences of their own; in a report all reasons have one form. */
+function withoutStop(sentence: string): string {
+  return sentence.replace(/\.$/, '');
 }
