@@ -12,6 +12,8 @@ export interface KnownVersion {
 
 export class KnownVersions {
   private readonly versions: KnownVersion[];
+  /** The published ones, highest first, because each node of a fleet asks for one. Null after a change. */
+  private offered: KnownVersion[] | null = null;
 
   constructor(versions: Iterable<KnownVersion> = []) {
     this.versions = [...versions];
@@ -19,6 +21,7 @@ export class KnownVersions {
 
   add(version: KnownVersion): void {
     this.versions.push(version);
+    this.offered = null;
   }
 
   get(version: string): KnownVersion | undefined {
@@ -36,7 +39,8 @@ export class KnownVersions {
 
   /** What a node would get, or null. */
   choose(constraint: VersionConstraint): KnownVersion | null {
-    return chooseVersion(this.versions.filter(isOffered).sort(highestFirst), constraint);
+    this.offered ??= this.versions.filter(isOffered).sort(highestFirst);
+    return chooseVersion(this.offered, constraint);
   }
 }
 
