@@ -47,7 +47,7 @@ describe('a fleet that moves from OpenDSC', () => {
     const own = { configuration: web, scopeType: site.nodeScope, value: 'n4711.example.org' };
     site.parameters({ ...own, text: 'parameters: {port: 8080}\n' });
     written = await write(site);
-    expect((await importInto(hawser, written)).code).to.equal(0);
+    expect((await importInto(hawser, written, {})).code).to.equal(0);
     expect(await checkMove(hawser, written)).to.deep.equal({
       code: 0,
       report: { compared: NODES, differences: [] },

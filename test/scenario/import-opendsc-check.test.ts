@@ -25,7 +25,7 @@ describe('import-opendsc --check', () => {
 
   async function move(site: OpenDscSite): Promise<number | null> {
     written = await write(site);
-    return (await importInto(hawser, written)).code;
+    return (await importInto(hawser, written, {})).code;
   }
 
   it('finds a composite with its children, prereleases, passthroughs and quotes as they were served there', async () => {

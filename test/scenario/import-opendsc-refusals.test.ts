@@ -33,7 +33,7 @@ describe('an import from OpenDSC', () => {
     const written = await write(site);
     folders.push(written.files);
     spoil(written.files);
-    return importInto(hawser, written, ...words);
+    return importInto(hawser, written, {}, ...words);
   }
 
   const imported = async (...given: Parameters<typeof run>) => {
@@ -111,7 +111,9 @@ describe('an import from OpenDSC', () => {
       site.node({ fqdn: 'a.example.org', assignment: { composite: farm } });
       site.node({ fqdn: 'b.example.org', assignment: { configuration: web } });
       const { leftOut } = await imported();
-      expect(leftOut('composite versions')[0]?.reason).to.equal('Its child web has no published version');
+      expect(leftOut('composite versions')[0]?.reason).to.equal(
+        'The child web has no published version that is offered',
+      );
       expect(leftOut('assignments').map(({ reason }) => reason)).to.deep.equal([
         'No published version of the configuration fits this assignment',
         'No published version of the configuration fits this assignment',

@@ -175,7 +175,7 @@ describe('a site of OpenDSC that moves', () => {
 
   it('is described by a dry run, which writes nothing', async () => {
     const before = hawser.has('configurations/web.git');
-    const ended = await importInto(hawser, written, '--dry-run', '--json');
+    const ended = await importInto(hawser, written, {}, '--dry-run', '--json');
     const report = reportOf(ended);
     expect(ended.code).to.equal(0);
     for (const [kind, counts] of Object.entries(KINDS_OF_SITE))
@@ -197,7 +197,7 @@ describe('a site of OpenDSC that moves', () => {
   });
 
   it('comes whole, and says the same as the dry run', async () => {
-    const ended = await importInto(hawser, written, '--json');
+    const ended = await importInto(hawser, written, {}, '--json');
     const report = reportOf(ended);
     expect(ended.code).to.equal(0);
     for (const [kind, counts] of Object.entries(KINDS_OF_SITE))
@@ -293,7 +293,7 @@ describe('a site of OpenDSC that moves', () => {
 
   it('is there already when it is imported again, and stays as it is', async () => {
     const before = await auditEntries(hawser, '?take=1000');
-    const report = reportOf(await importInto(hawser, written, '--json'));
+    const report = reportOf(await importInto(hawser, written, {}, '--json'));
     for (const { kind, found, alreadyThere } of report.kinds) expect(alreadyThere, kind).to.equal(found);
     const after = await auditEntries(hawser, '?take=1000');
     expect(after.filter(({ actorName }) => actorName === 'import-opendsc')).to.deep.equal(
@@ -308,7 +308,7 @@ describe('a site of OpenDSC that moves', () => {
     source.replaceCertificate(farmNode, replaced.cert);
     source.replaceCertificate(node, (await makeClientCertificate({ commonName: 'web-1.example.org' })).cert);
     const again = await write(source);
-    const ended = await importInto(hawser, again);
+    const ended = await importInto(hawser, again, {});
     rmSync(again.files, { recursive: true });
     expect(ended.code, ended.stderr).to.equal(0);
     expect(ended.stdout).to.match(/^There was nothing to import from /);

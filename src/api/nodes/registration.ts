@@ -68,7 +68,8 @@ export async function registerNode(
   }
 }
 
-function faultOfName(name: string): string {
+/** Why the name is no host name, as a sentence. */
+export function faultOfName(name: string): string {
   const rule = 'Not a host name: labels of letters, digits, hyphens and underscores, with dots between them';
   const isAscii = /^\p{ASCII}*$/u.test(name);
   return isAscii ? rule : 'Not a host name in ASCII: write it in punycode, such as xn--bcher-kva.example';

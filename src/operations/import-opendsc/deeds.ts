@@ -1,7 +1,7 @@
 /** What an import does, as data, and how it is done: by the functions by which requests write too. */
 
 import type { Insertable } from 'kysely';
-import { setPassword } from '../../api/auth/queries.ts';
+import { setAttemptState, setPassword } from '../../api/auth/queries.ts';
 import { changeOwnSettings, type OwnChange } from '../../api/configurations/queries.ts';
 import { createGroup, insertMapping } from '../../api/groups/change.ts';
 import { GROUP_MEMBERS, GROUP_ROLES } from '../../api/groups/queries.ts';
@@ -17,6 +17,7 @@ import { createScopeType } from '../../api/scope-types/changes.ts';
 import { addScopeValue, SCOPE_TYPES } from '../../api/scope-types/queries.ts';
 import type { NewScopeType, NewScopeValue } from '../../api/scope-types/schemas.ts';
 import { saveSettings } from '../../api/settings/queries.ts';
+import { insertIdentity } from '../../api/sign-in/accounts.ts';
 import { insertUser } from '../../api/users/change.ts';
 import { USER_ROLES } from '../../api/users/queries.ts';
 import type { Db } from '../../db/database.ts';
@@ -39,7 +40,7 @@ interface Named {
 }
 
 /** A version that is written. `isThere` where its draft is here already, and is only to be published. */
-interface WrittenVersion {
+export interface WrittenVersion {
   version: string;
   /** Whom the source names as its author. */
   author: string | null;
@@ -55,7 +56,20 @@ export type RowDeed =
   | { do: 'switchOffScopeType'; id: string }
   | ({ do: 'addScopeValue'; id: string; scopeType: Named } & NewScopeValue)
   | { do: 'insertUser'; user: Parameters<typeof insertUser>[2] }
-  | { do: 'takePassword'; userId: string; username: string; hash: string; mustChange: boolean }
+  | {
+      do: 'takePassword';
+      userId: string;
+      username: string;
+      hash: string;
+      mustChange: boolean;
+      failures: number;
+      lockoutEnd: number | null;
+    }
+  | {
+      do: 'linkIdentity';
+      user: { id: string; username: string };
+      identity: Parameters<typeof insertIdentity>[3];
+    }
   | { do: 'createGroup'; id: string; content: GroupContent }
   | { do: 'insertRole'; id: string; content: RoleContent }
   | { do: 'join'; set: keyof typeof SETS; ownerId: string; id: string }
@@ -123,10 +137,12 @@ const ROW_DEEDS: RowDeeds = {
   },
   addScopeValue,
   insertUser: (trx, actor, { user }) => insertUser(trx, actor, user),
-  async takePassword(trx, actor, { userId, username, hash, mustChange }) {
+  async takePassword(trx, actor, { userId, username, hash, mustChange, failures, lockoutEnd }) {
     await setPassword(trx, { userId, hash, mustChange, now: actor.at, keepSession: null });
+    await setAttemptState(trx, userId, { failures, lockoutEnd });
     await recordAudit(trx, actor, { action: 'password.reset', resourceId: userId, details: { username } });
   },
+  linkIdentity: (trx, actor, { user, identity }) => insertIdentity(trx, actor, user, identity),
   createGroup: (trx, actor, { id, content }) => createGroup(trx, { actor }, content, id),
   insertRole: (trx, actor, { id, content }) => insertRole(trx, actor, content, id),
   join: (trx, actor, { set, ownerId, id }) => SETS[set].join(trx, actor, ownerId, [id]),

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Selectable } from 'kysely';
 import { findOwnSettings, type OwnSettings } from '../../api/configurations/queries.ts';
+import type { Config } from '../../config.ts';
 import type { Db } from '../../db/database.ts';
 import type { Assignment } from '../../db/node-lookup.ts';
 import type { Schema } from '../../db/schema.ts';
@@ -14,6 +15,7 @@ import { groupBy } from '../../lib/group-by.ts';
 import { CompositeReader } from '../../resolve/composites.ts';
 import { type AwaitedCertificate, isAwaiting } from '../../security/awaiting-certificates.ts';
 import { PASSWORD_FILE } from '../../security/built-ins.ts';
+import { readProviders } from '../../security/openid/providers-file.ts';
 import type { GitStore, VersionRef } from '../../versions/store.ts';
 import { ONLY_SERIES } from '../../versions/types.ts';
 import type { SourceSite } from './source/site.ts';
@@ -82,6 +84,9 @@ export interface Here {
   /** The id of the group or user, and that of the user or role. */
   memberships: Record<'group_members' | 'user_roles' | 'group_roles', ReadonlySet<string>>;
   mappings: readonly Row<'external_group_mappings'>[];
+  identities: readonly Row<'identities'>[];
+  /** The issuers of the identity providers, by their names. */
+  providers: ReadonlyMap<string, string>;
   /** The settings that were set, by name. */
   settings: ReadonlyMap<string, unknown>;
   ownSettings: ReadonlyMap<string, OwnSettings>;
@@ -104,10 +109,11 @@ export interface HereTools {
   read: Db;
   store: GitStore;
   dataDir: string;
+  config: Pick<Config, 'oidcFile' | 'environment'>;
 }
 
 /** Reads all that a plan has to know. */
-export async function readHere({ read, store, dataDir }: HereTools, site: SourceSite): Promise<Here> {
+export async function readHere({ read, store, dataDir, config }: HereTools, site: SourceSite): Promise<Here> {
   const all = <T extends keyof Schema>(table: T) =>
     read.selectFrom(table).selectAll().execute() as unknown as Promise<Row<T>[]>;
   const permissions = groupBy(await all('role_permissions'), (row) => row.role_id);
@@ -128,6 +134,8 @@ export async function readHere({ read, store, dataDir }: HereTools, site: Source
       group_roles: pairs(await all('group_roles'), 'group_id', 'role_id'),
     },
     mappings: await all('external_group_mappings'),
+    identities: await all('identities'),
+    providers: readIssuers(config),
     settings: new Map((await all('server_settings')).map(({ name, value }) => [name, JSON.parse(value)])),
     ownSettings: await readOwnSettings(read),
     registrationKeys: await all('registration_keys'),
@@ -136,6 +144,13 @@ export async function readHere({ read, store, dataDir }: HereTools, site: Source
     ...(await readFleet(read)),
     hasFirstPassword: await hasFirstPassword(read, dataDir),
   };
+}
+
+function readIssuers({ oidcFile, environment }: HereTools['config']): Map<string, string> {
+  if (oidcFile === null) return new Map();
+  return new Map(
+    readProviders(oidcFile, environment === 'development').map((each) => [each.name, each.issuer]),
+  );
 }
 
 const namesOf = (rows: readonly { name: string }[]) => new Set(rows.map(({ name }) => name));

@@ -102,7 +102,7 @@ async function runImport(options: ImportOptions, source: Source): Promise<Import
   return withStores(options, config, async (stores) => {
     const { database, store } = stores;
     const actor = { ...systemActor(clock.now()), name: 'import-opendsc' };
-    const target = { read: database.read, store, dataDir: config.dataDir };
+    const target = { read: database.read, store, dataDir: config.dataDir, config };
     const plan = await planFor(options, source, target);
     await carryOut(options, stores, { plan, source, actor });
     return toReport(source, plan, await countAwaiting(database.read));
@@ -164,8 +164,11 @@ function runsOf({ deeds }: Plan): { kind: Kind; deeds: Deed[] }[] {
 
 function toReport({ name, site }: Source, plan: Plan, nodesAwaiting: number): ImportReport {
   const names = unknownPermissions(site.roles);
-  const unknown = { kind: 'permissions that are unknown here', count: names.length, names };
-  const notCarried = names.length === 0 ? site.notCarried : [...site.notCarried, unknown];
+  const listed = [
+    { kind: 'external logins', names: plan.loginsLeft },
+    ...(names.length === 0 ? [] : [{ kind: 'permissions that are unknown here', names }]),
+  ];
+  const notCarried = [...site.notCarried, ...listed.map((each) => ({ ...each, count: each.names.length }))];
   return { source: name, kinds: plan.kinds, notCarried, nodesAwaiting };
 }
 
@@ -239,7 +242,7 @@ async function withTarget<T>(options: ImportOptions, work: (target: HereTools) =
     if (read !== null) {
       const store = inspectingStore(config.reposDir, inspected.repositories);
       try {
-        return await work({ read, store, dataDir: config.dataDir });
+        return await work({ read, store, dataDir: config.dataDir, config });
       } finally {
         await store.close();
       }
@@ -258,7 +261,7 @@ async function withEmptyTarget<T>(
   const [dataDir, reposDir] = [join(folder, 'data'), join(folder, 'repos')];
   try {
     return await withStores(options, { ...options.config, dataDir, reposDir, databaseUrl: null }, (stores) =>
-      work({ read: stores.database.read, store: stores.store, dataDir }),
+      work({ read: stores.database.read, store: stores.store, dataDir, config: options.config }),
     );
   } finally {
     await rm(folder, { recursive: true, force: true });

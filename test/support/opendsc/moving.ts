@@ -15,11 +15,16 @@ export const write = (site: OpenDscSite): Promise<Written> => site.write({ engin
 
 export const sourceWords = ({ location, files }: Written) => ['--database', location, '--files', files];
 
-/** Runs the command with the server closed, and starts it again. */
-export async function importInto(hawser: Hawser, written: Written, ...words: string[]): Promise<Ended> {
+/** Runs the command with the server closed, and starts it again. @param settings are those of the command alone */
+export async function importInto(
+  hawser: Hawser,
+  written: Written,
+  settings: Record<string, string>,
+  ...words: string[]
+): Promise<Ended> {
   await hawser.server.close();
   const command = ['import-opendsc', ...sourceWords(written), ...words];
-  const ended = await runHawser(hawser.folder, {}, command);
+  const ended = await runHawser(hawser.folder, settings, command);
   await hawser.restart();
   return ended;
 }

@@ -5,7 +5,7 @@ import { escapeToken, isMapping, type Value, valueKey } from '../../../domain/va
 import { majorOf } from '../../../domain/version-order.ts';
 import { redactAt } from '../../../resolve/secrets.ts';
 import type { Offer, Part, Served } from './offer.ts';
-import { readPlain } from './plain-scalars.ts';
+import { unquoted } from './plain-scalars.ts';
 
 /** Where two servers differ, and why, as a sentence. Values are JSON; null stands for nothing too. */
 export interface Difference {
@@ -86,6 +86,15 @@ function compareParameters(there: Part, here: Part, folder: string): Difference[
     differences.push({ path, there: shown(one), here: shown(other), reason });
   };
   walk('', there.parameters ?? undefined, here.parameters ?? undefined, note);
+  for (const [scope, fault] of there.unread) {
+    const reason = `The parameter file of ${scope} there cannot be read: ${fault}`;
+    differences.push({
+      path: folder + PARAMETERS,
+      there: there.scopes.get(scope) ?? null,
+      here: null,
+      reason,
+    });
+  }
   return differences;
 }
 
@@ -104,11 +113,7 @@ function walk(pointer: string, there: Value | undefined, here: Value | undefined
 /** Whether what is there is what a reader takes the text for that is here, at any depth. */
 function lostQuotes(there: Value | undefined, here: Value | undefined): boolean {
   if (there === undefined || here === undefined) return false;
-  const read = (value: Value): Value => {
-    if (typeof value === 'string') return readPlain(value);
-    return Array.isArray(value) ? value.map(read) : value;
-  };
-  return valueKey(read(here)) === valueKey(there);
+  return valueKey(unquoted(here)) === valueKey(there);
 }
 
 function otherMajorOf(there: Part, here: Part): string | null {

@@ -85,7 +85,7 @@ export class ServedHere {
           file.version,
         ]),
       ),
-      secrets: await this.secretsOf(plan),
+      ...{ secrets: await this.secretsOf(plan), unread: new Map() },
     };
     return part;
   }

@@ -13,6 +13,8 @@ export interface Part {
   parameters: Mapping | null;
   /** The version of the parameter file of each scope that gives one, by the scope as `Region/eu`. */
   scopes: ReadonlyMap<string, string>;
+  /** Why a parameter file that counts there cannot be read by us, as a sentence, by its scope. */
+  unread: ReadonlyMap<string, string>;
   /** Parameters whose values are shown to nobody. */
   secrets: SecretNames;
 }

@@ -32,7 +32,8 @@ export function withoutQuotes(document: Mapping): Mapping {
   return new Map([...document].map(([key, value]) => [key, unquoted(value)]));
 }
 
-function unquoted(value: Value): Value {
+/** The same of any value. */
+export function unquoted(value: Value): Value {
   if (typeof value === 'string') return readPlain(value);
   if (isMapping(value)) return withoutQuotes(value);
   return Array.isArray(value) ? value.map(unquoted) : value;

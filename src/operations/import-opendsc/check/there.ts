@@ -4,6 +4,7 @@ import { mergeUntraced } from '../../../domain/merge.ts';
 import { type DocumentType, parseParameterDocument } from '../../../domain/parameter-document.ts';
 import { DEFAULT_SCOPE_TYPE_ID, NODE_SCOPE_TYPE_ID } from '../../../domain/scopes.ts';
 import type { Mapping } from '../../../domain/value.ts';
+import { isVersion } from '../../../domain/version-order.ts';
 import { HawserError } from '../../../lib/errors.ts';
 import { groupBy } from '../../../lib/group-by.ts';
 import { Places } from '../look-at-files.ts';
@@ -41,7 +42,7 @@ export class ServedThere {
   /** By configuration, scope type and value. */
   private readonly parameters: ReadonlyMap<string, SourceParameterFile[]>;
   private readonly tags: ReadonlyMap<string, Scope[]>;
-  private readonly documents = new Map<string, Promise<Mapping | null>>();
+  private readonly documents = new Map<string, Promise<Mapping | string | null>>();
   private readonly served = new Map<string, Promise<Served>>();
 
   constructor(site: SourceSite, files: SourceFiles) {
@@ -145,15 +146,17 @@ export class ServedThere {
       ? this.chooseFiles(configurationId, prereleaseChannel, scopes)
       : [];
     const documents: Mapping[] = [];
-    for (const { file } of chosen) {
+    const unread = new Map<string, string>();
+    for (const { scope, file } of chosen) {
       const document = file.isPassthrough ? null : await this.documentOf(file);
-      if (document) documents.push(document);
+      if (typeof document === 'string') unread.set(scopeName(scope), document);
+      else if (document) documents.push(document);
     }
     return {
       ...{ name: configuration?.name ?? '', version, files: new Map(files) },
       parameters: documents.length === 0 ? null : withoutQuotes(mergeUntraced(documents)),
       scopes: new Map(chosen.map(({ scope, file }) => [scopeName(scope), file.version])),
-      secrets: NOTHING,
+      ...{ secrets: NOTHING, unread },
     };
   }
 
@@ -166,22 +169,23 @@ export class ServedThere {
     });
   }
 
-  /** Null where the file is not there as the database says, or cannot be read: it was left out then. */
-  private documentOf(file: SourceParameterFile): Promise<Mapping | null> {
+  /** Null where there is no file, which is passed over there. A sentence where we cannot read it. */
+  private documentOf(file: SourceParameterFile): Promise<Mapping | string | null> {
     const known = this.documents.get(file.id) ?? this.readDocument(file);
     this.documents.set(file.id, known);
     return known;
   }
 
-  private async readDocument(file: SourceParameterFile): Promise<Mapping | null> {
-    const bytes = await this.files.parameterFile(this.places.ofParameters(file), file.checksum);
+  private async readDocument(file: SourceParameterFile): Promise<Mapping | string | null> {
+    // It is merged there whatever its checksum is.
+    const bytes = await this.files.parameterFile(this.places.ofParameters(file), null);
     if (!Buffer.isBuffer(bytes)) return null;
     // It looks at the first character, and not at the type.
     const type: DocumentType = bytes.toString('utf8').trimStart().startsWith('{') ? 'json' : 'yaml';
     try {
       return parseParameterDocument(bytes, type);
     } catch (error) {
-      if (error instanceof HawserError) return null;
+      if (error instanceof HawserError) return error.message;
       throw error;
     }
   }
@@ -195,10 +199,13 @@ function highest<T extends { version: string; createdAt: number | null }>(
   constraint: { majorVersion: number | null; prereleaseChannel: string | null },
 ): T | undefined {
   const known = new KnownVersions(
-    versions.map(({ version, createdAt }) => ({
-      ...{ version, isWithdrawn: false, createdAt: createdAt ?? 0 },
-      status: 'Published' as const,
-    })),
+    // A version that is no SemVer is never served there.
+    versions
+      .filter(({ version }) => isVersion(version))
+      .map(({ version, createdAt }) => ({
+        ...{ version, isWithdrawn: false, createdAt: createdAt ?? 0 },
+        status: 'Published' as const,
+      })),
   );
   const chosen = known.choose(constraint)?.version;
   return versions.find(({ version }) => version === chosen);

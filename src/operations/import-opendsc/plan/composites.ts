@@ -9,10 +9,11 @@ import {
 import { normalizePath } from '../../../domain/safe-path.ts';
 import { isVersion } from '../../../domain/version-order.ts';
 import { groupBy } from '../../../lib/group-by.ts';
-import { versionExists } from '../../../versions/rules.ts';
+import { unpublishedChild } from '../../../versions/rules.ts';
 import type { SourceComposite, SourceCompositeItem, SourceCompositeVersion } from '../source/site.ts';
 import { KnownVersions } from './known-versions.ts';
-import { Clash, here, LeftOut, made, type Plan, requireFreeId, requireSame, type Standing } from './plan.ts';
+import { here, LeftOut, made, type Plan, requireFreeId, requireSame, type Standing } from './plan.ts';
+import { judgeVersionHere } from './versions.ts';
 
 /** The key of a composite's versions in the plan, which no configuration has. */
 export const compositeKey = (name: string) => `composite ${name}`;
@@ -52,13 +53,14 @@ function judgeComposite(plan: Plan, { id, name, description, entryPoint: raw, cr
 function planVersions(plan: Plan): void {
   const { site } = plan.input;
   const composites = new Map(site.composites.map((each) => [each.id, each]));
+  const versions = new Set(site.versions.map((each) => `${each.configurationId} ${each.version}`));
   const items = groupBy(site.compositeItems, (item) => item.compositeConfigurationVersionId);
   plan.judge('composite versions', site.compositeVersions, {
     name: ({ compositeConfigurationId: id, version }) => `${composites.get(id)?.name ?? id} ${version}`,
     judge(version) {
       const composite = plan.require('composites', version.compositeConfigurationId);
       const entryPoint = normalizePath(composites.get(version.compositeConfigurationId)?.entryPoint ?? '');
-      const document = documentOf(plan, entryPoint, items.get(version.id) ?? []);
+      const document = documentOf(plan, { entryPoint, versions }, items.get(version.id) ?? []);
       return judgeVersion(plan, version, composite, document);
     },
   });
@@ -67,13 +69,17 @@ function planVersions(plan: Plan): void {
 /** @throws LeftOut where a child is not here */
 function documentOf(
   plan: Plan,
-  entryPoint: string,
+  { entryPoint, versions }: { entryPoint: string; versions: ReadonlySet<string> },
   items: readonly SourceCompositeItem[],
 ): CompositeDocument {
   const children = items.map(({ id, childConfigurationId, activeVersion: version, order }) => {
     const { name: configuration } = plan.require('configurations', childConfigurationId);
-    if (version !== null && plan.versionsOf(configuration).get(version) === undefined)
-      throw new LeftOut(`The version ${version} of its child ${configuration} is left out`);
+    if (version !== null && plan.versionsOf(configuration).get(version) === undefined) {
+      const fate = versions.has(`${childConfigurationId} ${version}`)
+        ? 'is left out'
+        : 'does not exist there';
+      throw new LeftOut(`The version ${version} of its child ${configuration} ${fate}`);
+    }
     return { id, configuration, version, order };
   });
   const document = parseComposite(printComposite({ entryPoint, children }));
@@ -84,35 +90,26 @@ function documentOf(
 
 function judgeVersion(
   plan: Plan,
-  { version, status, createdAt, createdBy }: SourceCompositeVersion,
+  source: SourceCompositeVersion,
   composite: Standing,
   document: CompositeDocument,
 ) {
-  const { here: own, now } = plan.input;
+  const { here: own, skip } = plan.input;
+  const { version, status } = source;
   if (!isVersion(version)) throw new LeftOut('Not a SemVer 2.0 version such as 1.2.0');
   if (status === 'Published') requirePublishedChildren(plan, document);
-  const known = plan.versionsOf(compositeKey(composite.name));
-  const same = known.findSame(version);
-  if (same) throw versionExists(same.version);
-  const there = own.composites.find(({ name }) => name === composite.name)?.versions.get(version);
-  const deed = {
-    ...({ do: 'writeCompositeVersion', composite, version, content: printComposite(document) } as const),
-    ...{ author: createdBy, madeAt: createdAt ?? now, isPublished: status === 'Published' },
-  };
-  plan.documents.set(`${composite.name} ${version}`, document);
-  if (there === undefined) {
-    known.add({ version, status, isWithdrawn: false, createdAt: deed.madeAt });
-    return made({ ...deed, isThere: false });
-  }
   // The ids of children only name them in the API.
   const plain = (given: CompositeDocument | null) =>
     given?.children.map(({ configuration, version: pinned, order }) => ({ configuration, pinned, order }));
-  requireSame({ children: plain(there.document) }, { children: plain(document) });
-  if (there.status === status) return here();
-  if (there.status === 'Published') throw new Clash('It is published here');
-  const draft = known.get(version);
-  if (draft) draft.status = 'Published';
-  return made({ ...deed, isThere: true });
+  const content = printComposite(document);
+  const judged = judgeVersionHere(plan, 'composite versions', {
+    ...{ source, series: compositeKey(composite.name) },
+    there: own.composites.find(({ name }) => name === composite.name)?.versions.get(version),
+    requireSame: (there) => requireSame({ children: plain(there.document) }, { children: plain(document) }),
+    deed: (written) => ({ do: 'writeCompositeVersion', composite, content, ...written }),
+  });
+  if (!skip.has('composite versions')) plan.documents.set(`${composite.name} ${version}`, document);
+  return judged;
 }
 
 /** The rule for publishing a composite, for versions that are not all here yet. @throws LeftOut */
@@ -121,8 +118,6 @@ function requirePublishedChildren(plan: Plan, { children }: CompositeDocument): 
   for (const { configuration, version } of children) {
     const known = plan.versionsOf(configuration);
     if (version === null ? known.hasOffered : known.get(version)?.status === 'Published') continue;
-    const what =
-      version === null ? 'has no published version' : `is pinned to ${version}, which is not published`;
-    throw new LeftOut(`Its child ${configuration} ${what}`);
+    throw unpublishedChild(configuration, version);
   }
 }

@@ -4,12 +4,13 @@ import { NewConfiguration } from '../../../api/configurations/schemas.ts';
 import { UploadTree } from '../../../domain/upload-tree.ts';
 import { isVersion, isVersionName } from '../../../domain/version-order.ts';
 import { overLimit, tooLarge } from '../../../lib/errors.ts';
-import { checkDraft, versionExists } from '../../../versions/rules.ts';
+import { checkDraft } from '../../../versions/rules.ts';
 import type { HereVersion } from '../here.ts';
 import type { SourceConfiguration, SourceVersion } from '../source/site.ts';
 import { KnownVersions } from './known-versions.ts';
 import { Clash, here, LeftOut, made, type Plan, requireFreeId, requireSame, type Standing } from './plan.ts';
 import { requiresSemVer } from './settings.ts';
+import { judgeVersionHere } from './versions.ts';
 
 export function planConfigurations(plan: Plan): void {
   const { site, here: own } = plan.input;
@@ -59,28 +60,15 @@ function judgeVersion(
   source: SourceVersion,
   { configuration, managed }: { configuration: Standing; managed: boolean },
 ) {
-  const { now } = plan.input;
-  const { version, status, createdAt, createdBy } = source;
   const { entryPoint, files } = checkedContent(plan, source, { configuration, managed });
-  const known = plan.versionsOf(configuration.name);
   const own = plan.input.here.configurations.find(({ name }) => name === configuration.name);
-  const there = own?.versions.get(version);
-  const same = known.findSame(version);
-  if (same) throw versionExists(same.version);
-  const standing = { id: source.id, name: version };
-  const deed = {
-    ...({ do: 'writeVersion', versionId: source.id, configuration, version, entryPoint } as const),
-    ...{ author: createdBy, madeAt: createdAt ?? now, isPublished: status === 'Published' },
-  };
-  if (there === undefined) {
-    known.add({ version, status, isWithdrawn: false, createdAt: deed.madeAt });
-    return made({ ...deed, isThere: false }, standing);
-  }
-  requireSameVersion(there, { entryPoint, files, status });
-  if (there.status === status) return here(standing);
-  const draft = known.get(version);
-  if (draft) draft.status = 'Published';
-  return made({ ...deed, isThere: true }, standing);
+  const { id: versionId, version } = source;
+  return judgeVersionHere(plan, 'versions', {
+    ...{ source, series: configuration.name, there: own?.versions.get(version) },
+    requireSame: (there) => requireSameContent(there, { entryPoint, files }),
+    deed: (written) => ({ do: 'writeVersion', versionId, configuration, entryPoint, ...written }),
+    standing: { id: versionId, name: version },
+  });
 }
 
 /** Applies the rules of an upload. */
@@ -103,17 +91,13 @@ function checkedContent(
   return checkDraft({ ...named, useServerManagedParameters: managed, requireSemVer });
 }
 
-interface Content {
-  entryPoint: string;
-  files: readonly { path: string; sha256: string }[];
-  status: 'Draft' | 'Published';
-}
-
-/** A draft that is here may be one that was to be published when an import ended. */
-function requireSameVersion(there: HereVersion, { entryPoint, files, status }: Content): void {
+/** @throws Clash that names the first difference */
+function requireSameContent(
+  there: HereVersion,
+  { entryPoint, files }: { entryPoint: string; files: readonly { path: string; sha256: string }[] },
+): void {
   if (there.entryPoint !== entryPoint) throw new Clash(`Its entry point is ${there.entryPoint} here`);
   const differs = files.find(({ path, sha256 }) => there.files.get(path) !== sha256);
   if (differs) throw new Clash(`Its file ${differs.path} is another one here`);
   if (there.files.size !== files.length) throw new Clash('It has more files here');
-  if (there.status === 'Published' && status === 'Draft') throw new Clash('It is published here');
 }

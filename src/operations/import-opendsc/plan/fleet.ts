@@ -1,10 +1,11 @@
 /** Nodes, their tags and assignments, and grants. */
 
 import { NewAssignment } from '../../../api/nodes/assignment-schemas.ts';
+import { faultOfName } from '../../../api/nodes/registration.ts';
 import { LCM_STATUSES, NODE_STATUSES } from '../../../db/node-tables.ts';
 import { formatDuration } from '../../../domain/duration.ts';
 import { normalizeHostName } from '../../../domain/names.ts';
-import type { GrantKind } from '../../../domain/permissions.ts';
+import { GRANT_LEVELS, type GrantKind } from '../../../domain/permissions.ts';
 import type { VersionConstraint } from '../../../domain/version-choice.ts';
 import type { AwaitedCertificate } from '../../../security/awaiting-certificates.ts';
 import type { Deed } from '../deeds.ts';
@@ -30,7 +31,7 @@ function judgeNode(plan: Plan, node: SourceNode, idsHere: ReadonlyMap<string, st
   const { here: own, now, skip } = plan.input;
   const { id } = node;
   const fqdn = normalizeHostName(node.fqdn);
-  if (fqdn === null) throw new LeftOut('Not a host name');
+  if (fqdn === null) throw new LeftOut(faultOfName(node.fqdn));
   plan.once('nodes', fqdn);
   const desired = {
     configurationMode: node.desiredConfigurationMode,
@@ -188,26 +189,34 @@ export function planGrants(plan: Plan): void {
   for (const { id, username } of site.users) names.set(id, username);
   for (const { id, name } of [...site.groups, ...site.configurations, ...site.composites])
     names.set(id, name);
+  // Parameters may have several grants there, one for each row of their schemas, and the highest counts.
+  grants.sort((a, b) => levelOf(b.grant) - levelOf(a.grant));
+  const judged = new Set<string>();
   plan.judge('grants', grants, {
     name({ on, grant: { resourceId, principalId, permissionLevel } }) {
       const resource = names.get(resourceId) ?? resourceId;
       return `${names.get(principalId) ?? principalId} ${permissionLevel} on ${on} ${resource}`;
     },
-    judge: ({ on, of, grant }) => judgeGrant(plan, on, of, grant),
+    judge: ({ on, of, grant }) => judgeGrant(plan, { on, of, grant, judged }),
   });
 }
 
-function judgeGrant(
-  plan: Plan,
-  on: GrantKind,
-  of: Kind & ('configurations' | 'composites'),
-  { resourceId, principalType, principalId: principal, permissionLevel: level }: SourceGrant,
-) {
+const levelOf = ({ permissionLevel }: SourceGrant) => GRANT_LEVELS.indexOf(permissionLevel);
+
+interface JudgedGrant {
+  on: GrantKind;
+  of: Kind & ('configurations' | 'composites');
+  grant: SourceGrant;
+  judged: Set<string>;
+}
+
+function judgeGrant(plan: Plan, { on, of, grant, judged }: JudgedGrant) {
+  const { resourceId, principalType, principalId: principal, permissionLevel: level } = grant;
   const resource = plan.require(of, resourceId);
   const { id: principalId } = plan.require(principalType === 'User' ? 'users' : 'groups', principal);
   const key = [on, resource.id, principalType, principalId].join(' ');
-  // Parameters may have several grants there, one for each row of their schemas.
-  plan.once('grants', key);
+  if (judged.has(key)) return here();
+  judged.add(key);
   const own = plan.input.here.grants.get(key);
   if (own === level) return here();
   if (own !== undefined) throw new Clash(`The level is ${own} here`);

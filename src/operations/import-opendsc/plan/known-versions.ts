@@ -19,8 +19,10 @@ export class KnownVersions {
     this.versions = [...versions];
   }
 
-  add(version: KnownVersion): void {
-    this.versions.push(version);
+  /** Adds the version, or puts it in the place of the one of this name. */
+  put(version: KnownVersion): void {
+    const at = this.versions.findIndex((each) => each.version === version.version);
+    this.versions.splice(at < 0 ? this.versions.length : at, 1, version);
     this.offered = null;
   }
 

@@ -5,13 +5,13 @@ import { DEFAULT_SCOPE_TYPE_ID, NODE_SCOPE_TYPE_ID, SCOPE_NAME } from '../../../
 import { isVersion } from '../../../domain/version-order.ts';
 import { SCHEMA_SERIES } from '../../../versions/kinds.ts';
 import { seriesOf } from '../../../versions/parameter-files.ts';
-import { versionExists } from '../../../versions/rules.ts';
 import type { ParameterScope } from '../../../versions/store.ts';
-import type { SourceParameterFile, SourceParameterSchema } from '../source/site.ts';
+import type { SourceParameterFile, SourceParameterSchema, SourceScopeType } from '../source/site.ts';
 import { KnownVersions } from './known-versions.ts';
 import { Clash, here, LeftOut, made, type Plan, requireSame, type Standing } from './plan.ts';
-import { findValue } from './scopes.ts';
+import { findValue, requireFirstSpelling } from './scopes.ts';
 import { readUploadedSchema } from './uploaded-schemas.ts';
+import { judgeVersionHere } from './versions.ts';
 
 export function planParameters(plan: Plan): void {
   const { site, here: own } = plan.input;
@@ -22,43 +22,39 @@ export function planParameters(plan: Plan): void {
   const owners = new Map(site.parameterSchemas.map(({ id, configurationId }) => [id, configurationId]));
   const configurations = new Map(site.configurations.map(({ id, name }) => [id, name]));
   const types = new Map(site.scopeTypes.map(({ id, name }) => [id, name]));
+  const scopes = new Scopes(plan);
   const ownerOf = (file: SourceParameterFile) => owners.get(file.parameterSchemaId) ?? '';
   plan.judge('parameter files', site.parameterFiles, {
     name(file) {
       const value = file.scopeValue === null ? '' : `/${file.scopeValue}`;
       return `${configurations.get(ownerOf(file)) ?? '?'} ${types.get(file.scopeTypeId) ?? '?'}${value} ${file.version}`;
     },
-    judge: (file) => judgeFile(plan, file, plan.require('configurations', ownerOf(file))),
+    judge: (file) => judgeFile(plan, file, scopes, plan.require('configurations', ownerOf(file))),
   });
 }
 
-function judgeFile(plan: Plan, file: SourceParameterFile, configuration: Standing) {
-  const { files, here: own, now } = plan.input;
-  const { version, status, isPassthrough, createdAt, createdBy } = file;
+function judgeFile(plan: Plan, file: SourceParameterFile, scopes: Scopes, configuration: Standing) {
+  const { files, here: own } = plan.input;
+  const { version, isPassthrough } = file;
   if (!isVersion(version)) throw new LeftOut('Not a SemVer 2.0 version such as 1.2.0');
-  const { scope, isDefined, scopeTypeId } = scopeFor(plan, file);
+  const { scope, ...where } = scopes.of(file);
   const state = files.parameters.get(file.id) ?? { fault: null, type: 'yaml' as const, sha256: '' };
   if (state.fault !== null) throw new LeftOut(state.fault);
   const series = seriesOf(scope);
-  const known = plan.versionsOf(`${configuration.name} ${series}`);
   const owner = own.configurations.find(({ name }) => name === configuration.name);
-  const there = owner?.parameters.get(series)?.get(version);
-  const same = known.findSame(version) ?? (there === undefined ? known.get(version) : undefined);
-  if (same) throw versionExists(same.version);
-  const deed = {
-    ...({ do: 'writeParameters', fileId: file.id, configuration, scope, scopeTypeId, isDefined } as const),
-    ...{ type: isPassthrough ? null : state.type, version },
-    ...{ author: createdBy, madeAt: createdAt ?? now, isPublished: status === 'Published' },
-  };
-  if (there === undefined) {
-    known.add({ version, status, isWithdrawn: false, createdAt: deed.madeAt });
-    return made({ ...deed, isThere: false });
-  }
-  if (there.isPassthrough !== isPassthrough || (!isPassthrough && there.sha256 !== state.sha256))
-    throw new Clash('Its content is another one here');
-  if (there.status === status) return here();
-  if (there.status === 'Published') throw new Clash('It is published here');
-  return made({ ...deed, isThere: true });
+  return judgeVersionHere(plan, 'parameter files', {
+    source: file,
+    series: `${configuration.name} ${series}`,
+    there: owner?.parameters.get(series)?.get(version),
+    requireSame(there) {
+      if (there.isPassthrough !== isPassthrough || (!isPassthrough && there.sha256 !== state.sha256))
+        throw new Clash('Its content is another one here');
+    },
+    deed: (written) => ({
+      ...({ do: 'writeParameters', fileId: file.id, configuration, scope, ...where, ...written } as const),
+      type: isPassthrough ? null : state.type,
+    }),
+  });
 }
 
 interface FileScope {
@@ -68,48 +64,76 @@ interface FileScope {
   isDefined: boolean;
 }
 
-/** Applies the rules for the scope that a file is written for. */
-function scopeFor(plan: Plan, { scopeTypeId, scopeValue }: SourceParameterFile): FileScope {
-  const { site } = plan.input;
-  const type = plan.require('scope types', scopeTypeId);
-  const source = site.scopeTypes.find(({ id }) => id === scopeTypeId);
-  if (source?.isEnabled === false) throw new LeftOut(`The scope type ${type.name} is switched off`);
-  const scopeType = type.name;
-  const given = { scopeTypeId: type.id, isDefined: true };
-  if (type.id === DEFAULT_SCOPE_TYPE_ID) return { ...given, scope: { scopeType, value: null } };
-  if (scopeValue === null) throw new LeftOut(`A value of ${scopeType} is required`);
-  if (type.id === NODE_SCOPE_TYPE_ID)
-    return { ...given, scope: { scopeType, value: nodeNamed(plan, scopeValue) } };
-  const value = findValue(plan, type, scopeValue)?.value ?? plannedValue(plan, scopeTypeId, scopeValue);
-  if (value !== undefined) return { ...given, scope: { scopeType, value } };
-  if (source?.valueMode === 'Restricted') throw new LeftOut(`The scope type ${scopeType} has no such value`);
-  if (!SCOPE_NAME.test(scopeValue)) throw new LeftOut('Its value: Not 1 to 64 letters, digits, "_" and "-"');
-  // Values that differ by case alone are one, in the spelling of the first.
-  const spelled = plan.spelling(`${type.id} ${scopeValue.toLowerCase()}`, scopeValue);
-  return { ...given, scope: { scopeType, value: spelled }, isDefined: false };
-}
+/**
+ * Applies the rules for the scopes that files are written for. Names of values and nodes count letter by letter there, and
+ * without regard to case here, so a file goes with the value or node of exactly its name.
+ */
+class Scopes {
+  private readonly plan: Plan;
+  private readonly types: ReadonlyMap<string, SourceScopeType>;
+  private readonly values: ReadonlyMap<string, string>;
+  private readonly nodes: ReadonlyMap<string, string>;
+  private readonly nodeNames: ReadonlySet<string | null>;
 
-function plannedValue(plan: Plan, scopeTypeId: string, value: string): string | undefined {
-  const source = plan.input.site.scopeValues.find(
-    (each) => each.scopeTypeId === scopeTypeId && each.value.toLowerCase() === value.toLowerCase(),
-  );
-  return source && plan.require('scope values', source.id).name;
-}
+  constructor(plan: Plan) {
+    const { scopeTypes, scopeValues, nodes } = plan.input.site;
+    this.plan = plan;
+    this.types = new Map(scopeTypes.map((type) => [type.id, type]));
+    this.values = new Map(scopeValues.map(({ id, scopeTypeId, value }) => [`${scopeTypeId} ${value}`, id]));
+    this.nodes = new Map(nodes.map(({ id, fqdn }) => [fqdn, id]));
+    this.nodeNames = new Set(nodes.map(({ fqdn }) => normalizeHostName(fqdn)));
+  }
 
-/** A node that is here, or comes with the import. */
-function nodeNamed(plan: Plan, value: string): string {
-  const fqdn = normalizeHostName(value);
-  if (fqdn === null || !plan.nodeNames.has(fqdn)) throw new LeftOut('No node is registered under this name');
-  return fqdn;
+  /** @throws LeftOut */
+  of({ scopeTypeId, scopeValue }: SourceParameterFile): FileScope {
+    const type = this.plan.require('scope types', scopeTypeId);
+    const source = this.types.get(scopeTypeId);
+    if (source?.isEnabled === false) throw new LeftOut(`The scope type ${type.name} is switched off`);
+    const at = (value: string | null, isDefined = true) => ({
+      ...{ scope: { scopeType: type.name, value }, scopeTypeId: type.id, isDefined },
+    });
+    if (type.id === DEFAULT_SCOPE_TYPE_ID) return at(null);
+    if (scopeValue === null) throw new LeftOut(`A value of ${type.name} is required`);
+    if (type.id === NODE_SCOPE_TYPE_ID) return at(this.nodeNamed(scopeValue));
+    const valueId = this.values.get(`${scopeTypeId} ${scopeValue}`);
+    if (valueId !== undefined) return at(this.plan.require('scope values', valueId).name);
+    requireFirstSpelling(this.plan, type, scopeValue);
+    const own = findValue(this.plan, type, scopeValue);
+    if (own !== undefined) return at(own.value);
+    if (source?.valueMode === 'Restricted')
+      throw new LeftOut(`The scope type ${type.name} has no such value`);
+    if (!SCOPE_NAME.test(scopeValue))
+      throw new LeftOut('Its value: Not 1 to 64 letters, digits, "_" and "-"');
+    return at(scopeValue, false);
+  }
+
+  /** A node that is here, or comes with the import. */
+  private nodeNamed(value: string): string {
+    const id = this.nodes.get(value);
+    if (id !== undefined) return this.plan.require('nodes', id).name;
+    const fqdn = normalizeHostName(value);
+    // The other server gave it to nobody where a node has this name in another case.
+    if (fqdn === null || this.nodeNames.has(fqdn) || !this.plan.nodeNames.has(fqdn))
+      throw new LeftOut('No node is registered under this name');
+    return fqdn;
+  }
 }
 
 /** Schemas that were uploaded have no time, and no version has them. The others follow from the entry points. */
 function planSchemas(plan: Plan): void {
   const { site } = plan.input;
   const names = new Map(site.configurations.map(({ id, name }) => [id, name]));
+  const withBlock = site.versions.filter(({ parameterSchemaId }) => parameterSchemaId !== null);
+  const ofVersions = new Set(withBlock.map(({ parameterSchemaId }) => parameterSchemaId));
+  // Each publish overwrites the first schema of the configuration, which may have been uploaded once.
+  const published = new Set(withBlock.map(({ configurationId, version }) => `${configurationId} ${version}`));
   const uploaded = site.parameterSchemas.filter(
-    (schema) =>
-      schema.createdAt === null && schema.generatedJsonSchema !== null && schema.schemaVersion !== null,
+    ({ id, configurationId, createdAt, generatedJsonSchema, schemaVersion }) =>
+      createdAt === null &&
+      generatedJsonSchema !== null &&
+      schemaVersion !== null &&
+      !ofVersions.has(id) &&
+      !published.has(`${configurationId} ${schemaVersion}`),
   );
   plan.judge('schemas', uploaded, {
     name: ({ configurationId, schemaVersion }) => `${names.get(configurationId) ?? '?'} ${schemaVersion}`,

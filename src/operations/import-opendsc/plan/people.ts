@@ -12,24 +12,40 @@ import { Clash, here, LeftOut, made, type Plan, requireFreeId, requireSame } fro
 
 export function planPeople(plan: Plan): void {
   const { users, groups, roles } = plan.input.site;
-  plan.judge('users', users, {
-    id: ({ id }) => id,
-    name: ({ username }) => username,
-    judge: (user) => judgeUser(plan, user),
-  });
-  plan.judge('groups', groups, {
+  plan.judge(
+    'users',
+    first(users, ({ username }) => username === ADMIN),
+    {
+      id: ({ id }) => id,
+      name: ({ username }) => username,
+      judge: (user) => judgeUser(plan, user),
+    },
+  );
+  planLogins(plan);
+  plan.judge('groups', first(groups, isBuiltIn), {
     id: ({ id }) => id,
     name: ({ name }) => name,
     judge: (group) => judgeGroup(plan, group),
   });
-  plan.judge('roles', roles, {
-    id: ({ id }) => id,
-    name: ({ name }) => name,
-    judge: (role) => judgeRole(plan, role),
-  });
+  plan.judge(
+    'roles',
+    first(roles, ({ isSystemRole }) => isSystemRole),
+    {
+      id: ({ id }) => id,
+      name: ({ name }) => name,
+      judge: (role) => judgeRole(plan, role),
+    },
+  );
   planMemberships(plan);
   planMappings(plan);
 }
+
+/** Names that differ by case alone are one here, so what every server has must take its name before others do. */
+function first<T>(all: readonly T[], isOurs: (each: T) => boolean): T[] {
+  return [...all.filter(isOurs), ...all.filter((each) => !isOurs(each))];
+}
+
+const isBuiltIn = ({ name }: { name: string }) => BUILT_IN_GROUPS.some((each) => each.name === name);
 
 /** The permissions that this server does not know, by the roles that have them. Those of the system are met by name. */
 export function unknownPermissions(roles: readonly SourceRole[]): string[] {
@@ -49,13 +65,16 @@ function judgeUser(plan: Plan, user: SourceUser) {
   plan.once('users', key);
   const row = users.find((each) => each.username_key === key);
   const hash = hashOf(user);
-  const mustChange = user.requirePasswordChange;
+  const { accountType, isActive, accessFailedCount: failures, lockoutEnd, requirePasswordChange } = user;
   if (key === ADMIN && row !== undefined) {
+    if (username !== ADMIN) throw new Clash('Every server has a user of this name, and it is another one');
+    // Nobody could sign in if the only administrator of a new server came as a disabled one.
+    requireSame({ isActive: row.is_active === 1 }, { isActive });
     const standing = { id: row.id, name: row.username };
     if (!hasFirstPassword || hash === null) return here(standing);
-    return made({ do: 'takePassword', userId: row.id, username, hash, mustChange }, standing);
+    const taken = { userId: row.id, username, hash, mustChange: requirePasswordChange, failures, lockoutEnd };
+    return made({ do: 'takePassword', ...taken }, standing);
   }
-  const { accountType, isActive } = user;
   if (row !== undefined) {
     const own = { username: row.username, email: row.email, accountType: row.account_type };
     requireSame({ ...own, isActive: row.is_active === 1 }, { username, email, accountType, isActive });
@@ -64,8 +83,11 @@ function judgeUser(plan: Plan, user: SourceUser) {
   requireFreeId(user.id, users, (each) => each.username);
   const added = {
     ...{ id: user.id, username, email, account_type: accountType, password_hash: hash },
-    ...{ is_active: isActive ? 1 : 0, require_password_change: hash !== null && mustChange ? 1 : 0 },
-    ...{ access_failed_count: user.accessFailedCount, lockout_end: user.lockoutEnd },
+    ...{
+      is_active: isActive ? 1 : 0,
+      require_password_change: hash !== null && requirePasswordChange ? 1 : 0,
+    },
+    ...{ access_failed_count: failures, lockout_end: lockoutEnd },
     created_at: user.createdAt ?? plan.input.now,
   };
   return made({ do: 'insertUser', user: added }, { id: user.id, name: username });
@@ -78,6 +100,29 @@ function hashOf({ accountType, passwordSalt: salt, passwordHash: hash }: SourceU
     return importedPasswordHash(Buffer.from(salt, 'base64'), Buffer.from(hash, 'base64'));
   } catch (error) {
     throw error instanceof RangeError ? new LeftOut(error.message) : error;
+  }
+}
+
+/** External logins belong to their users, and come with them where their provider is one of ours. */
+function planLogins(plan: Plan): void {
+  const { site, skip, here: own } = plan.input;
+  const users = new Map(site.users.map((user) => [user.id, user]));
+  const linked = new Map(own.identities.map((each) => [`${each.issuer} ${each.subject}`, each.user_id]));
+  for (const { userId, provider: given, providerKey: subject } of site.externalLogins) {
+    const provider = given.toLowerCase();
+    const issuer = own.providers.get(provider);
+    const user = plan.find('users', userId);
+    const holder = linked.get(`${issuer} ${subject}`);
+    if (user !== undefined && holder === user.id) continue;
+    const isPerson = users.get(userId)?.accountType === 'User';
+    if (issuer === undefined || user === undefined || holder !== undefined || !isPerson || skip.has('users'))
+      plan.loginsLeft.push(`${users.get(userId)?.username ?? 'unknown user'} (${given})`);
+    else {
+      linked.set(`${issuer} ${subject}`, user.id);
+      const identity = { provider, issuer, subject };
+      const deed = { do: 'linkIdentity', user: { id: user.id, username: user.name }, identity } as const;
+      plan.deeds.push({ kind: 'users', name: user.name, deed });
+    }
   }
 }
 
@@ -96,6 +141,8 @@ function judgeGroup(
   }
   // The groups that every server has are described by each in its own words.
   if (!BUILT_IN_GROUPS.some((each) => each.id === row.id)) requireSame(row, wanted);
+  else if (!isBuiltIn(wanted))
+    throw new Clash('Every server has a group of this name, and it is another one');
   return here({ id: row.id, name: row.name });
 }
 
@@ -173,7 +220,10 @@ function planMappings(plan: Plan): void {
       const row = own.mappings.find(
         (each) => each.provider === wanted.provider && each.external_group_id === wanted.externalGroupId,
       );
-      if (row === undefined) return made({ do: 'insertMapping', id, mapping: wanted });
+      if (row === undefined) {
+        requireFreeId(id, own.mappings, (each) => `${each.provider}/${each.external_group_id}`);
+        return made({ do: 'insertMapping', id, mapping: wanted });
+      }
       if (row.group_id !== groupId) throw new Clash('It is mapped to another group here');
       return here();
     },

@@ -37,7 +37,7 @@ export interface Standing {
 }
 
 /** What a thing becomes. */
-interface Judged {
+export interface Judged {
   standing?: Standing;
   isThere: boolean;
   deeds: readonly Deed[];
@@ -62,6 +62,8 @@ export class Plan {
   readonly nodeNames = new Set<string>();
   /** The settings of the server as they will be, as far as they were judged. */
   readonly settings = new Map<string, unknown>();
+  /** The external logins that are not carried over. */
+  readonly loginsLeft: string[] = [];
   readonly deeds: { kind: Kind; name: string; deed: Deed }[] = [];
   private readonly reports = new Map<Kind, KindReport>();
   private readonly standing = new Map<string, Standing>();
@@ -108,13 +110,18 @@ export class Plan {
    * @throws LeftOut where nothing does
    */
   require(kind: Kind, id: string): Standing {
-    const standing = this.standing.get(`${kind} ${id}`);
+    const standing = this.find(kind, id);
     if (standing !== undefined) return standing;
     const noun = kind.slice(0, -1);
     const name = this.names.get(`${kind} ${id}`);
     if (name === undefined) throw new LeftOut(`Its ${noun} does not exist there`);
     const fate = this.clashing.has(`${kind} ${id}`) ? 'in conflict' : 'left out';
     throw new LeftOut(`Its ${noun} ${name} is ${fate}`);
+  }
+
+  /** The same, or undefined. */
+  find(kind: Kind, id: string): Standing | undefined {
+    return this.standing.get(`${kind} ${id}`);
   }
 
   /**

@@ -4,7 +4,7 @@ import { NewScopeType, NewScopeValue } from '../../../api/scope-types/schemas.ts
 import { isReservedScopeTypeName, scopeKey } from '../../../domain/scopes.ts';
 import { scopeOf } from '../../../versions/parameter-files.ts';
 import type { SourceScopeType } from '../source/site.ts';
-import { Clash, here, LeftOut, made, type Plan, requireSame, type Standing } from './plan.ts';
+import { Clash, here, LeftOut, made, type Plan, requireFreeId, requireSame, type Standing } from './plan.ts';
 
 export function planScopes(plan: Plan): void {
   const { site } = plan.input;
@@ -59,7 +59,10 @@ function judgeType(plan: Plan, types: readonly SourceScopeType[], type: SourceSc
     return other !== undefined && (row === undefined || other.precedence < row.precedence);
   });
   if (misplaced) throw new Clash(`${misplaced.name} comes before it here and after it there`);
-  if (row === undefined) return made({ do: 'createScopeType', id, ...wanted }, { id, name });
+  if (row === undefined) {
+    requireFreeId(id, scopeTypes, (each) => each.name);
+    return made({ do: 'createScopeType', id, ...wanted }, { id, name });
+  }
   const { description, value_mode: valueMode } = row;
   requireSame({ name: row.name, description, valueMode }, wanted);
   return here({ id: row.id, name: row.name });
@@ -74,14 +77,25 @@ function planValues(plan: Plan): void {
     judge({ id, scopeTypeId, value: text, description }) {
       const scopeType = plan.require('scope types', scopeTypeId);
       const wanted = NewScopeValue.parse({ value: text, description });
-      plan.once('scope values', `${scopeType.id} ${scopeKey(text)}`);
+      requireFirstSpelling(plan, scopeType, text);
       const row = findValue(plan, scopeType, text);
-      if (row === undefined)
+      if (row === undefined) {
+        requireFreeId(id, plan.input.here.scopeValues, (each) => each.value);
         return made({ do: 'addScopeValue', id, scopeType, ...wanted }, { id, name: text });
+      }
       requireSame(row, wanted);
       return here({ id: row.id, name: row.value });
     },
   });
+}
+
+/**
+ * Values that differ by case alone are one here and two there, so only the first is taken over.
+ * @throws LeftOut for another spelling of a value
+ */
+export function requireFirstSpelling(plan: Plan, { id }: Pick<Standing, 'id'>, value: string): void {
+  if (plan.spelling(`${id} ${scopeKey(value)}`, value) !== value)
+    throw new LeftOut('Another value that counts as the same comes before it');
 }
 
 /** The value of this name that is here, in whatever case. */

@@ -156,9 +156,9 @@ export function nullable<T>(column: Column<T>): Column<T | null> {
   return { read: (value) => (value === null ? null : column.read(value)) };
 }
 
-/** A text for which an empty one stands as well as null. */
+/** A text for which an empty or blank one stands as well as null. */
 export const filled: Column<string | null> = {
-  read: (value) => (value === null || value === '' ? null : text.read(value)),
+  read: (value) => (value === null || String(value).trim() === '' ? null : text.read(value)),
 };
 
 /** A column that not every release has. */

@@ -1,10 +1,10 @@
 /** Reads the files of an OpenDSC server in its data folder. Their names come from its database, and may be anything. */
 
-import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, readdir, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { HawserError } from '../../../lib/errors.ts';
+import { sha256Hex } from '../../../lib/hash.ts';
 
 /** What is wrong with a file of the source, or null. */
 export type FileFault = 'missing' | 'altered';
@@ -19,10 +19,10 @@ export interface SourceFiles {
     at: { configuration: string; version: string; path: string },
     checksum: string,
   ): Promise<Buffer | FileFault>;
-  /** The same of a parameter file. `scopeValue` is null for the scope type Default. */
+  /** The same of a parameter file. `scopeValue` is null for the scope type Default. Without a checksum, any bytes are right. */
   parameterFile(
     at: { configuration: string; scopeType: string; scopeValue: string | null; version: string },
-    checksum: string,
+    checksum: string | null,
   ): Promise<Buffer | FileFault>;
 }
 
@@ -37,16 +37,20 @@ const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'EISDIR', 
  */
 export async function openSourceFiles(folder: string): Promise<SourceFiles> {
   const root = await requireFolder(folder);
-  const read = (segments: readonly string[], checksum: string) => readWithin(root, segments, checksum);
+  // The operator may have put either folder on another disk, behind a link.
+  const folderOf = async (name: string): Promise<Folder> => {
+    const path = join(root, name);
+    return { name, path: await realpath(path).catch(() => path) };
+  };
+  const configurations = await folderOf('configurations');
+  const parameters = await folderOf('parameters');
   return {
     configurationFile: ({ configuration, version, path }, checksum) =>
-      read(['configurations', configuration, `v${version}`, path], checksum),
+      readWithin(configurations, [configuration, `v${version}`, path], checksum),
     parameterFile: ({ configuration, scopeType, scopeValue, version }, checksum) => {
       const value = scopeValue === null ? [] : [scopeValue];
-      return read(
-        ['parameters', configuration, scopeType, ...value, `v${version}`, 'parameters.yaml'],
-        checksum,
-      );
+      const segments = [configuration, scopeType, ...value, `v${version}`, 'parameters.yaml'];
+      return readWithin(parameters, segments, checksum);
     },
   };
 }
@@ -69,18 +73,24 @@ async function requireFolder(folder: string): Promise<string> {
   }
 }
 
+/** One of the two folders, with the name that it has in the data folder. */
+interface Folder {
+  name: string;
+  path: string;
+}
+
 /** Names from Windows have backslashes between folders. Elsewhere a name may hold one, so the plain name comes first. */
 async function readWithin(
-  root: string,
+  folder: Folder,
   segments: readonly string[],
-  checksum: string,
+  checksum: string | null,
 ): Promise<Buffer | FileFault> {
   const names = new Set([segments.join('/'), segments.join('/').replaceAll('\\', '/')]);
   for (const name of names) {
-    const content = isSafe(segments, name) ? await readIfThere(root, name) : null;
+    const content = isSafe(segments, name) ? await readIfThere(folder, name) : null;
     if (content === null) continue;
-    const actual = createHash('sha256').update(content).digest('hex');
-    return actual === checksum.toLowerCase() ? content : 'altered';
+    const isRight = checksum === null || sha256Hex(content) === checksum.toLowerCase();
+    return isRight ? content : 'altered';
   }
   return 'missing';
 }
@@ -92,7 +102,7 @@ function isSafe(segments: readonly string[], name: string): boolean {
 }
 
 /** @returns null where there is no such file in the folder */
-async function readIfThere(root: string, name: string): Promise<Buffer | null> {
+async function readIfThere({ name: folder, path: root }: Folder, name: string): Promise<Buffer | null> {
   try {
     const path = await realpath(join(root, name));
     const within = relative(root, path);
@@ -110,7 +120,7 @@ async function readIfThere(root: string, name: string): Promise<Buffer | null> {
     throw new HawserError(
       'unavailable',
       'source_unreadable',
-      `${name} in the data folder cannot be read (${code})`,
+      `${folder}/${name} in the data folder cannot be read (${code})`,
     );
   }
 }

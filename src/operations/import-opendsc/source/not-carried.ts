@@ -3,7 +3,7 @@
 import type { ForeignTables } from '../../../db/foreign-tables.ts';
 import { guid, text } from './converters.ts';
 import { readTable } from './read-table.ts';
-import type { SourceExternalLogin, SourceSite, SourceUser } from './site.ts';
+import type { SourceSite, SourceUser } from './site.ts';
 import type { SourceTable } from './tables.ts';
 
 type NotCarried = SourceSite['notCarried'][number];
@@ -24,28 +24,15 @@ const COUNTED = {
 export async function readNotCarried(
   database: ForeignTables,
   users: readonly SourceUser[],
-  logins: readonly SourceExternalLogin[],
 ): Promise<NotCarried[]> {
   const usernames = new Map(users.map(({ id, username }) => [id, username]));
   const userOf = (id: string) => usernames.get(id) ?? 'unknown user';
   const tokens = await readTable(database, TOKENS);
-  const found = [
-    listed(
-      'personal access tokens',
-      tokens.map(({ userId, name }) => `${userOf(userId)}: ${name}`),
-    ),
-    listed(
-      'external logins',
-      logins.map(({ userId, provider }) => `${userOf(userId)} (${provider})`),
-    ),
-  ];
+  const names = tokens.map(({ userId, name }) => `${userOf(userId)}: ${name}`).sort();
+  const found: NotCarried[] = [{ kind: 'personal access tokens', count: names.length, names }];
   for (const [kind, table] of Object.entries(COUNTED)) {
     const count = database.columns.has(table) ? await database.count(table) : 0;
     found.push({ kind, count, names: [] });
   }
   return found;
-}
-
-function listed(kind: string, names: readonly string[]): NotCarried {
-  return { kind, count: names.length, names: [...names].sort() };
 }

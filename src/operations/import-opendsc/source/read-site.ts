@@ -35,10 +35,9 @@ async function readAll(database: ForeignTables, signal: AbortSignal | undefined)
     return readTable(database, table);
   };
   const users = await read(TABLES.users);
-  const externalLogins = await read(TABLES.externalLogins);
   return {
     users,
-    externalLogins,
+    externalLogins: await read(TABLES.externalLogins),
     scopeTypes: await read(TABLES.scopeTypes),
     scopeValues: await read(TABLES.scopeValues),
     groups: await read(TABLES.groups),
@@ -65,6 +64,6 @@ async function readAll(database: ForeignTables, signal: AbortSignal | undefined)
     configurationGrants: await read(TABLES.configurationGrants),
     compositeGrants: await read(TABLES.compositeGrants),
     parameterGrants: await read(TABLES.parameterGrants),
-    notCarried: await readNotCarried(database, users, externalLogins),
+    notCarried: await readNotCarried(database, users),
   };
 }

@@ -46,7 +46,6 @@ export interface SourceGroup {
   id: string;
   name: string;
   description: string | null;
-  isSystemGroup: boolean;
 }
 
 export interface SourceRole {
@@ -149,6 +148,8 @@ export interface SourceVersion {
   configurationId: string;
   version: string;
   entryPoint: string;
+  /** Null for one without a `parameters` block. */
+  parameterSchemaId: string | null;
   status: SourceStatus;
   createdAt: number | null;
   createdBy: string | null;
@@ -204,7 +205,6 @@ export interface SourceParameterFile {
   /** Null for the scope type Default. */
   scopeValue: string | null;
   version: string;
-  majorVersion: number;
   contentType: string | null;
   /** SHA-256, hexadecimal in lower case; `passthrough` where the scope is skipped. */
   checksum: string;
@@ -217,7 +217,6 @@ export interface SourceParameterFile {
 export interface SourceNode {
   id: string;
   fqdn: string;
-  configurationName: string | null;
   configurationSource: 'Local' | 'Pull';
   configurationMode: 'Monitor' | 'Remediate' | null;
   configurationModeInterval: number | null;

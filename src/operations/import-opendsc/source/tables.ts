@@ -41,7 +41,7 @@ const description = nullable(text);
 const mode = nullable(enumeration('Monitor', 'Remediate'));
 const validation = enumeration('None', 'Warn', 'Strict');
 const status = enumeration('Draft', 'Published');
-const version = { id: guid, version: text, status, createdAt: time, createdBy: nullable(text) };
+const version = { id: guid, version: text, status, createdAt: time, createdBy: filled };
 
 /** By whose id `resourceId` is. */
 const grantsOf = (table: string, resource: string): SourceTable<SourceGrant> => ({
@@ -58,6 +58,7 @@ const grantsOf = (table: string, resource: string): SourceTable<SourceGrant> => 
 const PEOPLE = {
   users: {
     name: 'Users',
+    isByAge: true,
     columns: {
       id: guid,
       username: text,
@@ -75,7 +76,7 @@ const PEOPLE = {
   },
   groups: {
     name: 'Groups',
-    columns: { id: guid, name: text, description, isSystemGroup: optional(bool, false) },
+    columns: { id: guid, name: text, description },
   },
   roles: {
     name: 'Roles',
@@ -163,12 +164,16 @@ const SETTINGS = {
 const CONFIGURATIONS = {
   configurations: {
     name: 'Configurations',
+    isByAge: true,
     columns: { id: guid, name: text, description, useServerManagedParameters: bool, createdAt: time },
   },
   versions: {
     name: 'ConfigurationVersions',
     isByAge: true,
-    columns: { ...version, configurationId: guid, entryPoint: text },
+    columns: {
+      ...{ ...version, configurationId: guid, entryPoint: text },
+      parameterSchemaId: optional(nullable(guid), null),
+    },
   },
   files: {
     name: 'ConfigurationFiles',
@@ -176,6 +181,7 @@ const CONFIGURATIONS = {
   },
   composites: {
     name: 'CompositeConfigurations',
+    isByAge: true,
     columns: { id: guid, name: text, description, entryPoint: text, createdAt: time },
   },
   compositeVersions: {
@@ -227,7 +233,6 @@ const PARAMETERS = {
       parameterSchemaId: guid,
       scopeTypeId: guid,
       scopeValue: filled,
-      majorVersion: integer,
       contentType: nullable(text),
       checksum: lowerCase,
       isPassthrough: optional(bool, false),
@@ -238,10 +243,10 @@ const PARAMETERS = {
 const NODES = {
   nodes: {
     name: 'Nodes',
+    isByAge: true,
     columns: {
       id: guid,
       fqdn: text,
-      configurationName: nullable(text),
       configurationSource: enumeration('Local', 'Pull'),
       configurationMode: mode,
       configurationModeInterval: nullable(duration),

@@ -13,7 +13,7 @@ function part(change: Partial<Omit<Part, 'parameters'>> & { parameters?: string 
   const { parameters, ...others } = change;
   return {
     ...{ name: 'web', version: '1.0.0', files: new Map([['main.dsc.yaml', 'a'.repeat(64)]]) },
-    ...{ scopes: new Map([['Default', '1.0.0']]), secrets: new Set<string>() },
+    ...{ scopes: new Map([['Default', '1.0.0']]), secrets: new Set<string>(), unread: new Map() },
     ...others,
     parameters: parameters === undefined ? null : yaml(parameters),
   };
