@@ -96,10 +96,11 @@ class RouteTimings {
 const UNMATCHED: RouteName = { method: 'none', path: 'none' };
 /** The statuses of polls that are shown on their own. All others count as `other`. */
 const POLL_RESULTS = [200, 304, 401, 403, 404, 500, 503] as const;
-/** Alerts ask for these codes. Prometheus sees the first of them only if it has seen a zero before. */
+/** Alerts and their runbooks ask for these codes. Prometheus sees the first of each only if it has seen a zero before. */
 const CODES_OF_ALERTS = [
   ...['insufficient_storage', 'internal_error', 'overloaded', 'unavailable'],
   ...['repository_damaged', 'repository_io', 'repository_missing'],
+  ...['certificate_revoked', 'certificate_untrusted', 'crl_expired', 'forbidden', 'unauthenticated'],
 ] as const;
 const HIGHEST_STATUS = 599;
 const TOO_MANY_REQUESTS = 429;

@@ -88,9 +88,12 @@ export class WorkMetrics extends Instruments {
 
   constructor(registry: Registry) {
     super(registry);
-    // Alerts ask for these. Prometheus sees the first of them only if it has seen a zero before.
+    // Alerts ask for these. Prometheus sees the first of each only if it has seen a zero before.
     this.evaluations.zero({ outcome: 'failed' });
     this.webhookAttempts.inc({ outcome: 'failed' }, 0);
+    for (const outcome of ['unknown_user', 'wrong_password']) this.signIns.inc({ outcome }, 0);
+    for (const fault of ['expired', 'revoked', 'unknown', 'used_up'])
+      this.registrations.inc({ outcome: `registration_key_${fault}` }, 0);
   }
 
   readonly onBundleBuilt = (milliseconds: number, bytes: number): void => {
