@@ -93,7 +93,7 @@ function admitted(node: NodePrincipal | null, client: Client): NodePrincipal {
   return trusted(node, client);
 }
 
-/** To be called for the certificate of a node alone: whoever has another learns nothing of the authorities. */
+/** Call this for the certificate of a node alone: nobody with another certificate may learn anything of the authorities. */
 function requireTrust({ distrust }: Client): void {
   if (distrust !== null) throw distrusted(distrust);
 }

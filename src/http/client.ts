@@ -12,7 +12,7 @@ import {
 import type { PathValidator } from '../security/certification-path.ts';
 import type { ForwardedCertificate, Proxies } from './proxies.ts';
 
-/** Why a client is not trusted. A connection of before a change of authorities must be made anew. */
+/** Why a client is not trusted. A connection from before a change of authorities must be made anew. */
 export type Distrust = CertificateRefusal | 'connected_before';
 
 export interface Client {
