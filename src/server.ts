@@ -22,6 +22,7 @@ import { describeCertificate } from './security/certificates.ts';
 import { Providers } from './security/openid/providers.ts';
 import { sharedTicketKeys } from './security/shared-secrets.ts';
 import type { TlsMaterial } from './security/tls-files.ts';
+import { earliestUpdate } from './security/tls-settings.ts';
 import {
   closeStores,
   loadTls,
@@ -110,11 +111,12 @@ async function listen(
   });
   const ticketKeys = (await sharedTicketKeys(database, material)) ?? part?.ticketKeys;
   const tls = { material, ...(ticketKeys && { ticketKeys }) };
-  const listeners = await openListeners(config, { ...tls, handler, log, clock });
-  showTlsTerms(metrics, material);
+  const { onProblem } = metrics.requests;
+  const listeners = await openListeners(config, { ...tls, handler, onProblem, log, clock });
+  await showTlsTerms(metrics, material);
   const reloadTls = async (keys?: Buffer) => {
-    providers.reload(log);
-    await reload(options, stores, listeners, keys);
+    const isDone = [providers.reload(log), await reload(options, stores, listeners, keys)];
+    metrics.showReload(isDone.includes(false));
   };
   const endTimers = await startTimers(options, { ...retention, ...fleetThreads, metrics, reloadTls });
   return {
@@ -185,10 +187,11 @@ async function openRetention(
   };
 }
 
-function showTlsTerms(metrics: Metrics, { server, ca }: TlsMaterial): void {
+async function showTlsTerms(metrics: Metrics, { server, ca, nodeCrl }: TlsMaterial): Promise<void> {
   const endOf = (pem: string) => describeCertificate(new X509Certificate(pem)).notAfter;
   if (server !== null) metrics.showTlsTerm('server', endOf(server.certificate));
   metrics.showTlsTerm('authority', endOf(ca.certificate));
+  metrics.showCrlTerm(await earliestUpdate(nodeCrl));
 }
 
 async function reload(
@@ -196,13 +199,15 @@ async function reload(
   stores: Stores,
   listeners: Listeners,
   ticketKeys?: Buffer,
-): Promise<void> {
+): Promise<boolean> {
   try {
     const material = await loadTls(options, stores);
     listeners.reload(material, (await sharedTicketKeys(stores.database, material)) ?? ticketKeys);
-    showTlsTerms(stores.metrics, material);
+    await showTlsTerms(stores.metrics, material);
     options.log.info('TLS files loaded anew');
+    return true;
   } catch (error) {
     options.log.error({ err: error }, 'TLS files could not be loaded; the old ones stay');
+    return false;
   }
 }

@@ -8,7 +8,7 @@ import type { PresentedCertificate } from '../security/certificates.ts';
 import type { Identifier } from '../security/identify.ts';
 import { unknownCertificate } from '../security/pending-certificates.ts';
 import type { NodePrincipal, Principal } from '../security/principal.ts';
-import type { Client } from './client.ts';
+import type { Client, Distrust } from './client.ts';
 import { clientOf } from './connections.ts';
 import { sessionSecret } from './session-cookie.ts';
 
@@ -93,8 +93,28 @@ function admitted(node: NodePrincipal | null, client: Client): NodePrincipal {
   return trusted(node, client);
 }
 
-function requireTrust({ isTrusted }: Client): void {
-  if (!isTrusted) throw unauthenticated('The certificate is not trusted here');
+/** Call this for the certificate of a node alone: nobody with another certificate may learn anything of the authorities. */
+function requireTrust({ distrust }: Client): void {
+  if (distrust !== null) throw distrusted(distrust);
+}
+
+function distrusted(distrust: Distrust): HawserError {
+  switch (distrust) {
+    case 'certificate_revoked':
+      return unauthenticated('The authority of the certificate has revoked it', 'certificate_revoked');
+    case 'crl_expired':
+      return unauthenticated(
+        'The revocation list that the server has of the authority of the certificate is out of date',
+        'crl_expired',
+      );
+    case 'certificate_untrusted':
+      return unauthenticated(
+        'The certificate is of no authority that the server accepts',
+        'certificate_untrusted',
+      );
+    case 'connected_before':
+      return unauthenticated('The authorities of the server have changed since the handshake; connect anew');
+  }
 }
 
 async function fromThisSite(request: IncomingMessage, principal: Promise<Principal>): Promise<Principal> {

@@ -34,6 +34,9 @@ const OF_REQUESTS = {
     unauthenticated:
       'There is no credential, or it is unknown, expired, revoked, or of a user who is not active. ' +
       'Sign in anew, or send a valid token or client certificate.',
+    certificate_revoked: 'The revocation list of the authority names the certificate of the node.',
+    certificate_untrusted: 'The certificate of the node does not satisfy the authorities of the server.',
+    crl_expired: 'The revocation list of the authority of the certificate of the node is out of date.',
   }),
   ...at(403, {
     forbidden: 'The credential is good but may not do this: the permission, grant or token scope is missing.',

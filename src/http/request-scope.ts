@@ -21,9 +21,15 @@ export interface RequestWatch {
   /**
    * Called once for each `begin`, when the answer is out or broken off.
    * @param route undefined where none was found
-   * @param code of the problem, undefined of a success
+   * @param code of the problem; undefined of a success, and of a refusal that nobody is told
    */
   end(route: Route | undefined, status: number, milliseconds: number, code: string | undefined): void;
+}
+
+interface Failed {
+  failure: HawserError;
+  /** Whether it can be answered. The client may have gone, or have been told that its request is malformed. */
+  isTold: boolean;
 }
 
 export class RequestScope {
@@ -53,19 +59,20 @@ export class RequestScope {
       () => this.conclude(ctx, start, null),
       (error) => {
         const failure = withAddressHint(toHawserError(error, this.translateError), ctx);
+        const isTold = ctx.writable;
         answerFailure(ctx, failure);
-        this.conclude(ctx, start, failure);
+        this.conclude(ctx, start, { failure, isTold });
       },
     );
   }
 
   /** An answer that is sent as a stream is done when its last byte is out, or when it is broken off. */
-  private conclude(ctx: Exchange, start: number, failure: HawserError | null): void {
+  private conclude(ctx: Exchange, start: number, failed: Failed | null): void {
     const { state } = ctx;
     if (state.streamedBytes === undefined) {
       // What tells of a failure is small, and handed over in one go.
-      if (failure !== null) state.leave?.();
-      this.end(ctx, start, failure);
+      if (failed !== null) state.leave?.();
+      this.end(ctx, start, failed);
       return;
     }
     const onEnd = () => {
@@ -77,10 +84,14 @@ export class RequestScope {
     else over.addEventListener('abort', onEnd, { once: true });
   }
 
-  private end(ctx: Exchange, start: number, failure: HawserError | null): void {
+  private end(ctx: Exchange, start: number, failed: Failed | null): void {
     const milliseconds = performance.now() - start;
-    this.watch.end(ctx.state.route, ctx.res.statusCode, milliseconds, failure?.code);
+    const failure = failed?.failure ?? null;
     const level = failure ? failureLevel(failure) : (ctx.state.logLevel ?? 'info');
+    // What is wrong with the server counts, even if the client has gone.
+    const counts = failed?.isTold === true || level === 'error';
+    const code = counts ? failure?.code : undefined;
+    this.watch.end(ctx.state.route, ctx.res.statusCode, milliseconds, code);
     if (this.levels.has(level)) this.log[level](logLine(ctx, level, milliseconds, failure), 'request');
   }
 }

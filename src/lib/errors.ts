@@ -8,6 +8,7 @@ export type ErrorKind =
   | 'unauthenticated'
   | 'forbidden'
   | 'not_found'
+  | 'method_not_allowed'
   | 'not_acceptable'
   | 'conflict'
   | 'gone'
@@ -33,6 +34,8 @@ export interface ErrorOptions {
   data?: Record<string, unknown>;
   /** The number of seconds after which a caller may try again. It becomes `Retry-After`. */
   retryAfter?: number | undefined;
+  /** The methods that the path has. It becomes `Allow`. */
+  allow?: string;
   cause?: unknown;
 }
 
@@ -41,6 +44,7 @@ export class HawserError extends Error {
   readonly code: string;
   readonly data: Record<string, unknown>;
   readonly retryAfter: number | undefined;
+  readonly allow: string | undefined;
 
   constructor(kind: ErrorKind, code: string, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -49,6 +53,7 @@ export class HawserError extends Error {
     this.code = code;
     this.data = options.data ?? {};
     this.retryAfter = options.retryAfter;
+    this.allow = options.allow;
   }
 }
 

@@ -39,6 +39,7 @@ describeOnSqlite('a server of two workers', function () {
   let target: Target;
   let admins: Client[];
 
+  const began = Date.now() - 1_000;
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-workers-'));
     hawser = await spawnHawser(folder, { HAWSER_WORKERS: '2', HAWSER_METRICS_TOKEN: TOKEN });
@@ -277,14 +278,18 @@ describeOnSqlite('a server of two workers', function () {
 
   it('adds up in its metrics what all workers have counted', async () => {
     const client = makeClient(target).with({ Authorization: `Bearer ${TOKEN}` });
+    const read = async () => parsePrometheus((await client.get('/metrics')).text);
     const count = async () => {
-      const families = parsePrometheus((await client.get('/metrics')).text);
+      const families = await read();
       const route = '/api/v1/configurations/{name}';
       return sumOf(families, 'hawser_http_request_duration_seconds_count', { route, method: 'GET' });
     };
     const before = await count();
     for (const each of admins) expect((await each.get('/api/v1/configurations/wanted')).status).to.equal(200);
     expect(await count()).to.equal(before + CONNECTIONS);
+    // What cannot be added up is that of the oldest process.
+    const started = sumOf(await read(), 'process_start_time_seconds') * 1_000;
+    expect(started).to.be.within(began, Date.now());
     client.close();
   });
 

@@ -217,12 +217,15 @@ export function problemsOf(route: Route): Map<number, string[]> {
   return new Map([...codes].sort(([a], [b]) => a - b).map(([status, set]) => [status, [...set].sort()]));
 }
 
+/** A node that shows its certificate gets these on each route that asks who calls. */
+const OF_CERTIFICATES = ['certificate_revoked', 'certificate_untrusted', 'crl_expired'] as const;
+
 function problemsOfCaller({ access, method }: Route): ProblemName[] {
   const codes: ProblemName[] = method === 'GET' ? [] : ['cross_site_request'];
   if (access.kind === 'public') return codes;
   codes.push('unauthenticated');
   if (access.kind === 'metrics') return [...codes, NOT_FOUND];
-  codes.push('forbidden');
+  codes.push('forbidden', ...OF_CERTIFICATES);
   if (access.kind.startsWith('node:self')) codes.push('overloaded');
   if (access.kind === 'grant') codes.push(NOT_FOUND);
   if (needsSession(access)) codes.push('session_required');

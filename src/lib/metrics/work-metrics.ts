@@ -1,5 +1,6 @@
 /** Metrics of the work behind the answers: bundles, manifests, Git, the database, sign-ins, registrations. */
 
+import type { Registry } from 'prom-client';
 import { Instruments } from './instruments.ts';
 
 /** Bounds in seconds for work that takes a millisecond when all is well. */
@@ -84,6 +85,16 @@ export class WorkMetrics extends Instruments {
     'Attempts to deliver an event to a webhook; failed ones were tried for a day, see the deliveries of the webhook',
     'outcome',
   );
+
+  constructor(registry: Registry) {
+    super(registry);
+    // Alerts ask for these. Prometheus sees the first of each only if it has seen a zero before.
+    this.evaluations.zero({ outcome: 'failed' });
+    this.webhookAttempts.inc({ outcome: 'failed' }, 0);
+    for (const outcome of ['unknown_user', 'wrong_password']) this.signIns.inc({ outcome }, 0);
+    for (const fault of ['expired', 'revoked', 'unknown', 'used_up'])
+      this.registrations.inc({ outcome: `registration_key_${fault}` }, 0);
+  }
 
   readonly onBundleBuilt = (milliseconds: number, bytes: number): void => {
     this.bundleBuilds.observe(milliseconds / 1_000);

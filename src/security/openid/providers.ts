@@ -19,12 +19,14 @@ export class Providers {
     this.byName = this.read();
   }
 
-  /** Takes the file and the secrets anew. After a fault the old ones stay, and the log says why. */
-  reload(log: Log): void {
+  /** Takes the file and the secrets anew. After a fault the old ones stay, and the log says why. @returns whether there was none */
+  reload(log: Log): boolean {
     try {
       this.byName = this.read();
+      return true;
     } catch (error) {
       log.error({ err: error }, 'the file of the identity providers has a fault: those of before stay');
+      return false;
     }
   }
 
