@@ -14,6 +14,7 @@ import { Maintenance } from './git/maintenance.ts';
 import { UploadPack } from './git/upload-pack.ts';
 import { type Listeners, openListeners, type Place } from './http/listeners.ts';
 import { SECOND } from './lib/clock.ts';
+import { sentenceOf } from './lib/errors.ts';
 import type { Metrics, MetricsOfProcess } from './lib/metrics/metrics.ts';
 import { CheckIns } from './pull/check-ins.ts';
 import { EvidenceNotes } from './pull/evidence.ts';
@@ -22,6 +23,7 @@ import { describeCertificate } from './security/certificates.ts';
 import { Providers } from './security/openid/providers.ts';
 import { sharedTicketKeys } from './security/shared-secrets.ts';
 import type { TlsMaterial } from './security/tls-files.ts';
+import { refuseOutOfTerm } from './security/tls-settings.ts';
 import {
   closeStores,
   loadTls,
@@ -40,8 +42,9 @@ export interface RunningServer extends Place {
    * Takes certificates, keys, node CA and CRL, and the identity providers, anew from their files. After a fault the old
    * ones stay.
    * @param ticketKeys of TLS sessions from now on; default: of this process alone
+   * @returns the faults, a line each
    */
-  reloadTls(ticketKeys?: Buffer): Promise<void>;
+  reloadTls(ticketKeys?: Buffer): Promise<string[]>;
   /** Gives what this process has counted. */
   readMetrics(): Promise<MetricsOfProcess>;
   /** Answers what is in progress, writes what is noted, and closes the stores. */
@@ -112,9 +115,10 @@ async function listen(
   const tls = { material, ...(ticketKeys && { ticketKeys }) };
   const listeners = await openListeners(config, { ...tls, handler, log, clock });
   showTlsTerms(metrics, material);
+  const takeTlsFiles = tlsReloader(options, stores, listeners, material);
   const reloadTls = async (keys?: Buffer) => {
-    providers.reload(log);
-    await reload(options, stores, listeners, keys);
+    const faults = [providers.reload(log), await takeTlsFiles(keys)];
+    return faults.filter((fault) => fault !== null);
   };
   const endTimers = await startTimers(options, { ...retention, ...fleetThreads, metrics, reloadTls });
   return {
@@ -191,18 +195,26 @@ function showTlsTerms(metrics: Metrics, { server, ca }: TlsMaterial): void {
   metrics.showTlsTerm('authority', endOf(ca.certificate));
 }
 
-async function reload(
+/** Makes what takes the TLS files anew, and gives the fault for which the old ones stay, or null. */
+function tlsReloader(
   options: ServerOptions,
   stores: Stores,
   listeners: Listeners,
-  ticketKeys?: Buffer,
-): Promise<void> {
-  try {
-    const material = await loadTls(options, stores);
-    listeners.reload(material, (await sharedTicketKeys(stores.database, material)) ?? ticketKeys);
-    showTlsTerms(stores.metrics, material);
-    options.log.info('TLS files loaded anew');
-  } catch (error) {
-    options.log.error({ err: error }, 'TLS files could not be loaded; the old ones stay');
-  }
+  material: TlsMaterial,
+): (ticketKeys?: Buffer) => Promise<string | null> {
+  let served = material;
+  return async (ticketKeys) => {
+    try {
+      const next = await loadTls(options, stores);
+      refuseOutOfTerm(next.server, served.server, options.clock.now());
+      listeners.reload(next, (await sharedTicketKeys(stores.database, next)) ?? ticketKeys);
+      served = next;
+      showTlsTerms(stores.metrics, next);
+      options.log.info('TLS files loaded anew');
+      return null;
+    } catch (error) {
+      options.log.error({ err: error }, 'TLS files could not be loaded; the old ones stay');
+      return sentenceOf(error);
+    }
+  };
 }
