@@ -83,7 +83,6 @@ describe(`under a booted systemd${isRoot ? '' : ' (skipped: only root may boot o
   it('the server is installed as the page says', async () => {
     const password = await machine.do(block('useradd --system'));
     expect(password).to.match(/^\S{20,}\n$/);
-    expect(await machine.do('hawser-run health')).to.include('"status":"Ready"');
   });
 
   it('a command gets the settings, the credentials and the user that the server gets', async () => {
@@ -102,7 +101,6 @@ describe(`under a booted systemd${isRoot ? '' : ' (skipped: only root may boot o
     const file = `/tmp/one "two" $HOME %n \\.zip`;
     expect(await machine.do(`hawser-run backup '${file}'`)).to.include(`${file}: the database`);
     expect(await machine.do(`stat --format='%U %a' '${file}'`)).to.equal('hawser 600\n');
-    await machine.do(`${writing(ENV_FILE, '')} systemctl restart hawser; rm -r /var/lib/hawser/a*`);
   });
 
   it('a command that would not get what was meant for it is refused', async () => {
@@ -141,7 +139,7 @@ describe(`under a booted systemd${isRoot ? '' : ' (skipped: only root may boot o
     await writeCertificate('first.example.org', folder);
     await machine.do(`chgrp -R hawser ${folder}; chmod 640 ${folder}/privkey.pem
       ${writing(ENV_FILE, `HAWSER_TLS_CERT=${folder}/fullchain.pem\nHAWSER_TLS_KEY=${folder}/privkey.pem\nHAWSER_WORKERS=2`)}
-      systemctl restart hawser; systemctl reload hawser; cp ${folder}/privkey.pem /root/`);
+      systemctl restart hawser; systemctl reload hawser; rm -r /var/lib/hawser/a*`);
     await machine.do(`echo nothing > ${folder}/privkey.pem`);
     const sentence = 'HAWSER_TLS_KEY: holds no private key in PEM form';
     expect(await machine.run('systemctl reload hawser')).to.include({ code: 1, stdout: '' });
