@@ -14,6 +14,7 @@ import { Maintenance } from './git/maintenance.ts';
 import { UploadPack } from './git/upload-pack.ts';
 import { type Listeners, openListeners, type Place } from './http/listeners.ts';
 import { SECOND } from './lib/clock.ts';
+import { sentenceOf } from './lib/errors.ts';
 import type { Metrics, MetricsOfProcess } from './lib/metrics/metrics.ts';
 import { CheckIns } from './pull/check-ins.ts';
 import { EvidenceNotes } from './pull/evidence.ts';
@@ -22,7 +23,7 @@ import { describeCertificate } from './security/certificates.ts';
 import { Providers } from './security/openid/providers.ts';
 import { sharedTicketKeys } from './security/shared-secrets.ts';
 import type { TlsMaterial } from './security/tls-files.ts';
-import { earliestUpdate } from './security/tls-settings.ts';
+import { earliestUpdate, refuseOutOfTerm } from './security/tls-settings.ts';
 import {
   closeStores,
   loadTls,
@@ -41,8 +42,9 @@ export interface RunningServer extends Place {
    * Takes certificates, keys, node CA and CRL, and the identity providers, anew from their files. After a fault the old
    * ones stay.
    * @param ticketKeys of TLS sessions from now on; default: of this process alone
+   * @returns the faults, a line each
    */
-  reloadTls(ticketKeys?: Buffer): Promise<void>;
+  reloadTls(ticketKeys?: Buffer): Promise<string[]>;
   /** Gives what this process has counted. */
   readMetrics(): Promise<MetricsOfProcess>;
   /** Answers what is in progress, writes what is noted, and closes the stores. */
@@ -114,10 +116,7 @@ async function listen(
   const { onProblem } = metrics.requests;
   const listeners = await openListeners(config, { ...tls, handler, onProblem, log, clock });
   await showTlsTerms(metrics, material);
-  const reloadTls = async (keys?: Buffer) => {
-    const isDone = [providers.reload(log), await reload(options, stores, listeners, keys)];
-    metrics.showReload(isDone.includes(false));
-  };
+  const reloadTls = reloader(options, stores, { listeners, material, providers });
   const endTimers = await startTimers(options, { ...retention, ...fleetThreads, metrics, reloadTls });
   return {
     url: listeners.url,
@@ -194,20 +193,37 @@ async function showTlsTerms(metrics: Metrics, { server, ca, nodeCrl }: TlsMateri
   metrics.showCrlTerm(await earliestUpdate(nodeCrl));
 }
 
-async function reload(
+interface Reloaded {
+  listeners: Listeners;
+  material: TlsMaterial;
+  providers: Providers;
+}
+
+/** Makes what takes all files anew, and gives the faults for which old ones stay, a line each. */
+function reloader(
   options: ServerOptions,
   stores: Stores,
-  listeners: Listeners,
-  ticketKeys?: Buffer,
-): Promise<boolean> {
-  try {
-    const material = await loadTls(options, stores);
-    listeners.reload(material, (await sharedTicketKeys(stores.database, material)) ?? ticketKeys);
-    await showTlsTerms(stores.metrics, material);
-    options.log.info('TLS files loaded anew');
-    return true;
-  } catch (error) {
-    options.log.error({ err: error }, 'TLS files could not be loaded; the old ones stay');
-    return false;
-  }
+  { listeners, material, providers }: Reloaded,
+): (ticketKeys?: Buffer) => Promise<string[]> {
+  let served = material;
+  const takeTlsFiles = async (ticketKeys?: Buffer) => {
+    try {
+      const next = await loadTls(options, stores);
+      refuseOutOfTerm(next.server, served.server, options.clock.now());
+      listeners.reload(next, (await sharedTicketKeys(stores.database, next)) ?? ticketKeys);
+      served = next;
+      await showTlsTerms(stores.metrics, next);
+      options.log.info('TLS files loaded anew');
+      return null;
+    } catch (error) {
+      options.log.error({ err: error }, 'TLS files could not be loaded; the old ones stay');
+      return sentenceOf(error);
+    }
+  };
+  return async (ticketKeys) => {
+    const found = [providers.reload(options.log), await takeTlsFiles(ticketKeys)];
+    const faults = found.filter((fault) => fault !== null);
+    stores.metrics.showReload(faults.length > 0);
+    return faults;
+  };
 }

@@ -30,7 +30,7 @@ export interface TimerTools {
   /** They look at the whole fleet. */
   questions: Threads<FleetTasks>;
   metrics: Metrics;
-  reloadTls(): Promise<void>;
+  reloadTls(): Promise<unknown>;
 }
 
 /**

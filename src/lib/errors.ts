@@ -98,6 +98,14 @@ export function tooLarge(message: string): HawserError {
   return new HawserError('too_large', 'payload_too_large', message);
 }
 
+/** One line that says what went wrong, with the inner cause of an error of ours. */
+export function sentenceOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message, cause } = error;
+  if (!(error instanceof HawserError && cause instanceof Error)) return message;
+  return `${message.replace(/\.$/, '')}: ${cause.message}`;
+}
+
 /** The error for a fault of the server or of the disk. The code names it, and the cause is only logged. */
 export function internal(code: string, message: string, cause?: unknown): HawserError {
   return new HawserError('internal', code, message, { cause });

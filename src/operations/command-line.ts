@@ -30,6 +30,8 @@ export interface Command {
   options?: Readonly<Record<string, string | null>>;
   /** The options that must be given, each with a value. */
   required?: readonly string[];
+  /** Whether it reads no file of a secret. In ExecReload= systemd 252 does not show the credentials of the unit. */
+  needsNoSecrets?: true;
   /** @returns the exit code */
   run(call: Call): Promise<number>;
 }

@@ -34,6 +34,19 @@ export const health: Command = {
   },
 };
 
+const reload: Command = {
+  name: 'reload',
+  help: 'make the server that uses HAWSER_DATA_DIR read its files anew; exit code 1 when it refuses them, and why',
+  needsNoSecrets: true,
+  async run({ config }) {
+    const { requestReload } = await import('./reload.ts');
+    const faults = await requestReload(config.dataDir);
+    for (const fault of faults) process.stderr.write(`hawser: ${fault}\n`);
+    if (faults.length === 0) process.stdout.write('The server has taken its files anew.\n');
+    return faults.length === 0 ? 0 : 1;
+  },
+};
+
 const doctor: Command = {
   name: 'doctor',
   help: 'look at everything kept, changing nothing; exit code 1 when there are errors, 0 with no more than warnings',
@@ -124,7 +137,7 @@ const adopt: Command = {
 };
 
 export const OPERATIONS: readonly Command[] = [
-  ...[health, doctor, verify, backup, restore, adopt, resetAdminPassword],
+  ...[health, reload, doctor, verify, backup, restore, adopt, resetAdminPassword],
 ];
 
 /** @throws the connection's error */

@@ -61,6 +61,25 @@ export async function loadGivenCertificate({
   return { certificate, key };
 }
 
+/**
+ * Refuses a certificate that is not valid now, in place of one that is. A start takes it, because it has no better one.
+ * @throws HawserError `invalid_tls_setting`
+ */
+export function refuseOutOfTerm(
+  next: KeyedCertificate | null,
+  served: KeyedCertificate | null,
+  now: number,
+): void {
+  if (next === null || served === null) return;
+  const [term, before] = [next, served].map((each) =>
+    describeCertificate(new X509Certificate(each.certificate)),
+  );
+  if (term === undefined || before === undefined) return;
+  if (isWithinTerm(term, now) || !isWithinTerm(before, now)) return;
+  const [from, to] = [term.notBefore, term.notAfter].map((time) => new Date(time).toISOString());
+  throw badSetting('HAWSER_TLS_CERT', `the certificate is valid from ${from} to ${to} only, and not now`);
+}
+
 /** @throws HawserError `invalid_tls_setting` */
 export async function loadNodeTrust(settings: TlsSettings): Promise<NodeTrust> {
   const { nodeCaFile, nodeCrlFile } = settings;

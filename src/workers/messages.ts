@@ -22,14 +22,16 @@ export type FromWorker =
   | { type: 'renewed' }
   /** The worker wants the metrics of all others. Their answers and the primary's bear the same id. */
   | { type: 'gather'; id: string }
-  | { type: 'metrics'; id: string; values: MetricsOfProcess };
+  | { type: 'metrics'; id: string; values: MetricsOfProcess }
+  /** What the worker found wrong at the reload of this id. */
+  | { type: 'reloaded'; id: string; faults: readonly string[] };
 
 /** A message from the primary to a worker. */
 export type FromPrimary =
   | ({ type: 'start' } & Role)
   | { type: 'granted'; id: number }
   | { type: 'refused'; id: number }
-  | { type: 'reload'; ticketKeys: string }
+  | { type: 'reload'; id: string; ticketKeys: string }
   /** Another worker was lost at this time, in epoch milliseconds. It may have left lock files. */
   | { type: 'lost'; at: number }
   | { type: 'measure'; id: string }

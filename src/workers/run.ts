@@ -46,6 +46,10 @@ class WorkerChannel {
   /** A time in epoch milliseconds. Lock files that are older were left by a process that has ended. */
   lostAt = performance.timeOrigin;
   private server: RunningServer | null = null;
+  private onStarted: (server: RunningServer) => void = () => undefined;
+  private readonly started = new Promise<RunningServer>((resolve) => {
+    this.onStarted = resolve;
+  });
   private readonly gatherings = new Map<string, (all: readonly MetricsOfProcess[]) => void>();
 
   /** Resolves once the primary has said what this worker is to be. The worker ends if it loses its primary. */
@@ -65,6 +69,7 @@ class WorkerChannel {
   /** Tells the primary that the server listens, and carries out the primary's orders from now on. */
   serve(server: RunningServer): void {
     this.server = server;
+    this.onStarted(server);
     say({ type: 'listening', url: server.url, uiUrl: server.ui?.url ?? null });
   }
 
@@ -87,7 +92,7 @@ class WorkerChannel {
         this.lostAt = Math.max(this.lostAt, message.at);
         break;
       case 'reload':
-        void this.server?.reloadTls(Buffer.from(message.ticketKeys, 'base64'));
+        void this.reload(message);
         break;
       case 'measure':
         void this.server?.readMetrics().then((values) => say({ type: 'metrics', id: message.id, values }));
@@ -100,6 +105,12 @@ class WorkerChannel {
         void this.end();
         break;
     }
+  }
+
+  private async reload({ id, ticketKeys }: FromPrimary & { type: 'reload' }): Promise<void> {
+    // A worker that starts may have read the old files already.
+    const server = await this.started;
+    say({ type: 'reloaded', id, faults: await server.reloadTls(Buffer.from(ticketKeys, 'base64')) });
   }
 
   private async end(): Promise<void> {

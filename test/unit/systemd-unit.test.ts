@@ -26,7 +26,7 @@ describe('the systemd unit', () => {
       folder = mkdtempSync(join(tmpdir(), 'hawser-unit-'));
       path = join(folder, 'hawser.service');
       // The program must be there, and is not installed on this machine.
-      writeFileSync(path, unit.replace('/opt/hawser/bin/hawser', process.execPath));
+      writeFileSync(path, unit.replaceAll('/opt/hawser/bin/hawser', process.execPath));
     });
     after(() => rmSync(folder, { recursive: true, force: true }));
 
