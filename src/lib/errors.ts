@@ -10,6 +10,7 @@ export type ErrorKind =
   | 'not_found'
   | 'not_acceptable'
   | 'conflict'
+  | 'locked'
   | 'gone'
   | 'timed_out'
   | 'precondition_failed'

@@ -26,6 +26,7 @@ describe('health', () => {
         status: 'Ready',
         timestamp: ready.json.timestamp,
         checks: { database: 'Ok', repositories: 'Ok' },
+        frozenUntil: null,
       });
       expect(ready.json.timestamp).to.match(TIMESTAMP);
     }
