@@ -260,7 +260,7 @@ describe('the pages of access, keys, retention and settings', () => {
     await dialog.getByLabel('Until').fill('2000-01-01T00:00');
     await dialog.getByLabel('Reason').fill('The year ends');
     await button(dialog, 'Freeze').click();
-    await dialog.getByText('The end must lie in the future').waitFor();
+    await dialog.getByText('The end must lie in the future').first().waitFor();
     // The field is in the time zone of the browser, whichever that is.
     const later = new Date(shown.hawser.clock.now() + 2 * DAY).toISOString();
     await dialog.getByLabel('Until').fill(later.slice(0, 16));
