@@ -97,6 +97,9 @@ export const AUDIT_ACTIONS = {
   'webhook.deleted': 'Webhook',
   'webhook.redelivered': 'Webhook',
   'settings.changed': 'Settings',
+  'freeze.set': 'Settings',
+  'freeze.changed': 'Settings',
+  'freeze.ended': 'Settings',
   'retention.run': 'Retention',
   'audit.pruned': 'Audit',
 } as const;

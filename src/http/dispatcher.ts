@@ -1,7 +1,8 @@
 /** Carries out a route for a request: who calls, what they ask, then the handler, then the answer. */
 
 import type { Database } from '../db/database.ts';
-import { resourceLock } from '../domain/lock-names.ts';
+import { requireUnfrozen } from '../db/freeze.ts';
+import { FREEZE, resourceLock } from '../domain/lock-names.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import type { Clock } from '../lib/clock.ts';
 import { HawserError } from '../lib/errors.ts';
@@ -136,10 +137,21 @@ export class Dispatcher {
     const { route, authorization } = call;
     if (route.method === 'GET' && !route.waits)
       return route.handle(toInput(call, authorization.subject, call.now));
-    const now = this.options.clock.now();
     call.ctx.state.reauthorize = () => this.callers.reauthorize(call, this.options.clock.now());
+    return changesNodes(call) ? this.changeUnlessFrozen(call) : this.change(call, () => undefined);
+  }
+
+  /** The lock comes first, because it may be waited for. A caller who may not do this is told so before the freeze. */
+  private changeUnlessFrozen(call: Call): Promise<Answer> {
+    const { locks, database } = this.options;
+    return locks.share(FREEZE, async () => this.change(call, (now) => requireUnfrozen(database.read, now)));
+  }
+
+  /** @param admit looks at what may have changed since the call came, before the handler does */
+  private change(call: Call, admit: (now: number) => Awaitable<void>): Awaitable<Answer> {
+    const now = this.options.clock.now();
     return andThen(this.callers.reauthorize(call, now), (subject) =>
-      route.handle(toInput(call, subject, now)),
+      andThen(admit(now), () => call.route.handle(toInput(call, subject, now))),
     );
   }
 
@@ -196,6 +208,10 @@ export class Dispatcher {
       throw error;
     }
   }
+}
+
+function changesNodes({ route: { changesNodes: changes }, query, read: { body } }: Call): boolean {
+  return typeof changes === 'function' ? changes({ query, body }) : changes === true;
 }
 
 function withRenewedSession(answer: Answer, principal: Principal | null | undefined): Answer {

@@ -63,6 +63,8 @@ const OF_REQUESTS = {
   ...at(410, {
     events_gone:
       'The feed has no event of this id, or none any more: it keeps 30 days. Read it without `after`.',
+    audit_gone:
+      'The audit trail has no entry of this id, or none any more. Read it from its oldest entry, with `after=0`.',
   }),
   ...at(412, { precondition_failed: 'The resource has changed since its ETag was read. Read it again.' }),
   ...at(413, {
@@ -180,6 +182,10 @@ const OF_NODES = {
 };
 
 const OF_VERSIONS = {
+  ...at(423, {
+    frozen:
+      'A freeze lasts: what nodes get may not be changed before `until`. `reason` says why, `frozenBy` who set it.',
+  }),
   ...at(400, {
     nested_composite: 'A composite cannot be a child of a composite.',
     publish_separately: 'What is uploaded is a draft. Publish it by the route that the detail names.',

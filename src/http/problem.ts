@@ -17,6 +17,7 @@ const STATUSES: Record<ErrorKind, { status: number; title: string }> = {
   precondition_failed: { status: 412, title: 'Precondition Failed' },
   too_large: { status: 413, title: 'Content Too Large' },
   unsupported_media_type: { status: 415, title: 'Unsupported Media Type' },
+  locked: { status: 423, title: 'Locked' },
   rate_limited: { status: 429, title: 'Too Many Requests' },
   internal: { status: 500, title: 'Internal Server Error' },
   not_implemented: { status: 501, title: 'Not Implemented' },

@@ -11,6 +11,7 @@ export type ErrorKind =
   | 'method_not_allowed'
   | 'not_acceptable'
   | 'conflict'
+  | 'locked'
   | 'gone'
   | 'timed_out'
   | 'precondition_failed'

@@ -2,10 +2,11 @@
 
 import { z } from 'zod';
 import type { Database } from '../../db/database.ts';
+import { readFreeze } from '../../db/freeze.ts';
 import { type Answer, json } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
 import { Timestamp } from '../../http/schemas.ts';
-import { toTimestamp } from '../../lib/clock.ts';
+import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { GitStore } from '../../versions/store.ts';
 
@@ -21,6 +22,10 @@ const Readiness = z
           'all others are served',
       }),
     }),
+    frozenUntil: Timestamp.nullable().meta({
+      description:
+        'Until when nobody may change what nodes get; null without a freeze, and where it cannot be read',
+    }),
   })
   .meta({
     id: 'Readiness',
@@ -29,6 +34,7 @@ const Readiness = z
         status: 'Ready',
         timestamp: '2026-11-20T09:08:00.000Z',
         checks: { database: 'Ok', repositories: 'Ok' },
+        frozenUntil: null,
       },
     ],
   });
@@ -74,7 +80,11 @@ export function healthRoutes(database: Database, store: GitStore, log: Log): Rou
         };
         const ready = Object.values(checks).every((result) => result !== 'Failed');
         const status = ready ? 'Ready' : 'Unready';
-        const answer = uncached(json({ status, timestamp: toTimestamp(now), checks }));
+        // Anybody may ask, so the reason is not told here. A freeze is no fault, and neither is what cannot be told of it.
+        const isReadable = checks.database !== 'Failed';
+        const freeze = isReadable ? await readFreeze(database.read, now).catch(() => null) : null;
+        const frozenUntil = toOptionalTimestamp(freeze?.until ?? null);
+        const answer = uncached(json({ status, timestamp: toTimestamp(now), checks, frozenUntil }));
         return { ...answer, status: ready ? 200 : 503 };
       },
     }),

@@ -72,6 +72,7 @@ function configRoutes(database: Database): Route[] {
     }),
     permitted(database, TAGS, 'nodes.write').update(path, {
       ...operation('setNodeLcmConfig', 'Set what the LCM of a node is to do'),
+      changesNodes: true,
       description: 'Null or absent leaves it to the defaults of the server.',
       params: idsInPath('nodeId'),
       body: { kind: 'json', schema: LcmConfigChange },

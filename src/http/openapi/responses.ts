@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { needsSession } from '../../security/access.ts';
 import { NOT_FOUND, PROBLEM_CODES, type ProblemName, problemNamed } from '../problem-codes.ts';
 import type { AnswerSpec, Method, Route } from '../route.ts';
-import { FieldErrorView } from '../schemas.ts';
+import { FieldErrorView, Timestamp } from '../schemas.ts';
 import { securityOf } from './access.ts';
 import type { Components, JsonSchema } from './components.ts';
 
@@ -147,6 +147,9 @@ const PROBLEM = z
       .int()
       .optional()
       .meta({ description: 'Of `certificates_too_old`: how many nodes would be locked out' }),
+    reason: z.string().optional().meta({ description: 'Of `frozen`: why' }),
+    until: Timestamp.optional().meta({ description: 'Of `frozen`: when the freeze ends' }),
+    frozenBy: z.string().optional().meta({ description: 'Of `frozen`: who has set it' }),
     error: z
       .literal('invalid_grant')
       .optional()
@@ -205,6 +208,7 @@ export function problemsOf(route: Route): Map<number, string[]> {
     ...(answersWithBody(route) ? ['not_acceptable'] : []),
     // Even reading can write, because it renews a session: any request can meet a busy database or a full disk.
     ...['internal_error', 'unavailable', 'insufficient_storage'],
+    ...(route.changesNodes ? ['frozen'] : []),
     ...(route.problems ?? []),
   ];
   const codes = new Map<number, Set<string>>();

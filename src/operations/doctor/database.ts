@@ -1,8 +1,10 @@
 /** Whether the database is whole, reachable, fit for its work, and of this release. */
 
 import type { DatabasePlace } from '../../db/database.ts';
+import { readFreeze } from '../../db/freeze.ts';
 import type { InspectedDatabase } from '../../db/inspected-database.ts';
 import { inspectDatabase, nameOfDatabase, unusedDatabase } from '../../db/inspection.ts';
+import { toTimestamp } from '../../lib/clock.ts';
 import { type Check, describeFailure, type Finding, faultOf, noteOf } from './findings.ts';
 
 const OPEN = 'see whether the settings name it, and whether it lets this user in';
@@ -11,21 +13,28 @@ const OPEN = 'see whether the settings name it, and whether it lets this user in
  * Opens the database of the settings, and looks at it.
  * @returns null in place of a database that cannot be opened
  */
-export async function openDatabase(place: DatabasePlace): Promise<[InspectedDatabase | null, Check]> {
+export async function openDatabase(
+  place: DatabasePlace,
+  now: number,
+): Promise<[InspectedDatabase | null, Check]> {
   const name = nameOfDatabase(place);
   try {
     const database = await inspectDatabase(place);
-    return [database, await checkDatabase(place, database)];
+    return [database, await checkDatabase(place, database, now)];
   } catch (error) {
     const findings = [faultOf(name, `cannot be opened: ${describeFailure(error)}`, OPEN)];
     return [null, { name: 'database', summary: name, findings }];
   }
 }
 
-async function checkDatabase(place: DatabasePlace, database: InspectedDatabase): Promise<Check> {
+async function checkDatabase(place: DatabasePlace, database: InspectedDatabase, now: number): Promise<Check> {
   const { name, scope, looks, remedy } = database;
   const findings: Finding[] = [];
-  for (const look of [...looks.map(asFindings(name)), () => compareRelease(database)]) {
+  for (const look of [
+    ...looks.map(asFindings(name)),
+    () => compareRelease(database),
+    () => tellFreeze(database, now),
+  ]) {
     try {
       findings.push(...(await look()));
     } catch (error) {
@@ -53,6 +62,14 @@ async function compareRelease({ name, read, migrations }: InspectedDatabase): Pr
     ...unknown.map((each) => judge(name, `it has the form of a newer release (${each})`, install)),
     ...pending.map((each) => noteOf(name, `it has yet to be brought to this release (${each})`, start)),
   ];
+}
+
+async function tellFreeze({ name, read }: InspectedDatabase, now: number): Promise<Finding[]> {
+  const freeze = read && (await readFreeze(read, now));
+  if (freeze === null) return [];
+  const { reason, frozenBy, until } = freeze;
+  const what = `what nodes get may not be changed until ${toTimestamp(until)}: ${frozenBy} has frozen it (${reason})`;
+  return [noteOf(name, what, 'hawserctl freeze end lifts it')];
 }
 
 /** The database of a server that went on with PostgreSQL. */

@@ -42,7 +42,7 @@ export interface Examination {
 export async function examine(examination: Examination): Promise<Check[]> {
   const { config, now } = examination;
   const { dataDir, reposDir, searchPath } = config;
-  const [database, checkOfDatabase] = await openDatabase(config);
+  const [database, checkOfDatabase] = await openDatabase(config, now);
   const reader = database?.repositories ?? null;
   const store = inspectingStore(reposDir, reader);
   const db = database?.read ?? null;

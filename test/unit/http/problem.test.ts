@@ -20,6 +20,7 @@ describe('a problem', () => {
       precondition_failed: 412,
       too_large: 413,
       unsupported_media_type: 415,
+      locked: 423,
       rate_limited: 429,
       internal: 500,
       not_implemented: 501,
