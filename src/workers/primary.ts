@@ -6,7 +6,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { randomBytes } from 'node:crypto';
 import { SECOND } from '../lib/clock.ts';
-import type { Log } from '../lib/log.ts';
+import type { Log, LogLevel } from '../lib/log.ts';
 import type { MetricsOfProcess } from '../lib/metrics/metrics.ts';
 import type { FromPrimary, FromWorker } from './messages.ts';
 import { type Holder, LockKeeper } from './shared-locks.ts';
@@ -72,6 +72,7 @@ class Primary {
 
   constructor(log: Log) {
     this.log = log;
+    log.on('level-change', () => this.shareLogLevel());
   }
 
   /** Starts a worker. @returns when it listens */
@@ -86,7 +87,8 @@ class Primary {
         // Messages of a worker can arrive after its end. A lock granted then would never be given back.
         if (!this.workers.has(worker)) return;
         if (message.type === 'ready') {
-          const start = { isLeader: this.leader === worker, ticketKeys: this.ticketKeys };
+          const { ticketKeys, logLevel } = this;
+          const start = { isLeader: this.leader === worker, ticketKeys, logLevel };
           // A worker that is still starting has not received the order to close.
           holder.send(this.isClosing ? { type: 'close' } : { type: 'start', ...start });
         } else if (message.type === 'listening') {
@@ -150,6 +152,15 @@ class Primary {
   reload(): void {
     this.ticketKeys = makeTicketKeys();
     for (const holder of this.workers.values()) holder.send({ type: 'reload', ticketKeys: this.ticketKeys });
+  }
+
+  private shareLogLevel(): void {
+    const { logLevel } = this;
+    for (const holder of this.workers.values()) holder.send({ type: 'log-level', logLevel });
+  }
+
+  private get logLevel(): LogLevel {
+    return this.log.level as LogLevel;
   }
 
   async close(): Promise<void> {

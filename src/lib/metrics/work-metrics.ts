@@ -1,5 +1,6 @@
 /** Metrics of the work behind the answers: bundles, manifests, Git, the database, sign-ins, registrations. */
 
+import { addPart } from '../request-parts.ts';
 import { Instruments } from './instruments.ts';
 
 /** Bounds in seconds for work that takes a millisecond when all is well. */
@@ -99,9 +100,15 @@ export class WorkMetrics extends Instruments {
     if (hasFailed) this.gitFailures.inc({ operation });
   };
 
-  readonly onWriteWaited = (milliseconds: number): void => this.writeWaits.observe(milliseconds / 1_000);
+  readonly onWriteWaited = (milliseconds: number): void => {
+    this.writeWaits.observe(milliseconds / 1_000);
+    addPart('queue', milliseconds);
+  };
 
-  readonly onWritten = (milliseconds: number): void => this.writeDurations.observe(milliseconds / 1_000);
+  readonly onWritten = (milliseconds: number): void => {
+    this.writeDurations.observe(milliseconds / 1_000);
+    addPart('database', milliseconds);
+  };
 
   readonly onGroupCommit = (size: number): void => this.groupSizes.observe(size);
 
