@@ -187,7 +187,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
     pull: pullRoutes({ resolver, bundles, evidence: options.evidence }),
     api: [
       ...healthRoutes(database, store, log),
-      ...metricsRoutes(database, metrics, options.readOtherMetrics),
+      ...metricsRoutes({ database, metrics, dataDir }, options.readOtherMetrics),
       ...authRoutes(auth),
       ...loginPageRoutes(auth),
       ...allSignInRoutes(auth, config),

@@ -8,6 +8,7 @@ import type { CacheFacts } from '../counted-cache.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
 import { Instruments } from './instruments.ts';
 import { RequestMetrics } from './request-metrics.ts';
+import { RunMetrics } from './run-metrics.ts';
 import { WorkMetrics } from './work-metrics.ts';
 
 export interface MetricsOptions {
@@ -58,6 +59,7 @@ export class Metrics extends Instruments {
   readonly requests: RequestMetrics;
   readonly work: WorkMetrics;
   readonly fleet: FleetMetrics;
+  readonly runs: RunMetrics;
   private readonly caches: CacheReader[] = [];
   private readonly tlsTerms = this.commonGauge(
     'hawser_tls_certificate_expiry_timestamp_seconds',
@@ -70,6 +72,7 @@ export class Metrics extends Instruments {
     this.requests = new RequestMetrics(this.registry, pollPath);
     this.work = new WorkMetrics(this.registry);
     this.fleet = new FleetMetrics(this.registry);
+    this.runs = new RunMetrics(this.registry);
     const help = 'Always 1; which version runs, to tell before from after an upgrade';
     const buildInfo = this.commonGauge('hawser_build_info', help, 'version', 'node_version');
     buildInfo.set({ version, node_version: process.version }, 1);
