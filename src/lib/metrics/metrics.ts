@@ -27,6 +27,7 @@ export type CacheReader = () => Readonly<Record<string, CacheFacts>>;
 export interface Readings {
   gitProcesses(): number;
   repositoryProblems(): number;
+  refProblems(): number;
   manifests(): number;
   previewsRunning(): number;
   previewsWaiting(): number;
@@ -40,6 +41,10 @@ const READINGS: Record<keyof Readings, { name: string; help: string }> = {
   repositoryProblems: {
     name: 'hawser_repository_problems',
     help: 'Repositories and refs known to be damaged or missing: /health/ready names them',
+  },
+  refProblems: {
+    name: 'hawser_ref_problems',
+    help: 'Refs that are named like a version and are none; nothing is damaged, and /health/ready names them',
   },
   manifests: {
     name: 'hawser_manifests_remembered',
