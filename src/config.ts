@@ -35,6 +35,8 @@ export interface Config {
   /** The token that opens `/metrics`; null means that nothing does. */
   metricsToken: string | null;
   logLevel: LogLevel;
+  /** A request that takes longer than this, in milliseconds, is logged as slow; 0 turns that off. */
+  slowMs: number;
   limits: { uploadBytes: number; uploadFiles: number; jsonBytes: number; reportBytes: number };
   /** Whether `git push` is taken, and the bytes of the pack of one push. */
   push: { isOn: boolean; packBytes: number };
@@ -61,6 +63,8 @@ export interface Config {
   searchPath: string;
   /** The socket on which systemd is told that the server listens; null outside of a unit with `Type=notify`. */
   notifySocket: string | null;
+  /** The device and inode of what the journal of systemd reads, as `device:inode`; null where it reads nothing. */
+  journalStream: string | null;
 }
 
 /** The exit code for a fault in the settings (EX_CONFIG of BSD sysexits). */
@@ -112,6 +116,7 @@ export function readConfig(env: Environment): Readonly<Config> {
     scryptCost: readScryptCost(read),
     metricsToken: readMetricsToken(read),
     logLevel: read.choice<LogLevel>('HAWSER_LOG_LEVEL', LOG_LEVELS, 'info'),
+    slowMs: read.integer('HAWSER_SLOW_MS', 0, 3_600_000, 1_000),
     limits: {
       uploadBytes: read.bytes('HAWSER_UPLOAD_LIMIT', 50 * MIB),
       uploadFiles: read.integer('HAWSER_UPLOAD_FILES', 1, 1_000_000, 2_000),
@@ -132,6 +137,7 @@ export function readConfig(env: Environment): Readonly<Config> {
     auditKeepDays: read.integer('HAWSER_AUDIT_KEEP_DAYS', 1, 36_500, null),
     searchPath: env['PATH'] || '/usr/local/bin:/usr/bin:/bin',
     notifySocket: env['NOTIFY_SOCKET'] || null,
+    journalStream: env['JOURNAL_STREAM'] || null,
   };
   read.refuseUnknown();
   refuseHalves(config);

@@ -2,7 +2,7 @@
 
 import cluster from 'node:cluster';
 import { SECOND } from './lib/clock.ts';
-import { createLog, type Log } from './lib/log.ts';
+import { createLog, type Log, openOutput } from './lib/log.ts';
 import { notifyReady, notifyStatus } from './lib/service-manager.ts';
 import type { Call, Command } from './operations/command-line.ts';
 import { forgetReloads, noteReload, ReloadSignal } from './operations/reload.ts';
@@ -20,14 +20,15 @@ interface Running {
 
 export const serve: Command = {
   name: 'serve',
-  help: 'run the server, until SIGTERM or SIGINT; SIGHUP takes the TLS files and the identity providers anew',
+  help: 'run the server, until SIGTERM or SIGINT; SIGHUP takes the TLS files and the identity providers anew, SIGUSR2 turns the log level debug on and off',
   async run(call) {
     const { config } = call;
     if (cluster.isWorker) {
       const { runWorker } = await import('./workers/run.ts');
       return runWorker(call);
     }
-    const log = createLog(config.logLevel);
+    const log = createLog(config.logLevel, openOutput(config.journalStream));
+    switchLevelOnSignal(log);
     // These modules are imported here because the other commands do not need them.
     const { lockFolders } = await import('./db/folder-lock.ts');
     let locks: ReturnType<typeof lockFolders> | undefined;
@@ -98,6 +99,18 @@ async function startSeveral(options: ServerOptions): Promise<Running> {
     if (error instanceof StartFailure) process.exit(error.exitCode);
     throw error;
   }
+}
+
+/** SIGUSR2 switches between the level of the settings and `debug`; where that is `debug`, between it and `info`. */
+function switchLevelOnSignal(log: Log): void {
+  const usual = log.level === 'debug' ? 'info' : log.level;
+  process.on('SIGUSR2', () => {
+    const logLevel = log.level === 'debug' ? usual : 'debug';
+    // Whichever of the two levels says more takes the line.
+    if (logLevel === 'debug') log.level = logLevel;
+    log.info({ logLevel }, 'the log level has changed');
+    log.level = logLevel;
+  });
 }
 
 /** Ctrl-C under npm arrives twice: from the terminal, and passed on by npm. Both count as one within this time. */

@@ -7,6 +7,7 @@ import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import type { Clock } from '../lib/clock.ts';
 import { HawserError } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
+import { inTurn } from '../lib/request-parts.ts';
 import type { AnySubject } from '../security/access.ts';
 import { authorize } from '../security/authorize.ts';
 import type { Principal } from '../security/principal.ts';
@@ -88,7 +89,9 @@ export class Dispatcher {
       const { params, query } = readAddress(route, ctx.params, queryOf(ctx, route));
       if (route.body === undefined)
         return this.carryOutInTurn({ ctx, route, authorization, params, query, read: NO_BODY, now });
+      const began = performance.now();
       return andThen(this.bodies.read(route.body, ctx), (read) => {
+        ctx.state.bodyMs = performance.now() - began;
         const arrived = this.options.clock.now();
         return this.carryOutInTurn({ ctx, route, authorization, params, query, read, now: arrived });
       });
@@ -175,7 +178,8 @@ export class Dispatcher {
     };
     // This wait comes before the lock, because others wait for the lock.
     const ready = this.options.database.requireWritable();
-    return ready.then(() => this.options.locks.run(resourceLock(resource), locked));
+    const take = (work: () => Promise<Answer>) => this.options.locks.run(resourceLock(resource), work);
+    return ready.then(() => inTurn(take, locked));
   }
 
   /**

@@ -11,9 +11,16 @@ import { endOf } from './facts.ts';
 import { BASIC_CHALLENGE, plainProblem, problemAnswer, toHawserError } from './problem.ts';
 import { respond } from './respond.ts';
 import type { Route } from './route.ts';
+import { describeParts, ownTime } from './slow-requests.ts';
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const LEVELS = ['error', 'warn', 'info', 'debug'] as const;
+
+export interface RequestLog {
+  log: Log;
+  /** A request that takes the server longer than this, in milliseconds, is told of as slow. 0 means that none is. */
+  slowMs: number;
+}
 
 /** Counts requests. Every poll pays for it, so it must cost next to nothing. */
 export interface RequestWatch {
@@ -32,20 +39,32 @@ interface Failed {
   isTold: boolean;
 }
 
+/** Milliseconds from the head of a request to the end of its answer, and to the head of the answer. */
+interface Times {
+  milliseconds: number;
+  untilAnswer: number;
+}
+
 export class RequestScope {
   private readonly log: Log;
   private readonly watch: RequestWatch;
   private readonly translateError: (error: unknown) => unknown;
   private readonly nextId = makeIdCounter();
-  /** Levels that the log takes. It is asked once, because a poll is of a level that it mostly does not take. */
-  private readonly levels: ReadonlySet<string>;
+  private readonly slowMs: number;
+  /** Levels that the log takes. They are kept here, because a poll is of a level that it mostly does not take. */
+  private levels: ReadonlySet<string> = new Set();
 
   /** @param translateError gives errors of the database their `HawserError` */
-  constructor(log: Log, watch: RequestWatch, translateError: (error: unknown) => unknown) {
+  constructor({ log, slowMs }: RequestLog, watch: RequestWatch, translateError: (error: unknown) => unknown) {
     this.log = log;
+    this.slowMs = slowMs === 0 ? Number.POSITIVE_INFINITY : slowMs;
     this.watch = watch;
     this.translateError = translateError;
-    this.levels = new Set(LEVELS.filter((level) => log.isLevelEnabled(level)));
+    const readLevels = () => {
+      this.levels = new Set(LEVELS.filter((level) => log.isLevelEnabled(level)));
+    };
+    readLevels();
+    log.on('level-change', readLevels);
   }
 
   /** Carries out a request's work. Whatever the work throws is answered. */
@@ -69,30 +88,33 @@ export class RequestScope {
   /** An answer that is sent as a stream is done when its last byte is out, or when it is broken off. */
   private conclude(ctx: Exchange, start: number, failed: Failed | null): void {
     const { state } = ctx;
+    const milliseconds = performance.now() - start;
     if (state.streamedBytes === undefined) {
       // What tells of a failure is small, and handed over in one go.
       if (failed !== null) state.leave?.();
-      this.end(ctx, start, failed);
+      this.end(ctx, { milliseconds, untilAnswer: milliseconds }, failed);
       return;
     }
     const onEnd = () => {
       state.leave?.();
-      this.end(ctx, start, null);
+      this.end(ctx, { milliseconds: performance.now() - start, untilAnswer: milliseconds }, null);
     };
     const over = endOf(ctx);
     if (over.aborted) onEnd();
     else over.addEventListener('abort', onEnd, { once: true });
   }
 
-  private end(ctx: Exchange, start: number, failed: Failed | null): void {
-    const milliseconds = performance.now() - start;
+  private end(ctx: Exchange, { milliseconds, untilAnswer }: Times, failed: Failed | null): void {
     const failure = failed?.failure ?? null;
-    const level = failure ? failureLevel(failure) : (ctx.state.logLevel ?? 'info');
+    const usual = failure ? failureLevel(failure) : (ctx.state.logLevel ?? 'info');
     // What is wrong with the server counts, even if the client has gone.
-    const counts = failed?.isTold === true || level === 'error';
-    const code = counts ? failure?.code : undefined;
-    this.watch.end(ctx.state.route, ctx.res.statusCode, milliseconds, code);
-    if (this.levels.has(level)) this.log[level](logLine(ctx, level, milliseconds, failure), 'request');
+    const counts = failed?.isTold === true || usual === 'error';
+    this.watch.end(ctx.state.route, ctx.res.statusCode, milliseconds, counts ? failure?.code : undefined);
+    const isSlow = untilAnswer > this.slowMs && ownTime(ctx, untilAnswer) > this.slowMs;
+    const level = isSlow && usual !== 'error' ? 'warn' : usual;
+    if (!this.levels.has(level)) return;
+    const slow = isSlow ? { slow: true, parts: describeParts(ctx, ownTime(ctx, untilAnswer)) } : {};
+    this.log[level]({ ...logLine(ctx, level, milliseconds, failure), ...slow }, 'request');
   }
 }
 

@@ -26,6 +26,8 @@ export interface Command {
   help: string;
   /** The names of the arguments. All of them must be given. */
   positionals?: readonly string[];
+  /** An option that may be given in place of the arguments. */
+  insteadOf?: string;
   /** By the name of the option: the name of its value in the help, or null where it takes none. */
   options?: Readonly<Record<string, string | null>>;
   /** The options that must be given, each with a value. */
@@ -56,13 +58,14 @@ export function readCommandLine(commands: readonly Command[], words: readonly st
 }
 
 function readWords(
-  { name, positionals: wanted = [], options = {}, required = [] }: Command,
+  { name, positionals: listed = [], options = {}, required = [], insteadOf }: Command,
   args: string[],
 ): Pick<Call, 'positionals' | 'options'> {
   const types = Object.entries(options).map(([option, value]) => {
     return [option, { type: value === null ? ('boolean' as const) : ('string' as const) }];
   });
   const { positionals, values } = parse(name, args, Object.fromEntries(types));
+  const wanted = insteadOf !== undefined && values[insteadOf] !== undefined ? [] : listed;
   const missing = wanted[positionals.length];
   if (missing !== undefined) throw new UsageError(`${name}: <${missing}> is missing`);
   if (positionals.length > wanted.length)
@@ -105,10 +108,11 @@ export function describeUsage(commands: readonly Command[], [name]: readonly str
   return command ? `usage: hawser ${usageOf(command)}\n` : describeCommands(commands);
 }
 
-function usageOf({ name, positionals = [], options = {}, required = [] }: Command): string {
+function usageOf({ name, positionals = [], options = {}, required = [], insteadOf }: Command): string {
   const words = Object.entries(options).map(([option, value]) => {
     const word = value === null ? `--${option}` : `--${option} <${value}>`;
     return required.includes(option) ? word : `[${word}]`;
   });
-  return [name, ...words, ...positionals.map((positional) => `<${positional}>`)].join(' ');
+  const last = positionals.map((positional) => `<${positional}>`);
+  return [name, ...words, ...(insteadOf === undefined ? last : last.map((word) => `[${word}]`))].join(' ');
 }

@@ -1,6 +1,7 @@
 /** The messages between the processes of one server, sent as plain JSON over the channel that node:cluster opens. */
 
 import type { LockMode } from '../lib/locks.ts';
+import type { LogLevel } from '../lib/log.ts';
 import type { MetricsOfProcess } from '../lib/metrics/metrics.ts';
 
 /** The part that a worker has in the server. */
@@ -9,6 +10,8 @@ export interface Role {
   isLeader: boolean;
   /** 48 bytes in base64. With the same keys all workers can resume each other's TLS sessions. */
   ticketKeys: string;
+  /** That of the primary. */
+  logLevel: LogLevel;
 }
 
 /** A message from a worker to the primary. */
@@ -32,6 +35,7 @@ export type FromPrimary =
   | { type: 'granted'; id: number }
   | { type: 'refused'; id: number }
   | { type: 'reload'; id: string; ticketKeys: string }
+  | { type: 'log-level'; logLevel: LogLevel }
   /** Another worker was lost at this time, in epoch milliseconds. It may have left lock files. */
   | { type: 'lost'; at: number }
   | { type: 'measure'; id: string }

@@ -7,7 +7,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { randomBytes } from 'node:crypto';
 import { SECOND } from '../lib/clock.ts';
 import { newId } from '../lib/ids.ts';
-import type { Log } from '../lib/log.ts';
+import type { Log, LogLevel } from '../lib/log.ts';
 import type { MetricsOfProcess } from '../lib/metrics/metrics.ts';
 import type { FromPrimary, FromWorker } from './messages.ts';
 import { type Holder, LockKeeper } from './shared-locks.ts';
@@ -81,6 +81,7 @@ class Primary {
 
   constructor(log: Log) {
     this.log = log;
+    log.on('level-change', () => this.shareLogLevel());
   }
 
   /** Starts a worker. @returns when it listens */
@@ -95,7 +96,8 @@ class Primary {
         // Messages of a worker can arrive after its end. A lock granted then would never be given back.
         if (!this.workers.has(worker)) return;
         if (message.type === 'ready') {
-          const start = { isLeader: this.leader === worker, ticketKeys: this.ticketKeys };
+          const { ticketKeys, logLevel } = this;
+          const start = { isLeader: this.leader === worker, ticketKeys, logLevel };
           // A worker that is still starting has not received the order to close.
           holder.send(this.isClosing ? { type: 'close' } : { type: 'start', ...start });
         } else if (message.type === 'listening') {
@@ -178,6 +180,15 @@ class Primary {
     if (!reload?.missing.delete(holder) || reload.missing.size > 0) return;
     this.reloads.delete(id);
     reload.onEnd([...reload.faults]);
+  }
+
+  private shareLogLevel(): void {
+    const { logLevel } = this;
+    for (const holder of this.workers.values()) holder.send({ type: 'log-level', logLevel });
+  }
+
+  private get logLevel(): LogLevel {
+    return this.log.level as LogLevel;
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@
 import cluster from 'node:cluster';
 import { lockFolders } from '../db/folder-lock.ts';
 import { newId } from '../lib/ids.ts';
-import { createLog } from '../lib/log.ts';
+import { createLog, type Log, openOutput } from '../lib/log.ts';
 import type { MetricsOfProcess } from '../lib/metrics/metrics.ts';
 import type { Call } from '../operations/command-line.ts';
 import { type RunningServer, startServer } from '../server.ts';
@@ -18,9 +18,12 @@ export async function runWorker({ config, clock }: Call): Promise<number> {
   // While this worker lives, no other server may have the folders, even if the primary is dead. The lock is taken before
   // the primary hears of the worker, which starts only when the primary tells it to.
   lockFolders(config, 'member');
-  const channel = new WorkerChannel();
-  const { isLeader, ticketKeys } = await channel.open();
-  const log = createLog(config.logLevel).child({ worker: cluster.worker?.id });
+  const log = createLog(config.logLevel, openOutput(config.journalStream)).child({
+    worker: cluster.worker?.id,
+  });
+  const channel = new WorkerChannel(log);
+  const { isLeader, ticketKeys, logLevel } = await channel.open();
+  log.level = logLevel;
   const part = {
     locks: channel.locks,
     isLeader,
@@ -45,6 +48,7 @@ class WorkerChannel {
   readonly locks = new SharedLocks(say);
   /** A time in epoch milliseconds. Lock files that are older were left by a process that has ended. */
   lostAt = performance.timeOrigin;
+  private readonly log: Log;
   private server: RunningServer | null = null;
   private onStarted: (server: RunningServer) => void = () => undefined;
   private readonly started = new Promise<RunningServer>((resolve) => {
@@ -52,11 +56,16 @@ class WorkerChannel {
   });
   private readonly gatherings = new Map<string, (all: readonly MetricsOfProcess[]) => void>();
 
+  constructor(log: Log) {
+    this.log = log;
+  }
+
   /** Resolves once the primary has said what this worker is to be. The worker ends if it loses its primary. */
   open(): Promise<Role> {
     process.on('disconnect', () => process.exit(1));
-    // A terminal sends these signals to the whole group, but the primary says when to end.
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+    // A terminal sends these signals to the whole group, and systemctl to all processes, but the primary says what to do.
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'] as const)
+      process.on(signal, () => undefined);
     return new Promise((resolve) => {
       process.on('message', (message: FromPrimary) => {
         if (message.type === 'start') resolve(message);
@@ -93,6 +102,9 @@ class WorkerChannel {
         break;
       case 'reload':
         void this.reload(message);
+        break;
+      case 'log-level':
+        this.log.level = message.logLevel;
         break;
       case 'measure':
         void this.server?.readMetrics().then((values) => say({ type: 'metrics', id: message.id, values }));

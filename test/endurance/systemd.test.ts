@@ -117,13 +117,19 @@ describe(`under a booted systemd${mayBoot ? '' : ' (skipped: this user or machin
     expect(wrong.stderr).to.include('unknown command "no-such-command"');
   });
 
-  it('backups are made by the units of the page, and one is rehearsed beside the server', async () => {
-    await machine.do(`${fileOf('/etc/systemd/system/hawser-backup.service')}
-      ${fileOf('/etc/systemd/system/hawser-backup.timer')}
-      ${block('enable --now hawser-backup.timer')}
-      systemctl start hawser-backup.service; systemctl start hawser-backup.service`);
+  it('backup and doctor run by their units, and a backup is rehearsed beside the server', async () => {
+    await machine.do(`${block('enable --now hawser-backup.timer')}
+      sleep 1; systemctl start hawser-backup
+      ${block('enable --now hawser-doctor.timer')}
+      systemctl start hawser-doctor`);
+    const told = await machine.do(
+      'find /var/lib/hawser -name "last-*.json" | sort; systemctl list-unit-files hawser-*',
+    );
+    expect(told).to.match(/last-backup\.json\n.*last-doctor\.json\n/);
+    for (const unit of ['backup', 'doctor'])
+      expect(told).to.match(new RegExp(`^hawser-${unit}\\.timer +enabled`, 'm'));
     const archives = await machine.do("stat --format='%U %a %n' /var/backups/hawser/*.zip");
-    expect(archives).to.match(/^(hawser 600 \/var\/backups\/hawser\/hawser-[-0-9T]{19}\.zip\n){2}$/);
+    expect(archives).to.match(/^(hawser 600 \/var\/backups\/hawser\/hawser-[-0-9TZ]{18}\.zip\n){2}$/);
     const [restoring, serving = ''] = block('/tmp/rehearsal').split(/(?=^.* serve$)/m);
     // In the background a shell without a terminal takes no SIGINT.
     const output = await machine.do(`${restoring}

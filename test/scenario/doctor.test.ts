@@ -294,6 +294,13 @@ describe('the doctor', () => {
         expect(await errors()).to.deep.equal([]);
         await inDatabase("update oldest_release set version = '99.0.0'");
         expect(only(await errors()).what).to.include('newer release (9999-far-ahead)');
+        // Without it the database is damaged, and no release made it so.
+        await inDatabase(
+          "delete from kysely_migration where name in ('9999-far-ahead', '0020-several-servers')",
+        );
+        expect(only(await errors()).what)
+          .to.include('it is damaged')
+          .and.to.include('0020-several-servers');
       });
 
       it('a key that others may read: an error; a folder: a warning', async () => {

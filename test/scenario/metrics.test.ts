@@ -358,6 +358,21 @@ describe('the metrics', () => {
     });
   });
 
+  itOnSqlite('count a wrong tag of a colleague apart from what is damaged', async () => {
+    await publishConfiguration(hawser.admin, 'tagged', { '1.0.0': { 'main.dsc.yaml': 'a: 1' } });
+    const before = sumOf(await scrape(), 'hawser_repository_problems');
+    const blob = hawser.git('configurations/tagged.git', 'rev-parse', 'v1.0.0:main.dsc.yaml').trim();
+    const person = ['-c', 'user.name=Carol', '-c', 'user.email=carol@example.org'];
+    hawser.git('configurations/tagged.git', ...person, 'tag', '-a', 'v2.0.0', '-m', 'of a blob', blob);
+    await eventually(async () => {
+      const now = await scrape();
+      expect(sumOf(now, 'hawser_ref_problems')).to.equal(1);
+      expect(sumOf(now, 'hawser_repository_problems')).to.equal(before);
+    });
+    const { checks } = (await hawser.client().get('/health/ready')).json;
+    expect(checks.repositories).to.include('configurations/tagged refs/tags/v2.0.0 (no version: ');
+  });
+
   it('count stale nodes and certificates by days left, at most once a minute', async () => {
     const fresh = await startHawser({ HAWSER_METRICS_TOKEN: TOKEN });
     try {

@@ -293,6 +293,29 @@ describeOnSqlite('a server of two workers', function () {
     client.close();
   });
 
+  it('has all workers change their log level at a signal, also where systemd sends it to each of them', async () => {
+    const tellers = () =>
+      new Set(
+        hawser
+          .stdout()
+          .split('\n')
+          .filter((line) => line.includes('"path":"/health"'))
+          .map((line) => JSON.parse(line).worker),
+      );
+    const askAll = () => Promise.all(admins.map((each) => each.get('/health')));
+    await askAll();
+    expect(tellers().size).to.equal(0);
+    for (const pid of workers()) process.kill(pid, 'SIGUSR2');
+    hawser.child.kill('SIGUSR2');
+    await hawser.logged('"logLevel":"debug"');
+    await eventually(async () => {
+      await askAll();
+      expect(tellers().size).to.equal(2);
+    });
+    hawser.child.kill('SIGUSR2');
+    await hawser.logged('"logLevel":"info"');
+  });
+
   it('goes on when a worker is killed in the middle of writing, and starts another', async () => {
     const before = workers();
     expect(before).to.have.length(2);

@@ -107,6 +107,11 @@ describe('reading the settings', () => {
     expect(readConfig({ HAWSER_AUDIT_KEEP_DAYS: '36500' }).auditKeepDays).to.equal(36_500);
   });
 
+  it('reads milliseconds, of which 0 turns a feature off', () => {
+    expect(readConfig({}).slowMs).to.equal(1_000);
+    expect(readConfig({ HAWSER_SLOW_MS: '0' }).slowMs).to.equal(0);
+  });
+
   it('reads choices in any case', () => {
     expect(readConfig({ HAWSER_ENV: 'Development', HAWSER_LOG_LEVEL: 'WARN' })).to.include({
       environment: 'development',

@@ -39,6 +39,22 @@ describe('the systemd unit', () => {
       expect(analyze('verify', '--man=no')).to.deep.equal({ status: 0, said: '' });
     });
 
+    it('knows the units and timers of backup and doctor', () => {
+      const names = ['backup', 'doctor'].flatMap((name) => [
+        `hawser-${name}.service`,
+        `hawser-${name}.timer`,
+      ]);
+      const paths = names.map((name) => join(folder, name));
+      for (const [at, name] of names.entries()) {
+        const text = readFileSync(join(UNIT, '..', name), 'utf8');
+        writeFileSync(paths[at] ?? '', text.replace('/usr/local/sbin/hawser-run', process.execPath));
+      }
+      const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...paths], {
+        encoding: 'utf8',
+      });
+      expect(`${stdout}${stderr}`).to.equal('');
+    });
+
     it('leaves the server little of the machine to do harm with', () => {
       const { status, said } = analyze('security', '--offline=true', `--threshold=${MOST_EXPOSED}`);
       expect(status, said).to.equal(0);

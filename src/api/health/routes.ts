@@ -9,6 +9,7 @@ import { Timestamp } from '../../http/schemas.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { GitStore } from '../../versions/store.ts';
+import { isDamage } from '../../versions/types.ts';
 
 const Readiness = z
   .object({
@@ -120,11 +121,19 @@ async function checkRepositories(store: GitStore, log: Log): Promise<string> {
   for (const { repository } of missing.slice(0, SHOWN_PROBLEMS)) {
     await store.versions(repository).catch(() => undefined);
   }
-  const problems = store.problems();
+  // Damage comes first: where somebody has made a wrong tag, the repository is whole.
+  const problems = [...store.problems()].sort(
+    (one, other) => Number(isDamage(other)) - Number(isDamage(one)),
+  );
   const fault = await store.writeFault();
   if (problems.length === 0 && fault === null) return listed;
-  const shown = problems.slice(0, SHOWN_PROBLEMS).map(({ repository, ref, reason }) => {
-    return [`${repository.kind}/${repository.name}`, ref, `(${reason})`]
+  const shown = problems.slice(0, SHOWN_PROBLEMS).map((problem) => {
+    const { repository, ref, reason } = problem;
+    return [
+      `${repository.kind}/${repository.name}`,
+      ref,
+      `(${isDamage(problem) ? '' : 'no version: '}${reason})`,
+    ]
       .filter((part) => part !== '')
       .join(' ');
   });

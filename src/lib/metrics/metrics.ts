@@ -14,6 +14,7 @@ import type { CacheFacts } from '../counted-cache.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
 import { Instruments } from './instruments.ts';
 import { RequestMetrics } from './request-metrics.ts';
+import { RunMetrics } from './run-metrics.ts';
 import { WorkMetrics } from './work-metrics.ts';
 
 export interface MetricsOptions {
@@ -32,6 +33,7 @@ export type CacheReader = () => Readonly<Record<string, CacheFacts>>;
 export interface Readings {
   gitProcesses(): number;
   repositoryProblems(): number;
+  refProblems(): number;
   manifests(): number;
   previewsRunning(): number;
   previewsWaiting(): number;
@@ -45,6 +47,10 @@ const READINGS: Record<keyof Readings, { name: string; help: string }> = {
   repositoryProblems: {
     name: 'hawser_repository_problems',
     help: 'Repositories and refs known to be damaged or missing: /health/ready names them',
+  },
+  refProblems: {
+    name: 'hawser_ref_problems',
+    help: 'Refs that are named like a version and are none; nothing is damaged, and /health/ready names them',
   },
   manifests: {
     name: 'hawser_manifests_remembered',
@@ -73,6 +79,7 @@ export class Metrics extends Instruments {
   readonly requests: RequestMetrics;
   readonly work: WorkMetrics;
   readonly fleet: FleetMetrics;
+  readonly runs: RunMetrics;
   private readonly caches: CacheReader[] = [];
   private readonly tlsTerms = this.commonGauge(
     'hawser_tls_certificate_expiry_timestamp_seconds',
@@ -93,6 +100,7 @@ export class Metrics extends Instruments {
     this.requests = new RequestMetrics(this.registry, pollPath);
     this.work = new WorkMetrics(this.registry);
     this.fleet = new FleetMetrics(this.registry);
+    this.runs = new RunMetrics(this.registry);
     const help = 'Always 1; which version runs, to tell before from after an upgrade';
     const buildInfo = this.commonGauge('hawser_build_info', help, 'version', 'node_version');
     buildInfo.set({ version, node_version: process.version }, 1);

@@ -1,6 +1,7 @@
 /** Metrics of the work behind the answers: bundles, manifests, Git, the database, sign-ins, registrations. */
 
 import type { Registry } from 'prom-client';
+import { addPart } from '../request-parts.ts';
 import { Instruments } from './instruments.ts';
 
 /** Bounds in seconds for work that takes a millisecond when all is well. */
@@ -110,9 +111,15 @@ export class WorkMetrics extends Instruments {
     if (hasFailed) this.gitFailures.inc({ operation });
   };
 
-  readonly onWriteWaited = (milliseconds: number): void => this.writeWaits.observe(milliseconds / 1_000);
+  readonly onWriteWaited = (milliseconds: number): void => {
+    this.writeWaits.observe(milliseconds / 1_000);
+    addPart('queue', milliseconds);
+  };
 
-  readonly onWritten = (milliseconds: number): void => this.writeDurations.observe(milliseconds / 1_000);
+  readonly onWritten = (milliseconds: number): void => {
+    this.writeDurations.observe(milliseconds / 1_000);
+    addPart('database', milliseconds);
+  };
 
   readonly onGroupCommit = (size: number): void => this.groupSizes.observe(size);
 

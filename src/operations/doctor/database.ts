@@ -53,11 +53,16 @@ const asFindings =
 
 async function compareRelease({ name, read, migrations }: InspectedDatabase): Promise<Finding[]> {
   if (read === null) return [];
-  const { pending, unknown, neededRelease } = await migrations();
+  const { pending, unknown, hindrance } = await migrations();
   const install = 'install that release, or restore a backup of before it';
-  const start = 'the next start of the server does so';
+  const start =
+    'the next start of the server does so; if that fails with migration_failed, start the former release again';
+  if (hindrance === 'gap') {
+    const what = `it is damaged: its list of migrations lacks ${pending.join(', ')} and has later ones`;
+    return [faultOf(name, what, 'stop the server, keep a copy of it, and restore the latest backup')];
+  }
   // Servers of two releases may use one database, while one after the other is brought to the newer one.
-  const judge = neededRelease === null ? noteOf : faultOf;
+  const judge = hindrance === null ? noteOf : faultOf;
   return [
     ...unknown.map((each) => judge(name, `it has the form of a newer release (${each})`, install)),
     ...pending.map((each) => noteOf(name, `it has yet to be brought to this release (${each})`, start)),

@@ -24,11 +24,16 @@ export async function diagnose(
   config: Config,
   now: number,
   asJson: boolean,
-): Promise<{ report: string; isHealthy: boolean }> {
+): Promise<{ report: string; isHealthy: boolean; findings: Record<Severity, number> }> {
   refuseUnfinishedRestore(config);
   const checks = await examine({ config, now, progress: showProgress });
   const report = asJson ? formatJson(checks, now) : formatText(checks);
-  return { report, isHealthy: count(checks, 'error') === 0 };
+  const findings = {
+    error: count(checks, 'error'),
+    warning: count(checks, 'warning'),
+    information: count(checks, 'information'),
+  };
+  return { report, isHealthy: findings.error === 0, findings };
 }
 
 export interface Examination {
