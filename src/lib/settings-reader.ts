@@ -53,7 +53,7 @@ export class SettingsReader {
     return this.parsed(name, fallback, parse, ['not a whole number in range', `${min} to ${max}`]);
   }
 
-  bytes(name: string, fallback: number): number {
+  bytes<T extends number | null>(name: string, fallback: T): number | T {
     const parse = (text: string) => {
       const match = /^(\d{1,12})(B|KiB|MiB|GiB)?$/i.exec(text);
       const bytes = Number(match?.[1]) * (BYTE_UNITS[(match?.[2] ?? 'b').toLowerCase()] ?? 1);

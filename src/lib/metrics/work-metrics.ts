@@ -85,6 +85,11 @@ export class WorkMetrics extends Instruments {
     'outcome',
   );
 
+  private readonly overSize = this.counter(
+    'hawser_reports_over_size_total',
+    'Reports that cleanups deleted because all together took more than HAWSER_REPORT_BYTES; history is shorter than the days of the settings',
+  );
+
   readonly onBundleBuilt = (milliseconds: number, bytes: number): void => {
     this.bundleBuilds.observe(milliseconds / 1_000);
     this.bundleBytes.inc(bytes);
@@ -110,6 +115,8 @@ export class WorkMetrics extends Instruments {
 
   readonly onRolloutEvaluated = (outcome: 'evaluated' | 'failed', milliseconds: number): void =>
     this.evaluations.observe({ outcome }, milliseconds / 1_000);
+
+  readonly onOverSize = (count: number): void => this.overSize.inc(count);
 
   readonly onWebhookAttempt = (state: 'Pending' | 'Delivered' | 'Failed'): void =>
     this.webhookAttempts.inc({ outcome: toLabel(state) });
