@@ -59,6 +59,8 @@ export interface Config {
   nodeCallsAtOnce: number;
   /** The number of days after which an entry of the audit trail is deleted; null means never. */
   auditKeepDays: number | null;
+  /** The bytes that all reports may take; null means that only their number and age matter. */
+  maxReportBytes: number | null;
   /** The folders in which the git binary is looked for, like `PATH`. */
   searchPath: string;
   /** The socket on which systemd is told that the server listens; null outside of a unit with `Type=notify`. */
@@ -135,6 +137,7 @@ export function readConfig(env: Environment): Readonly<Config> {
     nodeCallsAtOnce: read.integer('HAWSER_NODE_CALLS', 1, 1_000_000, 4_000),
     cacheBytes: read.bytes('HAWSER_CACHE_BYTES', 256 * MIB),
     auditKeepDays: read.integer('HAWSER_AUDIT_KEEP_DAYS', 1, 36_500, null),
+    maxReportBytes: readReportBytes(read),
     searchPath: env['PATH'] || '/usr/local/bin:/usr/bin:/bin',
     notifySocket: env['NOTIFY_SOCKET'] || null,
     journalStream: env['JOURNAL_STREAM'] || null,
@@ -143,6 +146,15 @@ export function readConfig(env: Environment): Readonly<Config> {
   refuseHalves(config);
   refuseContradictions(config);
   return Object.freeze(config);
+}
+
+/** A number whose unit was forgotten would delete nearly all reports. */
+function readReportBytes(read: SettingsReader): number | null {
+  const name = 'HAWSER_REPORT_BYTES';
+  const bytes = read.bytes(name, null);
+  if (bytes !== null && bytes < MIB)
+    throw new ConfigError(name, 'too small', '1MiB or more, such as 20GiB; without it there is no limit');
+  return bytes;
 }
 
 function readPublicUrl(read: SettingsReader, isDevelopment: boolean): string | null {

@@ -165,15 +165,17 @@ interface Retention {
 /** Opens cleanups, and the maintenance that follows them. */
 async function openRetention(
   { config, clock, log }: ServerOptions,
-  { database, store, locks }: Stores,
+  { database, store, locks, metrics }: Stores,
 ): Promise<Retention> {
-  const { reposDir: root, searchPath } = config;
+  const { reposDir: root, searchPath, maxReportBytes } = config;
   // A cache is not repacked, and what is in PostgreSQL is pruned there.
   const hasFolders = database.repositories === null;
   const maintenance = new Maintenance({ root, searchPath, log, isNeeded: hasFolders });
   await maintenance.open();
   const composites = new CompositeReader(store);
-  const tools = { database, store, composites, maintenance, locks, clock, log };
+  const { onOverSize } = metrics.work;
+  const own = { maxReportBytes, onOverSize };
+  const tools = { database, store, composites, maintenance, locks, clock, log, ...own };
   const runs = new RetentionRuns(tools);
   await runs.endInterrupted();
   return {

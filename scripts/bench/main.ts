@@ -10,6 +10,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ATTACKS } from './attacks/rows.ts';
 import { formatAttacks, measureAttacks } from './attacks.ts';
+import { formatCapacity, measureCapacity } from './capacity.ts';
 import { formatConsole, measureConsole } from './console.ts';
 import { makeFleet, makeIdentities, makeTemplate } from './fleet.ts';
 import { formatImport, measureImport } from './importing.ts';
@@ -73,6 +74,7 @@ const OWN_PARTS = new Map<string, Measure<PartResult>>([
   ['postgres', part(measurePostgres, formatPostgres)],
   ['servers', part(measureServers, formatServers)],
   ['import', part(measureImport, formatImport)],
+  ['capacity', part(measureCapacity, formatCapacity)],
   ['attacks', part(measureAttacks, formatAttacks)],
 ]);
 const PARTS = ['polls', 'versions', ...OWN_PARTS.keys()];

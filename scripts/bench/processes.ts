@@ -50,6 +50,7 @@ export interface LoadGenerator {
 
 /** Nodes that keep their connections to one server and poll in waves. */
 export interface Crowd {
+  pid: number;
   connect(endpoint: Endpoint, nodes: readonly CrowdNode[]): Promise<void>;
   /**
    * Lets every connected node poll once; see `CrowdOrder`.
@@ -160,6 +161,7 @@ export class Processes {
       return result;
     };
     return {
+      pid: pidOf(child),
       connect: async (endpoint, nodes) => void (await ask({ kind: 'connect', endpoint, nodes })),
       wave: async (atOnce, state) => (await ask({ kind: 'wave', atOnce, state })) as Wave & { kind: 'done' },
     };
@@ -174,8 +176,8 @@ export class Processes {
     return result;
   }
 
-  /** Ends one server, in the same way as `close` ends all. */
-  async end({ pid }: ServerProcess): Promise<void> {
+  /** Ends one process, in the same way as `close` ends all. */
+  async end({ pid }: Pick<ServerProcess, 'pid'>): Promise<void> {
     await Promise.all(this.children.filter((child) => child.pid === pid).map(end));
   }
 

@@ -1,6 +1,7 @@
 /** What is measured, how often, and what it may cost. */
 
 import { SECOND } from '../../src/lib/clock.ts';
+import type { CapacityAmounts } from './capacity.ts';
 import type { FleetSize } from './fleet.ts';
 import type { ImportAmounts } from './importing.ts';
 import type { RecordSize } from './record-site.ts';
@@ -84,6 +85,7 @@ export interface Effort {
   postgres: PostgresAmounts;
   servers: ServersAmounts;
   imports: ImportAmounts;
+  capacity: CapacityAmounts;
 }
 
 /** The amounts of the part on several servers. */
@@ -198,6 +200,9 @@ export const FULL: Effort = {
     ...{ uploadBytes: 50 * 1024 ** 2, uploads: 5 },
   },
   imports: { nodes: 10_000, configurations: 100, versions: 10, files: 10 },
+  capacity: {
+    ...{ configurations: 100, fleets: [1_000, 10_000, 50_000], connections: 19_000, reports: 20_000 },
+  },
 };
 export const QUICK: Effort = {
   connections: 8,
@@ -224,4 +229,5 @@ export const QUICK: Effort = {
     ...{ uploadBytes: 5 * 1024 ** 2, uploads: 2 },
   },
   imports: { nodes: 500, configurations: 5, versions: 4, files: 10 },
+  capacity: { configurations: 10, fleets: [100, 400], connections: 200, reports: 1_000 },
 };

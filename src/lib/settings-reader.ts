@@ -53,7 +53,7 @@ export class SettingsReader {
     return this.parsed(name, fallback, parse, ['not a whole number in range', `${min} to ${max}`]);
   }
 
-  bytes(name: string, fallback: number): number {
+  bytes<T extends number | null>(name: string, fallback: T): number | T {
     const allowed = 'a number with B, KiB, MiB or GiB, such as 50MiB';
     return this.parsed(name, fallback, parseBytes, ['not a size', allowed]);
   }

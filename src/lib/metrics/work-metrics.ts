@@ -86,6 +86,10 @@ export class WorkMetrics extends Instruments {
     'Attempts to deliver an event to a webhook; failed ones were tried for a day, see the deliveries of the webhook',
     'outcome',
   );
+  private readonly overSize = this.counter(
+    'hawser_reports_over_size_total',
+    'Reports that cleanups deleted because all together took more than HAWSER_REPORT_BYTES; history is shorter than the days of the settings',
+  );
 
   constructor(registry: Registry) {
     super(registry);
@@ -128,6 +132,8 @@ export class WorkMetrics extends Instruments {
 
   readonly onRolloutEvaluated = (outcome: 'evaluated' | 'failed', milliseconds: number): void =>
     this.evaluations.observe({ outcome }, milliseconds / 1_000);
+
+  readonly onOverSize = (count: number): void => this.overSize.inc(count);
 
   readonly onWebhookAttempt = (state: 'Pending' | 'Delivered' | 'Failed'): void =>
     this.webhookAttempts.inc({ outcome: toLabel(state) });

@@ -9,6 +9,7 @@ import { checkCertificates } from './certificates.ts';
 import { openDatabase } from './database.ts';
 import { checkDiskSpace, checkLeftOvers, checkPermissions } from './files.ts';
 import { type Check, describeFailure, faultOf, type Severity, several, warningOf } from './findings.ts';
+import { checkReportSpace } from './report-space.ts';
 import { checkRegistry, checkRepositories } from './repositories.ts';
 import { checkSignIn } from './sign-in.ts';
 
@@ -67,6 +68,7 @@ export async function examine(examination: Examination): Promise<Check[]> {
           ),
       await attempt('permissions', dataDir, () => checkPermissions(config)),
       await checkDiskSpace([dataDir, reposDir]),
+      await attempt('room for reports', dataDir, () => checkReportSpace(config, db, now)),
       await attempt('certificates', dataDir, () => checkCertificates(config, db, now)),
       await attempt('left-overs', dataDir, () => checkLeftOvers(config, db, now)),
       await attempt('sign-in', config.oidcFile ?? dataDir, () => checkSignIn(config, db)),
