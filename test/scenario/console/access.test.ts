@@ -151,7 +151,7 @@ describe('the pages of access, keys, retention and settings', () => {
     await close();
   });
 
-  it('says in a dry run what would go, and lets it go afterwards', async () => {
+  it('lists in a dry run what would be deleted, and deletes it afterwards', async () => {
     const { page, close } = await shown.open('/ui/retention');
     await ready(page);
     await page.getByLabel('Versions to keep', { exact: true }).fill('0');
@@ -161,7 +161,7 @@ describe('the pages of access, keys, retention and settings', () => {
       await page.getByRole('checkbox', { name: other }).uncheck();
     expect(await button(page, 'Clean up').isDisabled()).to.equal(true);
     await button(page, 'Dry run').click();
-    const list = page.getByRole('table', { name: 'Versions that would go' });
+    const list = page.getByRole('table', { name: 'Versions that would be deleted' });
     const first = list.getByRole('row').nth(1);
     await first.waitFor();
     const [name, version] = await first.locator('th, td').allInnerTexts();
