@@ -36,6 +36,9 @@ const RANKS: Record<string, number> = {
   'api/rollouts': 7.5,
   'api/sign-in': 7.5,
   operations: 7,
+  // It opens the stores as a server does, and writes by the rules of all segments.
+  'operations/import-opendsc': 8,
+  'commands.ts': 8,
   'app.ts': 8,
   'server.ts': 8,
   'timers.ts': 8,
@@ -102,14 +105,14 @@ function readSources(): SourceFile[] {
 }
 
 /**
- * The folders of `api` that are rooms of their own: what all segments share, what asks the rules of the others, and what
- * opens sessions as `api/auth` does.
+ * The folders inside of others that are rooms of their own: what all segments of `api` share, what asks the rules of the
+ * others, what opens sessions as `api/auth` does, and what works as a whole server does.
  */
-const ROOMS_OF_API = ['api/crud', 'api/previews', 'api/rollouts', 'api/sign-in'];
+const INNER_ROOMS = ['api/crud', 'api/previews', 'api/rollouts', 'api/sign-in', 'operations/import-opendsc'];
 
 /** First part of the path: the room a file belongs to. */
 function roomOf(path: string): string {
-  return ROOMS_OF_API.find((room) => path.startsWith(`${room}/`)) ?? path.split('/')[0] ?? path;
+  return INNER_ROOMS.find((room) => path.startsWith(`${room}/`)) ?? path.split('/')[0] ?? path;
 }
 
 /** The folder inside which imports of the same rank are allowed. Each URL segment of `api` is a folder of its own. */

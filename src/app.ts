@@ -69,6 +69,7 @@ import {
   type RequestHandler,
   routerOf,
 } from './http/routing.ts';
+import { measuring } from './http/slow-requests.ts';
 import type { Clock } from './lib/clock.ts';
 import { sha256Hex } from './lib/hash.ts';
 import type { Log } from './lib/log.ts';
@@ -186,7 +187,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
     pull: pullRoutes({ resolver, bundles, evidence: options.evidence }),
     api: [
       ...healthRoutes(database, store, log),
-      ...metricsRoutes(database, metrics, options.readOtherMetrics),
+      ...metricsRoutes({ database, metrics, dataDir }, options.readOtherMetrics),
       ...authRoutes(auth),
       ...loginPageRoutes(auth),
       ...allSignInRoutes(auth, config),
@@ -256,14 +257,18 @@ function routesOfProof(tools: ProofTools & ManifestTools): Route[] {
 export function createApp(options: AppOptions): RequestHandler {
   const { pull, api } = allRoutes(options);
   const all = [...pull, ...api];
-  const { limits, nodeCallsAtOnce, metricsToken } = options.config;
+  const { limits, nodeCallsAtOnce, metricsToken, slowMs } = options.config;
   const metricsTokenHash = metricsToken && sha256Hex(metricsToken);
   const tokenMaxAge = (provider: string) => options.providers.tokenMaxAge(provider);
   const identifier = new Identifier(options.database, tokenMaxAge);
   const callers = new CallerCheck(options.database, identifier, metricsTokenHash);
   const dispatcher = new Dispatcher({ ...options, limits, nodeCallsAtOnce, callers }, all);
   const dispatch: Dispatch = (ctx, route) => dispatcher.dispatch(ctx, route);
-  const scope = new RequestScope(options.log, options.metrics.requests, translateDatabaseError);
+  const scope = new RequestScope(
+    { log: options.log, slowMs },
+    options.metrics.requests,
+    translateDatabaseError,
+  );
   const app = new Koa();
   app.use((ctx, next) => {
     ctx.state = newState();
@@ -275,7 +280,7 @@ export function createApp(options: AppOptions): RequestHandler {
   app.use(
     routerOf(
       all.filter((route) => !isPolled(route)),
-      dispatch,
+      slowMs === 0 ? dispatch : measuring(dispatch),
     ),
   );
   app.use(answerUnrouted(all));

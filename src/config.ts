@@ -35,6 +35,8 @@ export interface Config {
   /** The token that opens `/metrics`; null means that nothing does. */
   metricsToken: string | null;
   logLevel: LogLevel;
+  /** A request that takes longer than this, in milliseconds, is logged as slow; 0 turns that off. */
+  slowMs: number;
   limits: { uploadBytes: number; uploadFiles: number; jsonBytes: number; reportBytes: number };
   /** Whether `git push` is taken, and the bytes of the pack of one push. */
   push: { isOn: boolean; packBytes: number };
@@ -57,10 +59,14 @@ export interface Config {
   nodeCallsAtOnce: number;
   /** The number of days after which an entry of the audit trail is deleted; null means never. */
   auditKeepDays: number | null;
+  /** The bytes that all reports may take; null means that only their number and age matter. */
+  maxReportBytes: number | null;
   /** The folders in which the git binary is looked for, like `PATH`. */
   searchPath: string;
   /** The socket on which systemd is told that the server listens; null outside of a unit with `Type=notify`. */
   notifySocket: string | null;
+  /** The device and inode of what the journal of systemd reads, as `device:inode`; null where it reads nothing. */
+  journalStream: string | null;
 }
 
 /** The exit code for a fault in the settings (EX_CONFIG of BSD sysexits). */
@@ -112,6 +118,7 @@ export function readConfig(env: Environment): Readonly<Config> {
     scryptCost: readScryptCost(read),
     metricsToken: readMetricsToken(read),
     logLevel: read.choice<LogLevel>('HAWSER_LOG_LEVEL', LOG_LEVELS, 'info'),
+    slowMs: read.integer('HAWSER_SLOW_MS', 0, 3_600_000, 1_000),
     limits: {
       uploadBytes: read.bytes('HAWSER_UPLOAD_LIMIT', 50 * MIB),
       uploadFiles: read.integer('HAWSER_UPLOAD_FILES', 1, 1_000_000, 2_000),
@@ -130,13 +137,24 @@ export function readConfig(env: Environment): Readonly<Config> {
     nodeCallsAtOnce: read.integer('HAWSER_NODE_CALLS', 1, 1_000_000, 4_000),
     cacheBytes: read.bytes('HAWSER_CACHE_BYTES', 256 * MIB),
     auditKeepDays: read.integer('HAWSER_AUDIT_KEEP_DAYS', 1, 36_500, null),
+    maxReportBytes: readReportBytes(read),
     searchPath: env['PATH'] || '/usr/local/bin:/usr/bin:/bin',
     notifySocket: env['NOTIFY_SOCKET'] || null,
+    journalStream: env['JOURNAL_STREAM'] || null,
   };
   read.refuseUnknown();
   refuseHalves(config);
   refuseContradictions(config);
   return Object.freeze(config);
+}
+
+/** A number whose unit was forgotten would delete nearly all reports. */
+function readReportBytes(read: SettingsReader): number | null {
+  const name = 'HAWSER_REPORT_BYTES';
+  const bytes = read.bytes(name, null);
+  if (bytes !== null && bytes < MIB)
+    throw new ConfigError(name, 'too small', '1MiB or more, such as 20GiB; without it there is no limit');
+  return bytes;
 }
 
 function readPublicUrl(read: SettingsReader, isDevelopment: boolean): string | null {

@@ -1,16 +1,19 @@
 #!/usr/bin/env node
 /** The program `hawser`. It reads the command line and the settings, runs the command and gives its exit code. */
 
+import { COMMANDS } from './commands.ts';
 import { ConfigError, EXIT_CONFIG, readConfig } from './config.ts';
 import { systemClock } from './lib/clock.ts';
-import { HawserError } from './lib/errors.ts';
+import { HawserError, sentenceOf } from './lib/errors.ts';
 import { keepHeapSmall, keepTicksFast } from './lib/node-tuning.ts';
 import { readVersion } from './lib/version.ts';
-import { describeCommands, EXIT_USAGE, readCommandLine, UsageError } from './operations/command-line.ts';
-import { OPERATIONS } from './operations/commands.ts';
-import { serve } from './serve-command.ts';
-
-const COMMANDS = [serve, ...OPERATIONS];
+import {
+  describeCommands,
+  describeUsage,
+  EXIT_USAGE,
+  readCommandLine,
+  UsageError,
+} from './operations/command-line.ts';
 
 async function main(): Promise<void> {
   keepHeapSmall();
@@ -19,14 +22,20 @@ async function main(): Promise<void> {
   if (request.kind === 'help') process.stdout.write(describeCommands(COMMANDS));
   else if (request.kind === 'version') process.stdout.write(`hawser ${readVersion()}\n`);
   else {
-    const config = readConfig(process.env);
-    process.exitCode = await request.command.run({ ...request.given, config, clock: systemClock });
+    const { command, given } = request;
+    const config = readConfig(command.needsNoSecrets === true ? withoutFiles(process.env) : process.env);
+    process.exitCode = await command.run({ ...given, config, clock: systemClock });
   }
 }
 
+/** Leaves out the files of secrets. The settings that remain are complete without them. */
+function withoutFiles(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.endsWith('_FILE')));
+}
+
 function fail(error: unknown): never {
-  const usage = error instanceof UsageError ? `\n${describeCommands(COMMANDS)}` : '';
-  process.stderr.write(`hawser: ${describe(error)}\n${usage}`);
+  const usage = error instanceof UsageError ? `\n${describeUsage(COMMANDS, process.argv.slice(2))}` : '';
+  process.stderr.write(`hawser: ${sentenceOf(error)}\n${usage}`);
   process.exit(exitCodeOf(error));
 }
 
@@ -35,12 +44,6 @@ function exitCodeOf(error: unknown): number {
   const isSetting =
     error instanceof ConfigError || (error instanceof HawserError && error.kind === 'invalid');
   return isSetting ? EXIT_CONFIG : 1;
-}
-
-function describe(error: unknown): string {
-  if (error instanceof HawserError && error.cause instanceof Error)
-    return `${error.message.replace(/\.$/, '')}: ${error.cause.message}`;
-  return error instanceof Error ? error.message : String(error);
 }
 
 main().catch(fail);

@@ -2,9 +2,10 @@
 
 import cluster from 'node:cluster';
 import { SECOND } from './lib/clock.ts';
-import { createLog, type Log } from './lib/log.ts';
-import { notifyReady } from './lib/service-manager.ts';
+import { createLog, type Log, openOutput } from './lib/log.ts';
+import { notifyReady, notifyStatus } from './lib/service-manager.ts';
 import type { Call, Command } from './operations/command-line.ts';
+import { forgetReloads, noteReload, ReloadSignal } from './operations/reload.ts';
 import type { ServerOptions } from './stores.ts';
 
 /** A running server, of one process or several. */
@@ -12,31 +13,35 @@ interface Running {
   url: string;
   /** The address of the second listener, if there is one. */
   uiUrl: string | null;
-  reload(): void;
+  /** @returns the faults for which files were refused, a line each */
+  reload(): Promise<string[]>;
   close(): Promise<void>;
 }
 
 export const serve: Command = {
   name: 'serve',
-  help: 'run the server, until SIGTERM or SIGINT; SIGHUP takes the TLS files and the identity providers anew',
+  help: 'run the server, until SIGTERM or SIGINT; SIGHUP takes the TLS files and the identity providers anew, SIGUSR2 turns the log level debug on and off',
   async run(call) {
     const { config } = call;
     if (cluster.isWorker) {
       const { runWorker } = await import('./workers/run.ts');
       return runWorker(call);
     }
-    const log = createLog(config.logLevel);
+    const log = createLog(config.logLevel, openOutput(config.journalStream));
+    switchLevelOnSignal(log);
     // These modules are imported here because the other commands do not need them.
     const { lockFolders } = await import('./db/folder-lock.ts');
     let locks: ReturnType<typeof lockFolders> | undefined;
+    const reloadSignal = new ReloadSignal();
     const options = {
       ...{ config, clock: call.clock, log, showFirstPassword: passwordReporter(config) },
       claimFolders: () => {
         locks = lockFolders(config, 'owner');
+        forgetReloads(config.dataDir);
       },
     };
     const running = config.workers === 1 ? await startAlone(options) : await startSeveral(options);
-    process.on('SIGHUP', () => running.reload());
+    reloadSignal.serve(() => reload(running, config, log));
     const ended = closeOnSignals(running, log);
     const { dataDir, reposDir, workers } = config;
     const several = workers === 1 ? {} : { workers };
@@ -66,13 +71,20 @@ async function describeDatabase(config: Call['config'], log: Log): Promise<{ dat
   return { database: nameOfDatabase(config) };
 }
 
+async function reload(running: Running, config: Call['config'], log: Log): Promise<void> {
+  const { notifySocket: socket, searchPath, dataDir } = config;
+  const faults = await noteReload(dataDir, () => running.reload(), log);
+  const refused = faults.length === 0 ? '' : `; the last reload was refused: ${faults.join('; ')}`;
+  await notifyStatus({ socket, searchPath }, `listening on ${running.url}${refused}`, log);
+}
+
 async function startAlone(options: ServerOptions): Promise<Running> {
   const { startServer } = await import('./server.ts');
   const server = await startServer(options);
   const { url, ui } = server;
   return {
     ...{ url, uiUrl: ui?.url ?? null },
-    reload: () => void server.reloadTls(),
+    reload: () => server.reloadTls(),
     close: () => server.close(),
   };
 }
@@ -87,6 +99,18 @@ async function startSeveral(options: ServerOptions): Promise<Running> {
     if (error instanceof StartFailure) process.exit(error.exitCode);
     throw error;
   }
+}
+
+/** SIGUSR2 switches between the level of the settings and `debug`; where that is `debug`, between it and `info`. */
+function switchLevelOnSignal(log: Log): void {
+  const usual = log.level === 'debug' ? 'info' : log.level;
+  process.on('SIGUSR2', () => {
+    const logLevel = log.level === 'debug' ? usual : 'debug';
+    // Whichever of the two levels says more takes the line.
+    if (logLevel === 'debug') log.level = logLevel;
+    log.info({ logLevel }, 'the log level has changed');
+    log.level = logLevel;
+  });
 }
 
 /** Ctrl-C under npm arrives twice: from the terminal, and passed on by npm. Both count as one within this time. */

@@ -14,6 +14,7 @@ import { Maintenance } from './git/maintenance.ts';
 import { UploadPack } from './git/upload-pack.ts';
 import { type Listeners, openListeners, type Place } from './http/listeners.ts';
 import { SECOND } from './lib/clock.ts';
+import { sentenceOf } from './lib/errors.ts';
 import type { Metrics, MetricsOfProcess } from './lib/metrics/metrics.ts';
 import { CheckIns } from './pull/check-ins.ts';
 import { EvidenceNotes } from './pull/evidence.ts';
@@ -22,6 +23,7 @@ import { describeCertificate } from './security/certificates.ts';
 import { Providers } from './security/openid/providers.ts';
 import { sharedTicketKeys } from './security/shared-secrets.ts';
 import type { TlsMaterial } from './security/tls-files.ts';
+import { earliestUpdate, refuseOutOfTerm } from './security/tls-settings.ts';
 import {
   closeStores,
   loadTls,
@@ -40,8 +42,9 @@ export interface RunningServer extends Place {
    * Takes certificates, keys, node CA and CRL, and the identity providers, anew from their files. After a fault the old
    * ones stay.
    * @param ticketKeys of TLS sessions from now on; default: of this process alone
+   * @returns the faults, a line each
    */
-  reloadTls(ticketKeys?: Buffer): Promise<void>;
+  reloadTls(ticketKeys?: Buffer): Promise<string[]>;
   /** Gives what this process has counted. */
   readMetrics(): Promise<MetricsOfProcess>;
   /** Answers what is in progress, writes what is noted, and closes the stores. */
@@ -110,12 +113,10 @@ async function listen(
   });
   const ticketKeys = (await sharedTicketKeys(database, material)) ?? part?.ticketKeys;
   const tls = { material, ...(ticketKeys && { ticketKeys }) };
-  const listeners = await openListeners(config, { ...tls, handler, log, clock });
-  showTlsTerms(metrics, material);
-  const reloadTls = async (keys?: Buffer) => {
-    providers.reload(log);
-    await reload(options, stores, listeners, keys);
-  };
+  const { onProblem } = metrics.requests;
+  const listeners = await openListeners(config, { ...tls, handler, onProblem, log, clock });
+  await showTlsTerms(metrics, material);
+  const reloadTls = reloader(options, stores, { listeners, material, providers });
   const endTimers = await startTimers(options, { ...retention, ...fleetThreads, metrics, reloadTls });
   return {
     url: listeners.url,
@@ -164,15 +165,17 @@ interface Retention {
 /** Opens cleanups, and the maintenance that follows them. */
 async function openRetention(
   { config, clock, log }: ServerOptions,
-  { database, store, locks }: Stores,
+  { database, store, locks, metrics }: Stores,
 ): Promise<Retention> {
-  const { reposDir: root, searchPath } = config;
+  const { reposDir: root, searchPath, maxReportBytes } = config;
   // A cache is not repacked, and what is in PostgreSQL is pruned there.
   const hasFolders = database.repositories === null;
   const maintenance = new Maintenance({ root, searchPath, log, isNeeded: hasFolders });
   await maintenance.open();
   const composites = new CompositeReader(store);
-  const tools = { database, store, composites, maintenance, locks, clock, log };
+  const { onOverSize } = metrics.work;
+  const own = { maxReportBytes, onOverSize };
+  const tools = { database, store, composites, maintenance, locks, clock, log, ...own };
   const runs = new RetentionRuns(tools);
   await runs.endInterrupted();
   return {
@@ -185,24 +188,44 @@ async function openRetention(
   };
 }
 
-function showTlsTerms(metrics: Metrics, { server, ca }: TlsMaterial): void {
+async function showTlsTerms(metrics: Metrics, { server, ca, nodeCrl }: TlsMaterial): Promise<void> {
   const endOf = (pem: string) => describeCertificate(new X509Certificate(pem)).notAfter;
   if (server !== null) metrics.showTlsTerm('server', endOf(server.certificate));
   metrics.showTlsTerm('authority', endOf(ca.certificate));
+  metrics.showCrlTerm(await earliestUpdate(nodeCrl));
 }
 
-async function reload(
+interface Reloaded {
+  listeners: Listeners;
+  material: TlsMaterial;
+  providers: Providers;
+}
+
+/** Makes what takes all files anew, and gives the faults for which old ones stay, a line each. */
+function reloader(
   options: ServerOptions,
   stores: Stores,
-  listeners: Listeners,
-  ticketKeys?: Buffer,
-): Promise<void> {
-  try {
-    const material = await loadTls(options, stores);
-    listeners.reload(material, (await sharedTicketKeys(stores.database, material)) ?? ticketKeys);
-    showTlsTerms(stores.metrics, material);
-    options.log.info('TLS files loaded anew');
-  } catch (error) {
-    options.log.error({ err: error }, 'TLS files could not be loaded; the old ones stay');
-  }
+  { listeners, material, providers }: Reloaded,
+): (ticketKeys?: Buffer) => Promise<string[]> {
+  let served = material;
+  const takeTlsFiles = async (ticketKeys?: Buffer) => {
+    try {
+      const next = await loadTls(options, stores);
+      refuseOutOfTerm(next.server, served.server, options.clock.now());
+      listeners.reload(next, (await sharedTicketKeys(stores.database, next)) ?? ticketKeys);
+      served = next;
+      await showTlsTerms(stores.metrics, next);
+      options.log.info('TLS files loaded anew');
+      return null;
+    } catch (error) {
+      options.log.error({ err: error }, 'TLS files could not be loaded; the old ones stay');
+      return sentenceOf(error);
+    }
+  };
+  return async (ticketKeys) => {
+    const found = [providers.reload(options.log), await takeTlsFiles(ticketKeys)];
+    const faults = found.filter((fault) => fault !== null);
+    stores.metrics.showReload(faults.length > 0);
+    return faults;
+  };
 }

@@ -29,6 +29,7 @@ import { loadTlsMaterial, type TlsMaterial } from './security/tls-files.ts';
 import { followFeed } from './versions/follow-feed.ts';
 import { reconcile } from './versions/reconcile.ts';
 import { GitStore } from './versions/store.ts';
+import { isDamage } from './versions/types.ts';
 
 export interface ServerOptions {
   config: Config;
@@ -129,7 +130,10 @@ export async function openStores({
   // A process that has the stores to itself knows of its own moves.
   if (part !== undefined || database.repositories !== null) followFeed(store, database);
   metrics.addCaches(() => store.caches);
-  metrics.addReadings({ repositoryProblems: () => store.problems().length });
+  metrics.addReadings({
+    repositoryProblems: () => store.problems().filter(isDamage).length,
+    refProblems: () => store.problems().filter((problem) => !isDamage(problem)).length,
+  });
   return { database, store, locks, metrics, eventWaiting: new EventWaiting(database) };
 }
 

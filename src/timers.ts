@@ -19,7 +19,7 @@ import type { FleetTasks } from './resolve/fleet-tasks.ts';
 import { RolloutEvaluation } from './rollouts/evaluation.ts';
 import { MovedRepositories } from './rollouts/moved-repositories.ts';
 import type { ServerOptions } from './stores.ts';
-import { Pruning } from './versions/pruning.ts';
+import { startPruning } from './versions/pruning.ts';
 
 /** The certificate that the server made is checked so often, and renewed 30 days before its end. */
 const TLS_CHECK_INTERVAL = 12 * HOUR;
@@ -30,7 +30,7 @@ export interface TimerTools {
   /** They look at the whole fleet. */
   questions: Threads<FleetTasks>;
   metrics: Metrics;
-  reloadTls(): Promise<void>;
+  reloadTls(): Promise<unknown>;
 }
 
 /**
@@ -81,8 +81,9 @@ function lead(
   const events = new EventExpiry({ database, clock, log });
   const onAttempt = metrics.work.onWebhookAttempt;
   const sender = new Sender({ database, clock, log, post, source: sourceOf(config), onAttempt });
-  const pruning = new Pruning({ database, log });
   const { store } = tools;
+  // PostgreSQL checks its pages itself, and the objects there are in no packs.
+  const upkeep = database.repositories === null ? store.packWatch.start() : startPruning({ database, log });
   const onEvaluated = metrics.work.onRolloutEvaluated;
   const rollouts = new RolloutEvaluation({ database, store, clock, log, questions, moved, onEvaluated });
   schedule.start();
@@ -94,7 +95,7 @@ function lead(
         schedule.close(),
         expiry.close(),
         audit.close(),
-        pruning.close(),
+        upkeep.close(),
         events.close(),
         sender.close(),
         rollouts.close(),

@@ -9,11 +9,10 @@ import type { CrowdNode, CrowdOrder, CrowdResult, Endpoint, Wave } from './messa
 import { readBody } from './wire.ts';
 
 const HANDSHAKES_AT_ONCE = 16;
-/**
- * All nodes poll after this many connections, because the server closes a connection that has sent no request within
- * 30 seconds.
- */
-const CONNECTED_AT_ONCE = 1_000;
+/** So many new nodes poll, because the server closes a connection that has sent no request within 30 seconds. */
+const CONNECTED_AT_ONCE = 250;
+/** All nodes poll after so many new ones, because the server closes a connection that was idle for 125 seconds. */
+const ALL_POLL_AFTER = 1_000;
 const WAVE_LIMIT_MS = 120_000;
 
 interface Member {
@@ -30,8 +29,9 @@ interface Member {
 const members: Member[] = [];
 let current: RunningWave | null = null;
 
-/** One poll of each member, with some of them in progress at a time. */
+/** One poll of each of some members, with some of them in progress at a time. */
 class RunningWave {
+  private readonly polling: readonly Member[];
   private readonly state: string | null;
   private readonly finished: (wave: Wave) => void;
   private readonly failed: (error: Error) => void;
@@ -41,14 +41,20 @@ class RunningWave {
   private inFirstSecond = 0;
   private changed = 0;
 
-  constructor(state: string | null, finished: (wave: Wave) => void, failed: (error: Error) => void) {
+  constructor(
+    polling: readonly Member[],
+    state: string | null,
+    finished: (wave: Wave) => void,
+    failed: (error: Error) => void,
+  ) {
+    this.polling = polling;
     this.state = state;
     this.finished = finished;
     this.failed = failed;
   }
 
   begin(): void {
-    const member = members[this.begun];
+    const member = this.polling[this.begun];
     if (member === undefined) return;
     this.begun += 1;
     if (member.socket.destroyed) this.failed(new Error('the server closed an idle connection'));
@@ -65,7 +71,7 @@ class RunningWave {
     const now = performance.now();
     this.times.push(now - member.sent);
     if (now < this.start + 1_000) this.inFirstSecond += 1;
-    if (this.times.length === members.length) this.end((now - this.start) / 1_000);
+    if (this.times.length === this.polling.length) this.end((now - this.start) / 1_000);
     else this.begin();
   }
 
@@ -86,9 +92,9 @@ class RunningWave {
 
   private end(seconds: number): void {
     this.finished({
-      polls: members.length,
+      polls: this.polling.length,
       seconds,
-      pollsPerSecond: seconds < 1 ? members.length / seconds : this.inFirstSecond,
+      pollsPerSecond: seconds < 1 ? this.polling.length / seconds : this.inFirstSecond,
       p50: percentile(this.times, 0.5),
       p99: percentile(this.times, 0.99),
       changed: this.changed,
@@ -98,9 +104,12 @@ class RunningWave {
 
 async function connectAll(endpoint: Endpoint, nodes: readonly CrowdNode[]): Promise<void> {
   for (let start = 0; start < nodes.length; start += CONNECTED_AT_ONCE) {
-    await connectSome(endpoint, nodes.slice(start, start + CONNECTED_AT_ONCE));
-    await runWave(HANDSHAKES_AT_ONCE, null);
+    const some = nodes.slice(start, start + CONNECTED_AT_ONCE);
+    await connectSome(endpoint, some);
+    await runWave(HANDSHAKES_AT_ONCE, null, members.slice(-some.length));
+    if ((start + CONNECTED_AT_ONCE) % ALL_POLL_AFTER === 0) await runWave(HANDSHAKES_AT_ONCE, null);
   }
+  await runWave(HANDSHAKES_AT_ONCE, null);
 }
 
 async function connectSome(endpoint: Endpoint, nodes: readonly CrowdNode[]): Promise<void> {
@@ -133,13 +142,13 @@ async function join({ port, ca }: Endpoint, { identity, request }: CrowdNode): P
 }
 
 /** @param state null if the answers are not compared */
-async function runWave(atOnce: number, state: string | null): Promise<Wave> {
+async function runWave(atOnce: number, state: string | null, polling = members): Promise<Wave> {
   const rest = stayAwake();
   let timer: NodeJS.Timeout | undefined;
   try {
     return await new Promise<Wave>((resolve, reject) => {
       timer = setTimeout(() => reject(new Error('a wave took more than two minutes')), WAVE_LIMIT_MS);
-      const wave = new RunningWave(state, resolve, reject);
+      const wave = new RunningWave(polling, state, resolve, reject);
       current = wave;
       for (let lane = 0; lane < atOnce; lane += 1) wave.begin();
     });

@@ -10,8 +10,10 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ATTACKS } from './attacks/rows.ts';
 import { formatAttacks, measureAttacks } from './attacks.ts';
+import { formatCapacity, measureCapacity } from './capacity.ts';
 import { formatConsole, measureConsole } from './console.ts';
 import { makeFleet, makeIdentities, makeTemplate } from './fleet.ts';
+import { formatImport, measureImport } from './importing.ts';
 import { type Contender, measure } from './measure.ts';
 import { formatParameters, measureParameters } from './parameters.ts';
 import { formatPostgres, measurePostgres } from './postgres.ts';
@@ -71,6 +73,8 @@ const OWN_PARTS = new Map<string, Measure<PartResult>>([
   ['console', part(measureConsole, formatConsole)],
   ['postgres', part(measurePostgres, formatPostgres)],
   ['servers', part(measureServers, formatServers)],
+  ['import', part(measureImport, formatImport)],
+  ['capacity', part(measureCapacity, formatCapacity)],
   ['attacks', part(measureAttacks, formatAttacks)],
 ]);
 const PARTS = ['polls', 'versions', ...OWN_PARTS.keys()];

@@ -50,6 +50,7 @@ export interface LoadGenerator {
 
 /** Nodes that keep their connections to one server and poll in waves. */
 export interface Crowd {
+  pid: number;
   connect(endpoint: Endpoint, nodes: readonly CrowdNode[]): Promise<void>;
   /**
    * Lets every connected node poll once; see `CrowdOrder`.
@@ -106,6 +107,28 @@ export class Processes {
     rmSync(file);
   }
 
+  /**
+   * Imports an OpenDSC site into the folder, which may be empty.
+   * @returns milliseconds of the whole process
+   * @throws Error with its output if it fails
+   */
+  async importOpenDsc(
+    folder: string,
+    { location, files }: { location: string; files: string },
+    ...words: string[]
+  ): Promise<number> {
+    const command = ['import-opendsc', '--database', location, '--files', files, ...words];
+    const start = performance.now();
+    const child = spawn(process.execPath, [this.program, ...command], {
+      ...{ cwd: ROOT, env: settingsOf(folder), stdio: ['ignore', 'ignore', 'pipe'] },
+    });
+    this.children.push(child);
+    const [said, code] = await Promise.all([text(child.stderr), exitCodeOf(child)]);
+    this.children.splice(this.children.indexOf(child), 1);
+    if (code !== 0) throw new Error(`hawser ${words.join(' ')}: exit code ${code}: ${said}`);
+    return performance.now() - start;
+  }
+
   /** Starts the bare server with the certificate of the Hawser that runs on `folder`. */
   async startBare(folder: string, workers = 1): Promise<BareServer> {
     const child = this.fork('bare-server.ts');
@@ -138,6 +161,7 @@ export class Processes {
       return result;
     };
     return {
+      pid: pidOf(child),
       connect: async (endpoint, nodes) => void (await ask({ kind: 'connect', endpoint, nodes })),
       wave: async (atOnce, state) => (await ask({ kind: 'wave', atOnce, state })) as Wave & { kind: 'done' },
     };
@@ -152,8 +176,8 @@ export class Processes {
     return result;
   }
 
-  /** Ends one server, in the same way as `close` ends all. */
-  async end({ pid }: ServerProcess): Promise<void> {
+  /** Ends one process, in the same way as `close` ends all. */
+  async end({ pid }: Pick<ServerProcess, 'pid'>): Promise<void> {
     await Promise.all(this.children.filter((child) => child.pid === pid).map(end));
   }
 

@@ -15,7 +15,7 @@ import type { Database, Db } from '../../src/db/database.ts';
 import { openSqlite } from '../../src/db/sqlite/open.ts';
 import { HOUR, SECOND } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { Outcome } from '../../src/versions/retention.ts';
+import { Outcome } from '../../src/versions/cleanup-run.ts';
 
 const NODES = 1_000;
 const RESULT = JSON.stringify({ hadErrors: false, results: [], messages: ['x'.repeat(1_024)] });

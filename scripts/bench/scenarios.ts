@@ -1,7 +1,9 @@
 /** What is measured, how often, and what it may cost. */
 
 import { SECOND } from '../../src/lib/clock.ts';
+import type { CapacityAmounts } from './capacity.ts';
 import type { FleetSize } from './fleet.ts';
+import type { ImportAmounts } from './importing.ts';
 import type { RecordSize } from './record-site.ts';
 
 export interface Scenario {
@@ -82,6 +84,8 @@ export interface Effort {
   console: ConsoleAmounts;
   postgres: PostgresAmounts;
   servers: ServersAmounts;
+  imports: ImportAmounts;
+  capacity: CapacityAmounts;
 }
 
 /** The amounts of the part on several servers. */
@@ -195,6 +199,10 @@ export const FULL: Effort = {
     ...{ configurations: 1_000, publishes: 50, versions: 200, clones: 5, starts: 3 },
     ...{ uploadBytes: 50 * 1024 ** 2, uploads: 5 },
   },
+  imports: { nodes: 10_000, configurations: 100, versions: 10, files: 10 },
+  capacity: {
+    ...{ configurations: 100, fleets: [1_000, 10_000, 50_000], connections: 19_000, reports: 20_000 },
+  },
 };
 export const QUICK: Effort = {
   connections: 8,
@@ -220,4 +228,6 @@ export const QUICK: Effort = {
     ...{ configurations: 100, publishes: 5, versions: 40, clones: 2, starts: 1 },
     ...{ uploadBytes: 5 * 1024 ** 2, uploads: 2 },
   },
+  imports: { nodes: 500, configurations: 5, versions: 4, files: 10 },
+  capacity: { configurations: 10, fleets: [100, 400], connections: 200, reports: 1_000 },
 };

@@ -22,6 +22,7 @@ export const PROJECT = resolve(import.meta.dirname, '../..');
 /** The pages that hold walks. The first page of each list starts a server; the others continue it, each on its own. */
 export const WALKS: readonly (readonly string[])[] = [
   ['README.md'],
+  ['docs/from-opendsc.md'],
   [
     'docs/api-walk.md',
     'docs/versions.md',
@@ -178,6 +179,8 @@ function copyProject(clone: string): void {
   }
   for (const name of ['data', 'repos']) mkdirSync(join(clone, name));
   symlinkSync(join(PROJECT, 'node_modules'), join(clone, 'node_modules'));
+  // The sample of an OpenDSC site is that of the tests.
+  symlinkSync(join(PROJECT, 'test'), join(clone, 'test'));
 }
 
 /** Finds a port below the range from which the system assigns ports, so that no other test gets it in the meantime. */

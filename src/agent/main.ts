@@ -6,7 +6,7 @@ import { Unreachable } from '../client/errors.ts';
 import { ConfigError, EXIT_CONFIG } from '../config.ts';
 import { systemClock } from '../lib/clock.ts';
 import { makePrivateFolder } from '../lib/folders.ts';
-import { createLog } from '../lib/log.ts';
+import { createLog, openOutput } from '../lib/log.ts';
 import { readVersion } from '../lib/version.ts';
 import { Agent, type Outcome } from './agent.ts';
 import { type CommandName, type Options, readCommandLine, USAGE, UsageError } from './command-line.ts';
@@ -38,7 +38,7 @@ const EXIT_BY_OUTCOME: Record<Outcome, number> = {
 const COMMANDS: Record<CommandName, (options: Options) => Promise<number>> = {
   run: async (options) => {
     const settings = readSettings(process.env, givenBy(options));
-    const log = createLog(settings.logLevel);
+    const log = createLog(settings.logLevel, openOutput(process.env['JOURNAL_STREAM'] ?? null));
     await enterState(settings);
     requireKey(settings);
     const stop = stopOnSignals((signal) => log.info({ signal }, 'ending'));

@@ -6,6 +6,7 @@ import { completionCommand } from './commands/completion.ts';
 import { COMPOSITE_COMMANDS } from './commands/composite.ts';
 import { CONFIG_COMMANDS } from './commands/config.ts';
 import { events } from './commands/events.ts';
+import { FREEZE_COMMANDS } from './commands/freeze.ts';
 import { GROUP_COMMANDS } from './commands/group.ts';
 import { hosts, whoami } from './commands/hosts.ts';
 import { KEY_COMMANDS } from './commands/key.ts';
@@ -41,6 +42,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   audit: 'who did what',
   retention: 'what was cleaned up, and cleanups by hand',
   settings: 'the settings of the server',
+  freeze: 'a time in which nobody may change what nodes get',
 };
 
 export const COMMANDS: readonly Command[] = [
@@ -61,6 +63,7 @@ export const COMMANDS: readonly Command[] = [
   ...AUDIT_COMMANDS,
   ...RETENTION_COMMANDS,
   ...SETTINGS_COMMANDS,
+  ...FREEZE_COMMANDS,
   api,
   completionCommand(PROGRAM, () => COMMANDS),
 ];

@@ -391,6 +391,7 @@ export interface Schemas {
     authProvider: string;
     authMethod: 'Session' | 'Token';
     requirePasswordChange: boolean;
+    freeze: Schemas['FreezeInForce'] | null;
   };
   ExchangedToken: {
     access_token: string;
@@ -489,6 +490,19 @@ export interface Schemas {
         Error: number;
       };
     }[];
+  };
+  Freeze: {
+    isFrozen: boolean;
+    reason: string | null;
+    until: string | null;
+    frozenBy: string | null;
+    frozenAt: string | null;
+  };
+  FreezeInForce: {
+    reason: string;
+    until: string;
+    frozenBy: string;
+    frozenAt: string;
   };
   Grant: {
     principalType: 'User' | 'Group';
@@ -635,6 +649,10 @@ export interface Schemas {
     claims: Record<string, string | number | boolean>;
     scopes: string[];
     lifetimeMinutes?: number | undefined;
+  };
+  NewFreeze: {
+    reason: string;
+    until: string;
   };
   NewGrant: {
     principalType: 'User' | 'Group';
@@ -793,9 +811,10 @@ export interface Schemas {
     } | null;
     parameterProblems: number;
     certificate: {
-      thumbprint: string;
+      thumbprint: string | null;
+      awaiting: string | null;
       subject: string;
-      notBefore: string;
+      notBefore: string | null;
       notAfter: string;
       pendingThumbprint: string | null;
     };
@@ -1112,6 +1131,9 @@ export interface Schemas {
     errors?: Schemas['FieldError'][] | undefined;
     compatibilityReport?: Record<string, unknown> | undefined;
     nodes?: number | undefined;
+    reason?: string | undefined;
+    until?: string | undefined;
+    frozenBy?: string | undefined;
     error?: 'invalid_grant' | undefined;
     missing?: {
       permission: string;
@@ -1173,6 +1195,7 @@ export interface Schemas {
       database: string;
       repositories: string;
     };
+    frozenUntil: string | null;
   };
   RecordCleanup: {
     keepCount?: number | null | undefined;
@@ -1332,6 +1355,7 @@ export interface Schemas {
     onHalt: 'Keep' | 'Revert';
     createdBy: string;
     createdAt: string;
+    frozenUntil: string | null;
     history: ({
       at: string;
       actorName: string;
@@ -1610,7 +1634,7 @@ export interface Routes {
     };
   };
   '/api/v1/audit': {
-    /** List entries of the audit trail, newest first. */
+    /** List entries of the audit trail, newest first, or what follows an entry. */
     get: {
       query?: {
         take?: number | undefined;
@@ -1621,6 +1645,7 @@ export interface Routes {
         resourceType?: string | undefined;
         resourceId?: string | undefined;
         userId?: string | undefined;
+        after?: '0' | string | undefined;
       } | undefined;
       isPaged: true;
       answer: Schemas['AuditEntry'][];
@@ -3434,6 +3459,21 @@ export interface Routes {
       answer: Schemas['ServerSettings'];
     };
   };
+  '/api/v1/settings/freeze': {
+    /** Read whether what nodes get is frozen. */
+    get: {
+      answer: Schemas['Freeze'];
+    };
+    /** Freeze what nodes get until a time. */
+    put: {
+      json: Schemas['NewFreeze'];
+      answer: Schemas['Freeze'];
+    };
+    /** End the freeze before its time. */
+    delete: {
+      answer: undefined;
+    };
+  };
   '/api/v1/settings/lcm-defaults': {
     /** Read what a node is told where nothing is desired of it in particular; null is no default. */
     get: {
@@ -3777,6 +3817,8 @@ export const TAKES_IF_MATCH: ReadonlySet<string> = new Set([
   'put /api/v1/scope-types/{scopeTypeId}/values/{id}',
   'delete /api/v1/scope-types/{scopeTypeId}/values/{id}',
   'put /api/v1/settings',
+  'put /api/v1/settings/freeze',
+  'delete /api/v1/settings/freeze',
   'put /api/v1/settings/lcm-defaults',
   'put /api/v1/settings/retention',
   'put /api/v1/settings/rollouts',

@@ -24,6 +24,10 @@ export interface Engine {
   indexedBy(index: string): RawBuilder<unknown>;
   /** The place of the first character of a part in a text, from 1; 0 where the text does not have the part. */
   placeIn(text: RawBuilder<unknown>, part: string): RawBuilder<number>;
+  /** The bytes that a text takes as it is stored, found without reading all of it. */
+  storedBytes(column: string): RawBuilder<number>;
+  /** No fewer bytes than a table takes with its indexes, found without reading it. */
+  tableBytesAtMost(table: string): RawBuilder<number>;
   /** A query that selects rows for each value of a list, such as the first ten of each. */
   selectOfEach(each: OfEach): RawBuilder<unknown>;
   /**

@@ -68,6 +68,22 @@ export function lockFolders({ dataDir, reposDir }: Config, part: Part): FolderLo
   return { release };
 }
 
+/** @returns the first lines of the file of its holder, or null where no server holds the folder */
+export function findHolder(folder: string): { pid: number; host: string } | null {
+  let handle: SqliteHandle | undefined;
+  try {
+    handle = new SqliteDatabase(join(folder, LOCK_FILE), { timeout: 0, fileMustExist: true });
+    handle.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return null;
+  } catch (error) {
+    if (!isHeld(error)) return null;
+    const [pid, host = ''] = readHolder(folder).split('\n');
+    return { pid: Number(pid), host };
+  } finally {
+    handle?.close();
+  }
+}
+
 /** Two settings may name one folder, which a process can lock only once. */
 function isSameFolder(one: string, other: string): boolean {
   const [first, second] = [statSync(one), statSync(other)];

@@ -38,4 +38,9 @@ export interface MigrationState {
   unknown: readonly string[];
   /** The oldest release that may use the database, if this one is older than that. */
   neededRelease: string | null;
+  /**
+   * Why this release cannot use the database: a newer one has made it, or the list of its migrations has a gap, so that
+   * it is damaged. Null where a start can use it.
+   */
+  hindrance: 'newer release' | 'gap' | null;
 }

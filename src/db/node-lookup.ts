@@ -8,6 +8,7 @@ import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { isId } from '../lib/ids.ts';
 import { RecentMap } from '../lib/recent-map.ts';
+import { AwaitingCertificates } from './awaiting-certificates.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { NodeReader, NodeRow, ScopeRow, SharedRow } from './node-reader.ts';
 
@@ -83,6 +84,7 @@ export class NodeLookup {
   private readonly reader: NodeReader;
   private readonly feed: ChangeFeed;
   private readonly isAlone: boolean;
+  private readonly awaiting: AwaitingCertificates;
   /** Nodes by the thumbprint of their current certificate. The feed says when an entry is no longer valid. */
   private readonly known = new RecentMap<string, KnownNode>(MAX_NODES);
   /** Scopes and lists of them by their rows as text, so that equal ones are in memory once. */
@@ -99,6 +101,7 @@ export class NodeLookup {
     this.reader = reader;
     this.feed = feed;
     this.isAlone = isAlone;
+    this.awaiting = new AwaitingCertificates(reader, feed);
     feed.subscribe({
       onChange: (kind, key) => {
         if (kind === 'certificates') this.forget(key);
@@ -133,6 +136,11 @@ export class NodeLookup {
   /** Whether the node has announced a certificate by one of its two thumbprints, no matter how long ago. */
   hasAnnounced(nodeId: string, thumbprint: string, sha1Thumbprint: string): Awaitable<boolean> {
     return this.reader.hasAnnounced(nodeId, thumbprint, sha1Thumbprint);
+  }
+
+  /** Whether a node that came from another server may await the certificate. What says no costs no read. */
+  mayAwait(sha1Thumbprint: string): Awaitable<boolean> {
+    return this.awaiting.has(sha1Thumbprint);
   }
 
   /** The scopes of a node in the order of merging. They are read once for each node that is remembered. */

@@ -38,6 +38,8 @@ export interface NodeReader {
   idByFqdn(fqdn: string): Awaitable<string | undefined>;
   /** Whether the node has announced a certificate by one of its two thumbprints. */
   hasAnnounced(nodeId: string, thumbprint: string, sha1Thumbprint: string): Awaitable<boolean>;
+  /** The SHA-1 thumbprints of certificates that nodes await. */
+  awaiting(): Awaitable<readonly string[]>;
   /** The enabled scope types that apply to a node, in the order of merging. */
   scopesOf(nodeId: string): Awaitable<readonly ScopeRow[]>;
   /** The first names whose numbers are higher than this one, in the order of their numbers. */

@@ -4,18 +4,27 @@ import type { Generated } from 'kysely';
 
 /** A node has at most one certificate of each state. A current one belongs to one node, a pending one may belong to many. */
 export interface NodeCertificatesTable {
-  /** SHA-256 as 64 upper-case hex digits, or SHA-1 as 40 digits if a pending certificate was announced by that. */
+  /**
+   * SHA-256 as 64 upper-case hex digits. It is the SHA-1 as 40 digits if a pending certificate was announced by that, or if
+   * a node came from another server and has not called yet; then `sha1_thumbprint` is the same.
+   */
   thumbprint: string;
   /** SHA-1 as 40 upper-case hex digits, if it is known. */
   sha1_thumbprint: string | null;
   node_id: string;
   state: 'current' | 'pending';
   subject: string;
-  /** This is 0 for a pending certificate that was announced but not presented. */
+  /** This is 0 for a certificate that was announced or came from another server, but was not presented. */
   not_before: number;
   not_after: number;
   created_at: number;
 }
+
+/** A node that came from another server, and has not called yet. No other current certificate has a SHA-1 in its place. */
+export const IS_AWAITING = `state = 'current' and thumbprint = sha1_thumbprint`;
+
+export const AWAITING_INDEX = `create index node_certificates_awaiting on node_certificates (thumbprint)
+  where ${IS_AWAITING}`;
 
 /** A change either of the LCM's status or of the compliance of a node. The other one of the two is null. */
 export interface StatusEventsTable {

@@ -66,6 +66,8 @@ const SENTENCES: Record<ActivityAction, Sentence> = {
   'node.deleted': whole('was deleted'),
   'node.certificate_announced': whole('announced its next certificate'),
   'node.certificate_rotated': whole('uses its new certificate'),
+  'node.certificate_awaited': whole('had replaced its certificate at the server that it comes from'),
+  'node.certificate_bound': whole('called for the first time since it came from another server'),
   'node.lcm_config_changed': (name) => `The settings of the agent on ${name} were changed`,
   'node.configuration_assigned': assigned,
   'node.configuration_unassigned': (name, details) =>

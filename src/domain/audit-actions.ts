@@ -37,6 +37,8 @@ export const AUDIT_ACTIONS = {
   'node.deleted': 'Node',
   'node.certificate_announced': 'Node',
   'node.certificate_rotated': 'Node',
+  'node.certificate_awaited': 'Node',
+  'node.certificate_bound': 'Node',
   'node.lcm_config_changed': 'Node',
   'node.configuration_assigned': 'Node',
   'node.configuration_unassigned': 'Node',
@@ -95,6 +97,9 @@ export const AUDIT_ACTIONS = {
   'webhook.deleted': 'Webhook',
   'webhook.redelivered': 'Webhook',
   'settings.changed': 'Settings',
+  'freeze.set': 'Settings',
+  'freeze.changed': 'Settings',
+  'freeze.ended': 'Settings',
   'retention.run': 'Retention',
   'audit.pruned': 'Audit',
 } as const;

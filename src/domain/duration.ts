@@ -45,3 +45,8 @@ function formatTicks(ticks: bigint): string {
   const tail = fraction === 0n ? '' : `.${String(fraction).padStart(7, '0')}`;
   return `${days === 0n ? '' : `${days}.`}${time}${tail}`;
 }
+
+/** The text of a duration. @param milliseconds a positive number, whose fraction may count ticks of 100 ns */
+export function formatDuration(milliseconds: number): string {
+  return formatTicks(BigInt(Math.round(milliseconds * TICKS_PER_MILLISECOND)));
+}

@@ -48,11 +48,12 @@ export const TOKEN_SCOPES: ReadonlySet<string> = new Set([
 ]);
 
 export type GrantLevel = 'Read' | 'Modify' | 'Manage';
-const LADDER: readonly GrantLevel[] = ['Read', 'Modify', 'Manage'];
+/** Each gives what those before it give. */
+export const GRANT_LEVELS: readonly GrantLevel[] = ['Read', 'Modify', 'Manage'];
 
 /** Whether the level that is held is enough for the level that is needed. Null means that none is held. */
 export function reaches(held: GrantLevel | null, needed: GrantLevel): boolean {
-  return held !== null && LADDER.indexOf(held) >= LADDER.indexOf(needed);
+  return held !== null && GRANT_LEVELS.indexOf(held) >= GRANT_LEVELS.indexOf(needed);
 }
 
 /** The highest of several levels, or null if there are none. */

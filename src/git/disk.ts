@@ -20,6 +20,7 @@ import {
 } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { addPart } from '../lib/request-parts.ts';
 
 /** A file opened for writing, or a folder opened to be flushed. */
 export interface DiskFile {
@@ -89,8 +90,10 @@ class OpenFile implements DiskFile {
     }
   }
 
-  sync(): Promise<void> {
-    return aside.flush(this.descriptor);
+  async sync(): Promise<void> {
+    const start = performance.now();
+    await aside.flush(this.descriptor);
+    addPart('disk', performance.now() - start);
   }
 
   async utimes(accessed: Date, modified: Date): Promise<void> {

@@ -1,6 +1,7 @@
 /** Measures how long operations on repositories take. The metrics are kept elsewhere. */
 
 import { HawserError } from '../lib/errors.ts';
+import { addPart, countedParts } from '../lib/request-parts.ts';
 
 export type GitOperation =
   | 'create'
@@ -21,6 +22,7 @@ export async function timed<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const start = performance.now();
+  const counted = countedParts();
   let hasFailed = false;
   try {
     return await work();
@@ -28,7 +30,10 @@ export async function timed<T>(
     hasFailed = isFault(error);
     throw error;
   } finally {
-    onOperation(operation, performance.now() - start, hasFailed);
+    const milliseconds = performance.now() - start;
+    onOperation(operation, milliseconds, hasFailed);
+    // A transaction may have begun before the operation.
+    addPart('git', Math.max(0, milliseconds - (countedParts() - counted)));
   }
 }
 

@@ -12,6 +12,14 @@ export interface PieceByPiece {
   open(): Readable;
 }
 
+/** Which part of the whole list a page is. */
+interface PagePlace {
+  take: number;
+  skip: number;
+  /** The members of the query that name the next page; default: a higher `skip`. */
+  next?: Record<string, string> | undefined;
+}
+
 export interface Answer {
   status: number;
   headers: Record<string, string>;
@@ -20,7 +28,7 @@ export interface Answer {
   /** A strong validator in its quotes (RFC 9110 8.8.3). Without it, JSON that answers a GET gets one from its bytes. */
   etag?: string;
   /** Only lists have it. It says which part of the whole list this is. */
-  page?: { take: number; skip: number; total: number };
+  page?: PagePlace & { total: number };
 }
 
 export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
@@ -90,12 +98,22 @@ export function noContent(): Answer {
 }
 
 /** Answers with one page of a list. `total` counts all items that match. */
-export function page(
+export function page(items: readonly unknown[], total: number, { take, skip, next }: PagePlace): Answer {
+  return { status: 200, headers: JSON_TYPE, body: JSON.stringify(items), page: { take, skip, next, total } };
+}
+
+/** One JSON document in each line. The media type has no parameters here, because the Accept header names it so. */
+export const JSON_LINES = 'application/x-ndjson';
+
+/** As `page`, with one item in each line. */
+export function pageOfLines(
   items: readonly unknown[],
   total: number,
-  { take, skip }: { take: number; skip: number },
+  { take, skip, next }: PagePlace,
 ): Answer {
-  return { status: 200, headers: JSON_TYPE, body: JSON.stringify(items), page: { take, skip, total } };
+  // Koa would take the media type from an empty text.
+  const body = Buffer.from(items.map((item) => `${JSON.stringify(item)}\n`).join(''));
+  return { status: 200, headers: { 'Content-Type': JSON_LINES }, body, page: { take, skip, next, total } };
 }
 
 /** As `page`, for a page of any length, which is written out in steps. */

@@ -8,7 +8,7 @@ import type { PresentedCertificate } from '../security/certificates.ts';
 import type { Identifier } from '../security/identify.ts';
 import { unknownCertificate } from '../security/pending-certificates.ts';
 import type { NodePrincipal, Principal } from '../security/principal.ts';
-import type { Client } from './client.ts';
+import type { Client, Distrust } from './client.ts';
 import { clientOf } from './connections.ts';
 import { sessionSecret } from './session-cookie.ts';
 
@@ -59,7 +59,7 @@ function trusted(node: NodePrincipal, client: Client): NodePrincipal {
   return node;
 }
 
-/** A certificate that was not the current one of a node. One that was announced becomes the current one. */
+/** A certificate that was not the current one of a node. One that was announced or is awaited becomes the current one. */
 function newcomer(
   identifier: Identifier,
   client: Client,
@@ -68,9 +68,22 @@ function newcomer(
 ): Awaitable<NodePrincipal> {
   // This comes first, because to verify a certificate behind a proxy is work.
   return andThen(identifier.hasAnnounced(peer, nodeId), (isAnnounced) => {
-    if (!isAnnounced) return andThen(identifier.node(peer, now), (node) => admitted(node, client));
+    if (!isAnnounced) return unannounced(identifier, client, peer, { requestId, now });
     requireTrust(client);
     return identifier.announcedNode(peer, { nodeId, requestId, address: client.address, now });
+  });
+}
+
+function unannounced(
+  identifier: Identifier,
+  client: Client,
+  peer: PresentedCertificate,
+  { requestId, now }: Pick<Circumstances, 'requestId' | 'now'>,
+): Awaitable<NodePrincipal> {
+  return andThen(identifier.mayBeAwaited(peer), (isAwaited) => {
+    if (!isAwaited) return andThen(identifier.node(peer, now), (node) => admitted(node, client));
+    requireTrust(client);
+    return identifier.awaitedNode(peer, { requestId, address: client.address, now });
   });
 }
 
@@ -80,8 +93,28 @@ function admitted(node: NodePrincipal | null, client: Client): NodePrincipal {
   return trusted(node, client);
 }
 
-function requireTrust({ isTrusted }: Client): void {
-  if (!isTrusted) throw unauthenticated('The certificate is not trusted here');
+/** Call this for the certificate of a node alone: nobody with another certificate may learn anything of the authorities. */
+function requireTrust({ distrust }: Client): void {
+  if (distrust !== null) throw distrusted(distrust);
+}
+
+function distrusted(distrust: Distrust): HawserError {
+  switch (distrust) {
+    case 'certificate_revoked':
+      return unauthenticated('The authority of the certificate has revoked it', 'certificate_revoked');
+    case 'crl_expired':
+      return unauthenticated(
+        'The revocation list that the server has of the authority of the certificate is out of date',
+        'crl_expired',
+      );
+    case 'certificate_untrusted':
+      return unauthenticated(
+        'The certificate is of no authority that the server accepts',
+        'certificate_untrusted',
+      );
+    case 'connected_before':
+      return unauthenticated('The authorities of the server have changed since the handshake; connect anew');
+  }
 }
 
 async function fromThisSite(request: IncomingMessage, principal: Promise<Principal>): Promise<Principal> {

@@ -4,6 +4,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import {
   type CertificateDescription,
+  type CertificateRefusal,
   describeCertificate,
   type PresentedCertificate,
   thumbprintOf,
@@ -11,16 +12,19 @@ import {
 import type { PathValidator } from '../security/certification-path.ts';
 import type { ForwardedCertificate, Proxies } from './proxies.ts';
 
+/** Why a client is not trusted. A connection from before a change of authorities must be made anew. */
+export type Distrust = CertificateRefusal | 'connected_before';
+
 export interface Client {
   /** The IP address. */
   readonly address: string;
   /** The certificate whose key the client has proven to hold; null without one. */
   readonly peer: PresentedCertificate | null;
   /**
-   * Whether the certificate satisfies `HAWSER_NODE_CA` and `HAWSER_NODE_CRL` as they stand now, and is within its term.
-   * It is always true without a node CA, where the fingerprint alone decides.
+   * Null if the certificate satisfies `HAWSER_NODE_CA` and `HAWSER_NODE_CRL` as they stand now, and is within its term.
+   * It is always null without a node CA, where the fingerprint alone decides.
    */
-  readonly isTrusted: boolean;
+  readonly distrust: Distrust | null;
 }
 
 /**
@@ -41,6 +45,10 @@ export class PeerCertificate implements PresentedCertificate {
   describe(): CertificateDescription {
     this.description ??= describeCertificate(this.certificate);
     return this.description;
+  }
+
+  der(): Buffer {
+    return this.certificate.raw;
   }
 }
 
@@ -80,8 +88,9 @@ export class ProxiedClient implements Client {
     return this.certificate;
   }
 
-  get isTrusted(): boolean {
+  get distrust(): Distrust | null {
     const validator = this.trust.validator();
-    return validator === null || (this.peer?.isAcceptedBy(validator, this.trust.now()) ?? false);
+    if (validator === null) return null;
+    return this.peer === null ? 'certificate_untrusted' : this.peer.refusalBy(validator, this.trust.now());
   }
 }

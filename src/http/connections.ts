@@ -6,18 +6,18 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { chainsTo, isWithinTerm } from '../security/certificates.ts';
+import { type CertificateRefusal, chainsTo, isWithinTerm } from '../security/certificates.ts';
 import type { PathValidator } from '../security/certification-path.ts';
 import type { NodeTrust } from '../security/tls-settings.ts';
-import { type Client, PeerCertificate, ProxiedClient, type ProxiedTrust } from './client.ts';
+import { type Client, type Distrust, PeerCertificate, ProxiedClient, type ProxiedTrust } from './client.ts';
 import type { Proxies } from './proxies.ts';
 
 /** What is known of a connection from its handshake on, or from its start without TLS. */
 class Connection implements Client {
   readonly address: string;
   readonly peer: PeerCertificate | null;
-  /** Whether OpenSSL found a valid chain, by the authorities in force at the handshake. */
-  readonly verified: boolean;
+  /** Why OpenSSL found no valid chain, by the authorities in force at the handshake; null if it found one. */
+  readonly refusal: CertificateRefusal | null;
   /** The authorities at the handshake; null when it may have begun under others. */
   readonly trust: NodeTrust | null;
   readonly table: ConnectionTable;
@@ -27,24 +27,24 @@ class Connection implements Client {
   constructor(
     socket: Socket,
     table: ConnectionTable,
-    { peer, verified, trust }: Pick<Connection, 'peer' | 'verified' | 'trust'>,
+    { peer, refusal, trust }: Pick<Connection, 'peer' | 'refusal' | 'trust'>,
   ) {
     this.address = socket.remoteAddress ?? '';
     this.peer = peer;
-    this.verified = verified;
+    this.refusal = refusal;
     this.trust = trust;
     this.table = table;
     this.isProxied = table.proxies.includes(this.address);
   }
 
-  get isTrusted(): boolean {
-    return this.table.trusts(this);
+  get distrust(): Distrust | null {
+    return this.table.distrustOf(this);
   }
 }
 
 const connections = new WeakMap<Socket, Connection>();
 const proxiedClients = new WeakMap<IncomingMessage, ProxiedClient>();
-const NOBODY: Client = { address: '', peer: null, isTrusted: false };
+const NOBODY: Client = { address: '', peer: null, distrust: 'certificate_untrusted' };
 
 /** Who makes the request. Every poll asks, so this does next to nothing where no proxy stands between. */
 export function clientOf(request: IncomingMessage): Client {
@@ -137,7 +137,7 @@ export class ConnectionTable implements ProxiedTrust {
     const trust = this.accepted.get(addressOf(socket))?.trust ?? null;
     const { takesCertificates } = this.proxies;
     const peer = takesCertificates ? readPeer(socket) : null;
-    this.add(socket, new Connection(socket, this, { peer, verified: socket.authorized, trust }));
+    this.add(socket, new Connection(socket, this, { peer, refusal: refusalOf(socket), trust }));
     if (takesCertificates && trust?.nodeCa && !socket.authorized) {
       const { authorizationError: reason, remoteAddress } = socket;
       this.log.debug({ reason, remoteAddress }, 'client certificate does not satisfy the node CA');
@@ -145,7 +145,10 @@ export class ConnectionTable implements ProxiedTrust {
   }
 
   addPlain(socket: Socket): void {
-    this.add(socket, new Connection(socket, this, { peer: null, verified: false, trust: null }));
+    this.add(
+      socket,
+      new Connection(socket, this, { peer: null, refusal: 'certificate_untrusted', trust: null }),
+    );
   }
 
   private add(socket: Socket, connection: Connection): void {
@@ -195,12 +198,13 @@ export class ConnectionTable implements ProxiedTrust {
     return this.paths;
   }
 
-  trusts({ peer, verified, trust }: Connection): boolean {
-    if (this.trust.nodeCa === null) return true;
-    // `verified` alone is not enough: a TLS 1.3 session resumed without any certificate counts as verified.
-    return (
-      peer !== null && verified && trust === this.trust && isWithinTerm(peer.describe(), this.clock.now())
-    );
+  distrustOf({ peer, refusal, trust }: Connection): Distrust | null {
+    if (this.trust.nodeCa === null) return null;
+    if (trust !== this.trust) return 'connected_before';
+    // The handshake alone is not enough: OpenSSL finds no fault in a TLS 1.3 session resumed without any certificate.
+    if (peer === null) return 'certificate_untrusted';
+    if (refusal !== null) return refusal;
+    return isWithinTerm(peer.describe(), this.clock.now()) ? null : 'certificate_untrusted';
   }
 
   /**
@@ -244,6 +248,17 @@ function readPeer(socket: TLSSocket): PeerCertificate | null {
   if (socket.remoteAddress === undefined) return null;
   const certificate = socket.getPeerX509Certificate();
   return certificate ? new PeerCertificate(certificate) : null;
+}
+
+/** What OpenSSL says of revocation. All else that it finds means that the certificate is not of the node CA. */
+const REVOCATION: Readonly<Record<string, CertificateRefusal>> = {
+  CERT_REVOKED: 'certificate_revoked',
+  CRL_HAS_EXPIRED: 'crl_expired',
+  CRL_NOT_YET_VALID: 'crl_expired',
+};
+
+function refusalOf({ authorized, authorizationError }: TLSSocket): CertificateRefusal | null {
+  return authorized ? null : (REVOCATION[String(authorizationError)] ?? 'certificate_untrusted');
 }
 
 function addressOf(socket: Socket): string {

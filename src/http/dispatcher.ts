@@ -1,11 +1,13 @@
 /** Carries out a route for a request: who calls, what they ask, then the handler, then the answer. */
 
 import type { Database } from '../db/database.ts';
-import { resourceLock } from '../domain/lock-names.ts';
+import { requireUnfrozen } from '../db/freeze.ts';
+import { FREEZE, resourceLock } from '../domain/lock-names.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import type { Clock } from '../lib/clock.ts';
 import { HawserError } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
+import { inTurn } from '../lib/request-parts.ts';
 import type { AnySubject } from '../security/access.ts';
 import { authorize } from '../security/authorize.ts';
 import type { Principal } from '../security/principal.ts';
@@ -87,7 +89,9 @@ export class Dispatcher {
       const { params, query } = readAddress(route, ctx.params, queryOf(ctx, route));
       if (route.body === undefined)
         return this.carryOutInTurn({ ctx, route, authorization, params, query, read: NO_BODY, now });
+      const began = performance.now();
       return andThen(this.bodies.read(route.body, ctx), (read) => {
+        ctx.state.bodyMs = performance.now() - began;
         const arrived = this.options.clock.now();
         return this.carryOutInTurn({ ctx, route, authorization, params, query, read, now: arrived });
       });
@@ -136,10 +140,21 @@ export class Dispatcher {
     const { route, authorization } = call;
     if (route.method === 'GET' && !route.waits)
       return route.handle(toInput(call, authorization.subject, call.now));
-    const now = this.options.clock.now();
     call.ctx.state.reauthorize = () => this.callers.reauthorize(call, this.options.clock.now());
+    return changesNodes(call) ? this.changeUnlessFrozen(call) : this.change(call, () => undefined);
+  }
+
+  /** The lock comes first, because it may be waited for. A caller who may not do this is told so before the freeze. */
+  private changeUnlessFrozen(call: Call): Promise<Answer> {
+    const { locks, database } = this.options;
+    return locks.share(FREEZE, async () => this.change(call, (now) => requireUnfrozen(database.read, now)));
+  }
+
+  /** @param admit looks at what may have changed since the call came, before the handler does */
+  private change(call: Call, admit: (now: number) => Awaitable<void>): Awaitable<Answer> {
+    const now = this.options.clock.now();
     return andThen(this.callers.reauthorize(call, now), (subject) =>
-      route.handle(toInput(call, subject, now)),
+      andThen(admit(now), () => call.route.handle(toInput(call, subject, now))),
     );
   }
 
@@ -163,7 +178,8 @@ export class Dispatcher {
     };
     // This wait comes before the lock, because others wait for the lock.
     const ready = this.options.database.requireWritable();
-    return ready.then(() => this.options.locks.run(resourceLock(resource), locked));
+    const take = (work: () => Promise<Answer>) => this.options.locks.run(resourceLock(resource), work);
+    return ready.then(() => inTurn(take, locked));
   }
 
   /**
@@ -196,6 +212,10 @@ export class Dispatcher {
       throw error;
     }
   }
+}
+
+function changesNodes({ route: { changesNodes: changes }, query, read: { body } }: Call): boolean {
+  return typeof changes === 'function' ? changes({ query, body }) : changes === true;
 }
 
 function withRenewedSession(answer: Answer, principal: Principal | null | undefined): Answer {

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from 'koa';
+import type { RequestParts } from '../lib/request-parts.ts';
 import type { FactSource } from './facts.ts';
 import type { Route } from './route.ts';
 
@@ -19,6 +20,10 @@ export type RequestState = FactSource['state'] & {
   pathById?: string;
   /** Set once an answer is sent as a stream: how many bytes have gone so far. */
   streamedBytes?: number;
+  /** Set where the parts of a request's time are measured. */
+  parts?: RequestParts;
+  /** Set once a body is there: how long it took, in milliseconds. */
+  bodyMs?: number;
 };
 
 type Shared = 'req' | 'res' | 'method' | 'path' | 'headers' | 'querystring' | 'writable' | 'accepts';

@@ -64,9 +64,9 @@ export class Facts {
   }
 
   /** The client's certificate; `isTrusted` tells whether the configured node CA and CRL, if any, accept it. */
-  get certificate(): (CertificateDescription & { isTrusted: boolean }) | null {
-    const { peer, isTrusted } = clientOf(this.ctx.req);
-    return peer && { ...peer.describe(), isTrusted };
+  get certificate(): (CertificateDescription & { isTrusted: boolean; der: () => Buffer }) | null {
+    const { peer, distrust } = clientOf(this.ctx.req);
+    return peer && { ...peer.describe(), isTrusted: distrust === null, der: () => peer.der() };
   }
 
   /** Whether a certificate that came in a body, with its issuers behind it, chains to the configured node CA. */

@@ -40,6 +40,8 @@ export interface ListenerOptions {
   /** 48 bytes, by which other processes can resume TLS sessions too. By default only this process can. */
   ticketKeys?: Buffer;
   handler: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Counts each answer to what never became a request, by the code of its problem. */
+  onProblem?: (code: string) => void;
   log: Log;
   clock: Clock;
 }
@@ -70,6 +72,7 @@ const OPTIONS = {
 
 export function createListener(options: ListenerOptions): Listener {
   const { material, ticketKeys, handler, log, clock, takesCertificates = true } = options;
+  const watchers = { log, onProblem: options.onProblem ?? (() => undefined) };
   const proxies = { ...options.proxies, takesCertificates };
   if (material.server === null && takesCertificates && proxies.trusted.length === 0)
     log.warn('HAWSER_TLS=off without HAWSER_TRUSTED_PROXIES: no node can show a certificate');
@@ -80,7 +83,7 @@ export function createListener(options: ListenerOptions): Listener {
     if (connections.isDraining) response.shouldKeepAlive = false;
     const hosts = countHosts(request);
     if (hosts === 1 || (hosts === 0 && request.httpVersion === '1.0')) handler(request, response);
-    else answerBadHost(response, hosts);
+    else answerBadHost(response, hosts, watchers);
     // A poll is answered at once and leaves nothing to look after.
     if (!response.writableEnded) connections.addAnswer(response);
   };
@@ -88,12 +91,12 @@ export function createListener(options: ListenerOptions): Listener {
   // An unknown expectation may be ignored (RFC 9110 10.1.1).
   server.on('checkExpectation', onRequest);
   server.on('connect', (_request, socket: Socket) => {
-    answerConnect(socket, connections.openAnswersOf(socket), log);
+    answerConnect(socket, connections.openAnswersOf(socket), watchers);
   });
   server.on('clientError', (error, socket: Socket) => {
     const accepted = isPlainHttp(error) ? connections.acceptedOf(socket) : undefined;
-    if (accepted !== undefined) answerPlainHttp(accepted, log);
-    else answerClientError(error, socket, connections.openAnswersOf(socket), log);
+    if (accepted !== undefined) answerPlainHttp(accepted, watchers);
+    else answerClientError(error, socket, connections.openAnswersOf(socket), watchers);
   });
   server.on('error', (error) => log.error({ err: error }, 'listener failed'));
   let closing: Promise<void> | undefined;

@@ -6,6 +6,13 @@ import { SECOND } from '../lib/clock.ts';
 import { newId } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 
+/** Who is told of each answer. */
+export interface Watchers {
+  log: Log;
+  /** Counts the answer by its code. */
+  onProblem(code: string): void;
+}
+
 interface Fault {
   status: number;
   code: string;
@@ -63,24 +70,28 @@ export function answerClientError(
   error: NodeJS.ErrnoException,
   socket: Socket,
   openAnswers: readonly ServerResponse[],
-  log: Log,
+  watchers: Watchers,
 ): void {
   const fault = faultOf(error);
   if (fault === null || !mayAnswer(socket, openAnswers)) {
-    log.debug({ code: error.code, remoteAddress: socket.remoteAddress }, 'connection failed');
+    watchers.log.debug({ code: error.code, remoteAddress: socket.remoteAddress }, 'connection failed');
     // An ended connection waits for its answer to be read. More bad input in that time changes nothing.
     if (!socket.writableEnded) socket.destroy();
     return;
   }
-  endWith(fault, socket, log, error.code);
+  endWith(fault, socket, watchers, error.code);
 }
 
 /** Refuses a CONNECT, which Node hands over as a bare connection, and closes it. */
-export function answerConnect(socket: Socket, openAnswers: readonly ServerResponse[], log: Log): void {
+export function answerConnect(
+  socket: Socket,
+  openAnswers: readonly ServerResponse[],
+  watchers: Watchers,
+): void {
   // Node has removed its own listener.
   socket.on('error', () => undefined);
   if (openAnswers.length > 0 || !socket.writable) socket.destroy();
-  else endWith(NO_PROXY, socket, log, 'CONNECT');
+  else endWith(NO_PROXY, socket, watchers, 'CONNECT');
 }
 
 /** Whether the first bytes of a connection of the TLS port were a request of plain HTTP. */
@@ -93,14 +104,20 @@ export function isPlainHttp({ code = '' }: NodeJS.ErrnoException): boolean {
  * looks at the rest.
  * @param socket the one beneath that of TLS, which cannot send any more
  */
-export function answerPlainHttp(socket: Socket, log: Log): void {
+export function answerPlainHttp(socket: Socket, watchers: Watchers): void {
   socket.on('error', () => undefined);
-  if (socket.writable) endWith(NO_TLS, socket, log, 'plain HTTP');
+  if (socket.writable) endWith(NO_TLS, socket, watchers, 'plain HTTP');
   else socket.destroy();
 }
 
-function endWith(fault: Fault, socket: Socket, log: Log, reason: string | undefined): void {
+function endWith(
+  fault: Fault,
+  socket: Socket,
+  { log, onProblem }: Watchers,
+  reason: string | undefined,
+): void {
   const requestId = newId();
+  onProblem(fault.code);
   log.info({ requestId, status: fault.status, code: fault.code, reason }, 'request refused');
   socket.end(toMessage(fault, requestId));
   setTimeout(() => socket.destroy(), LINGER).unref();
@@ -119,9 +136,10 @@ export function countHosts({ rawHeaders }: IncomingMessage): number {
 }
 
 /** HTTP/1.1 requires one Host header, and no version allows several (RFC 9112 3.2). */
-export function answerBadHost(response: ServerResponse, count: number): void {
+export function answerBadHost(response: ServerResponse, count: number, { onProblem }: Watchers): void {
   const detail = count === 0 ? 'The Host header is missing.' : 'There is more than one Host header.';
   const { status, headers, body } = toParts({ ...MALFORMED, detail }, newId());
+  onProblem(MALFORMED.code);
   response.writeHead(status, headers).end(body);
 }
 

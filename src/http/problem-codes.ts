@@ -34,6 +34,9 @@ const OF_REQUESTS = {
     unauthenticated:
       'There is no credential, or it is unknown, expired, revoked, or of a user who is not active. ' +
       'Sign in anew, or send a valid token or client certificate.',
+    certificate_revoked: 'The revocation list of the authority names the certificate of the node.',
+    certificate_untrusted: 'The certificate of the node does not satisfy the authorities of the server.',
+    crl_expired: 'The revocation list of the authority of the certificate of the node is out of date.',
   }),
   ...at(403, {
     forbidden: 'The credential is good but may not do this: the permission, grant or token scope is missing.',
@@ -60,6 +63,8 @@ const OF_REQUESTS = {
   ...at(410, {
     events_gone:
       'The feed has no event of this id, or none any more: it keeps 30 days. Read it without `after`.',
+    audit_gone:
+      'The audit trail has no entry of this id, or none any more. Read it from its oldest entry, with `after=0`.',
   }),
   ...at(412, { precondition_failed: 'The resource has changed since its ETag was read. Read it again.' }),
   ...at(413, {
@@ -177,6 +182,10 @@ const OF_NODES = {
 };
 
 const OF_VERSIONS = {
+  ...at(423, {
+    frozen:
+      'A freeze lasts: what nodes get may not be changed before `until`. `reason` says why, `frozenBy` who set it.',
+  }),
   ...at(400, {
     nested_composite: 'A composite cannot be a child of a composite.',
     publish_separately: 'What is uploaded is a draft. Publish it by the route that the detail names.',

@@ -9,6 +9,7 @@ const STATUSES: Record<ErrorKind, { status: number; title: string }> = {
   unauthenticated: { status: 401, title: 'Unauthorized' },
   forbidden: { status: 403, title: 'Forbidden' },
   not_found: { status: 404, title: 'Not Found' },
+  method_not_allowed: { status: 405, title: 'Method Not Allowed' },
   not_acceptable: { status: 406, title: 'Not Acceptable' },
   conflict: { status: 409, title: 'Conflict' },
   gone: { status: 410, title: 'Gone' },
@@ -16,6 +17,7 @@ const STATUSES: Record<ErrorKind, { status: number; title: string }> = {
   precondition_failed: { status: 412, title: 'Precondition Failed' },
   too_large: { status: 413, title: 'Content Too Large' },
   unsupported_media_type: { status: 415, title: 'Unsupported Media Type' },
+  locked: { status: 423, title: 'Locked' },
   rate_limited: { status: 429, title: 'Too Many Requests' },
   internal: { status: 500, title: 'Internal Server Error' },
   not_implemented: { status: 501, title: 'Not Implemented' },
@@ -41,6 +43,7 @@ export function problemAnswer(error: HawserError, challenge: string = BEARER_CHA
   // The body of such a request is not read to its end (RFC 9110 15.5.9).
   if (status === 408) headers['Connection'] = 'close';
   if (error.retryAfter !== undefined) headers['Retry-After'] = String(error.retryAfter);
+  if (error.allow !== undefined) headers['Allow'] = error.allow;
   const problem = {
     type: 'about:blank',
     title,
@@ -59,23 +62,6 @@ export function plainProblem(error: HawserError): Answer {
     status,
     headers: { ...headers, 'Content-Type': 'text/plain; charset=utf-8' },
     body: `${error.message}\n`,
-  };
-}
-
-/** Answers 405 where the path exists but does not have the method (RFC 9110 15.5.6). */
-export function methodNotAllowed(allow: string): Answer {
-  const detail = `This path answers to ${allow}`;
-  const problem = {
-    type: 'about:blank',
-    title: 'Method Not Allowed',
-    status: 405,
-    detail,
-    code: 'method_not_allowed',
-  };
-  return {
-    status: 405,
-    headers: { 'Content-Type': PROBLEM_TYPE, Allow: allow },
-    body: JSON.stringify(problem),
   };
 }
 

@@ -14,6 +14,7 @@ import { type Clock, MINUTE } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import {
   type CertificateDescription,
+  type CertificateRefusal,
   describeCertificate,
   isWithinTerm,
   type PresentedCertificate,
@@ -147,7 +148,7 @@ export class ForwardedCertificate implements PresentedCertificate {
   readonly thumbprint: string;
   private readonly read: () => CertificateChain;
   private description: CertificateDescription | undefined;
-  private judgement: { by: PathValidator; isAccepted: boolean; term: Term } | null = null;
+  private judgement: { by: PathValidator; refusal: CertificateRefusal | null; term: Term } | null = null;
 
   /** @param read reads the chain from its text */
   constructor(chain: CertificateChain, read: () => CertificateChain) {
@@ -160,14 +161,22 @@ export class ForwardedCertificate implements PresentedCertificate {
     return this.description;
   }
 
-  isAcceptedBy(validator: PathValidator, now: number): boolean {
+  der(): Buffer {
+    return this.read()[0].raw;
+  }
+
+  /** @returns null when the certificate is accepted */
+  refusalBy(validator: PathValidator, now: number): CertificateRefusal | null {
     const { judgement } = this;
-    if (judgement?.by === validator && isWithinTerm(judgement.term, now)) return judgement.isAccepted;
+    if (judgement?.by === validator && isWithinTerm(judgement.term, now)) return judgement.refusal;
     const [certificate, ...issuers] = this.read();
-    const accepted = validator.validate(certificate, issuers, now);
-    const term = accepted ?? { notBefore: now, notAfter: now + REFUSED_FOR };
-    this.judgement = { by: validator, isAccepted: accepted !== null, term };
-    return accepted !== null;
+    const verdict = validator.validate(certificate, issuers, now);
+    const [refusal, term] =
+      typeof verdict === 'string'
+        ? [verdict, { notBefore: now, notAfter: now + REFUSED_FOR }]
+        : [null, verdict];
+    this.judgement = { by: validator, refusal, term };
+    return refusal;
   }
 }
 

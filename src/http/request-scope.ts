@@ -11,9 +11,16 @@ import { endOf } from './facts.ts';
 import { BASIC_CHALLENGE, plainProblem, problemAnswer, toHawserError } from './problem.ts';
 import { respond } from './respond.ts';
 import type { Route } from './route.ts';
+import { describeParts, ownTime } from './slow-requests.ts';
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const LEVELS = ['error', 'warn', 'info', 'debug'] as const;
+
+export interface RequestLog {
+  log: Log;
+  /** A request that takes the server longer than this, in milliseconds, is told of as slow. 0 means that none is. */
+  slowMs: number;
+}
 
 /** Counts requests. Every poll pays for it, so it must cost next to nothing. */
 export interface RequestWatch {
@@ -21,9 +28,21 @@ export interface RequestWatch {
   /**
    * Called once for each `begin`, when the answer is out or broken off.
    * @param route undefined where none was found
-   * @param code of the problem, undefined of a success
+   * @param code of the problem; undefined of a success, and of a refusal that nobody is told
    */
   end(route: Route | undefined, status: number, milliseconds: number, code: string | undefined): void;
+}
+
+interface Failed {
+  failure: HawserError;
+  /** Whether it can be answered. The client may have gone, or have been told that its request is malformed. */
+  isTold: boolean;
+}
+
+/** Milliseconds from the head of a request to the end of its answer, and to the head of the answer. */
+interface Times {
+  milliseconds: number;
+  untilAnswer: number;
 }
 
 export class RequestScope {
@@ -31,15 +50,21 @@ export class RequestScope {
   private readonly watch: RequestWatch;
   private readonly translateError: (error: unknown) => unknown;
   private readonly nextId = makeIdCounter();
-  /** Levels that the log takes. It is asked once, because a poll is of a level that it mostly does not take. */
-  private readonly levels: ReadonlySet<string>;
+  private readonly slowMs: number;
+  /** Levels that the log takes. They are kept here, because a poll is of a level that it mostly does not take. */
+  private levels: ReadonlySet<string> = new Set();
 
   /** @param translateError gives errors of the database their `HawserError` */
-  constructor(log: Log, watch: RequestWatch, translateError: (error: unknown) => unknown) {
+  constructor({ log, slowMs }: RequestLog, watch: RequestWatch, translateError: (error: unknown) => unknown) {
     this.log = log;
+    this.slowMs = slowMs === 0 ? Number.POSITIVE_INFINITY : slowMs;
     this.watch = watch;
     this.translateError = translateError;
-    this.levels = new Set(LEVELS.filter((level) => log.isLevelEnabled(level)));
+    const readLevels = () => {
+      this.levels = new Set(LEVELS.filter((level) => log.isLevelEnabled(level)));
+    };
+    readLevels();
+    log.on('level-change', readLevels);
   }
 
   /** Carries out a request's work. Whatever the work throws is answered. */
@@ -53,35 +78,43 @@ export class RequestScope {
       () => this.conclude(ctx, start, null),
       (error) => {
         const failure = withAddressHint(toHawserError(error, this.translateError), ctx);
+        const isTold = ctx.writable;
         answerFailure(ctx, failure);
-        this.conclude(ctx, start, failure);
+        this.conclude(ctx, start, { failure, isTold });
       },
     );
   }
 
   /** An answer that is sent as a stream is done when its last byte is out, or when it is broken off. */
-  private conclude(ctx: Exchange, start: number, failure: HawserError | null): void {
+  private conclude(ctx: Exchange, start: number, failed: Failed | null): void {
     const { state } = ctx;
+    const milliseconds = performance.now() - start;
     if (state.streamedBytes === undefined) {
       // What tells of a failure is small, and handed over in one go.
-      if (failure !== null) state.leave?.();
-      this.end(ctx, start, failure);
+      if (failed !== null) state.leave?.();
+      this.end(ctx, { milliseconds, untilAnswer: milliseconds }, failed);
       return;
     }
     const onEnd = () => {
       state.leave?.();
-      this.end(ctx, start, null);
+      this.end(ctx, { milliseconds: performance.now() - start, untilAnswer: milliseconds }, null);
     };
     const over = endOf(ctx);
     if (over.aborted) onEnd();
     else over.addEventListener('abort', onEnd, { once: true });
   }
 
-  private end(ctx: Exchange, start: number, failure: HawserError | null): void {
-    const milliseconds = performance.now() - start;
-    this.watch.end(ctx.state.route, ctx.res.statusCode, milliseconds, failure?.code);
-    const level = failure ? failureLevel(failure) : (ctx.state.logLevel ?? 'info');
-    if (this.levels.has(level)) this.log[level](logLine(ctx, level, milliseconds, failure), 'request');
+  private end(ctx: Exchange, { milliseconds, untilAnswer }: Times, failed: Failed | null): void {
+    const failure = failed?.failure ?? null;
+    const usual = failure ? failureLevel(failure) : (ctx.state.logLevel ?? 'info');
+    // What is wrong with the server counts, even if the client has gone.
+    const counts = failed?.isTold === true || usual === 'error';
+    this.watch.end(ctx.state.route, ctx.res.statusCode, milliseconds, counts ? failure?.code : undefined);
+    const isSlow = untilAnswer > this.slowMs && ownTime(ctx, untilAnswer) > this.slowMs;
+    const level = isSlow && usual !== 'error' ? 'warn' : usual;
+    if (!this.levels.has(level)) return;
+    const slow = isSlow ? { slow: true, parts: describeParts(ctx, ownTime(ctx, untilAnswer)) } : {};
+    this.log[level]({ ...logLine(ctx, level, milliseconds, failure), ...slow }, 'request');
   }
 }
 

@@ -109,12 +109,13 @@ function lengthOf(body: string | { length: number | null }): number | null {
 }
 
 /** RFC 8288 link to the next page, keeping the filters. */
-function pageHeaders(ctx: Exchange, { take, skip, total }: NonNullable<Answer['page']>): string[] {
+function pageHeaders(ctx: Exchange, { take, skip, total, next }: NonNullable<Answer['page']>): string[] {
   const headers = ['X-Total-Count', String(total)];
   if (skip + take >= total) return headers;
   const query = new URLSearchParams(ctx.querystring);
   query.set('take', String(take));
-  query.set('skip', String(skip + take));
+  query.delete('skip');
+  for (const [name, value] of Object.entries(next ?? { skip: String(skip + take) })) query.set(name, value);
   return [...headers, 'Link', `<${ctx.state.pathById ?? ctx.path}?${query}>; rel="next"`];
 }
 

@@ -175,6 +175,10 @@ export interface RouteSpec<A extends Access, P, Q, B> extends RouteDescription {
   body?: BodySpec<B>;
   /** Set where the body names a part of what `represents` reads: gives those members of its path and of its query. */
   namedInBody?(body: B): NamedInBody;
+  /**
+   * Set where the route changes what nodes get, so that it is refused during a freeze. A function tells it of single requests.
+   */
+  changesNodes?: true | ((request: { query: Q; body: B }) => boolean);
   handle(input: Input<A, P, Q, B>): Awaitable<Answer>;
 }
 
@@ -190,6 +194,7 @@ export interface Route extends RouteDescription {
   query?: ZodType;
   body?: BodySpec<unknown>;
   namedInBody?(body: unknown): NamedInBody;
+  changesNodes?: true | ((request: { query: unknown; body: unknown }) => boolean);
   handle(
     input: AnySubject & Record<'params' | 'query' | 'body' | 'files' | 'file' | 'facts', unknown>,
   ): Awaitable<Answer>;

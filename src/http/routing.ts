@@ -4,9 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { Awaitable } from '../lib/awaitable.ts';
-import { notFound } from '../lib/errors.ts';
+import { HawserError, notFound } from '../lib/errors.ts';
 import { type Exchange, isPlain, PlainExchange } from './exchange.ts';
-import { methodNotAllowed } from './problem.ts';
 import { respond } from './respond.ts';
 import type { Route } from './route.ts';
 
@@ -54,10 +53,14 @@ function noSuchAddress(path: string): string {
   return path.startsWith(API) ? nothing : `${nothing}; the paths of the API begin with ${API}`;
 }
 
+/** @throws HawserError method_not_allowed where the caller does not ask for them (RFC 9110 15.5.6) */
 function answerWithMethods(ctx: Exchange, methods: Iterable<string>): void {
   const allow = [...methods, 'OPTIONS'].sort().join(', ');
-  const options = { status: 204, headers: { Allow: allow }, body: null };
-  respond(ctx, ctx.method === 'OPTIONS' ? options : methodNotAllowed(allow));
+  if (ctx.method !== 'OPTIONS') {
+    const message = `This path answers to ${allow}`;
+    throw new HawserError('method_not_allowed', 'method_not_allowed', message, { allow });
+  }
+  respond(ctx, { status: 204, headers: { Allow: allow }, body: null });
 }
 
 /** `{nodeId}` becomes `:nodeId`, `{*filePath}` becomes `*filePath` (path-to-regexp 8). */

@@ -8,8 +8,10 @@ export type ErrorKind =
   | 'unauthenticated'
   | 'forbidden'
   | 'not_found'
+  | 'method_not_allowed'
   | 'not_acceptable'
   | 'conflict'
+  | 'locked'
   | 'gone'
   | 'timed_out'
   | 'precondition_failed'
@@ -33,6 +35,8 @@ export interface ErrorOptions {
   data?: Record<string, unknown>;
   /** The number of seconds after which a caller may try again. It becomes `Retry-After`. */
   retryAfter?: number | undefined;
+  /** The methods that the path has. It becomes `Allow`. */
+  allow?: string;
   cause?: unknown;
 }
 
@@ -41,6 +45,7 @@ export class HawserError extends Error {
   readonly code: string;
   readonly data: Record<string, unknown>;
   readonly retryAfter: number | undefined;
+  readonly allow: string | undefined;
 
   constructor(kind: ErrorKind, code: string, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -49,6 +54,7 @@ export class HawserError extends Error {
     this.code = code;
     this.data = options.data ?? {};
     this.retryAfter = options.retryAfter;
+    this.allow = options.allow;
   }
 }
 
@@ -91,6 +97,14 @@ export function overLimit(bytes: number, setting?: string): string {
 
 export function tooLarge(message: string): HawserError {
   return new HawserError('too_large', 'payload_too_large', message);
+}
+
+/** One line that says what went wrong, with the inner cause of an error of ours. */
+export function sentenceOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message, cause } = error;
+  if (!(error instanceof HawserError && cause instanceof Error)) return message;
+  return `${message.replace(/\.$/, '')}: ${cause.message}`;
 }
 
 /** The error for a fault of the server or of the disk. The code names it, and the cause is only logged. */

@@ -3,7 +3,7 @@
  * tells what the service did for a caller, and `debug` why. No secret is ever passed to it.
  */
 
-import { write, writeSync } from 'node:fs';
+import { fstatSync, write, writeSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
 
 export type Log = Logger;
@@ -12,6 +12,11 @@ export const LOG_LEVELS = ['error', 'warn', 'info', 'debug', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const STDOUT = 1;
+
+/** The priorities of systemd, as the beginning of a line of this level (sd-daemon(3)). */
+const PRIORITIES: Record<string, string> = { error: '<3>', warn: '<4>', info: '<6>', debug: '<7>' };
+/** Each line begins with its level, whose name stands here. */
+const LEVEL_AT = '{"level":"'.length;
 
 /** @param destination is stdout by default. pino's own destination is not used, because a full disk ends the process */
 export function createLog(level: LogLevel, destination: DestinationStream = new LogOutput(STDOUT)): Log {
@@ -37,6 +42,26 @@ function withoutQuotes(error: Error): object {
   return told;
 }
 
+/**
+ * Gives the output of a process. If the journal of systemd reads it, each line begins with its priority, so that
+ * `journalctl --priority` tells the levels apart.
+ * @param journalStream is the variable JOURNAL_STREAM, with the device and the inode of what the journal reads
+ *   (systemd.exec(5)). A child whose output goes elsewhere inherits it too, so it is compared with the output.
+ */
+export function openOutput(journalStream: string | null, fd = STDOUT): LogOutput {
+  return new LogOutput(fd, journalStream !== null && journalStream === identityOf(fd));
+}
+
+/** @returns null where the output is closed */
+function identityOf(fd: number): string | null {
+  try {
+    const { dev, ino } = fstatSync(fd, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    return null;
+  }
+}
+
 /** The number of characters that may wait. Further lines are left out. */
 const MOST_WAITING = 1024 * 1024;
 /** Milliseconds after which a failed write is repeated. */
@@ -48,6 +73,7 @@ const PAUSE = 100;
  */
 export class LogOutput {
   private readonly fd: number;
+  private readonly hasPriorities: boolean;
   private waiting = '';
   private leftOut = 0;
   /** The bytes that are being written, or whose write will be repeated. */
@@ -55,8 +81,10 @@ export class LogOutput {
   private retry: NodeJS.Timeout | undefined;
   private isUsed = false;
 
-  constructor(fd: number) {
+  /** @param hasPriorities says whether each line begins with its priority */
+  constructor(fd: number, hasPriorities = false) {
     this.fd = fd;
+    this.hasPriorities = hasPriorities;
   }
 
   /** Takes a line with its line ending. It never waits and never throws. */
@@ -64,8 +92,14 @@ export class LogOutput {
     if (!this.isUsed) process.once('exit', () => this.end());
     this.isUsed = true;
     if (this.waiting.length > MOST_WAITING) this.leftOut += 1;
-    else this.waiting += line;
+    else this.waiting += this.withPriority(line);
     if (this.batch === undefined) this.next();
+  }
+
+  private withPriority(line: string): string {
+    if (!this.hasPriorities) return line;
+    const level = line.slice(LEVEL_AT, line.indexOf('"', LEVEL_AT));
+    return `${PRIORITIES[level] ?? ''}${line}`;
   }
 
   /** Tries once to write everything that waits. */
@@ -102,7 +136,8 @@ export class LogOutput {
     this.batch = undefined;
     if (this.leftOut > 0) {
       const facts = { level: 'warn', time: new Date().toISOString(), lines: this.leftOut };
-      this.waiting += `${JSON.stringify({ ...facts, msg: 'the log could not be written; lines were left out' })}\n`;
+      const line = `${JSON.stringify({ ...facts, msg: 'the log could not be written; lines were left out' })}\n`;
+      this.waiting += this.withPriority(line);
       this.leftOut = 0;
     }
     if (this.waiting !== '') this.next();

@@ -24,14 +24,20 @@ const PATIENCE = 10 * SECOND;
  * @param status is one line for `systemctl status`
  */
 export async function notifyReady(manager: ServiceManager, status: string, log: Log): Promise<void> {
-  const { socket, searchPath } = manager;
-  if (socket === null) return;
-  try {
-    await promisify(execFile)('systemd-notify', ['--ready', `--status=${status}`], {
-      env: { NOTIFY_SOCKET: socket, PATH: searchPath },
-      timeout: PATIENCE,
-    });
-  } catch (error) {
+  await notify(manager, ['--ready', `--status=${status}`]).catch((error) => {
     log.warn({ err: error }, 'systemd could not be told that the server is ready');
-  }
+  });
+}
+
+/** Changes the line for `systemctl status`. A fault is only logged. */
+export async function notifyStatus(manager: ServiceManager, status: string, log: Log): Promise<void> {
+  await notify(manager, [`--status=${status}`]).catch((error) => {
+    log.warn({ err: error }, 'systemd could not be told the state of the server');
+  });
+}
+
+async function notify({ socket, searchPath }: ServiceManager, args: string[]): Promise<void> {
+  if (socket === null) return;
+  const env = { NOTIFY_SOCKET: socket, PATH: searchPath };
+  await promisify(execFile)('systemd-notify', args, { env, timeout: PATIENCE });
 }

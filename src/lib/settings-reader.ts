@@ -53,14 +53,9 @@ export class SettingsReader {
     return this.parsed(name, fallback, parse, ['not a whole number in range', `${min} to ${max}`]);
   }
 
-  bytes(name: string, fallback: number): number {
-    const parse = (text: string) => {
-      const match = /^(\d{1,12})(B|KiB|MiB|GiB)?$/i.exec(text);
-      const bytes = Number(match?.[1]) * (BYTE_UNITS[(match?.[2] ?? 'b').toLowerCase()] ?? 1);
-      return bytes >= 1 && bytes <= Number.MAX_SAFE_INTEGER ? bytes : undefined;
-    };
+  bytes<T extends number | null>(name: string, fallback: T): number | T {
     const allowed = 'a number with B, KiB, MiB or GiB, such as 50MiB';
-    return this.parsed(name, fallback, parse, ['not a size', allowed]);
+    return this.parsed(name, fallback, parseBytes, ['not a size', allowed]);
   }
 
   names(name: string, fallback: readonly string[]): readonly string[] {
@@ -102,6 +97,13 @@ export class SettingsReader {
       }
     }
   }
+}
+
+/** Reads a size such as `50MiB`, which is at least one byte. @returns undefined for a bad value */
+export function parseBytes(text: string): number | undefined {
+  const match = /^(\d{1,12})(B|KiB|MiB|GiB)?$/i.exec(text);
+  const bytes = Number(match?.[1]) * (BYTE_UNITS[(match?.[2] ?? 'b').toLowerCase()] ?? 1);
+  return bytes >= 1 && bytes <= Number.MAX_SAFE_INTEGER ? bytes : undefined;
 }
 
 /** Reads a list separated by commas, in which every entry must be valid. */

@@ -26,8 +26,14 @@ export interface Command {
   help: string;
   /** The names of the arguments. All of them must be given. */
   positionals?: readonly string[];
+  /** An option that may be given in place of the arguments. */
+  insteadOf?: string;
   /** By the name of the option: the name of its value in the help, or null where it takes none. */
   options?: Readonly<Record<string, string | null>>;
+  /** The options that must be given, each with a value. */
+  required?: readonly string[];
+  /** Whether it reads no file of a secret. In ExecReload= systemd 252 does not show the credentials of the unit. */
+  needsNoSecrets?: true;
   /** @returns the exit code */
   run(call: Call): Promise<number>;
 }
@@ -52,17 +58,20 @@ export function readCommandLine(commands: readonly Command[], words: readonly st
 }
 
 function readWords(
-  { name, positionals: wanted = [], options = {} }: Command,
+  { name, positionals: listed = [], options = {}, required = [], insteadOf }: Command,
   args: string[],
 ): Pick<Call, 'positionals' | 'options'> {
   const types = Object.entries(options).map(([option, value]) => {
     return [option, { type: value === null ? ('boolean' as const) : ('string' as const) }];
   });
   const { positionals, values } = parse(name, args, Object.fromEntries(types));
+  const wanted = insteadOf !== undefined && values[insteadOf] !== undefined ? [] : listed;
   const missing = wanted[positionals.length];
   if (missing !== undefined) throw new UsageError(`${name}: <${missing}> is missing`);
   if (positionals.length > wanted.length)
     throw new UsageError(`${name}: "${positionals[wanted.length]}" is one argument too many`);
+  const absent = required.find((option) => !values[option]);
+  if (absent !== undefined) throw new UsageError(`${name}: --${absent} is missing`);
   return { positionals, options: { ...values } as Record<string, string | true> };
 }
 
@@ -88,13 +97,22 @@ ${lines.join('\n')}
       the version of the program
 
 Without a command it is "${commands[0]?.name}". Settings are the HAWSER_* variables of the environment, the same for all
-commands. Exit codes: 0 done, 1 failed, 64 the command line is wrong, 78 a setting is wrong.
+commands. Exit codes: 0 done, 1 failed, 64 the command line is wrong, 78 a setting is wrong, and those
+that the text of a command names.
 `;
 }
 
-function usageOf({ name, positionals = [], options = {} }: Command): string {
+/** How the command is called that the words begin with, or all commands where there is none. */
+export function describeUsage(commands: readonly Command[], [name]: readonly string[]): string {
+  const command = commands.find((each) => each.name === name);
+  return command ? `usage: hawser ${usageOf(command)}\n` : describeCommands(commands);
+}
+
+function usageOf({ name, positionals = [], options = {}, required = [], insteadOf }: Command): string {
   const words = Object.entries(options).map(([option, value]) => {
-    return value === null ? `[--${option}]` : `[--${option} <${value}>]`;
+    const word = value === null ? `--${option}` : `--${option} <${value}>`;
+    return required.includes(option) ? word : `[${word}]`;
   });
-  return [name, ...words, ...positionals.map((positional) => `<${positional}>`)].join(' ');
+  const last = positionals.map((positional) => `<${positional}>`);
+  return [name, ...words, ...(insteadOf === undefined ? last : last.map((word) => `[${word}]`))].join(' ');
 }

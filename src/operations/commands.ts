@@ -10,7 +10,8 @@ import { setPriority } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { type Config, ConfigError } from '../config.ts';
 import { SECOND } from '../lib/clock.ts';
-import type { Command } from './command-line.ts';
+import { writeRunRecord } from '../lib/run-record.ts';
+import { type Command, UsageError } from './command-line.ts';
 
 /** How long the server may take to answer, in milliseconds. */
 const HEALTH_PATIENCE = 5 * SECOND;
@@ -34,14 +35,30 @@ export const health: Command = {
   },
 };
 
+const reload: Command = {
+  name: 'reload',
+  help: 'make the server that uses HAWSER_DATA_DIR read its files anew; exit code 1 when it refuses them, and why',
+  needsNoSecrets: true,
+  async run({ config }) {
+    const { requestReload } = await import('./reload.ts');
+    const faults = await requestReload(config.dataDir);
+    for (const fault of faults) process.stderr.write(`hawser: ${fault}\n`);
+    if (faults.length === 0) process.stdout.write('The server has taken its files anew.\n');
+    return faults.length === 0 ? 0 : 1;
+  },
+};
+
 const doctor: Command = {
   name: 'doctor',
-  help: 'look at everything kept, changing nothing; exit code 1 when there are errors, 0 with no more than warnings',
-  options: { json: null },
+  help: 'look at everything kept, changing nothing; exit code 1 when there are errors, 0 with no more than warnings. --record keeps the number of findings for the metrics',
+  options: { json: null, record: null },
   async run({ config, clock, options }) {
     const { diagnose } = await import('./doctor/doctor.ts');
-    const { report, isHealthy } = await diagnose(config, clock.now(), options['json'] === true);
+    const now = clock.now();
+    const { report, isHealthy, findings } = await diagnose(config, now, options['json'] === true);
     process.stdout.write(report);
+    if (options['record'] === true)
+      await writeRunRecord({ dataDir: config.dataDir, name: 'doctor', now }, { findings });
     return isHealthy ? 0 : 1;
   },
 };
@@ -61,20 +78,36 @@ const verify: Command = {
 
 const backup: Command = {
   name: 'backup',
-  help: 'write everything into one new archive, while the server may go on serving',
+  help:
+    'write everything into one new archive, while the server may go on serving: the file, or with --into one in that ' +
+    'folder, which --keep-days and --keep-bytes (such as 50GiB) then rid of old archives',
   positionals: ['file'],
-  async run({ config, clock, positionals: [file = ''] }) {
+  insteadOf: 'into',
+  options: { into: 'folder', 'keep-days': 'number', 'keep-bytes': 'size' },
+  async run({ config, clock, positionals: [given], options }) {
     const { backUp } = await import('./backup/backup.ts');
+    const { archivePath, readKeep, rotate } = await import('./backup/rotation.ts');
+    const now = clock.now();
+    const { into, 'keep-days': days, 'keep-bytes': size } = options as Partial<Record<string, string>>;
+    const keep = readKeep(days, size);
+    if (into === undefined && (days ?? size) !== undefined)
+      throw new UsageError('backup: --keep-days and --keep-bytes need --into, which names the folder');
+    const file = into === undefined ? (given ?? '') : archivePath(into, now);
     try {
       setPriority(BACKUP_NICENESS);
     } catch {
       // The machine does not allow it, so the backup runs like any other program.
     }
-    const now = clock.now();
     const { repositories, refs, bytes } = await backUp({ config, file, now, onStaging: removeOnSignal });
     process.stdout.write(
       `${file}: the database and ${repositories} repositories with ${refs} refs, ${bytes} bytes\n`,
     );
+    await recordBackup(config.dataDir, now, bytes);
+    if (into === undefined) return 0;
+    const { removed, unreadable } = await rotate(into, keep, now);
+    for (const path of removed) process.stdout.write(`removed ${path}\n`);
+    for (const path of unreadable)
+      process.stderr.write(`${path} is no whole archive, or of a newer release; it is left as it is\n`);
     return 0;
   },
 };
@@ -124,8 +157,17 @@ const adopt: Command = {
 };
 
 export const OPERATIONS: readonly Command[] = [
-  ...[health, doctor, verify, backup, restore, adopt, resetAdminPassword],
+  ...[health, reload, doctor, verify, backup, restore, adopt, resetAdminPassword],
 ];
+
+/** The archive is there whatever becomes of the note, so this does not fail. */
+async function recordBackup(dataDir: string, now: number, bytes: number): Promise<void> {
+  await writeRunRecord({ dataDir, name: 'backup', now }, { bytes }).catch((error: NodeJS.ErrnoException) => {
+    // With PostgreSQL a backup may run where no server does.
+    if (error.code !== 'ENOENT')
+      process.stderr.write(`the metrics cannot be told of this backup: ${error.message}\n`);
+  });
+}
 
 /** @throws the connection's error */
 async function askReadiness({ host, port, tls }: Config): Promise<{ ready: boolean; said: string }> {

@@ -6,12 +6,14 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
+import { unlessFrozen } from '../db/freeze.ts';
 import type { SeenReports } from '../db/read-rollouts.ts';
 import { type Noted, noteTakers, readRolloutCounts, saveRolloutCounts } from '../db/rollouts.ts';
 import { NO_COUNTS, type RolloutCounts } from '../domain/rollout.ts';
 import { addCounts, countNode } from '../domain/rollout-counts.ts';
 import { evaluateRollout, haltByWithdrawal, type Transition } from '../domain/rollout-machine.ts';
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts';
+import { HawserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Threads } from '../lib/threads.ts';
 import type { FleetTasks } from '../resolve/fleet-tasks.ts';
@@ -129,10 +131,24 @@ export class RolloutEvaluation {
     if (this.closing.signal.aborted) return outcome;
     const now = this.tools.clock.now();
     const { transition, heldSince } = evaluateRollout({ record, counts, heldSince: memory.heldSince, now });
-    await this.move(underWay, transition);
-    // A transition that fails is made again, by the same bake time.
-    memory.heldSince = heldSince;
+    // A transition that fails, or waits for the end of a freeze, is made again, by the same bake time.
+    if (await this.moveUnlessFrozen(underWay, transition)) memory.heldSince = heldSince;
     return outcome;
+  }
+
+  /** A freeze keeps the version from further nodes. Halting and pausing go on. @returns false while a freeze forbids it */
+  private async moveUnlessFrozen(underWay: UnderWay, transition: Transition | null): Promise<boolean> {
+    const move = () => this.move(underWay, transition);
+    const opensMore =
+      transition?.to === 'Completed' || (transition?.record.step ?? 0) > underWay.ref.rollout.record.step;
+    try {
+      await (opensMore ? unlessFrozen(this.tools.database, this.tools.clock.now(), move) : move());
+      return true;
+    } catch (error) {
+      if (!(error instanceof HawserError && error.code === 'frozen')) throw error;
+      this.tools.log.debug(rolledOut(underWay), 'a rollout waits for the end of the freeze');
+      return false;
+    }
   }
 
   private async move({ owner, ref }: UnderWay, transition: Transition | null): Promise<void> {

@@ -15,10 +15,14 @@ export interface CertificateDescription {
   notAfter: number;
 }
 
+/** Why the node CA does not accept a certificate. Each is the code of a problem. */
+export type CertificateRefusal = 'certificate_revoked' | 'certificate_untrusted' | 'crl_expired';
+
 /** The certificate of a connection. Its description is made only when somebody asks for it. */
 export interface PresentedCertificate {
   readonly thumbprint: string;
   describe(): CertificateDescription;
+  der(): Buffer;
 }
 
 const MAX_BYTES = 32 * 1024;

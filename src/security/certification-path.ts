@@ -9,6 +9,7 @@ import { constants, verify, X509Certificate } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 import { UNLIMITED } from './certificate-authority.ts';
 import {
+  type CertificateRefusal,
   describeCertificate,
   isForClients,
   isIssuedBy,
@@ -51,16 +52,20 @@ export class PathValidator {
   /**
    * @param leaf a client's certificate
    * @param issuers the untrusted certificates that came with it, in any order
-   * @returns the time in which the path and its lists are valid; null when no path is valid at `now`
+   * @returns the time in which the path and its lists are valid, or why no path is valid at `now`
    */
-  validate(leaf: X509Certificate, issuers: readonly X509Certificate[], now: number): Term | null {
+  validate(
+    leaf: X509Certificate,
+    issuers: readonly X509Certificate[],
+    now: number,
+  ): Term | CertificateRefusal {
     try {
-      if (!isForClients(leaf) || !mayUseKeyFor(leaf, HANDSHAKE)) return null;
-      if (!isUsable(leaf, now) || !isStrong(leaf)) return null;
+      if (!isForClients(leaf) || !mayUseKeyFor(leaf, HANDSHAKE)) return 'certificate_untrusted';
+      if (!isUsable(leaf, now) || !isStrong(leaf)) return 'certificate_untrusted';
       const path = this.climb([leaf], issuers.slice(0, MAX_CHAIN).filter(isStrong), now);
-      return path && this.termOf(path, now);
+      return path === null ? 'certificate_untrusted' : this.termOf(path, now);
     } catch {
-      return null; // A certificate cannot be read.
+      return 'certificate_untrusted'; // A certificate cannot be read.
     }
   }
 
@@ -83,14 +88,16 @@ export class PathValidator {
     return null;
   }
 
-  /** When the path and its lists are valid; null when a certificate is revoked or its issuer has no valid list. */
-  private termOf(path: readonly X509Certificate[], now: number): Term | null {
+  /** When the path and its lists are valid, or why they are not: a list that is not in force is not looked into. */
+  private termOf(path: readonly X509Certificate[], now: number): Term | CertificateRefusal {
     const terms: Term[] = path.map(describeCertificate);
     if (this.lists !== null) {
       for (const [index, certificate] of path.entries()) {
         const issuer = path[index + 1] ?? certificate;
-        const lists = this.lists.filter((list) => isWithinTerm(list, now) && list.isOf(issuer));
-        if (lists.length === 0 || lists.some((list) => list.revokes(certificate))) return null;
+        const all = this.lists.filter((list) => list.isOf(issuer));
+        const lists = all.filter((list) => isWithinTerm(list, now));
+        if (lists.length === 0) return all.length === 0 ? 'certificate_untrusted' : 'crl_expired';
+        if (lists.some((list) => list.revokes(certificate))) return 'certificate_revoked';
         terms.push(...lists);
       }
     }

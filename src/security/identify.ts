@@ -7,6 +7,7 @@ import type { Awaitable } from '../lib/awaitable.ts';
 import { HOUR, MINUTE } from '../lib/clock.ts';
 import { HawserError, unauthenticated } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
+import { bindAwaited } from './awaiting-certificates.ts';
 import type { PresentedCertificate } from './certificates.ts';
 import { activateCertificate, unknownCertificate } from './pending-certificates.ts';
 import type { NodePrincipal, UserPrincipal } from './principal.ts';
@@ -152,6 +153,26 @@ export class Identifier {
     circumstances: { nodeId: string; requestId: string; address: string; now: number },
   ): Promise<NodePrincipal> {
     await activateCertificate(this.database, presented.describe(), circumstances);
+    const node = await this.node(presented, circumstances.now);
+    if (node === null) throw unknownCertificate();
+    return node;
+  }
+
+  /** Whether a node that came from another server may await the certificate. */
+  mayBeAwaited(presented: PresentedCertificate): Awaitable<boolean> {
+    return this.database.nodeLookup.mayAwait(presented.describe().sha1Thumbprint);
+  }
+
+  /**
+   * Binds the certificate for good to the node that awaits it.
+   * @returns the node that has the certificate now, by this call or by another one that was faster
+   * @throws HawserError unauthenticated when no node awaits a certificate like this, or it has expired
+   */
+  async awaitedNode(
+    presented: PresentedCertificate,
+    circumstances: { requestId: string; address: string; now: number },
+  ): Promise<NodePrincipal> {
+    await bindAwaited(this.database, presented, circumstances);
     const node = await this.node(presented, circumstances.now);
     if (node === null) throw unknownCertificate();
     return node;

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import * as scryptModule from 'scrypt-kdf';
 import { SCRYPT_COST } from '../config.ts';
 import { FairQueue } from '../lib/fair-queue.ts';
+import { fitsImportedHash, readImportedHash } from './imported-passwords.ts';
 
 /** The types of the package declare named exports, but it has a default export with these functions. */
 const scrypt = (scryptModule as unknown as { default: typeof scryptModule }).default;
@@ -40,30 +41,56 @@ export async function hashPassword(password: string, source = 'this server'): Pr
   return Buffer.from(key).toString('base64');
 }
 
+export interface PasswordCheck {
+  matches: boolean;
+  /** A hash of ours that is to take the place of one from another server; null where that is not so, or nothing matches. */
+  replacement: string | null;
+}
+
 /**
  * Whether the password belongs to the hash, whatever the hash has cost. Without a hash (unknown user, service account)
  * one is made and forgotten, so that the time does not show whether the user exists.
+ *
+ * A hash from another server takes a check of its own kind and one of ours, whose result takes its place. So that the time
+ * shows nothing here either, `mayBeImported` makes the checks of all others do that work too, in vain. It is to be set while
+ * any user has such a hash, and afterwards a check costs what it did before. What holds then is that the work is the same
+ * for an unknown user, for one of ours with a hash of the present cost, and for one from there, with a right password or a
+ * wrong one. What a right password writes differs by one column, which only shows to whoever knows the password.
  * @param source who asks, such as the network of an address; its checks wait for each other first
  * @throws HawserError rate_limited when too many checks of the source wait, unavailable `overloaded` when too many wait
  *   in all; then the password was not checked
  */
+export async function checkPassword(
+  password: string,
+  hash: string | null,
+  { source, mayBeImported }: { source: string; mayBeImported: boolean },
+): Promise<PasswordCheck> {
+  const text = password.normalize('NFKC');
+  const imported = hash === null ? null : readImportedHash(hash);
+  return turns.runBounded(source, async () => {
+    const fits = (imported !== null || mayBeImported) && (await fitsImportedHash(password, imported));
+    if (hash !== null && imported === null)
+      return { matches: await matchesOurs(text, hash), replacement: null };
+    const key = await scrypt.kdf(text, parametersOf(currentCost));
+    return { matches: fits, replacement: fits ? Buffer.from(key).toString('base64') : null };
+  });
+}
+
+/** The same for whoever has proven already who they are, so that nobody learns anything from the time. */
 export async function verifyPassword(
   password: string,
   hash: string | null,
   source: string,
 ): Promise<boolean> {
-  const text = password.normalize('NFKC');
-  return turns.runBounded(source, async () => {
-    if (hash === null) {
-      await scrypt.kdf(text, parametersOf(currentCost));
-      return false;
-    }
-    const key = Buffer.from(hash, 'base64');
-    const matches = await scrypt.verify(key, text);
-    // Each step doubles the work. So a hash from before the cost was raised, with one more of each cost below the
-    // present one, takes as long as one of the present cost.
-    for (let cost = scrypt.viewParams(key).logN; cost < currentCost; cost += 1)
-      await scrypt.kdf(text, parametersOf(cost));
-    return matches;
-  });
+  return (await checkPassword(password, hash, { source, mayBeImported: false })).matches;
+}
+
+async function matchesOurs(text: string, hash: string): Promise<boolean> {
+  const key = Buffer.from(hash, 'base64');
+  const matches = await scrypt.verify(key, text);
+  // Each step doubles the work. So a hash from before the cost was raised, with one more of each cost below the
+  // present one, takes as long as one of the present cost.
+  for (let cost = scrypt.viewParams(key).logN; cost < currentCost; cost += 1)
+    await scrypt.kdf(text, parametersOf(cost));
+  return matches;
 }

@@ -102,7 +102,8 @@ async function switchCertificate(
   await recordAudit(trx, actor, { action: 'node.certificate_rotated', resourceId: nodeId, details });
 }
 
-async function isInUse(trx: Db, { thumbprint }: CertificateDescription): Promise<boolean> {
+/** Whether the certificate is the current one of a node. */
+export async function isInUse(trx: Db, { thumbprint }: CertificateDescription): Promise<boolean> {
   const row = await trx
     .selectFrom('node_certificates')
     .select('node_id')

@@ -61,6 +61,25 @@ export async function loadGivenCertificate({
   return { certificate, key };
 }
 
+/**
+ * Refuses a certificate that is not valid now, in place of one that is. A start takes it, because it has no better one.
+ * @throws HawserError `invalid_tls_setting`
+ */
+export function refuseOutOfTerm(
+  next: KeyedCertificate | null,
+  served: KeyedCertificate | null,
+  now: number,
+): void {
+  if (next === null || served === null) return;
+  const [term, before] = [next, served].map((each) =>
+    describeCertificate(new X509Certificate(each.certificate)),
+  );
+  if (term === undefined || before === undefined) return;
+  if (isWithinTerm(term, now) || !isWithinTerm(before, now)) return;
+  const [from, to] = [term.notBefore, term.notAfter].map((time) => new Date(time).toISOString());
+  throw badSetting('HAWSER_TLS_CERT', `the certificate is valid from ${from} to ${to} only, and not now`);
+}
+
 /** @throws HawserError `invalid_tls_setting` */
 export async function loadNodeTrust(settings: TlsSettings): Promise<NodeTrust> {
   const { nodeCaFile, nodeCrlFile } = settings;
@@ -83,11 +102,22 @@ async function loadRevocations(path: string, { now, log }: TlsSettings): Promise
   const lists = splitCrls(nodeCrl);
   if (lists.length === 0) throw badSetting('HAWSER_NODE_CRL', 'holds no revocation list in PEM form');
   tryContext('HAWSER_NODE_CRL', { crl: lists });
-  const { nextUpdateOf } = await import('./certificate-authority.ts');
-  if (lists.some((list) => (nextUpdateOf(list) ?? Number.POSITIVE_INFINITY) < now)) {
+  if (((await earliestUpdate(nodeCrl)) ?? Number.POSITIVE_INFINITY) < now) {
     log.error('a list in HAWSER_NODE_CRL is past its next update: nodes under its issuer are refused');
   }
   return nodeCrl;
+}
+
+/**
+ * When the first of the revocation lists (PEM) must be replaced, in epoch milliseconds. Null means that there is none, or
+ * none that says it.
+ */
+export async function earliestUpdate(nodeCrl: string | null): Promise<number | null> {
+  if (nodeCrl === null) return null;
+  const { nextUpdateOf } = await import('./certificate-authority.ts');
+  const updates = splitCrls(nodeCrl).map((list) => nextUpdateOf(list) ?? Number.POSITIVE_INFINITY);
+  const earliest = Math.min(...updates);
+  return Number.isFinite(earliest) ? earliest : null;
 }
 
 /** Lets OpenSSL check what parsing does not, such as the strength of a key. */

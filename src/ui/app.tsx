@@ -3,6 +3,7 @@
 import { useLayoutEffect } from 'preact/hooks';
 import { LocationProvider } from 'preact-iso';
 import { Away } from './components/away.tsx';
+import { Frozen } from './components/frozen.tsx';
 import { Navigation } from './components/navigation.tsx';
 import { Palette } from './components/palette.tsx';
 import { Problem } from './components/problem.tsx';
@@ -48,6 +49,7 @@ function Frame() {
       <Navigation />
       <div class="content">
         <Away />
+        <Frozen />
         <Pages />
       </div>
       <Palette />

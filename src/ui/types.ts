@@ -32,12 +32,14 @@ import type * as roles from '../api/roles/schemas.ts';
 import type * as rollouts from '../api/rollouts/schemas.ts';
 import type * as scopes from '../api/scope-types/schemas.ts';
 import type * as search from '../api/search/routes.ts';
+import type * as freeze from '../api/settings/freeze.ts';
 import type * as settings from '../api/settings/schemas.ts';
 import type * as signIn from '../api/sign-in/schemas.ts';
 import type * as users from '../api/users/schemas.ts';
 import type * as webhooks from '../api/webhooks/schemas.ts';
 
 export type Me = z.output<typeof auth.Me>;
+export type Freeze = z.output<typeof freeze.FreezeView>;
 export type Token = z.output<typeof auth.Token>;
 export type CreatedToken = z.output<typeof auth.CreatedToken>;
 export type NodeSummary = z.output<typeof nodes.NodeSummary>;

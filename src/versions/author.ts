@@ -19,11 +19,11 @@ import { scopeOf } from './parameter-files.ts';
 import { rolloutBlocker } from './rollout-rules.ts';
 import {
   AUDITED,
+  type Authorship,
   notFoundIfDeleted,
   type Owner,
   type ResourceRows,
   requireRow,
-  type Target,
 } from './rows.ts';
 import { findBlockers, findDraft, type PublishRules } from './rules.ts';
 import type { GitStore } from './store.ts';
@@ -59,7 +59,7 @@ export interface AuthorTools {
  */
 export async function underLock<K extends RepositoryKind, T>(
   tools: Pick<AuthorTools, 'database' | 'store'>,
-  owner: Owner<K> & Pick<Target, 'requireCurrent'>,
+  owner: Owner<K> & Pick<Authorship, 'requireCurrent'>,
   work: (writer: LockedRepository, row: RowOf<K>) => Promise<T>,
 ): Promise<T> {
   try {
@@ -77,7 +77,7 @@ async function nothing(): Promise<void> {}
 
 function runUnderLock<K extends RepositoryKind, T>(
   { database, store }: Pick<AuthorTools, 'database' | 'store'>,
-  { kind, resource: { id, name }, requireCurrent }: Owner<K> & Pick<Target, 'requireCurrent'>,
+  { kind, resource: { id, name }, requireCurrent }: Owner<K> & Pick<Authorship, 'requireCurrent'>,
   work: (writer: LockedRepository, row: RowOf<K>) => Promise<T>,
 ): Promise<T> {
   const { rows } = AUTHORED[kind];
@@ -96,7 +96,7 @@ function runUnderLock<K extends RepositoryKind, T>(
  */
 export function authorVersions<K extends RepositoryKind, T>(
   tools: AuthorTools,
-  target: Target<K>,
+  target: Authorship<K>,
   work: (author: VersionAuthor<K>, row: RowOf<K>) => Promise<T>,
 ): Promise<T> {
   const run = () =>
@@ -121,11 +121,11 @@ interface PublishOptions {
 /** Writes versions for one caller while the lock is held. */
 export class VersionAuthor<K extends RepositoryKind> {
   private readonly database: Database;
-  private readonly target: Target<K>;
+  private readonly target: Authorship<K>;
   private readonly writer: LockedRepository;
   private readonly facts: KindFacts;
 
-  constructor(database: Database, target: Target<K>, writer: LockedRepository) {
+  constructor(database: Database, target: Authorship<K>, writer: LockedRepository) {
     this.database = database;
     this.target = target;
     this.writer = writer;
@@ -260,9 +260,9 @@ export class VersionAuthor<K extends RepositoryKind> {
   }
 
   private get writing() {
-    const { principal, actor, gone } = this.target;
+    const { principal, actor, gone, madeAt = actor.at } = this.target;
     const author = { name: principal.username, email: principal.email };
-    return { author, at: actor.at, ...(gone && { gone }) };
+    return { author, at: madeAt, ...(gone && { gone }) };
   }
 
   /** A backup reads version, scope and commit of these entries (`operations/backup/recorded-versions.ts`). */

@@ -34,6 +34,8 @@ const PACK_BYTES = 256 * 1024 * 1024;
 const STORE_CACHE_BYTES = 64 * 1024 * 1024;
 /** No folder has this name. */
 const NO_CACHE = '.no-cache';
+/** Why a tag is passed over that nobody meant as a version. */
+export const NOT_MEANT = 'it is no annotated tag of a version';
 /** The names of unfinished files of git and of this server, in the folders of objects and packs. */
 const UNFINISHED = /^(?:tmp_|\.tmp-)/;
 const LOCK = /\.lock$|^packed-refs\.new$/;
@@ -205,7 +207,7 @@ export async function listIgnoredRefs(
     const reasons = new Map(store.problems().map((problem) => [problem.ref, problem.reason]));
     return names
       .filter((name) => !counted.has(name) && (name.startsWith('refs/tags/') || reasons.has(name)))
-      .map((name) => ({ where: name, what: reasons.get(name) ?? 'it is no annotated tag of a version' }));
+      .map((name) => ({ where: name, what: reasons.get(name) ?? NOT_MEANT }));
   } finally {
     await store.close();
   }

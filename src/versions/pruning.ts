@@ -6,11 +6,9 @@ import type { GitTables, StoredRefs } from '../db/git-tables.ts';
 import { repositoryLock } from '../domain/lock-names.ts';
 import { damagedRepository } from '../git/disk-errors.ts';
 import { inflateObject } from '../git/loose-objects.ts';
-import { HOUR } from '../lib/clock.ts';
+import { everyHour, type HourlyWork } from '../lib/every-hour.ts';
 import type { Log } from '../lib/log.ts';
 import { linksOf } from './object-walk.ts';
-
-const INTERVAL = 1 * HOUR;
 
 export interface PruningOptions {
   database: Database;
@@ -18,34 +16,12 @@ export interface PruningOptions {
 }
 
 /** Prunes in the background: once at the start, then every hour. */
-export class Pruning {
-  private readonly options: PruningOptions;
-  private readonly timer: NodeJS.Timeout;
-  private readonly stopping = new AbortController();
-  private running: Promise<void> = Promise.resolve();
-
-  constructor(options: PruningOptions) {
-    this.options = options;
-    this.timer = setInterval(() => this.run(), INTERVAL).unref();
-    this.run();
-  }
-
-  /** Stops after the repository in progress. */
-  async close(): Promise<void> {
-    clearInterval(this.timer);
-    this.stopping.abort();
-    await this.running;
-  }
-
-  private run(): void {
-    const prune = () => pruneRepositories(this.options, this.stopping.signal);
-    this.running = this.running.then(prune).catch((error: unknown) => {
-      this.options.log.warn(
-        { err: error },
-        'could not prune the repositories; this is tried again in an hour',
-      );
-    });
-  }
+export function startPruning(options: PruningOptions): HourlyWork {
+  return everyHour(
+    (signal) => pruneRepositories(options, signal),
+    (error) =>
+      options.log.warn({ err: error }, 'could not prune the repositories; this is tried again in an hour'),
+  );
 }
 
 /**

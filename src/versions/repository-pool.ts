@@ -13,6 +13,7 @@ import { Watch } from '../git/watch.ts';
 import { HawserError, shuttingDown } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
+import { inTurn } from '../lib/request-parts.ts';
 import type { Repository } from './repository.ts';
 import type { RepositoryProblem } from './types.ts';
 
@@ -123,7 +124,8 @@ export class RepositoryPool {
   }
 
   private inTurn<T>(ref: RepositoryRef, work: (repository: Repository) => Promise<T>): Promise<T> {
-    return this.tools.locks.run(repositoryLock(ref), () => this.holding(ref, work));
+    const take = (held: () => Promise<T>) => this.tools.locks.run(repositoryLock(ref), held);
+    return inTurn(take, () => this.holding(ref, work));
   }
 
   private async holding<T>(ref: RepositoryRef, work: (repository: Repository) => Promise<T>): Promise<T> {

@@ -222,8 +222,8 @@ export class RepositoryWriter implements LockedRepository {
     });
   }
 
-  dropUnrecorded(): Promise<void> {
-    return this.unrecordedNote?.isThere ? this.unrecordedNote.drop() : Promise.resolve();
+  async dropUnrecorded(): Promise<void> {
+    if (this.unrecordedNote?.isThere) await this.unrecordedNote.dropForGood();
   }
 
   async note(write: NotingWrite): Promise<void> {
@@ -231,7 +231,7 @@ export class RepositoryWriter implements LockedRepository {
     this.isNoteDue = false;
     this.planned = undefined;
     // A note that stays is found again, and so is the entry that it asks for.
-    await this.dropUnrecorded().catch(() => undefined);
+    if (this.unrecordedNote?.isThere) await this.unrecordedNote.drop().catch(() => undefined);
   }
 
   /** Notes the moves that the holder has not noted together with something of its own. */

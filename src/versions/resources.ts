@@ -17,8 +17,10 @@ import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
 import type { GrantedResource } from '../security/access.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
+import type { UserPrincipal } from '../security/principal.ts';
 import { grantToCreator } from '../security/rights.ts';
 import {
+  type Authorship,
   GRANT_KINDS,
   isNameTaken,
   NOUNS,
@@ -26,7 +28,6 @@ import {
   notFoundIfDeleted,
   type Owner,
   type ResourceKind,
-  type Target,
 } from './rows.ts';
 import type { GitStore } from './store.ts';
 import type { DraftContent } from './types.ts';
@@ -86,9 +87,16 @@ export interface NewResource
   extends Pick<RepositorySettings, 'description' | 'useServerManagedParameters' | 'entryPoint'> {
   kind: ResourceKind;
   name: string;
+  /** Default: a new one. */
+  id?: string;
   /** The first version, or null for none. */
   draft: ({ version: string } & DraftContent) | null;
 }
+
+/** Who makes a resource. Nobody gets a grant by it where there is no user of this id. */
+type Creator = Omit<Authorship, keyof Owner | 'principal'> & {
+  principal: Pick<UserPrincipal, 'userId' | 'username' | 'email'>;
+};
 
 /**
  * Makes the repository with the first draft, and then the row.
@@ -98,12 +106,11 @@ export interface NewResource
  */
 export async function createResource(
   tools: ResourceTools,
-  { principal, actor, gone }: Omit<Target, keyof Owner>,
-  { kind, name, draft: content, ...given }: NewResource,
+  { principal, actor, gone, madeAt: at = actor.at }: Creator,
+  { kind, name, draft: content, id = newId(), ...given }: NewResource,
 ): Promise<string> {
   const { database, store, locks } = tools;
-  const { at } = actor;
-  const settings = { ...given, id: newId(), createdBy: principal.userId, createdAt: at };
+  const settings = { ...given, id, createdBy: principal.userId, createdAt: at };
   const author = { name: principal.username, email: principal.email };
   const draft = content && { ...content, author, at, ...(gone && { gone }) };
   await database.requireWritable();

@@ -16,10 +16,10 @@ import { chooseParameterFile } from '../domain/version-choice.ts';
 import { majorOf } from '../domain/version-order.ts';
 import type { Maintenance } from '../git/maintenance.ts';
 import type { RepositoryKind, RepositoryRef } from '../git/types.ts';
-import { HawserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Actor } from '../security/audit.ts';
 import { underLock } from './author.ts';
+import type { CleanupRun } from './cleanup-run.ts';
 import { SCHEMA_SERIES } from './kinds.ts';
 import { scopeOf } from './parameter-files.ts';
 import { isRolling } from './rollout-rules.ts';
@@ -27,51 +27,6 @@ import { findRow, toRetention } from './rows.ts';
 import type { GitStore } from './store.ts';
 import type { SeriesIndex, VersionIndex, VersionRef } from './types.ts';
 import { deleteVersions } from './version-records.ts';
-
-export interface DeletedVersion {
-  name: string;
-  version: string;
-  /** Epoch milliseconds. */
-  createdAt: number;
-  reason: string;
-}
-
-/** Counts what a cleanup does while it runs, so that the result of an interrupted cleanup is known too. */
-export class Outcome {
-  deletedCount = 0;
-  keptCount = 0;
-  readonly deletedVersions: DeletedVersion[] = [];
-  /** Whether deleted versions left objects, which maintenance must drop. */
-  leftObjects = false;
-  private readonly failures: { name: string; error: unknown }[] = [];
-
-  deleted(version: DeletedVersion): void {
-    this.deletedVersions.push(version);
-    this.deletedCount += 1;
-  }
-
-  /** Notes that one of many could not be cleaned. The others are cleaned all the same. */
-  failed(name: string, error: unknown, log: Log): void {
-    log.error({ err: error, name }, 'a cleanup could not be carried out');
-    this.failures.push({ name, error });
-  }
-
-  get firstFailure(): { name: string; error: unknown } | undefined {
-    return this.failures[0];
-  }
-
-  /** The text on the failures in the history. It never tells more than a caller may see. */
-  get failureText(): string | null {
-    const [first, ...others] = this.failures;
-    if (first === undefined) return null;
-    const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-    return `${first.name}: ${safeMessage(first.error)}${more}`;
-  }
-}
-
-export function safeMessage(error: unknown): string {
-  return error instanceof HawserError ? error.message : 'An unexpected fault, of which the log tells more';
-}
 
 /** What no cleanup may delete at this moment (resolve/in-use.ts). */
 export interface InUse {
@@ -81,17 +36,6 @@ export interface InUse {
   deliveries(
     configurationName: string,
   ): readonly { configurationVersion: string; prereleaseChannel: string | null }[];
-}
-
-/** A run of any cleanup. */
-export interface CleanupRun {
-  runId: string;
-  /** When the run began, in epoch milliseconds. */
-  now: number;
-  isDryRun: boolean;
-  outcome: Outcome;
-  /** Aborted when the server is to end. */
-  signal: AbortSignal;
 }
 
 export interface VersionCleanup extends CleanupRun {

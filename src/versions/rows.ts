@@ -38,14 +38,21 @@ export interface Owner<K extends RepositoryKind = RepositoryKind> {
   resource: Pick<GrantedResource, 'id' | 'name'>;
 }
 
-/** Who works on which resource. */
-export interface Target<K extends RepositoryKind = RepositoryKind> extends Owner<K> {
-  principal: UserPrincipal;
+/** In whose name versions of which resource are written. */
+export interface Authorship<K extends RepositoryKind = RepositoryKind> extends Owner<K> {
+  principal: Pick<UserPrincipal, 'username' | 'email'>;
   actor: Actor;
+  /** Epoch milliseconds at which the versions were made. Default: when the actor acts. */
+  madeAt?: number;
   /** Aborted when the caller has gone. Nothing is written from then on. */
   gone?: AbortSignal;
   /** Throws precondition_failed where the target is not what the caller has seen. Called under the lock. */
   requireCurrent?: () => Promise<void>;
+}
+
+/** Who works on which resource. */
+export interface Target<K extends RepositoryKind = RepositoryKind> extends Authorship<K> {
+  principal: UserPrincipal;
 }
 
 export async function findRow<K extends ResourceKind>(

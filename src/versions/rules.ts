@@ -129,13 +129,18 @@ export async function findUnpublishedChildren(
     const isPublished =
       version === null ? index.published.length > 0 : index.get(version)?.status === 'Published';
     if (isPublished) continue;
-    const what =
-      version === null
-        ? 'has no published version that is offered'
-        : `is pinned to ${version}, which is not published`;
-    found.push(conflict('unpublished_child', `The child ${configuration} ${what}`));
+    found.push(unpublishedChild(configuration, version));
   }
   return found;
+}
+
+/** @param version of the child; null where it follows the newest one */
+export function unpublishedChild(configuration: string, version: string | null): HawserError {
+  const what =
+    version === null
+      ? 'has no published version that is offered'
+      : `is pinned to ${version}, which is not published`;
+  return conflict('unpublished_child', `The child ${configuration} ${what}`);
 }
 
 /**

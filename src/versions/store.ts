@@ -22,6 +22,7 @@ import type { CacheFacts } from '../lib/counted-cache.ts';
 import { LocalLocks } from '../lib/locks.ts';
 import { Absences } from './absences.ts';
 import { checkDraft, KINDS, refNameOf } from './kinds.ts';
+import { PackWatch } from './pack-watch.ts';
 import { ParameterFiles } from './parameter-files.ts';
 import { type OpenPlace, openPlace } from './places.ts';
 import { Repository, type RepositoryTools } from './repository.ts';
@@ -58,7 +59,7 @@ export class GitStore {
   readonly root: string;
   /** The parameter files and schemas of configurations. */
   readonly parameters: ParameterFiles;
-  private readonly fs: AtomicFs;
+  readonly packWatch: PackWatch;
   private readonly place: OpenPlace['place'];
   private readonly packs: PackCaches;
   private readonly tools: RepositoryTools;
@@ -69,8 +70,7 @@ export class GitStore {
   constructor(options: GitStoreOptions) {
     const { root, log, onRefsMoved, cacheBytes, beforeWrite = async () => undefined } = options;
     const { onOperation = () => undefined, leftBefore = () => performance.timeOrigin } = options;
-    const { shared, fs = new AtomicFs(shared ? UNFLUSHED_DISK : DISK) } = options;
-    this.fs = fs;
+    const { shared, fs = new AtomicFs(shared ? UNFLUSHED_DISK : DISK), locks = new LocalLocks() } = options;
     this.root = resolve(root);
     this.packs = new PackCaches(fs, Math.floor(cacheBytes * SHARES.packs));
     const trees = contentCache(cacheBytes * SHARES.contents);
@@ -79,11 +79,11 @@ export class GitStore {
     this.place = place;
     const versions = new VersionObjects(objects, Math.floor(cacheBytes * SHARES.versions), onOperation);
     this.tools = { fs, log, objects, versions, trees, onRefsMoved, onOperation, leftBefore, beforeWrite };
-    const locks = options.locks ?? new LocalLocks();
     const poolTools = { root: this.root, fs, log, packs: this.packs, locks, beforeWrite };
     this.pool = new RepositoryPool(poolTools, (ref, gitdir) => {
       return new Repository(this.tools, ref, { gitdir, refs: place.refsOf(ref, gitdir) });
     });
+    this.packWatch = new PackWatch({ root: this.root, fs, log, list: (kind) => this.list(kind) });
     this.parameters = new ParameterFiles(this, this.blobInfos, trees);
   }
 
@@ -149,7 +149,7 @@ export class GitStore {
     return this.absences.tracking(ref, () =>
       this.pool.locked(ref, async (repository) => {
         // What is there may be the rest of a creation that failed.
-        await this.fs.discardAgain();
+        await this.tools.fs.discardAgain();
         if (await this.has(ref)) throw repositoryExists();
         await this.make(repository, settings, async (site) => {
           if (!draft || !named) return null;
@@ -267,9 +267,9 @@ export class GitStore {
     return this.place.writeFault();
   }
 
-  /** The known faults: of repositories in memory, and of those that are not there when they are asked for. */
+  /** The known faults: of repositories in memory, of those that are absent when they are asked for, and of packs. */
   problems(): readonly RepositoryProblem[] {
-    return [...this.pool.problems, ...this.absences.problems];
+    return [...this.pool.problems, ...this.absences.problems, ...this.packWatch.problems];
   }
 
   /** What is in memory, by name. */

@@ -265,6 +265,14 @@ export interface RepositoryProblem {
   reason: string;
 }
 
+/**
+ * Whether something is damaged or missing. Otherwise the repository is whole, and somebody has made a ref that is named
+ * like a version and is none.
+ */
+export function isDamage({ reason }: RepositoryProblem): boolean {
+  return reason === 'repository_missing' || reason === 'repository_damaged';
+}
+
 export interface GitStoreOptions {
   root: string;
   log: Log;

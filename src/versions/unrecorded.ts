@@ -47,8 +47,17 @@ export class UnrecordedNote {
     return text.split('\n').flatMap(parseLine);
   }
 
+  /** For a note whose entry is written: should it come back, the entry is found. */
   drop(): Promise<void> {
     return this.fs.discardFile(this.path);
+  }
+
+  /**
+   * For a note of a change that may not have been made. It must not come back after a power cut, because the same change, to
+   * the very object, may be made again and recorded meanwhile, as an import does.
+   */
+  dropForGood(): Promise<void> {
+    return this.fs.unlink(this.path);
   }
 }
 

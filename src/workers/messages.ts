@@ -1,6 +1,7 @@
 /** The messages between the processes of one server, sent as plain JSON over the channel that node:cluster opens. */
 
 import type { LockMode } from '../lib/locks.ts';
+import type { LogLevel } from '../lib/log.ts';
 import type { MetricsOfProcess } from '../lib/metrics/metrics.ts';
 
 /** The part that a worker has in the server. */
@@ -9,6 +10,8 @@ export interface Role {
   isLeader: boolean;
   /** 48 bytes in base64. With the same keys all workers can resume each other's TLS sessions. */
   ticketKeys: string;
+  /** That of the primary. */
+  logLevel: LogLevel;
 }
 
 /** A message from a worker to the primary. */
@@ -22,14 +25,17 @@ export type FromWorker =
   | { type: 'renewed' }
   /** The worker wants the metrics of all others. Their answers and the primary's bear the same id. */
   | { type: 'gather'; id: string }
-  | { type: 'metrics'; id: string; values: MetricsOfProcess };
+  | { type: 'metrics'; id: string; values: MetricsOfProcess }
+  /** What the worker found wrong at the reload of this id. */
+  | { type: 'reloaded'; id: string; faults: readonly string[] };
 
 /** A message from the primary to a worker. */
 export type FromPrimary =
   | ({ type: 'start' } & Role)
   | { type: 'granted'; id: number }
   | { type: 'refused'; id: number }
-  | { type: 'reload'; ticketKeys: string }
+  | { type: 'reload'; id: string; ticketKeys: string }
+  | { type: 'log-level'; logLevel: LogLevel }
   /** Another worker was lost at this time, in epoch milliseconds. It may have left lock files. */
   | { type: 'lost'; at: number }
   | { type: 'measure'; id: string }

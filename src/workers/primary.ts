@@ -6,7 +6,8 @@
 import cluster, { type Worker } from 'node:cluster';
 import { randomBytes } from 'node:crypto';
 import { SECOND } from '../lib/clock.ts';
-import type { Log } from '../lib/log.ts';
+import { newId } from '../lib/ids.ts';
+import type { Log, LogLevel } from '../lib/log.ts';
 import type { MetricsOfProcess } from '../lib/metrics/metrics.ts';
 import type { FromPrimary, FromWorker } from './messages.ts';
 import { type Holder, LockKeeper } from './shared-locks.ts';
@@ -28,8 +29,8 @@ export interface Addresses {
 }
 
 export interface Workers extends Addresses {
-  /** Makes all workers read their TLS files again. */
-  reload(): void;
+  /** Makes all workers read their TLS files again. @returns the faults that they found, a line each */
+  reload(): Promise<string[]>;
   /** Resolves when every worker has closed its server and ended. */
   close(): Promise<void>;
 }
@@ -61,10 +62,18 @@ interface Gathering {
   all: MetricsOfProcess[];
 }
 
+/** A reload that not all workers have ended yet. */
+interface Reload {
+  missing: Set<Holder>;
+  faults: Set<string>;
+  onEnd(faults: string[]): void;
+}
+
 class Primary {
   private readonly log: Log;
   private readonly locks = new LockKeeper();
   private readonly gatherings = new Map<string, Gathering>();
+  private readonly reloads = new Map<string, Reload>();
   private readonly workers = new Map<Worker, Holder>();
   private leader: Worker | null = null;
   private ticketKeys = makeTicketKeys();
@@ -72,6 +81,7 @@ class Primary {
 
   constructor(log: Log) {
     this.log = log;
+    log.on('level-change', () => this.shareLogLevel());
   }
 
   /** Starts a worker. @returns when it listens */
@@ -86,7 +96,8 @@ class Primary {
         // Messages of a worker can arrive after its end. A lock granted then would never be given back.
         if (!this.workers.has(worker)) return;
         if (message.type === 'ready') {
-          const start = { isLeader: this.leader === worker, ticketKeys: this.ticketKeys };
+          const { ticketKeys, logLevel } = this;
+          const start = { isLeader: this.leader === worker, ticketKeys, logLevel };
           // A worker that is still starting has not received the order to close.
           holder.send(this.isClosing ? { type: 'close' } : { type: 'start', ...start });
         } else if (message.type === 'listening') {
@@ -109,7 +120,11 @@ class Primary {
         this.locks.take(holder, message);
         break;
       case 'renewed':
-        this.reload();
+        void this.reload();
+        break;
+      case 'reloaded':
+        for (const fault of message.faults) this.reloads.get(message.id)?.faults.add(fault);
+        this.endReload(message.id, holder);
         break;
       case 'gather':
         this.gather(message.id, holder);
@@ -140,6 +155,7 @@ class Primary {
     this.workers.delete(worker);
     if (this.leader === worker) this.leader = null;
     this.locks.forget(holder);
+    for (const id of this.reloads.keys()) this.endReload(id, holder);
     for (const [id, { asker }] of this.gatherings) {
       if (asker === holder) this.gatherings.delete(id);
       else this.stopWaiting(id, holder);
@@ -147,9 +163,32 @@ class Primary {
   }
 
   /** Makes new ticket keys too: the certificates that older sessions were verified against may no longer be valid. */
-  reload(): void {
+  reload(): Promise<string[]> {
     this.ticketKeys = makeTicketKeys();
-    for (const holder of this.workers.values()) holder.send({ type: 'reload', ticketKeys: this.ticketKeys });
+    const id = newId();
+    const missing = new Set(this.workers.values());
+    if (missing.size === 0) return Promise.resolve([]);
+    return new Promise((resolve) => {
+      this.reloads.set(id, { missing, faults: new Set(), onEnd: resolve });
+      for (const holder of missing) holder.send({ type: 'reload', id, ticketKeys: this.ticketKeys });
+    });
+  }
+
+  /** Ends a reload once every worker has carried it out, or has ended. */
+  private endReload(id: string, holder: Holder): void {
+    const reload = this.reloads.get(id);
+    if (!reload?.missing.delete(holder) || reload.missing.size > 0) return;
+    this.reloads.delete(id);
+    reload.onEnd([...reload.faults]);
+  }
+
+  private shareLogLevel(): void {
+    const { logLevel } = this;
+    for (const holder of this.workers.values()) holder.send({ type: 'log-level', logLevel });
+  }
+
+  private get logLevel(): LogLevel {
+    return this.log.level as LogLevel;
   }
 
   async close(): Promise<void> {

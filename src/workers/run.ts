@@ -3,7 +3,7 @@
 import cluster from 'node:cluster';
 import { lockFolders } from '../db/folder-lock.ts';
 import { newId } from '../lib/ids.ts';
-import { createLog } from '../lib/log.ts';
+import { createLog, type Log, openOutput } from '../lib/log.ts';
 import type { MetricsOfProcess } from '../lib/metrics/metrics.ts';
 import type { Call } from '../operations/command-line.ts';
 import { type RunningServer, startServer } from '../server.ts';
@@ -18,9 +18,12 @@ export async function runWorker({ config, clock }: Call): Promise<number> {
   // While this worker lives, no other server may have the folders, even if the primary is dead. The lock is taken before
   // the primary hears of the worker, which starts only when the primary tells it to.
   lockFolders(config, 'member');
-  const channel = new WorkerChannel();
-  const { isLeader, ticketKeys } = await channel.open();
-  const log = createLog(config.logLevel).child({ worker: cluster.worker?.id });
+  const log = createLog(config.logLevel, openOutput(config.journalStream)).child({
+    worker: cluster.worker?.id,
+  });
+  const channel = new WorkerChannel(log);
+  const { isLeader, ticketKeys, logLevel } = await channel.open();
+  log.level = logLevel;
   const part = {
     locks: channel.locks,
     isLeader,
@@ -45,14 +48,24 @@ class WorkerChannel {
   readonly locks = new SharedLocks(say);
   /** A time in epoch milliseconds. Lock files that are older were left by a process that has ended. */
   lostAt = performance.timeOrigin;
+  private readonly log: Log;
   private server: RunningServer | null = null;
+  private onStarted: (server: RunningServer) => void = () => undefined;
+  private readonly started = new Promise<RunningServer>((resolve) => {
+    this.onStarted = resolve;
+  });
   private readonly gatherings = new Map<string, (all: readonly MetricsOfProcess[]) => void>();
+
+  constructor(log: Log) {
+    this.log = log;
+  }
 
   /** Resolves once the primary has said what this worker is to be. The worker ends if it loses its primary. */
   open(): Promise<Role> {
     process.on('disconnect', () => process.exit(1));
-    // A terminal sends these signals to the whole group, but the primary says when to end.
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+    // A terminal sends these signals to the whole group, and systemctl to all processes, but the primary says what to do.
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'] as const)
+      process.on(signal, () => undefined);
     return new Promise((resolve) => {
       process.on('message', (message: FromPrimary) => {
         if (message.type === 'start') resolve(message);
@@ -65,6 +78,7 @@ class WorkerChannel {
   /** Tells the primary that the server listens, and carries out the primary's orders from now on. */
   serve(server: RunningServer): void {
     this.server = server;
+    this.onStarted(server);
     say({ type: 'listening', url: server.url, uiUrl: server.ui?.url ?? null });
   }
 
@@ -87,7 +101,10 @@ class WorkerChannel {
         this.lostAt = Math.max(this.lostAt, message.at);
         break;
       case 'reload':
-        void this.server?.reloadTls(Buffer.from(message.ticketKeys, 'base64'));
+        void this.reload(message);
+        break;
+      case 'log-level':
+        this.log.level = message.logLevel;
         break;
       case 'measure':
         void this.server?.readMetrics().then((values) => say({ type: 'metrics', id: message.id, values }));
@@ -100,6 +117,12 @@ class WorkerChannel {
         void this.end();
         break;
     }
+  }
+
+  private async reload({ id, ticketKeys }: FromPrimary & { type: 'reload' }): Promise<void> {
+    // A worker that starts may have read the old files already.
+    const server = await this.started;
+    say({ type: 'reloaded', id, faults: await server.reloadTls(Buffer.from(ticketKeys, 'base64')) });
   }
 
   private async end(): Promise<void> {

@@ -6,9 +6,9 @@
 
 import { expect } from 'chai';
 import { type Outage, OutageLane } from '../support/crash/outages.ts';
+import { buildProgram, removePrograms } from '../support/crash/programs.ts';
 import { Random } from '../support/crash/random.ts';
 import { playRounds } from '../support/crash/rounds.ts';
-import { buildServer, removeServer } from '../support/crash/server-process.ts';
 import { Tally } from '../support/crash/tally.ts';
 import { type OwnCluster, ownCluster } from '../support/postgres.ts';
 
@@ -53,7 +53,7 @@ describe('PostgreSQL', function () {
   after(() => own?.cluster.remove());
 
   async function play(outages: readonly Outage[]): Promise<void> {
-    await buildServer();
+    await buildProgram('server');
     const seed = Math.floor(Math.random() * 2 ** 31);
     const tally = new Tally();
     const lane = new OutageLane(new Random(seed), tally, own, outages);
@@ -66,7 +66,7 @@ describe('PostgreSQL', function () {
       const where = `seed ${seed}, ${outages[played - 1]?.what}, left in ${lane.folder}`;
       throw new Error(`${where}: ${(error as Error).message}`, { cause: error });
     } finally {
-      removeServer();
+      removePrograms();
     }
     expect(tally.rounds).to.equal(outages.length);
   }

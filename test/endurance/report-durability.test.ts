@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Client, makeClient, type Target } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { buildServer, removeServer, ServerProcess } from '../support/crash/server-process.ts';
+import { buildProgram, removePrograms } from '../support/crash/programs.ts';
+import { ServerProcess } from '../support/crash/server-process.ts';
 import { testedService, testOutput } from '../support/dsc-results.ts';
 import { ADMIN_PASSWORD, createKey, createToken, signIn } from '../support/hawser.ts';
 
@@ -34,7 +35,7 @@ describe('a report that was acknowledged', () => {
   before(async function () {
     this.timeout(180_000);
     folder = mkdtempSync(join(tmpdir(), 'hawser-reports-'));
-    await buildServer();
+    await buildProgram('server');
     server = new ServerProcess(folder);
     target = await server.start();
     const client = makeClient(target);
@@ -54,7 +55,7 @@ describe('a report that was acknowledged', () => {
   });
   after(async () => {
     await server.kill();
-    removeServer();
+    removePrograms();
     rmSync(folder, { recursive: true, force: true });
   });
 

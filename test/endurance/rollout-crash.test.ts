@@ -7,11 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { MINUTE } from '../../src/lib/clock.ts';
 import { ServerCluster } from '../support/cluster/cluster.ts';
+import { buildProgram, removePrograms } from '../support/crash/programs.ts';
 import { Random } from '../support/crash/random.ts';
 import { COURSES, type Keeper, play } from '../support/crash/rollouts/courses.ts';
 import { RolloutLane } from '../support/crash/rollouts/lane.ts';
 import { RingedSite } from '../support/crash/rollouts/site.ts';
-import { buildServer, removeServer } from '../support/crash/server-process.ts';
 import { Tally } from '../support/crash/tally.ts';
 import { eventually } from '../support/eventually.ts';
 import { startHawser } from '../support/hawser.ts';
@@ -35,7 +35,7 @@ const UNHURT: Keeper = {
 describe('a rollout', () => {
   it(`survives ${KILLS} kills at its transitions with the same end`, async function () {
     this.timeout(300_000 + KILLS * 20_000);
-    await buildServer();
+    await buildProgram('server');
     const seed = Math.floor(Math.random() * 2 ** 31);
     const tally = new Tally();
     const lanes = Array.from(
@@ -43,7 +43,7 @@ describe('a rollout', () => {
       (_, at) => new RolloutLane(new Random(seed + at), KILLS, tally),
     );
     const outcomes = await Promise.allSettled(lanes.map((lane) => lane.live()));
-    removeServer();
+    removePrograms();
     for (const outcome of outcomes)
       if (outcome.status === 'rejected') throw new Error(`seed ${seed}: ${outcome.reason.message}`);
     expect([...tally.kills.values()].reduce((sum, each) => sum + each, 0)).to.be.at.least(KILLS);

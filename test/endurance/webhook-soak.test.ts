@@ -11,8 +11,9 @@ import { expect } from 'chai';
 import { SECOND } from '../../src/lib/clock.ts';
 import type { Target } from '../support/client.ts';
 import { ServerCluster } from '../support/cluster/cluster.ts';
+import { buildProgram, removePrograms } from '../support/crash/programs.ts';
 import { Random } from '../support/crash/random.ts';
-import { buildServer, removeServer, ServerProcess } from '../support/crash/server-process.ts';
+import { ServerProcess } from '../support/crash/server-process.ts';
 import { eventually } from '../support/eventually.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { ok } from '../support/replies.ts';
@@ -45,11 +46,11 @@ describe(`a bad receiver of webhooks, for ${SOAK_SECONDS} s with kills,`, functi
 
   before(async () => {
     authority = await ReceiverAuthority.make();
-    await buildServer();
+    await buildProgram('server');
   });
   after(() => {
     authority.remove();
-    removeServer();
+    removePrograms();
   });
 
   const settings = () => ({ HAWSER_WEBHOOK_CA: authority.file, HAWSER_WEBHOOK_ALLOW: '127.0.0.1,::1' });

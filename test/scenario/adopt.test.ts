@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { HOUR } from '../../src/lib/clock.ts';
 import { auditEntries } from '../support/audit.ts';
 import { CONFIGURATIONS, MAIN, versionsOf } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
@@ -49,6 +50,18 @@ describe('hawser adopt', () => {
   const adopt = (target: string, path = work): Promise<Ended> =>
     runHawser(hawser.folder, {}, ['adopt', target, path]);
   const lines = ({ stdout }: Ended) => stdout.trim().split('\n');
+  it('is refused while a freeze lasts', async () => {
+    commit(MAIN, 'one\n');
+    tag('v1.0.0');
+    const until = new Date(hawser.clock.now() + HOUR).toISOString();
+    await ok(200, hawser.admin.put('/api/v1/settings/freeze', { reason: 'the year ends', until }));
+    const refused = await adopt('configurations/frozen');
+    expect(refused.code).to.equal(1);
+    expect(refused.stderr).to.include(until).and.to.include('the year ends');
+    await ok(204, hawser.admin.delete('/api/v1/settings/freeze'));
+    expect(lines(await adopt('configurations/frozen'))).to.deep.equal(['refs/tags/v1.0.0: taken']);
+  });
+
   const listed = async (name: string) => {
     const list: { version: string; status: string }[] = await ok(200, hawser.admin.get(versionsOf(name)));
     return list.map(({ version, status }) => `${version} ${status}`);

@@ -293,17 +293,27 @@ describeWithOpenssl('a client certificate in a header, under a node CA', () => {
         await register(listed, 'bad.example.org', { headers: clientCert(bad) }),
       ];
       const [goodPath, badPath] = nodes.map(({ json }) => configOf(json.nodeId));
-      const statuses = async () => [
-        (await send(listed, { path: goodPath ?? '', headers: clientCert(good) })).status,
-        (await send(listed, { path: badPath ?? '', headers: clientCert(bad) })).status,
-      ];
-      expect(await statuses()).to.deep.equal([200, 200]);
+      /** The status of who is let in, and the code of who is not. */
+      const outcomes = async () => {
+        const replies = [
+          await send(listed, { path: goodPath ?? '', headers: clientCert(good) }),
+          await send(listed, { path: badPath ?? '', headers: clientCert(bad) }),
+        ];
+        return replies.map(({ status, json }) => (status === 401 ? json.code : status));
+      };
+      expect(await outcomes()).to.deep.equal([200, 200]);
       authority.revoke(bad);
       authority.crl();
       await listed.server.reloadTls();
-      expect(await statuses()).to.deep.equal([200, 401]);
+      expect(await outcomes()).to.deep.equal([200, 'certificate_revoked']);
+      authority.crl('-crl_lastupdate', '20200101000000Z', '-crl_nextupdate', '20210101000000Z');
+      await listed.server.reloadTls();
+      expect(await outcomes()).to.deep.equal(['crl_expired', 'crl_expired']);
       listed.clock.advance(20 * DAY);
-      expect(await statuses(), 'past the end of list and certificate').to.deep.equal([401, 401]);
+      expect(await outcomes(), 'past the end of the certificates').to.deep.equal([
+        'unauthenticated',
+        'unauthenticated',
+      ]);
     } finally {
       await listed.close();
     }

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { OPERATIONS } from '../../src/operations/commands.ts';
+import { COMMANDS } from '../../src/commands.ts';
 import { type Ended, runHawser, spawnHawser } from '../support/spawned.ts';
 
 describe('the command line', () => {
@@ -20,8 +20,7 @@ describe('the command line', () => {
     const { code, stdout, stderr } = await run(['help'], { HAWSER_PORT: 'none' });
     expect(code).to.equal(0);
     expect(stderr).to.equal('');
-    for (const name of ['serve', ...OPERATIONS.map((command) => command.name)])
-      expect(stdout).to.match(new RegExp(`^  ${name}( .*)?\n {6}\\S`, 'm'));
+    for (const { name } of COMMANDS) expect(stdout).to.match(new RegExp(`^  ${name}( .*)?\n {6}\\S`, 'm'));
   });
 
   it('tells the version of its package', async () => {

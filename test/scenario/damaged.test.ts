@@ -1,4 +1,12 @@
-import { readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import {
@@ -84,6 +92,27 @@ describeOnSqlite('a repository that is damaged costs nobody else anything', () =
 
   const isHealed = (name: string) =>
     eventually(async () => expect(await ready()).to.not.include(`configurations/${name}`));
+
+  it('by a pack that nobody has read since, which the look of each hour finds', async () => {
+    await make('dusty');
+    new Outside(hawser, 'dusty').git('repack', '-a', '-d', '-q');
+    const folder = join(folderOf('dusty'), 'objects/pack');
+    const [pack = ''] = readdirSync(folder).filter((name) => name.endsWith('.pack'));
+    const whole = readFileSync(join(folder, pack));
+    const damaged = Buffer.from(whole);
+    damaged.fill(0, damaged.length / 2, damaged.length / 2 + 8);
+    const write = async (content: Buffer) => {
+      rmSync(join(folder, pack));
+      writeFileSync(join(folder, pack), content);
+      // The first look is made at the start.
+      await hawser.restart();
+    };
+    await write(damaged);
+    const told = `configurations/dusty pack objects/pack/${pack}`;
+    await eventually(async () => expect(await ready()).to.include(told));
+    await write(whole);
+    await isHealed('dusty');
+  });
 
   it('by a file that was cut short: the file and what holds it', async () => {
     await make('file');

@@ -80,16 +80,21 @@ describe('the doctor', () => {
     });
     afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-    const configOf = async () =>
+    const configOf = async (settings: Record<string, string> = {}) =>
       readConfig({
         HAWSER_DATA_DIR: join(folder, 'data'),
         HAWSER_REPOS_DIR: join(folder, 'repos'),
         ...(await databaseSettings(join(folder, 'data'))),
+        ...settings,
       });
 
-    const find = async (options: { now?: number; progress?: (done: number, all: number) => void } = {}) => {
-      const { now = Date.now(), progress = () => undefined } = options;
-      const checks = await examine({ config: await configOf(), now, progress });
+    interface Options {
+      now?: number;
+      progress?: (done: number, all: number) => void;
+      settings?: Record<string, string>;
+    }
+    const find = async ({ now = Date.now(), progress = () => undefined, settings = {} }: Options = {}) => {
+      const checks = await examine({ config: await configOf(settings), now, progress });
       return checks.flatMap(({ findings }) => findings);
     };
     const errors = async () => (await find()).filter(({ severity }) => severity === 'error');
@@ -294,6 +299,37 @@ describe('the doctor', () => {
         expect(await errors()).to.deep.equal([]);
         await inDatabase("update oldest_release set version = '99.0.0'");
         expect(only(await errors()).what).to.include('newer release (9999-far-ahead)');
+        // Without it the database is damaged, and no release made it so.
+        await inDatabase(
+          "delete from kysely_migration where name in ('9999-far-ahead', '0020-several-servers')",
+        );
+        expect(only(await errors()).what)
+          .to.include('it is damaged')
+          .and.to.include('0020-several-servers');
+      });
+
+      itOnSqlite('reports that the disk has no room for, with what to set', async () => {
+        const hour = 3_600_000;
+        const report = "'Test', 1, 0, 40000000000";
+        await inDatabase(`insert into report_counts (span, period, operation, in_desired_state, had_errors, count)
+          values (0, 0, ${report}), (${hour}, ${Math.floor(Date.now() / hour)}, ${report})`);
+        await inDatabase(`insert into reports (id, node_id, timestamp, operation, in_desired_state, had_errors, result)
+          select '${NOWHERE}', id, 1, 'Test', 1, 0, '{}' from nodes`);
+        const off = only(await find());
+        expect(off).to.include({ severity: 'warning', where: join(folder, 'data') });
+        expect(off.what).to.match(
+          /^reports will take .* GiB more, and .*: 1 nodes sent 40000000000 reports of some 602 bytes/,
+        );
+        expect(off.what).to.include('retention is off, so the disk is full in 0 days');
+        expect(off.remedy).to.match(/{"enabled": true}, and HAWSER_REPORT_BYTES=\d+GiB keeps what fits/);
+        await inDatabase("insert into server_settings (name, value) values ('enabled', 'true')");
+        const on = only(await find());
+        expect(on.what).to.include('retention keeps the newest 1000 of each node, and all of 30 days');
+      });
+
+      it('a limit of reports while retention is off', async () => {
+        const finding = only(await find({ settings: { HAWSER_REPORT_BYTES: '20GiB' } }));
+        expect(finding).to.include({ severity: 'warning', where: 'HAWSER_REPORT_BYTES' });
       });
 
       it('a key that others may read: an error; a folder: a warning', async () => {

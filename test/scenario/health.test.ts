@@ -26,6 +26,7 @@ describe('health', () => {
         status: 'Ready',
         timestamp: ready.json.timestamp,
         checks: { database: 'Ok', repositories: 'Ok' },
+        frozenUntil: null,
       });
       expect(ready.json.timestamp).to.match(TIMESTAMP);
     }
@@ -68,6 +69,7 @@ describe('health', () => {
         status: 'Unready',
         timestamp: reply.json.timestamp,
         checks: { database: 'Ok', repositories: 'Failed' },
+        frozenUntil: null,
       });
       expect(reply.json.timestamp).to.match(TIMESTAMP);
       expect(reply.headers['cache-control']).to.equal('no-store');

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { readAlerts, readPanels, readQueries } from '../support/alerts.ts';
 import { startHawser } from '../support/hawser.ts';
 import { type Families, parsePrometheus } from '../support/prometheus.ts';
 
@@ -11,6 +12,8 @@ const readDocument = (name: string) => readFileSync(join(import.meta.dirname, '.
 function metricsIn(text: string): string[] {
   return [...new Set(text.match(/\b(?:hawser|process|nodejs)_[a-z0-9_]*[a-z0-9]\b/g))];
 }
+
+const expressionsOf = (asked: readonly { expr: string }[]) => asked.map(({ expr }) => expr).join('\n');
 
 describe('the metrics that a server exposes', () => {
   let families: Families;
@@ -49,24 +52,48 @@ describe('the metrics that a server exposes', () => {
     );
   });
 
-  it('are the ones that the alerts of docs/metrics.md ask for', () => {
-    const alerts = readDocument('metrics.md').split('## Alerts')[1] ?? '';
-    const asked = metricsIn(alerts);
+  it('are the ones that the alerts ask for', () => {
+    const asked = metricsIn(expressionsOf(readAlerts()));
     expect(asked).to.have.length.greaterThan(10);
     for (const name of asked) expect(isExposed(name), name).to.equal(true);
   });
 
+  it('have every series that an alert asks for by name from the start, so that the first error fires', () => {
+    const selectors = [...expressionsOf(readAlerts()).matchAll(/(hawser_\w+)\{(\w+)=~?"([^"]+)"\}/g)];
+    expect(selectors).to.have.length.greaterThan(4);
+    for (const [, name = '', label = '', values = ''] of selectors) {
+      const family = families.get(name) ?? families.get(name.replace(/_(?:bucket|sum|count)$/, ''));
+      const there = family?.samples
+        .filter((sample) => sample.name === name)
+        .map(({ labels }) => labels[label]);
+      expect(there, name).to.include.members(values.split('|'));
+    }
+  });
+
   it('are the ones that the dashboard asks for, and the dashboard shows each of ours', () => {
-    const { panels } = JSON.parse(readDocument('grafana-dashboard.json')) as {
-      panels: { targets?: { expr: string }[] }[];
-    };
-    const asked = metricsIn(panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)).join('\n'));
+    const asked = metricsIn(expressionsOf(readPanels()));
     for (const name of asked) expect(isExposed(name), name).to.equal(true);
     for (const { name } of ours())
       expect(
         asked.some((other) => other.replace(/_(?:bucket|sum|count)$/, '') === name || other === name),
         name,
       ).to.equal(true);
+  });
+
+  it('are the ones that the runbooks ask for', () => {
+    for (const name of metricsIn(expressionsOf(readQueries()))) expect(isExposed(name), name).to.equal(true);
+  });
+});
+
+describe('the alerts', () => {
+  it('have a runbook each, to which they lead, and there is no other', () => {
+    const headings = [...readDocument('runbooks.md').matchAll(/^## (Hawser\w+)$/gm)].map(([, name]) => name);
+    expect(headings).to.deep.equal(readAlerts().map(({ alert }) => alert));
+    for (const { alert, annotations, labels } of readAlerts()) {
+      expect(annotations['runbook_url'], alert).to.equal(`runbooks.md#${alert.toLowerCase()}`);
+      expect(annotations['summary'], alert).to.be.a('string').with.length.greaterThan(15);
+      expect(labels['severity'], alert).to.be.oneOf(['critical', 'warning']);
+    }
   });
 });
 

@@ -1,6 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { rmSync } from 'node:fs';
+import { connect as connectPlain, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { connect } from 'node:tls';
 import { expect } from 'chai';
 import { DAY, MINUTE } from '../../src/lib/clock.ts';
 import type { Client } from '../support/client.ts';
@@ -176,6 +178,44 @@ describe('the metrics', () => {
     expect((await scraper.get('/metrics')).text).to.not.include('of-my-own-making');
   });
 
+  it('count each problem once that is answered before a request is routed, or to what never became one', async () => {
+    const socketTo = () => {
+      const socket = connect({ host: '127.0.0.1', port: hawser.server.port, rejectUnauthorized: false });
+      return socket.on('error', () => undefined);
+    };
+    const tell = async (socket: Socket, text: string) => {
+      socket.on('error', () => undefined).write(text);
+      let answer = '';
+      for await (const chunk of socket) answer += chunk;
+      return JSON.parse(answer.split('\r\n\r\n')[1] ?? '').code;
+    };
+    const codes: string[] = [];
+    const [malformed, tooLarge, notAllowed, plain, all] = await rise(
+      async () => {
+        codes.push(await tell(socketTo(), 'HELO there\r\n\r\n'));
+        codes.push(await tell(socketTo(), 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n'));
+        // The route waits for the rest of the body, and then finds out that it was cut off.
+        const head = 'POST /api/v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
+        codes.push(await tell(socketTo(), `${head}Transfer-Encoding: chunked\r\n\r\nzzz\r\n`));
+        await eventually(async () => expect(hawser.log()).to.include('"code":"malformed_body"'));
+        const long = `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`;
+        codes.push(await tell(socketTo(), long));
+        codes.push(await tell(socketTo(), 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'));
+        codes.push((await hawser.client().post('/health')).json.code);
+        codes.push(await tell(connectPlain(hawser.server.port, '127.0.0.1'), 'GET / HTTP/1.1\r\n\r\n'));
+      },
+      ['hawser_problems_total', { code: 'malformed_request' }],
+      ['hawser_problems_total', { code: 'header_too_large' }],
+      ['hawser_problems_total', { code: 'method_not_allowed' }],
+      ['hawser_problems_total', { code: 'https_required' }],
+      ['hawser_problems_total'],
+    );
+    const malformedCodes = ['malformed_request', 'malformed_request', 'malformed_request'];
+    const others = ['header_too_large', 'method_not_allowed', 'method_not_allowed', 'https_required'];
+    expect(codes).to.deep.equal([...malformedCodes, ...others]);
+    expect([malformed, tooLarge, notAllowed, plain, all]).to.deep.equal([3, 1, 2, 1, 7]);
+  });
+
   it('have as many requests in flight as there are: the scrape itself', async () => {
     expect(sumOf(await scrape(), 'hawser_http_requests_in_flight')).to.equal(1);
   });
@@ -316,6 +356,21 @@ describe('the metrics', () => {
       await hawser.admin.get('/api/v1/configurations/gone/versions');
       expect(sumOf(await scrape(), 'hawser_repository_problems')).to.equal(1);
     });
+  });
+
+  itOnSqlite('count a wrong tag of a colleague apart from what is damaged', async () => {
+    await publishConfiguration(hawser.admin, 'tagged', { '1.0.0': { 'main.dsc.yaml': 'a: 1' } });
+    const before = sumOf(await scrape(), 'hawser_repository_problems');
+    const blob = hawser.git('configurations/tagged.git', 'rev-parse', 'v1.0.0:main.dsc.yaml').trim();
+    const person = ['-c', 'user.name=Carol', '-c', 'user.email=carol@example.org'];
+    hawser.git('configurations/tagged.git', ...person, 'tag', '-a', 'v2.0.0', '-m', 'of a blob', blob);
+    await eventually(async () => {
+      const now = await scrape();
+      expect(sumOf(now, 'hawser_ref_problems')).to.equal(1);
+      expect(sumOf(now, 'hawser_repository_problems')).to.equal(before);
+    });
+    const { checks } = (await hawser.client().get('/health/ready')).json;
+    expect(checks.repositories).to.include('configurations/tagged refs/tags/v2.0.0 (no version: ');
   });
 
   it('count stale nodes and certificates by days left, at most once a minute', async () => {

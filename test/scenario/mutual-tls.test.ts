@@ -10,10 +10,12 @@ import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { databaseSettings } from '../support/engine.ts';
 import { CHEAP_HASHES, createKey, type Hawser, startHawser } from '../support/hawser.ts';
+import { parsePrometheus, sumOf } from '../support/prometheus.ts';
 import { describeWithOpenssl } from '../support/with-openssl.ts';
 import { OpensslAuthority, type Pair, Workspace } from '../unit/tls/openssl.ts';
 
 const REGISTER = '/api/v1/nodes/register';
+const METRICS_TOKEN = 'the-token-that-opens-the-metrics';
 
 interface RegisteredNode {
   pair: Pair;
@@ -36,6 +38,7 @@ describeWithOpenssl('with a node CA of the operator, certificates must chain to 
     hawser = await startHawser({
       HAWSER_NODE_CA: space.file('ca.crt'),
       HAWSER_NODE_CRL: space.file('crl.pem'),
+      HAWSER_METRICS_TOKEN: METRICS_TOKEN,
     });
     key = await createKey(hawser.admin, { allowReregistration: true });
   });
@@ -55,6 +58,11 @@ describeWithOpenssl('with a node CA of the operator, certificates must chain to 
     expect(reply.status, reply.text).to.equal(200);
     const path = `/api/v1/nodes/${reply.json.nodeId}/configuration/checksum`;
     return { pair, client: hawser.client(pair), path };
+  }
+
+  async function metric(name: string): Promise<number> {
+    const reply = await hawser.client().get('/metrics', { Authorization: `Bearer ${METRICS_TOKEN}` });
+    return sumOf(parsePrometheus(reply.text), name);
   }
 
   it('registers and serves a node whose certificate does', async () => {
@@ -126,25 +134,47 @@ describeWithOpenssl('with a node CA of the operator, certificates must chain to 
     for (const client of [bad.client, hawser.client(bad.pair)]) {
       const reply = await getAgain(client, bad.path);
       expect(reply.status).to.equal(401);
-      expect(reply.json.code).to.equal('unauthenticated');
+      expect(reply.json.code).to.equal('certificate_revoked');
       expect(reply.headers['connection']).to.equal('close');
     }
+    // Who holds the certificate of no node learns nothing of the list.
+    const unknown = authority.issue();
+    authority.revoke(unknown);
+    authority.crl();
+    await hawser.server.reloadTls();
+    expect((await hawser.client(unknown).get(bad.path)).json.code).to.equal('unauthenticated');
     expect((await getAgain(good.client, good.path)).status).to.equal(404);
     // It cannot come back under its name either, nor take another.
     expect((await register(bad.pair, 'stolen.example.org')).json.code).to.equal('certificate_not_trusted');
   });
 
-  it('keeps the old list when the new one cannot be read, and says so in the log', async () => {
+  it('keeps the old list when the new one cannot be read, and says so in the log and the metrics', async () => {
     const node = await registered('steady.example.org');
     const list = space.read('crl.pem');
     writeFileSync(space.file('crl.pem'), 'nothing');
     const before = hawser.log().length;
     await hawser.server.reloadTls();
     expect(hawser.log().slice(before)).to.include('HAWSER_NODE_CRL');
+    expect(await metric('hawser_reload_failed')).to.equal(1);
     expect((await node.client.get(node.path)).status).to.equal(404);
     // The list is the same again: nobody has to connect anew.
     writeFileSync(space.file('crl.pem'), list);
     await hawser.server.reloadTls();
+    expect(await metric('hawser_reload_failed')).to.equal(0);
+  });
+
+  it('says of a list that is overdue that it is, and of when the next one is due in the metrics', async () => {
+    const node = await registered('overdue.example.org');
+    const due = 'hawser_crl_next_update_timestamp_seconds';
+    expect(await metric(due)).to.be.closeTo((Date.now() + 10 * DAY) / 1_000, 600);
+    authority.crl('-crl_lastupdate', '20200101000000Z', '-crl_nextupdate', '20210101000000Z');
+    await hawser.server.reloadTls();
+    expect(await metric(due)).to.equal(Date.parse('2021-01-01T00:00:00Z') / 1_000);
+    const reply = await getAgain(node.client, node.path);
+    expect(`${reply.status} ${reply.json.code}`).to.equal('401 crl_expired');
+    authority.crl();
+    await hawser.server.reloadTls();
+    expect((await getAgain(node.client, node.path)).status).to.equal(404);
   });
 
   it('stops a certificate at its end even while the connection stays', async () => {
@@ -166,7 +196,8 @@ describeWithOpenssl('a node CA set later takes in no node that does not chain to
     const hawser = await startHawser({ ...folders, HAWSER_NODE_CA: space.file('ca.crt') });
     try {
       const path = `/api/v1/nodes/${node.nodeId}/configuration/checksum`;
-      expect((await hawser.client(node.identity).get(path)).status).to.equal(401);
+      const reply = await hawser.client(node.identity).get(path);
+      expect(`${reply.status} ${reply.json.code}`).to.equal('401 certificate_untrusted');
     } finally {
       await hawser.close();
       space.remove();

@@ -182,14 +182,11 @@ describe('operators list and read nodes', () => {
     expect(reply.status).to.equal(200);
     expect(reply.json).to.have.all.keys(...SUMMARY, 'certificate', 'assignment', 'tags', 'running');
     expect(reply.json.certificate).to.have.all.keys(
-      'thumbprint',
-      'subject',
-      'notBefore',
-      'notAfter',
-      'pendingThumbprint',
+      ...['thumbprint', 'awaiting', 'subject', 'notBefore', 'notAfter', 'pendingThumbprint'],
     );
     expect(reply.json.certificate).to.include({
       thumbprint: web.identity.thumbprint,
+      awaiting: null,
       subject: 'CN=web-01.example.org',
       pendingThumbprint: null,
     });

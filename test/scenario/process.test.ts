@@ -84,25 +84,53 @@ describe('the process', () => {
     for (const line of lines) expect(JSON.parse(line)).to.include.keys('level', 'time', 'msg');
   });
 
-  it('shows a new certificate after SIGHUP, and goes on with the old one when the new one is bad', async () => {
+  it('shows a new certificate after a reload, and goes on with the old one when the new one is bad', async () => {
+    const reload = () => runHawser(folder, {}, ['reload']);
     expect((await shownCertificate(target.port)).subject.CN).to.equal('first.example.org');
     const kept = openUntrusting();
     await new Promise((resolve) => kept.once('secureConnect', resolve));
     copyFileSync(certificate(), join(folder, 'kept.crt'));
     writeFileSync(certificate(), 'no certificate at all');
-    hawser.child.kill('SIGHUP');
-    await hawser.logged('TLS files could not be loaded');
+    const refused = {
+      code: 1,
+      stdout: '',
+      stderr: 'hawser: HAWSER_TLS_CERT: holds no certificate in PEM form\n',
+    };
+    expect(await reload()).to.deep.equal(refused);
     expect((await shownCertificate(target.port)).subject.CN).to.equal('first.example.org');
     const made = await makeClientCertificate({ commonName: 'second.example.org' });
     writeFileSync(certificate(), made.cert);
     writeFileSync(key(), made.key, { mode: 0o600 });
-    hawser.child.kill('SIGHUP');
-    await hawser.logged('TLS files loaded anew');
+    expect(await reload()).to.include({ code: 0, stderr: '' });
     expect((await shownCertificate(target.port)).subject.CN).to.equal('second.example.org');
     kept.write('GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
     let received = '';
     for await (const chunk of kept) received += String(chunk);
     expect(statusesOf(received), 'a connection of before').to.deep.equal([200]);
+  });
+
+  it('keeps a certificate that is valid when the new one has expired', async () => {
+    const shown = (await shownCertificate(target.port)).fingerprint256;
+    const kept = [certificate(), key()].map((path) => [path, readFileSync(path)] as const);
+    const made = await makeClientCertificate({
+      commonName: 'expired.example.org',
+      notAfter: Date.now() - 1000,
+    });
+    writeFileSync(certificate(), made.cert);
+    writeFileSync(key(), made.key);
+    const { code, stderr } = await runHawser(folder, {}, ['reload']);
+    expect(stderr).to.match(
+      /^hawser: HAWSER_TLS_CERT: the certificate is valid from \S+ to \S+ only, and not now\n$/,
+    );
+    expect(code).to.equal(1);
+    expect((await shownCertificate(target.port)).fingerprint256).to.equal(shown);
+    for (const [path, content] of kept) writeFileSync(path, content);
+  });
+
+  it('is not reloaded where none runs', async () => {
+    const { code, stderr } = await runHawser(folder, { HAWSER_DATA_DIR: join(folder, 'none') }, ['reload']);
+    expect(stderr).to.equal(`hawser: no server uses ${join(folder, 'none')}\n`);
+    expect(code).to.equal(1);
   });
 
   it('does not start on a port that is taken, and says so', async () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { DAY, SECOND } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
@@ -6,6 +7,8 @@ import { withDatabase } from '../support/database.ts';
 import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { cleanUp, RETENTION, RUNS } from '../support/retention.ts';
+
+const METRICS_TOKEN = 'the-token-that-opens-the-metrics';
 
 const KINDS = [
   { what: 'reports', versionType: 'Report', settings: { reportKeepCount: 2, reportKeepDays: 3 } },
@@ -136,3 +139,42 @@ for (const { what, versionType, settings } of KINDS) {
     });
   });
 }
+
+describe('the limit of all reports by their bytes', () => {
+  it('deletes the oldest first and never the last one of a node, and is in log, audit trail and metrics', async () => {
+    const settings = { HAWSER_REPORT_BYTES: '1MiB', HAWSER_METRICS_TOKEN: METRICS_TOKEN };
+    const hawser = await startHawser(settings);
+    try {
+      const nodes = [
+        await hawser.registerNode('quiet.example.org'),
+        await hawser.registerNode('busy.example.org'),
+      ];
+      const [quiet, busy] = nodes.map(({ nodeId }) => nodeId);
+      await withDatabase(hawser, async ({ write: db }) => {
+        // Nothing compresses this, and ten of it are more than the limit.
+        const result = JSON.stringify(randomBytes(80_000).toString('base64'));
+        for (const [at, node_id = ''] of [quiet, ...Array(13).fill(busy)].entries()) {
+          const outcome = { operation: 'Test', in_desired_state: 1, had_errors: 0, result } as const;
+          const timestamp = hawser.clock.now() - (20 - at) * SECOND;
+          await db
+            .insertInto('reports')
+            .values({ id: newId(), node_id, timestamp, ...outcome })
+            .execute();
+        }
+      });
+      const said = await cleanUp(hawser.admin, 'reports', { dryRun: true });
+      const { result, entries } = await entriesDuring(hawser, () => cleanUp(hawser.admin, 'reports'));
+      expect(result).to.include({ deletedCount: 5, keptCount: 9 });
+      expect(said).to.include({ deletedCount: 5, keptCount: 9 });
+      expect(entries[0]?.details).to.include({ deletedCount: 5, overSizeCount: 5 });
+      expect(hawser.log()).to.include('"overSizeCount":5');
+      const left = await ok(200, hawser.admin.get('/api/v1/reports?take=100'));
+      const ofQuiet = left.filter(({ nodeId }: { nodeId: string }) => nodeId === quiet);
+      expect([left.length, ofQuiet.length]).to.deep.equal([9, 1]);
+      const scraper = hawser.client().with({ Authorization: `Bearer ${METRICS_TOKEN}` });
+      expect((await scraper.get('/metrics')).text).to.match(/^hawser_reports_over_size_total 5$/m);
+    } finally {
+      await hawser.close();
+    }
+  });
+});

@@ -179,7 +179,8 @@ describe('the schedule of cleanups', () => {
         const log = createLog('silent');
         const maintenance = new Maintenance({ root: hawser.reposDir, searchPath: '', log });
         const stores = { database, store, composites: new CompositeReader(store), locks: new LocalLocks() };
-        const tools = { ...stores, maintenance, clock, log };
+        const unlimited = { maxReportBytes: null, onOverSize: () => undefined };
+        const tools = { ...stores, maintenance, clock, log, ...unlimited };
         const schedule = new RetentionSchedule(tools, new RetentionRuns(tools));
         await schedule.check();
         await schedule.check();

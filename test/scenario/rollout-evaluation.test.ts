@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { readRolloutCounts } from '../../src/db/rollouts.ts';
 import { LEADER } from '../../src/domain/lock-names.ts';
+import { HOUR } from '../../src/lib/clock.ts';
 import { addVersion, MAIN } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
 import { testedService, testOutput } from '../support/dsc-results.ts';
@@ -89,6 +90,20 @@ describe('nodes report, and a rollout', function () {
     expect(history.map(({ actorName, to }: Record<string, string>) => `${actorName} ${to}`)).to.deep.equal([
       ...['admin Running', 'Hawser Running', 'Hawser Running', 'Hawser Completed'],
     ]);
+  });
+
+  it('opens no further step while a freeze lasts, and the next one as it ends', async () => {
+    const canary = await join('canary');
+    await start({});
+    const freeze = '/api/v1/settings/freeze';
+    const until = new Date(hawser.clock.now() + HOUR).toISOString();
+    await ok(200, hawser.admin.put(freeze, { reason: 'the year ends', until }));
+    expect(await runs(canary, true)).to.equal('1.1.0');
+    await eventually(async () => expect(hawser.log()).to.include('waits for the end of the freeze'), WAIT);
+    expect(await show()).to.include({ state: 'Running', step: 0, frozenUntil: until });
+    await ok(204, hawser.admin.delete(freeze));
+    await expectState('Running', 1);
+    expect((await show()).frozenUntil).to.equal(null);
   });
 
   for (const onHalt of ['Keep', 'Revert'])

@@ -199,7 +199,7 @@ describe('a session', () => {
     });
     expect(reply.json).to.have.all.keys(
       ...['userId', 'username', 'email', 'accountType', 'roles', 'groups', 'permissions'],
-      ...['authProvider', 'authMethod', 'requirePasswordChange'],
+      ...['authProvider', 'authMethod', 'requirePasswordChange', 'freeze'],
     );
     expect(reply.json.roles).to.deep.equal(['Administrator']);
     expect(reply.json.groups).to.deep.equal([]);

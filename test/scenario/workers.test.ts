@@ -39,6 +39,7 @@ describeOnSqlite('a server of two workers', function () {
   let target: Target;
   let admins: Client[];
 
+  const began = Date.now() - 1_000;
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-workers-'));
     hawser = await spawnHawser(folder, { HAWSER_WORKERS: '2', HAWSER_METRICS_TOKEN: TOKEN });
@@ -277,15 +278,42 @@ describeOnSqlite('a server of two workers', function () {
 
   it('adds up in its metrics what all workers have counted', async () => {
     const client = makeClient(target).with({ Authorization: `Bearer ${TOKEN}` });
+    const read = async () => parsePrometheus((await client.get('/metrics')).text);
     const count = async () => {
-      const families = parsePrometheus((await client.get('/metrics')).text);
+      const families = await read();
       const route = '/api/v1/configurations/{name}';
       return sumOf(families, 'hawser_http_request_duration_seconds_count', { route, method: 'GET' });
     };
     const before = await count();
     for (const each of admins) expect((await each.get('/api/v1/configurations/wanted')).status).to.equal(200);
     expect(await count()).to.equal(before + CONNECTIONS);
+    // What cannot be added up is that of the oldest process.
+    const started = sumOf(await read(), 'process_start_time_seconds') * 1_000;
+    expect(started).to.be.within(began, Date.now());
     client.close();
+  });
+
+  it('has all workers change their log level at a signal, also where systemd sends it to each of them', async () => {
+    const tellers = () =>
+      new Set(
+        hawser
+          .stdout()
+          .split('\n')
+          .filter((line) => line.includes('"path":"/health"'))
+          .map((line) => JSON.parse(line).worker),
+      );
+    const askAll = () => Promise.all(admins.map((each) => each.get('/health')));
+    await askAll();
+    expect(tellers().size).to.equal(0);
+    for (const pid of workers()) process.kill(pid, 'SIGUSR2');
+    hawser.child.kill('SIGUSR2');
+    await hawser.logged('"logLevel":"debug"');
+    await eventually(async () => {
+      await askAll();
+      expect(tellers().size).to.equal(2);
+    });
+    hawser.child.kill('SIGUSR2');
+    await hawser.logged('"logLevel":"info"');
   });
 
   it('goes on when a worker is killed in the middle of writing, and starts another', async () => {

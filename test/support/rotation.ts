@@ -3,6 +3,7 @@
 import { X509Certificate } from 'node:crypto';
 import { saveSettings } from '../../src/api/settings/queries.ts';
 import { HOUR } from '../../src/lib/clock.ts';
+import { systemActor } from '../../src/security/audit.ts';
 import type { Reply } from './client.ts';
 import { type ClientCertificate, makeClientCertificate } from './client-certificates.ts';
 import { withDatabase } from './database.ts';
@@ -50,7 +51,9 @@ export async function withNewCertificate(
 /** Sets an interval after which every certificate is due at once. It is shorter than the API takes. */
 export function rotateAlways(hawser: Hawser): Promise<void> {
   const settings = { certificateRotationInterval: '00:00:00.0010000' };
-  return withDatabase(hawser, ({ write }) => saveSettings(write, settings));
+  return withDatabase(hawser, ({ write }) =>
+    saveSettings(write, systemActor(hawser.clock.now()), 'server', settings, {}),
+  );
 }
 
 /** The status of a call that the node may make with its certificate. */

@@ -45,7 +45,7 @@ export async function declaredRoutes(): Promise<Route[]> {
       blame: new GitBlame({ root: folder, searchPath: '', log, folders: store.folders, hasGit: false }),
       retention: new RetentionRuns({
         ...{ database, store, log, clock: new TestClock(), composites: new CompositeReader(store) },
-        locks,
+        ...{ locks, maxReportBytes: null, onOverSize: () => undefined },
         maintenance: new Maintenance({ root: folder, searchPath: '', log }),
       }),
       previews: new PreviewRuns({

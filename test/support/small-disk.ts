@@ -1,7 +1,7 @@
 /** A real disk that is small enough to fill: a tmpfs, which only users who may mount can have. */
 
 import { execFileSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -10,8 +10,8 @@ const SIZE = 'size=24m';
 
 export interface SmallDisk {
   folder: string;
-  /** Uses all space that is left. */
-  fill(): void;
+  /** Uses all space that is left, but for so many bytes. */
+  fill(room?: number): void;
   /** Frees this space. */
   free(): void;
   remove(): void;
@@ -30,7 +30,10 @@ export function mountSmallDisk(size = SIZE): SmallDisk {
   const filling = join(folder, 'filling');
   return {
     folder,
-    fill: () => fillUp(filling),
+    fill(room = 0) {
+      fillUp(filling);
+      truncateSync(filling, Math.max(0, statSync(filling).size - room));
+    },
     free: () => rmSync(filling, { force: true }),
     remove() {
       run('umount', folder);

@@ -7,8 +7,9 @@ import * as errors from '../../src/lib/errors.ts';
 
 const SRC = join(import.meta.dirname, '../../src');
 
-/** The agent, the console and the operator's commands have their own messages, which are not answers of the server. */
-const OTHER_PROGRAMS = /^(?:agent|operations|ui)\//;
+/** The agent, the console and the operator's commands have their own messages, which are not answers of the server. Nor are those
+ * of the readers of other programs' databases, which a command alone uses. */
+const OTHER_PROGRAMS = /^(?:(?:agent|operations|ui)\/|db\/\w+\/foreign\.ts$)/;
 
 /** The file with the helpers. Their own calls of the constructor pass on the code that they are given. */
 const HELPERS = 'lib/errors.ts';

@@ -102,9 +102,19 @@ describe('reading the settings', () => {
     expect(readConfig({ HAWSER_SCRYPT_COST: '1', HAWSER_TESTING: 'on' }).scryptCost).to.equal(1);
   });
 
+  it('limits the bytes of all reports where it is told to', () => {
+    expect(readConfig({}).maxReportBytes).to.equal(null);
+    expect(readConfig({ HAWSER_REPORT_BYTES: '20GiB' }).maxReportBytes).to.equal(20 * 1024 ** 3);
+  });
+
   it('reads whole days', () => {
     expect(readConfig({ HAWSER_AUDIT_KEEP_DAYS: '1' }).auditKeepDays).to.equal(1);
     expect(readConfig({ HAWSER_AUDIT_KEEP_DAYS: '36500' }).auditKeepDays).to.equal(36_500);
+  });
+
+  it('reads milliseconds, of which 0 turns a feature off', () => {
+    expect(readConfig({}).slowMs).to.equal(1_000);
+    expect(readConfig({ HAWSER_SLOW_MS: '0' }).slowMs).to.equal(0);
   });
 
   it('reads choices in any case', () => {
@@ -153,6 +163,9 @@ describe('reading the settings', () => {
     ['HAWSER_FEDERATION_ISSUERS', { HAWSER_FEDERATION_ISSUERS: 'http://a.example.org' }, /https/],
     ['HAWSER_FEDERATION_ISSUERS', { HAWSER_FEDERATION_ISSUERS: 'https://a.example.org,' }, /https/],
     ['HAWSER_CACHE_BYTES', { HAWSER_CACHE_BYTES: 'much' }, /50MiB/],
+    ['HAWSER_REPORT_BYTES', { HAWSER_REPORT_BYTES: '20G' }, /GiB/],
+    // The unit was forgotten.
+    ['HAWSER_REPORT_BYTES', { HAWSER_REPORT_BYTES: '20' }, /20GiB/],
     ['HAWSER_AUDIT_KEEP_DAYS', { HAWSER_AUDIT_KEEP_DAYS: '0' }, /1 to 36500/],
     ['HAWSER_AUDIT_KEEP_DAYS', { HAWSER_AUDIT_KEEP_DAYS: '36501' }, /1 to 36500/],
     ['HAWSER_AUDIT_KEEP_DAYS', { HAWSER_AUDIT_KEEP_DAYS: '0.5' }, /1 to 36500/],

@@ -1,10 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect } from 'chai';
-import { COMMANDS } from '../../src/cli/commands.ts';
+import { COMMANDS as CLI_COMMANDS } from '../../src/cli/commands.ts';
+import { COMMANDS } from '../../src/commands.ts';
 import { ConfigError, readConfig } from '../../src/config.ts';
-import { OPERATIONS } from '../../src/operations/commands.ts';
-import { serve } from '../../src/serve-command.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PAGES = [
@@ -86,7 +85,7 @@ describe('the documents', () => {
   });
 
   it('name no command of the program, and no script, that there is not', () => {
-    const commands = [serve, ...OPERATIONS].map(({ name }) => name).concat('help');
+    const commands = COMMANDS.map(({ name }) => name).concat('help');
     const told = mentions(/(?:`|^|\/)hawser (?:-- )?([a-z][a-z-]*)\b/gm);
     for (const [command, page] of mentions(/npm run hawser -- ([a-z-]+)/g)) told.set(command, page);
     expect([...told].filter(([command]) => !commands.includes(command))).to.deep.equal([]);
@@ -96,7 +95,7 @@ describe('the documents', () => {
   });
 
   it('list the commands of hawserctl, and name none that there is not', () => {
-    const paths = COMMANDS.map(({ path }) => path);
+    const paths = CLI_COMMANDS.map(({ path }) => path);
     const rows = [...read('docs/hawserctl.md').matchAll(/^\| (`[a-z]+[^|]*) \| .* \|$/gm)];
     let group = '';
     const listed = rows.flatMap(([, cell = '']) =>

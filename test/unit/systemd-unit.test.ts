@@ -26,7 +26,7 @@ describe('the systemd unit', () => {
       folder = mkdtempSync(join(tmpdir(), 'hawser-unit-'));
       path = join(folder, 'hawser.service');
       // The program must be there, and is not installed on this machine.
-      writeFileSync(path, unit.replace('/opt/hawser/bin/hawser', process.execPath));
+      writeFileSync(path, unit.replaceAll('/opt/hawser/bin/hawser', process.execPath));
     });
     after(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -37,6 +37,22 @@ describe('the systemd unit', () => {
 
     it('has nothing that it does not know or that does not fit together', () => {
       expect(analyze('verify', '--man=no')).to.deep.equal({ status: 0, said: '' });
+    });
+
+    it('knows the units and timers of backup and doctor', () => {
+      const names = ['backup', 'doctor'].flatMap((name) => [
+        `hawser-${name}.service`,
+        `hawser-${name}.timer`,
+      ]);
+      const paths = names.map((name) => join(folder, name));
+      for (const [at, name] of names.entries()) {
+        const text = readFileSync(join(UNIT, '..', name), 'utf8');
+        writeFileSync(paths[at] ?? '', text.replace('/usr/local/sbin/hawser-run', process.execPath));
+      }
+      const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...paths], {
+        encoding: 'utf8',
+      });
+      expect(`${stdout}${stderr}`).to.equal('');
     });
 
     it('leaves the server little of the machine to do harm with', () => {

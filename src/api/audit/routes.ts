@@ -10,16 +10,25 @@ import { AuditEntry, AuditFilter } from './schemas.ts';
 export function auditRoutes(database: Database): Route[] {
   return [
     permitted(database, ['Audit'], 'audit.read').list('/api/v1/audit', {
-      ...operation('listAuditEntries', 'List entries of the audit trail, newest first'),
+      ...operation(
+        'listAuditEntries',
+        'List entries of the audit trail, newest first, or what follows an entry',
+      ),
       description:
         'One entry per change and per refused sign-in or registration. `from` and `to` are both inclusive; `action` ' +
         'and `resourceType` are matched without regard to case, and one that does not exist matches nothing; ' +
         '`userId` is the id of who acted. No route changes or deletes entries. Of a flood of refusals 100 per address and ' +
         'minute are recorded, the last of which says so; user names that do not exist never are, as people type ' +
-        'passwords there.',
+        'passwords there. With `after` the entries that were written after that one come, oldest first: whoever ' +
+        'remembers the id of the last entry, and asks again with it, misses none. `application/x-ndjson` has one entry ' +
+        'in each line.',
       query: AuditFilter,
       answer: { description: 'The entries that match', schema: AuditEntry },
       rows: ({ query }) => listEntries(database.read, query),
+      asLines: true,
+      // Retention deletes the oldest entries, so a place that was counted from them would move.
+      behind: ({ id }, { after }) => (after === undefined ? undefined : { after: id }),
+      problems: ['audit_gone'],
       whole: ({ query }) => allEntries(database.read, query),
       show: toAuditEntry,
     }),

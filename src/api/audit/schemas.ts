@@ -10,6 +10,9 @@ const TYPES = new Map(Object.values(AUDIT_ACTIONS).map((type) => [type.toLowerCa
 
 const IdInQuery = z.guid().transform((id) => id.toLowerCase());
 
+/** What `after` says for the beginning, where no entry goes before. */
+export const BEGINNING = '0';
+
 /** An action or type that does not exist is allowed, and matches nothing. */
 export const AuditFilter = historyFilter({
   action: z
@@ -22,6 +25,10 @@ export const AuditFilter = historyFilter({
     .optional(),
   resourceId: IdInQuery.optional(),
   userId: IdInQuery.optional(),
+  after: z
+    .union([z.literal(BEGINNING), IdInQuery], 'Not the id of an entry, nor 0 for the oldest that is kept')
+    .optional()
+    .meta({ description: 'Only what was written after this entry, oldest first; 0 begins with the oldest' }),
 });
 
 export const AuditEntry = z

@@ -1,6 +1,7 @@
 /** `/api/v1/auth`: sign-in, sign-out, who am I, change of password, personal access tokens. */
 
 import type { Database } from '../../db/database.ts';
+import { readFreeze } from '../../db/freeze.ts';
 import { json, noContent, redirect } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
@@ -8,6 +9,7 @@ import { sessionCookie } from '../../http/session-cookie.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Providers } from '../../security/openid/providers.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import { shownFreeze } from '../crud/freeze.ts';
 import { operation, ResourceRoutes } from '../crud/routes.ts';
 import { accountTokenRoutes } from './account-tokens.ts';
 import { changePassword } from './change-password.ts';
@@ -108,13 +110,15 @@ function meRoute({ database }: AuthOptions): Route {
   return new ResourceRoutes(database, { tags: TAGS, access }).get('/api/v1/auth/me', {
     ...operation('getCurrentUser', 'Who the caller is and what the caller may do'),
     answer: { description: 'The caller', schema: Me },
-    async handle({ principal }) {
+    async handle({ principal, facts }) {
       const { userId, username, email, accountType } = principal;
       const { authProvider, authMethod, requirePasswordChange } = principal;
       const { roles, groups } = await listMemberships(database.read, userId);
       const permissions = [...principal.permissions].sort();
       const who = { userId, username, email, accountType, roles, groups, permissions };
-      return { ...who, authProvider, authMethod, requirePasswordChange };
+      const found = await readFreeze(database.read, facts.now);
+      const freeze = found && shownFreeze(found);
+      return { ...who, authProvider, authMethod, requirePasswordChange, freeze };
     },
   });
 }

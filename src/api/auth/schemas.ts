@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { PASSWORD_MAX } from '../../domain/password-rules.ts';
 import { TOKEN_SCOPES } from '../../domain/permissions.ts';
 import { Id, Instant, Timestamp } from '../../http/schemas.ts';
+import { FreezeInForce } from '../crud/freeze.ts';
 
 /** Any text that is short enough to be hashed. The rules for new passwords are in domain/password-rules.ts. */
 const AnyPassword = z.string().min(1).max(1_024);
@@ -40,6 +41,9 @@ export const Me = z
       .meta({ description: 'The provider of the session; `Local` for a password, and for a token' }),
     authMethod: z.enum(['Session', 'Token']),
     requirePasswordChange,
+    freeze: FreezeInForce.nullable().meta({
+      description: 'Until when nobody may change what nodes get; null while everybody may who has the rights',
+    }),
   })
   .meta({
     id: 'CurrentUser',
@@ -53,6 +57,7 @@ export const Me = z
         authProvider: 'Local',
         authMethod: 'Token',
         requirePasswordChange: false,
+        freeze: null,
       },
     ],
   });

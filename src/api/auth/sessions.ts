@@ -12,9 +12,17 @@ import type { Log } from '../../lib/log.ts';
 import { sourceOf } from '../../lib/source-address.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { SESSION_LIFETIME } from '../../security/identify.ts';
-import { verifyPassword } from '../../security/passwords.ts';
+import { checkPassword } from '../../security/passwords.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { deleteSession, findAccount, findAccountByName, insertSession, setAttemptState } from './queries.ts';
+import {
+  deleteSession,
+  findAccount,
+  findAccountByName,
+  hasImportedPasswords,
+  insertSession,
+  replaceHash,
+  setAttemptState,
+} from './queries.ts';
 import { throttle } from './throttle.ts';
 
 const MAX_FAILURES = 5;
@@ -32,6 +40,13 @@ export interface SignInTools {
 
 type Account = NonNullable<Awaited<ReturnType<typeof findAccount>>>;
 
+interface Credentials {
+  username: string;
+  password: string;
+}
+
+type Outcome = { account: Account; sessionSecret: string } | { refusal: string };
+
 /**
  * Checks a user name and password and opens a session. Each attempt that is not throttled leaves one entry in the
  * audit trail, whether there is such a user or not.
@@ -41,7 +56,7 @@ type Account = NonNullable<Awaited<ReturnType<typeof findAccount>>>;
 export async function signIn(
   tools: SignInTools,
   actor: Actor,
-  { username, password }: { username: string; password: string },
+  credentials: Credentials,
 ): Promise<{ account: Account; sessionSecret: string }> {
   const { database, log, onSignIn } = tools;
   const { address, at: now } = actor;
@@ -52,15 +67,37 @@ export async function signIn(
     onSignIn('too many attempts');
     throw error;
   });
+  let outcome: Outcome | null = null;
+  while (outcome === null) outcome = await attempt(tools, actor, { ...credentials, source });
+  onSignIn('refusal' in outcome ? outcome.refusal : null);
+  if ('account' in outcome) return outcome;
+  log.info({ reason: outcome.refusal, address }, 'sign-in refused');
+  throw unauthenticated('The user name or the password is wrong', 'invalid_credentials');
+}
+
+/**
+ * Checks the password and opens the session.
+ * @returns null where the password is right, but its hash from another server was replaced meanwhile by another sign-in.
+ *   Then it is to be checked again, because somebody may as well have changed the password.
+ */
+async function attempt(
+  tools: SignInTools,
+  actor: Actor,
+  { username, password, source }: Credentials & { source: string },
+): Promise<Outcome | null> {
+  const { database } = tools;
+  const { at: now } = actor;
+  const mayBeImported = await hasImportedPasswords(database.read);
   const found = await findAccountByName(database.read, username);
   const hash = found?.password_hash ?? null;
-  const matches = await verifyPassword(password, hash, source).catch((error: unknown) =>
-    refuseUnchecked(tools, actor, error),
+  const { matches, replacement } = await checkPassword(password, hash, { source, mayBeImported }).catch(
+    (error: unknown) => refuseUnchecked(tools, actor, error),
   );
   const sessionSecret = newSecret();
-  const outcome = await database.write.transaction().execute(async (trx) => {
+  return database.write.transaction().execute(async (trx) => {
     // The account is read again: another attempt may have locked it meanwhile.
     const account = found && (await findAccount(trx, found.id));
+    if (replacement !== null && account && account.password_hash !== hash) return null;
     const refusal = await refusalOf(trx, account, { matches, hash, now });
     if (refusal !== null || !account) {
       const reason = refusal ?? 'unknown user';
@@ -68,16 +105,13 @@ export async function signIn(
       return { refusal: reason };
     }
     await setAttemptState(trx, account.id, { failures: 0, lockoutEnd: null });
+    if (replacement !== null) await replaceHash(trx, account.id, { before: hash, after: replacement });
     const session = { secret: sessionSecret, userId: account.id, now, expiresAt: now + SESSION_LIFETIME };
     await insertSession(trx, session);
     const user = { ...actor, type: 'User' as const, id: account.id, name: account.username };
     await recordAudit(trx, user, { action: 'session.created', resourceId: account.id });
-    return { account };
+    return { account, sessionSecret };
   });
-  onSignIn(outcome.refusal ?? null);
-  if (outcome.account) return { account: outcome.account, sessionSecret };
-  log.info({ reason: outcome.refusal, address }, 'sign-in refused');
-  throw unauthenticated('The user name or the password is wrong', 'invalid_credentials');
 }
 
 /** Refuses an attempt because too many wait. Its password was not checked, so nothing is counted against the account. */

@@ -89,6 +89,7 @@ export function compositeRoutes(tools: CompositeTools & EffectTools): Route[] {
     }),
     managing.delete('/api/v1/composite-configurations/{name}', {
       id: 'deleteComposite',
+      changesNodes: true,
       summary: 'Delete a composite configuration with all its versions',
       answer: { description: 'The composite is gone' },
       problems: ['in_use', ...WRITING_REPOSITORIES],
@@ -157,6 +158,7 @@ function versionRoutes(tools: CompositeTools & EffectTools): Route[] {
     checkRoute(tools, reading),
     modifying.update('/api/v1/composite-configurations/{name}/versions/{version}/publish', {
       id: 'publishCompositeVersion',
+      changesNodes: true,
       represents: '/api/v1/composite-configurations/{name}/versions/{version}',
       summary: 'Publish a draft; nodes get it at their next poll',
       body: PUBLISHING,

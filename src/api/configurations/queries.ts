@@ -1,17 +1,24 @@
 /** Reads and writes of what configurations set for themselves. */
 
 import type { Db } from '../../db/database.ts';
+import type { AuditAction } from '../../domain/audit-actions.ts';
+import { changedMembers } from '../../domain/changed-members.ts';
 import type { OwnRetention } from '../../domain/retention-plan.ts';
 import {
   type EffectiveValidation,
   effectiveValidation,
   type ValidationOverrides,
 } from '../../domain/server-settings.ts';
+import type { GrantedResource } from '../../security/access.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
 import { toBoolean, toRetention } from '../../versions/rows.ts';
 import { readValidationSettings } from '../settings/queries.ts';
 
 /** What a configuration sets for itself. Null stands for what is inherited. */
 export type OwnSettings = ValidationOverrides & OwnRetention;
+
+/** The members to be set. One that is undefined stays as it is. */
+export type OwnChange = { [K in keyof OwnSettings]?: OwnSettings[K] | undefined };
 
 const NOTHING_OWN: OwnSettings = {
   requireSemVer: null,
@@ -33,12 +40,21 @@ export async function findOwnSettings(db: Db, configurationId: string): Promise<
   return { requireSemVer: toBoolean(require_semver), parameterValidationMode, ...toRetention(row) };
 }
 
-/** Sets the members that are given. There must be at least one. Null makes a member inherited again. */
-export async function saveOwnSettings(
-  db: Db,
-  configurationId: string,
-  change: { [K in keyof OwnSettings]?: OwnSettings[K] | undefined },
+/** Saves the members that differ, with an entry in the audit trail. Null makes a member inherited again. */
+export async function changeOwnSettings(
+  trx: Db,
+  actor: Actor,
+  { id, name }: Pick<GrantedResource, 'id' | 'name'>,
+  { action, change }: { action: AuditAction; change: OwnChange },
 ): Promise<void> {
+  const changes = changedMembers(await findOwnSettings(trx, id), change);
+  if (changes === null) return;
+  await saveOwnSettings(trx, id, change);
+  await recordAudit(trx, actor, { action, resourceId: id, details: { name, ...changes } });
+}
+
+/** Sets the members that are given. There must be at least one. */
+async function saveOwnSettings(db: Db, configurationId: string, change: OwnChange): Promise<void> {
   // A member that is undefined stays as it is. In a new row it becomes null.
   const columns = {
     require_semver: toFlag(change.requireSemVer),

@@ -75,6 +75,7 @@ export function configurationRoutes(options: ConfigurationRouteOptions): Route[]
       summary: 'Change description or server-managed parameters',
       description: 'Server-managed parameters stay on while any scope has a published parameter file.',
       body: { kind: 'json', schema: ConfigurationChange },
+      changesNodes: ({ body }) => body.useServerManagedParameters !== undefined,
       answer: { description: 'The configuration as it is now', schema: ConfigurationView },
       problems: ['reserved_path', 'in_use', ...READING_REPOSITORIES],
       async handle({ caller, resource, body }) {
@@ -84,6 +85,7 @@ export function configurationRoutes(options: ConfigurationRouteOptions): Route[]
     }),
     managing.delete('/api/v1/configurations/{name}', {
       id: 'deleteConfiguration',
+      changesNodes: true,
       summary: 'Delete a configuration with all its versions and parameters',
       answer: { description: 'The configuration is gone' },
       problems: ['in_use', ...WRITING_REPOSITORIES],

@@ -2,21 +2,18 @@
 
 import type { ZodType, z } from 'zod';
 import type { Database, Db } from '../../db/database.ts';
-import { changedMembers } from '../../domain/changed-members.ts';
 import type { ProblemName } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { conflict } from '../../lib/errors.ts';
 import type { GrantedResource } from '../../security/access.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
+import type { Actor } from '../../security/audit.ts';
 import { requireRow } from '../../versions/rows.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
 import { readValidationSettings } from '../settings/queries.ts';
-import { findOwnSettings, type OwnSettings, readEffectiveSettings, saveOwnSettings } from './queries.ts';
+import { changeOwnSettings, findOwnSettings, type OwnChange, readEffectiveSettings } from './queries.ts';
 import { RetentionChange, RetentionView, SettingsChange, SettingsView } from './schemas.ts';
 
 const TAGS = ['Configuration settings'];
-
-type OwnChange = { [K in keyof OwnSettings]?: OwnSettings[K] | undefined };
 
 interface Overrides<C> {
   /** The noun of the operation ids. */
@@ -69,12 +66,7 @@ function overrideRoutes<C extends OwnChange>(
     // The configuration may have been deleted since access was checked.
     await requireRow(trx, 'configurations', id);
     await rules.requireAllowed?.(trx, change);
-    const changes = changedMembers(await findOwnSettings(trx, id), change);
-    if (changes !== null) {
-      await saveOwnSettings(trx, id, change);
-      const details = { name, ...changes };
-      await recordAudit(trx, actor, { action: rules.action, resourceId: id, details });
-    }
+    await changeOwnSettings(trx, actor, { id, name }, { action: rules.action, change });
     return read(trx, id);
   };
   return [

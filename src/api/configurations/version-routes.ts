@@ -142,6 +142,7 @@ function checkRoute(tools: ConfigurationTools, reading: GrantedRoutes): Route {
 function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Route {
   return modifying.own('PUT', '/api/v1/configurations/{name}/versions/{version}/publish', {
     id: 'publishConfigurationVersion',
+    changesNodes: true,
     represents: '/api/v1/configurations/{name}/versions/{version}',
     summary: 'Publish a draft; nodes get it at their next poll',
     description:

@@ -5,7 +5,7 @@ import type { Db } from '../../db/database.ts';
 import type { Schema } from '../../db/schema.ts';
 import type { AuditAction } from '../../domain/audit-actions.ts';
 import { invalid } from '../../lib/errors.ts';
-import { recordAudit } from '../../security/audit.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
 import { keepingAnAdministrator } from '../../security/delegation.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import type { Caller } from './routes.ts';
@@ -106,8 +106,8 @@ export class JoinTable<T extends keyof typeof MEMBERS> {
     ownerId: string,
     ids: readonly string[],
   ): Promise<Selectable<Schema[T]>[]> {
-    const { owner, action, requireOwn } = this.options;
-    const before: { name?: string; username?: string } = await owner.table.require(trx, ownerId);
+    const { owner, requireOwn } = this.options;
+    await owner.table.require(trx, ownerId);
     const wanted = await this.requireKnown(trx, ids);
     const current = await this.names(trx, ownerId);
     const added = without(wanted, current);
@@ -118,12 +118,30 @@ export class JoinTable<T extends keyof typeof MEMBERS> {
         await this.remove(trx, ownerId, [...removed.keys()]);
         await this.add(trx, ownerId, [...added.keys()]);
       });
-      await owner.table.update(trx, ownerId, { modified_at: actor.at });
-      const changes = { added: [...added.values()], removed: [...removed.values()] };
-      const details = { [owner.name]: before[owner.name], ...changes };
-      await recordAudit(trx, actor, { action, resourceId: ownerId, details });
+      await this.recordChange(trx, actor, ownerId, { added, removed });
     }
     return this.list(trx, ownerId);
+  }
+
+  /** Adds what is not in the owner's set, in nobody's name. @throws HawserError not_found, validation_failed as `replace` */
+  async join(trx: Db, actor: Actor, ownerId: string, ids: readonly string[]): Promise<void> {
+    const added = without(await this.requireKnown(trx, ids), await this.names(trx, ownerId));
+    await this.add(trx, ownerId, [...added.keys()]);
+    await this.recordChange(trx, actor, ownerId, { added, removed: new Map() });
+  }
+
+  private async recordChange(
+    trx: Db,
+    actor: Actor,
+    ownerId: string,
+    { added, removed }: { added: Names; removed: Names },
+  ): Promise<void> {
+    const { owner, action } = this.options;
+    const row: { name?: string; username?: string } = await owner.table.require(trx, ownerId);
+    await owner.table.update(trx, ownerId, { modified_at: actor.at });
+    const changes = { added: [...added.values()], removed: [...removed.values()] };
+    const details = { [owner.name]: row[owner.name], ...changes };
+    await recordAudit(trx, actor, { action, resourceId: ownerId, details });
   }
 
   private async remove(db: Db, ownerId: string, ids: readonly string[]): Promise<void> {

@@ -14,7 +14,7 @@
 import { z } from 'zod';
 import type { Database, Db } from '../../db/database.ts';
 import type { Permission } from '../../domain/permissions.ts';
-import { type Answer, created, json, noContent, page } from '../../http/answer.ts';
+import { type Answer, created, JSON_LINES, json, noContent, page, pageOfLines } from '../../http/answer.ts';
 import { CSV, csvAnswer } from '../../http/csv.ts';
 import {
   type AnswerSpec,
@@ -92,22 +92,30 @@ export class ResourceRoutes<A extends Access> {
        */
       whole?(input: Input<A, P, Q, undefined>): Awaitable<AsyncIterable<readonly R[]>>;
       show(row: R, input: Input<A, P, Q, undefined>): unknown;
+      /** The page is also sent as JSON lines. */
+      asLines?: true;
+      /** The query's members for the page behind a row; undefined: the next page is found by `skip`. */
+      behind?(row: R, query: Q): Record<string, string> | undefined;
     },
   ): Route {
-    const { answer, rows, whole, show, ...given } = spec;
+    const { answer, rows, whole, show, asLines, behind, ...given } = spec;
     const declared = { query: Paging, ...given, ...(whole && { wholeAs: CSV }) } as unknown as typeof given;
-    const alternatives = whole && { alternatives: [CSV] };
+    const others = [...(whole ? [CSV] : []), ...(asLines ? [JSON_LINES] : [])];
+    const alternatives = others.length > 0 && { alternatives: others };
     return this.declare('GET', path, declared, {
       answers: { 200: { ...answer, schema: answer.schema?.array(), ...alternatives } as AnswerSpec },
       async handle(input) {
-        if (whole !== undefined && input.facts.preferred('application/json', CSV) === CSV)
+        const form = others.length > 0 ? input.facts.preferred('application/json', ...others) : null;
+        if (whole !== undefined && form === CSV)
           return csvAnswer(
             columnsOf(answer),
             shownSlices(await whole(input), (row) => show(row, input)),
           );
         const found = await rows(input);
         const items = await Promise.all(found.rows.map((row) => show(row, input)));
-        return page(items, found.total, input.query);
+        const last = found.rows.at(-1);
+        const next = last === undefined ? undefined : behind?.(last, input.query);
+        return (form === JSON_LINES ? pageOfLines : page)(items, found.total, { ...input.query, next });
       },
     });
   }

@@ -77,6 +77,7 @@ export function withdrawRoutes(
   return [
     managing.update(path, {
       id: ids.withdraw,
+      changesNodes: ({ query }) => query.dryRun !== true,
       represents,
       summary: 'Withdraw a published version; nodes get the next that fits at their next poll',
       description:
@@ -104,6 +105,7 @@ export function withdrawRoutes(
     }),
     managing.delete(path, {
       id: ids.offer,
+      changesNodes: true,
       represents,
       summary: 'Offer a withdrawn version again',
       answer: { description: 'The version is offered again' },

@@ -1,5 +1,6 @@
 /** Carries out what a push asks for, by the functions and rules of the API's own deeds. */
 
+import { unlessFrozen } from '../../db/freeze.ts';
 import type { PushRequest } from '../../git/push/push-request.ts';
 import type { RequestFacts } from '../../http/route.ts';
 import { conflict, invalid } from '../../lib/errors.ts';
@@ -85,21 +86,23 @@ export class PushDeeds {
     let judged: Compatibility = NOT_COMPARED;
     let tag: string | null = null;
     const upper = { has: (oid: string) => fresh.added.has(oid), read: (oid: string) => fresh.read(oid) };
-    await authorVersions(this.tools, targetOf(call), async (author, row) => {
-      // The upload may have taken minutes, and the lock too.
-      await call.facts.reauthorize();
-      await fresh.findAgain();
-      const before = author.index().get(plan.version);
-      const site = author.under(upper);
-      const push = await this.judge({ call, author, row, site }, { plan, before, fresh });
-      if (isPublished) {
-        judged = await this.judgePublish({ call, row, site }, plan, push);
-        const [blocker] = judged.blockers;
-        if (blocker !== undefined) throw blocker;
-      }
-      const made = await author.takePush(takenPush(call, { plan, before, push, fresh }));
-      tag = author.index().get(made.version)?.oid ?? null;
-    });
+    const take = () =>
+      authorVersions(this.tools, targetOf(call), async (author, row) => {
+        // The upload may have taken minutes, and the lock too.
+        await call.facts.reauthorize();
+        await fresh.findAgain();
+        const before = author.index().get(plan.version);
+        const site = author.under(upper);
+        const push = await this.judge({ call, author, row, site }, { plan, before, fresh });
+        if (isPublished) {
+          judged = await this.judgePublish({ call, row, site }, plan, push);
+          const [blocker] = judged.blockers;
+          if (blocker !== undefined) throw blocker;
+        }
+        const made = await author.takePush(takenPush(call, { plan, before, push, fresh }));
+        tag = author.index().get(made.version)?.oid ?? null;
+      });
+    await (isPublished ? unlessFrozen(this.tools.database, call.facts.now, take) : take());
     if (!isPublished) return { lines: [`draft/${plan.version} is there; publish it with its tag.`] };
     const nodes = await this.orNull(() => this.countOffered(call, plan.version));
     const report = await this.orNull(() => judged.report());

@@ -6,7 +6,7 @@ import type { GroupsTable } from '../../db/schema.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import { nameKey } from '../../domain/names.ts';
 import { newId } from '../../lib/ids.ts';
-import { recordAudit } from '../../security/audit.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
 import { keepingAnAdministrator, requireOwnGroup } from '../../security/delegation.ts';
 import type { Caller } from '../crud/routes.ts';
 import { GROUP_MEMBERS, GROUP_ROLES, GROUPS, MAPPINGS, type MappingRow, namedMappings } from './queries.ts';
@@ -15,12 +15,13 @@ import type { GroupContent, NewExternalMapping } from './schemas.ts';
 /** @throws HawserError `name_taken` */
 export async function createGroup(
   trx: Db,
-  { actor }: Caller,
+  { actor }: Pick<Caller, 'actor'>,
   content: GroupContent,
+  id = newId(),
 ): Promise<Selectable<GroupsTable>> {
   const { name, description } = content;
   const times = { created_at: actor.at, modified_at: actor.at };
-  const row = await GROUPS.insert(trx, { id: newId(), name, name_key: nameKey(name), description, ...times });
+  const row = await GROUPS.insert(trx, { id, name, name_key: nameKey(name), description, ...times });
   await recordAudit(trx, actor, { action: 'group.created', resourceId: row.id, details: content });
   return row;
 }
@@ -56,12 +57,23 @@ export async function deleteGroup(trx: Db, { actor }: Caller, id: string): Promi
 export async function createMapping(
   trx: Db,
   { principal, actor }: Caller,
+  mapping: NewExternalMapping,
+): Promise<MappingRow> {
+  await GROUPS.require(trx, mapping.groupId);
+  await requireOwnGroup(trx, principal, mapping.groupId);
+  return insertMapping(trx, actor, mapping);
+}
+
+/** Adds the mapping and its entry in the audit trail. @throws HawserError not_found, `mapping_exists` */
+export async function insertMapping(
+  trx: Db,
+  actor: Actor,
   { provider, externalGroupId, externalGroupName, groupId }: NewExternalMapping,
+  id = newId(),
 ): Promise<MappingRow> {
   const { name } = await GROUPS.require(trx, groupId);
-  await requireOwnGroup(trx, principal, groupId);
   const row = await MAPPINGS.insert(trx, {
-    id: newId(),
+    id,
     provider,
     external_group_id: externalGroupId,
     external_group_name: externalGroupName,

@@ -2,12 +2,14 @@
 
 import { z } from 'zod';
 import type { Database } from '../../db/database.ts';
+import { readFreeze } from '../../db/freeze.ts';
 import { type Answer, json } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
 import { Timestamp } from '../../http/schemas.ts';
-import { toTimestamp } from '../../lib/clock.ts';
+import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { GitStore } from '../../versions/store.ts';
+import { isDamage } from '../../versions/types.ts';
 
 const Readiness = z
   .object({
@@ -21,6 +23,10 @@ const Readiness = z
           'all others are served',
       }),
     }),
+    frozenUntil: Timestamp.nullable().meta({
+      description:
+        'Until when nobody may change what nodes get; null without a freeze, and where it cannot be read',
+    }),
   })
   .meta({
     id: 'Readiness',
@@ -29,6 +35,7 @@ const Readiness = z
         status: 'Ready',
         timestamp: '2026-11-20T09:08:00.000Z',
         checks: { database: 'Ok', repositories: 'Ok' },
+        frozenUntil: null,
       },
     ],
   });
@@ -74,7 +81,11 @@ export function healthRoutes(database: Database, store: GitStore, log: Log): Rou
         };
         const ready = Object.values(checks).every((result) => result !== 'Failed');
         const status = ready ? 'Ready' : 'Unready';
-        const answer = uncached(json({ status, timestamp: toTimestamp(now), checks }));
+        // Anybody may ask, so the reason is not told here. A freeze is no fault, and neither is what cannot be told of it.
+        const isReadable = checks.database !== 'Failed';
+        const freeze = isReadable ? await readFreeze(database.read, now).catch(() => null) : null;
+        const frozenUntil = toOptionalTimestamp(freeze?.until ?? null);
+        const answer = uncached(json({ status, timestamp: toTimestamp(now), checks, frozenUntil }));
         return { ...answer, status: ready ? 200 : 503 };
       },
     }),
@@ -110,11 +121,19 @@ async function checkRepositories(store: GitStore, log: Log): Promise<string> {
   for (const { repository } of missing.slice(0, SHOWN_PROBLEMS)) {
     await store.versions(repository).catch(() => undefined);
   }
-  const problems = store.problems();
+  // Damage comes first: where somebody has made a wrong tag, the repository is whole.
+  const problems = [...store.problems()].sort(
+    (one, other) => Number(isDamage(other)) - Number(isDamage(one)),
+  );
   const fault = await store.writeFault();
   if (problems.length === 0 && fault === null) return listed;
-  const shown = problems.slice(0, SHOWN_PROBLEMS).map(({ repository, ref, reason }) => {
-    return [`${repository.kind}/${repository.name}`, ref, `(${reason})`]
+  const shown = problems.slice(0, SHOWN_PROBLEMS).map((problem) => {
+    const { repository, ref, reason } = problem;
+    return [
+      `${repository.kind}/${repository.name}`,
+      ref,
+      `(${isDamage(problem) ? '' : 'no version: '}${reason})`,
+    ]
       .filter((part) => part !== '')
       .join(' ');
   });

@@ -13,6 +13,7 @@ import type {
   FleetFacts,
   NodeCount,
 } from '../../lib/metrics/fleet-metrics.ts';
+import { countAwaiting } from '../../security/awaiting-certificates.ts';
 import { stalenessRule, TimeCounts } from '../nodes/queries.ts';
 
 type Counts = Pick<FleetFacts, 'stale' | 'certificates' | 'countedAt'>;
@@ -36,6 +37,7 @@ export class FleetReader {
     return {
       nodes: await countNodesByStatus(read),
       running: await countByEvidence(read),
+      awaiting: await countAwaiting(read),
       generation: await readGeneration(read),
       cleanups: await listLastCleanups(read),
       ...(await this.currentCounts(now)),

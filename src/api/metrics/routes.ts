@@ -3,12 +3,12 @@
 import type { Database } from '../../db/database.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { Metrics, MetricsOfProcess } from '../../lib/metrics/metrics.ts';
+import { readRunRecord } from '../../lib/run-record.ts';
 import { FleetReader } from './fleet.ts';
 
 /** @param readOthers reads what the other processes of this server have counted */
 export function metricsRoutes(
-  database: Database,
-  metrics: Metrics,
+  { database, metrics, dataDir }: { database: Database; metrics: Metrics; dataDir: string },
   readOthers: () => Promise<readonly MetricsOfProcess[]>,
 ): Route[] {
   const fleet = new FleetReader(database);
@@ -32,6 +32,8 @@ export function metricsRoutes(
       },
       async handle({ facts }) {
         metrics.fleet.show(await fleet.read(facts.now));
+        const [backup, doctor] = [readRunRecord(dataDir, 'backup'), readRunRecord(dataDir, 'doctor')];
+        metrics.runs.show({ backup: await backup, doctor: await doctor }, facts.now);
         const headers = { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' };
         return { status: 200, headers, body: await metrics.text(await readOthers()) };
       },

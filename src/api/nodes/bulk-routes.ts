@@ -11,6 +11,7 @@ export function bulkRoute(tools: BulkTools): Route {
   const access = { kind: 'action', permissions: PERMISSION_OF } as const;
   return new ResourceRoutes(tools.database, { tags: ['Nodes'], access }).update('/api/v1/nodes/bulk', {
     ...operation('changeNodesInBulk', 'Do one thing to many nodes'),
+    changesNodes: true,
     method: 'POST',
     description:
       '`Assign` takes the members of PUT `/nodes/{nodeId}/configuration` and needs Read on the configuration or ' +

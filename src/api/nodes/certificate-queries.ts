@@ -2,6 +2,7 @@
 
 import type { Db } from '../../db/database.ts';
 import { conflict } from '../../lib/errors.ts';
+import { isAwaiting } from '../../security/awaiting-certificates.ts';
 import { insertCertificate, type PinnedCertificate } from '../../security/pending-certificates.ts';
 
 /** The thumbprint is a SHA-1 where the certificate was announced by it. `notBefore` is 0 where it is not known. */
@@ -12,7 +13,7 @@ type Thumbprints = Pick<CertificateRow, 'thumbprint' | 'sha1Thumbprint'>;
 /**
  * Asks who holds the certificate as their current one.
  * @param nodeId undefined for a node that is not known yet
- * @returns whether the node itself holds it
+ * @returns whether the node itself holds it, and not only awaits it
  * @throws HawserError conflict `certificate_in_use` where another node holds it
  */
 export async function requireOwnOrFree(
@@ -23,14 +24,14 @@ export async function requireOwnOrFree(
   const sha1 = sha1Thumbprint ?? thumbprint;
   const rows = await db
     .selectFrom('node_certificates')
-    .select('node_id')
+    .select(['node_id', 'state', 'thumbprint', 'sha1_thumbprint'])
     .where((of) => of.or([of('thumbprint', 'in', [thumbprint, sha1]), of('sha1_thumbprint', '=', sha1)]))
     .where('state', '=', 'current')
     .execute();
   if (rows.some((row) => row.node_id !== nodeId)) {
     throw conflict('certificate_in_use', 'Another node holds this certificate');
   }
-  return rows.length > 0;
+  return rows.some((row) => !isAwaiting(row));
 }
 
 /** Whether the node has announced the certificate, and the end that it announced has not come yet. */

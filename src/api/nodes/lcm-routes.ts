@@ -36,6 +36,8 @@ function reportingRoutes(database: Database): Route[] {
       description: 'Each call is an event of the history, also one that says the same again.',
       body: { kind: 'json', schema: LcmStatusChange },
       answer: { description: 'Noted, as an event of the history too' },
+      // Each node says it several times a run.
+      logLevel: 'debug',
       handle: ({ node: { nodeId }, body: { lcmStatus }, facts: { now } }) =>
         writer.submit({ nodeId, lcmStatus, now }),
     }),
@@ -72,6 +74,7 @@ function configRoutes(database: Database): Route[] {
     }),
     permitted(database, TAGS, 'nodes.write').update(path, {
       ...operation('setNodeLcmConfig', 'Set what the LCM of a node is to do'),
+      changesNodes: true,
       description: 'Null or absent leaves it to the defaults of the server.',
       params: idsInPath('nodeId'),
       body: { kind: 'json', schema: LcmConfigChange },

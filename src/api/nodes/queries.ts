@@ -1,9 +1,10 @@
 /** Reads and writes of nodes, their assignments and the history of their state. */
 
-import { sql } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
+import type { NodeTables } from '../../db/node-tables.ts';
 import { notFound } from '../../lib/errors.ts';
 import { newestFirst, within } from '../crud/history.ts';
 import { pageOf } from '../crud/rows.ts';
@@ -23,13 +24,18 @@ export interface ReportedSettings {
   report_compliance?: number | null;
 }
 
+/** What is known of a node that comes from another server. */
+export type KnownNode = Partial<
+  Omit<Insertable<NodeTables['nodes']>, 'id' | 'fqdn' | 'number' | 'cell_id' | 'certificate_end'>
+>;
+
 export function findNodeByFqdn(db: Db, fqdn: string) {
   return db.selectFrom('nodes').select('id').where('fqdn', '=', fqdn).executeTakeFirst();
 }
 
 export async function insertNode(
   db: Db,
-  node: { id: string; fqdn: string; now: number; settings: ReportedSettings },
+  node: { id: string; fqdn: string; now: number; settings: ReportedSettings | KnownNode },
 ): Promise<void> {
   await db
     .insertInto('nodes')

@@ -11,6 +11,7 @@ import { newId } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import { sourceOf } from '../../lib/source-address.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
+import { bindWithin, type ShownCertificate } from '../../security/awaiting-certificates.ts';
 import type { KeyedCertificate } from '../../security/certificate-authority.ts';
 import { pinCertificate } from '../../security/pending-certificates.ts';
 import { certificateMaker } from '../../security/tls-files.ts';
@@ -26,7 +27,7 @@ export interface RegistrationRequest {
   /** A PKCS#10 request in PEM, for which the built-in CA issues the certificate. */
   csr: string | null;
   /** The certificate of the connection, and whether it chains to the configured node CA. */
-  certificate: (CertificateRow & { isTrusted: boolean }) | null;
+  certificate: (ShownCertificate & { isTrusted: boolean }) | null;
   actor: Actor;
 }
 
@@ -67,7 +68,8 @@ export async function registerNode(
   }
 }
 
-function faultOfName(name: string): string {
+/** Why the name is no host name, as a sentence. */
+export function faultOfName(name: string): string {
   const rule = 'Not a host name: labels of letters, digits, hyphens and underscores, with dots between them';
   const isAscii = /^\p{ASCII}*$/u.test(name);
   return isAscii ? rule : 'Not a host name in ASCII: write it in punycode, such as xn--bcher-kva.example';
@@ -136,7 +138,12 @@ async function storeRegistration(
   const known = await findNodeByFqdn(trx, fqdn);
   const isOwn = await requireOwnOrFree(trx, known?.id, certificate);
   // A node that has announced this certificate for its rotation is recognised by it too.
-  if (known && (isOwn || (await hasAnnounced(trx, known.id, certificate, actor.at)))) {
+  const isKnown =
+    known !== undefined &&
+    (isOwn ||
+      (await hasAnnounced(trx, known.id, certificate, actor.at)) ||
+      (await bindShown(trx, known.id, request)));
+  if (known && isKnown) {
     await updateReported(trx, known.id, settings);
     return known.id;
   }
@@ -152,6 +159,17 @@ async function storeRegistration(
   const action = known ? 'node.reregistered' : 'node.registered';
   await recordAudit(trx, actor, { action, resourceId: nodeId, details });
   return nodeId;
+}
+
+/** A node that came from another server may register before it calls, and then this is its first call. */
+async function bindShown(
+  trx: Db,
+  nodeId: string,
+  { csr, certificate, actor: { requestId, address, at: now } }: RegistrationRequest,
+): Promise<boolean> {
+  // With a request for a certificate the node asks for another one than it has.
+  if (csr !== null || certificate === null) return false;
+  return bindWithin(trx, nodeId, certificate, { requestId, address, now });
 }
 
 async function requireUsableKey(db: Db, request: RegistrationRequest): Promise<RegistrationKeyRow> {

@@ -142,6 +142,7 @@ function assignmentRoutes(tools: AssignmentTools): Route[] {
   return [
     assignments.act('/api/v1/nodes/{nodeId}/configuration', {
       ...operation('assignNodeConfiguration', 'Assign a configuration to a node'),
+      changesNodes: true,
       method: 'PUT',
       description:
         'The caller also needs Read on the configuration or composite. With `version` the node gets exactly that ' +
@@ -154,6 +155,7 @@ function assignmentRoutes(tools: AssignmentTools): Route[] {
     }),
     assignments.delete('/api/v1/nodes/{nodeId}/configuration', {
       ...operation('unassignNodeConfiguration', 'Take the configuration from a node'),
+      changesNodes: true,
       params: idsInPath('nodeId'),
       answer: { description: 'Nothing is assigned any more' },
       change: (trx, { caller, params }) => unassignConfiguration(trx, caller.actor, params.nodeId),
@@ -177,6 +179,7 @@ export function tagRoutes(database: Database): Route[] {
     }),
     tags.create('/api/v1/nodes/{nodeId}/tags', {
       ...operation('tagNode', 'Tag a node with a scope value'),
+      changesNodes: true,
       params: idsInPath('nodeId'),
       body: { kind: 'json', schema: NewTag },
       answer: { description: 'The tag', schema: NodeTag },
@@ -187,6 +190,7 @@ export function tagRoutes(database: Database): Route[] {
     }),
     tags.delete('/api/v1/nodes/{nodeId}/tags/{scopeValueId}', {
       ...operation('untagNode', 'Take a tag from a node'),
+      changesNodes: true,
       params: idsInPath('nodeId', 'scopeValueId'),
       answer: { description: 'The node has the tag no longer' },
       change: (trx, { caller, params }) => untagNode(trx, caller.actor, params),

@@ -243,13 +243,16 @@ export const NodeTag = z
   })
   .meta({ id: 'NodeTag', examples: [TAG] });
 
+const AWAITING = 'SHA-1, upper-case hex, while a node of another server has not called yet; null afterwards';
+
 export const NodeDetails = z
   .object({
     ...nodeSummary,
     certificate: z.object({
-      thumbprint: z.string().meta({ description: 'SHA-256, upper-case hex' }),
+      thumbprint: z.string().nullable().meta({ description: 'SHA-256, upper-case hex; null while awaiting' }),
+      awaiting: z.string().nullable().meta({ description: AWAITING }),
       subject: z.string(),
-      notBefore: Timestamp,
+      notBefore: Timestamp.nullable().meta({ description: 'Null while awaiting' }),
       notAfter: Timestamp,
       pendingThumbprint: z
         .string()
@@ -270,6 +273,7 @@ export const NodeDetails = z
         ...SUMMARY,
         certificate: {
           thumbprint: '9F86D081884C7D659A2FEAA0C55AD015A3BF4F1B2B0B822CD15D6C15B0F00A08',
+          awaiting: null,
           subject: 'CN=web-01.example.com',
           notBefore: '2026-11-02T07:00:00.000Z',
           notAfter: '2027-11-02T07:00:00.000Z',

@@ -5,6 +5,7 @@ import type { Assignment } from '../../db/node-lookup.ts';
 import type { NodeCertificatesTable } from '../../db/node-tables.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { isWithdrawn } from '../../resolve/wanted-version.ts';
+import { isAwaiting } from '../../security/awaiting-certificates.ts';
 import type { VersionRef } from '../../versions/types.ts';
 import type { NodeRow, StatusEventRow } from './queries.ts';
 
@@ -31,10 +32,12 @@ export function toFlag(value: number | null): boolean | null {
 export function toCertificate(rows: readonly Selectable<NodeCertificatesTable>[], now: number) {
   const current = rows.find((row) => row.state === 'current');
   const pending = rows.find((row) => row.state === 'pending' && row.not_after > now);
+  const awaiting = current !== undefined && isAwaiting(current) ? current.thumbprint : null;
   return {
-    thumbprint: current?.thumbprint ?? '',
+    thumbprint: awaiting === null ? (current?.thumbprint ?? '') : null,
+    awaiting,
     subject: current?.subject ?? '',
-    notBefore: toTimestamp(current?.not_before ?? 0),
+    notBefore: awaiting === null ? toTimestamp(current?.not_before ?? 0) : null,
     notAfter: toTimestamp(current?.not_after ?? 0),
     pendingThumbprint: pending?.thumbprint ?? null,
   };

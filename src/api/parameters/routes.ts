@@ -46,6 +46,7 @@ export function parameterRoutes(tools: ParameterTools & { comparer: Comparer }):
     compareRoute(tools),
     modifying.update('/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}/publish', {
       id: 'publishParameterVersion',
+      changesNodes: true,
       represents: '/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}',
       summary: 'Publish a draft; nodes get it at their next poll',
       description: 'In mode Strict it is checked once more, as the schema may have changed since.',
@@ -134,6 +135,7 @@ function saveRoute(tools: ParameterTools, modifying: GrantedRoutes): Route {
 function uploadRoute(tools: ParameterTools, modifying: GrantedRoutes): Route {
   return modifying.own('POST', '/api/v1/configurations/{name}/parameters/parameter-files', {
     id: 'uploadParameterFile',
+    changesNodes: ({ body }) => body.publish === true,
     summary: 'Upload a parameter file as a draft, or publish it at once',
     description:
       'By the rules of the PUT of a draft; one that is there is given the content of the file, which is answered ' +

@@ -39,6 +39,8 @@ export function schemaRoutes(tools: SchemaTools): Route[] {
 function uploadRoute(tools: SchemaTools, modifying: GrantedRoutes): Route {
   return modifying.own('PUT', '/api/v1/configurations/{name}/parameters', {
     id: 'uploadParameterSchema',
+    // It counts at once, as a publishing does, also for a version that is published.
+    changesNodes: true,
     summary: 'Upload the schema of a version',
     description:
       'A document, YAML or JSON, whose `parameters` block defines the parameters as that of an entry point does; it ' +

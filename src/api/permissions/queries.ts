@@ -84,7 +84,7 @@ export async function saveGrant(
   db: Db,
   target: GrantTarget,
   holder: GrantHolder,
-  { level, grantedBy, now }: { level: GrantLevel; grantedBy: string; now: number },
+  { level, grantedBy, now }: { level: GrantLevel; grantedBy: string | null; now: number },
 ): Promise<void> {
   const key = keyOf(target, holder);
   const change = { level, granted_at: now, granted_by: grantedBy };

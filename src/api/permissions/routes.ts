@@ -7,7 +7,7 @@ import type { Route } from '../../http/route.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
 import type { GrantedResource } from '../../security/access.ts';
-import { recordAudit } from '../../security/audit.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
 import { type Caller, operation, ResourceRoutes } from '../crud/routes.ts';
 import { pageOf, pageOfList } from '../crud/rows.ts';
 import {
@@ -96,16 +96,22 @@ export function permissionRoutes(database: Database, on: GrantKind): Route[] {
 /** The thing that a grant is on. The access check has found it. */
 interface Target {
   on: GrantKind;
-  resource: GrantedResource;
+  resource: Pick<GrantedResource, 'id' | 'name'>;
+}
+
+/** Who grants. No user does it where the id is null. */
+interface Granter {
+  principal: { userId: string | null };
+  actor: Actor;
 }
 
 /**
  * Grants the level in place of an earlier one. To grant the same level again changes nothing.
  * @throws HawserError not_found for the principal, or when the resource has been deleted meanwhile
  */
-async function grantLevel(
+export async function grantLevel(
   trx: Db,
-  caller: Caller,
+  caller: Granter,
   { on, resource }: Target,
   { level, ...holder }: z.output<typeof NewGrant>,
 ): Promise<void> {
@@ -138,7 +144,7 @@ const noGrant = () => notFound('No such grant');
 
 function recordChange(
   trx: Db,
-  { actor }: Caller,
+  { actor }: Pick<Caller, 'actor'>,
   { on, resource }: Target,
   change: GrantHolder & { level: GrantLevel | null; before: GrantLevel | null },
 ): Promise<void> {

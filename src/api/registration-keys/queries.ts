@@ -1,9 +1,11 @@
 /** Reads and writes of registration keys. */
 
-import type { Selectable } from 'kysely';
+import type { Insertable, Selectable } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import type { RegistrationKeysTable } from '../../db/schema.ts';
+import { toTimestamp } from '../../lib/clock.ts';
 import { sha256Hex } from '../../lib/hash.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
 import { Table } from '../crud/rows.ts';
 
 export type RegistrationKeyRow = Selectable<RegistrationKeysTable>;
@@ -13,6 +15,20 @@ export const REGISTRATION_KEYS = new Table('registration_keys', {
   newestFirst: true,
   missing: 'No such registration key',
 });
+
+/** Adds the key and its entry in the audit trail. */
+export async function insertKey(
+  trx: Db,
+  actor: Actor,
+  key: Insertable<RegistrationKeysTable>,
+): Promise<RegistrationKeyRow> {
+  const row = await REGISTRATION_KEYS.insert(trx, key);
+  const { id: resourceId, description, max_uses: maxUses, expires_at } = row;
+  const allowReregistration = row.allow_reregistration === 1;
+  const details = { description, maxUses, allowReregistration, expiresAt: toTimestamp(expires_at) };
+  await recordAudit(trx, actor, { action: 'registration_key.created', resourceId, details });
+  return row;
+}
 
 export function findKeyBySecret(db: Db, secret: string): Promise<RegistrationKeyRow | undefined> {
   return db

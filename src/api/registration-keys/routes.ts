@@ -12,7 +12,7 @@ import { recordAudit } from '../../security/audit.ts';
 import { requireOwnTakeover } from '../../security/delegation.ts';
 import { type Caller, operation, permitted } from '../crud/routes.ts';
 import type { Joining } from './joining.ts';
-import { REGISTRATION_KEYS, type RegistrationKeyRow } from './queries.ts';
+import { insertKey, REGISTRATION_KEYS, type RegistrationKeyRow } from './queries.ts';
 import { NewRegistrationKey, RegistrationKey, RegistrationKeyChange } from './schemas.ts';
 
 const DEFAULT_LIFETIME = 7 * DAY;
@@ -67,7 +67,7 @@ async function createKey(trx: Db, { principal, actor }: Caller, body: NewRegistr
   if (expiry <= actor.at) throw invalidField('/expiresAt', 'This time has passed');
   if (allowReregistration) await requireOwnTakeover(trx, principal);
   const secret = newSecret('reg_');
-  const row = await REGISTRATION_KEYS.insert(trx, {
+  const row = await insertKey(trx, actor, {
     id: newId(),
     key_hash: sha256Hex(secret),
     key_prefix: secret.slice(0, SHOWN_CHARACTERS),
@@ -78,8 +78,6 @@ async function createKey(trx: Db, { principal, actor }: Caller, body: NewRegistr
     revoked_at: null,
     allow_reregistration: allowReregistration ? 1 : 0,
   });
-  const details = { description, maxUses, allowReregistration, expiresAt: toTimestamp(expiry) };
-  await recordAudit(trx, actor, { action: 'registration_key.created', resourceId: row.id, details });
   return { row, secret };
 }
 

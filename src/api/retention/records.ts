@@ -1,19 +1,16 @@
 /**
  * The cleanup of reports and status events: for each node it deletes those that are beyond the newest `keepCount` and
- * older than `keepDays`. Its transactions are so short that no writer waits for long, with pauses between them.
+ * older than `keepDays`.
  */
 
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Database, Db } from '../../db/database.ts';
-import { engineOf } from '../../db/engine-of.ts';
+import { reportBytes } from '../../db/report-bytes.ts';
 import { DAY } from '../../lib/clock.ts';
-import type { CleanupRun } from '../../versions/retention.ts';
-
-export type RecordTable = 'reports' | 'status_events';
-
-/** The columns that rise with the order of writing. */
-const KEYS = { reports: 'seq', status_events: 'id' } as const;
+import type { CleanupRun } from '../../versions/cleanup-run.ts';
+import { deleteInTurns, KEYS, moveToDeleted, type RecordTable } from './record-deletion.ts';
+import { fitReports, type Gone } from './report-size.ts';
 
 /** What is kept of a node's records: the newest, and all that are younger than so many days. */
 export interface RecordRule {
@@ -25,19 +22,17 @@ export interface RecordRule {
 const NODES_AT_ONCE = 20;
 /** The keys that are collected before their records are deleted. Sorting so many takes some 10 ms. */
 const KEYS_AT_ONCE = 100_000;
-/** Records per statement. A report may have megabytes, so the clock is read after a few of them. */
-const RECORDS_AT_ONCE = 10;
-/** Milliseconds after which a transaction begins no further statement. Its commit takes more time. */
-const BUDGET = 4;
-/** The pause between two transactions, in milliseconds. */
-const PAUSE = 5;
 
-/** @throws what ends the run: the signal's reason, or a fault of the database; what was deleted until then is gone */
+/**
+ * @param maxBytes what all reports may take; null where there is no limit
+ * @throws what ends the run: the signal's reason, or a fault of the database; what was deleted until then is gone
+ */
 export async function cleanRecords(
   database: Database,
   table: RecordTable,
   rule: RecordRule,
   run: CleanupRun,
+  maxBytes: number | null = null,
 ): Promise<void> {
   const cleanup = new RecordCleanup(database, table, rule, run);
   let nodeIds = await nodesAfter(database.read, '', NODES_AT_ONCE);
@@ -49,6 +44,7 @@ export async function cleanRecords(
     nodeIds = await nodesAfter(database.read, nodeIds.at(-1) ?? '', NODES_AT_ONCE);
   }
   await cleanup.deleteDue();
+  if (maxBytes !== null && table === 'reports') await fitReports(database, maxBytes, cleanup.gone, run);
 }
 
 class RecordCleanup {
@@ -59,6 +55,8 @@ class RecordCleanup {
   /** The time of the newest record that may go, in epoch milliseconds. */
   private readonly until: number;
   private due: number[] = [];
+  private goneBytes = 0;
+  private readonly lastByNode = new Map<string, number>();
 
   constructor(database: Database, table: RecordTable, rule: RecordRule, run: CleanupRun) {
     this.database = database;
@@ -73,8 +71,12 @@ class RecordCleanup {
     const { database, table, until, run } = this;
     run.outcome.keptCount += count;
     let excess = count - this.rule.keepCount;
-    if (run.isDryRun && excess > 0)
-      this.move(await countOldest(database.read, table, { nodeId, until, limit: excess }));
+    if (run.isDryRun && excess > 0) {
+      const oldest = await sumOldest(database.read, table, { nodeId, until, limit: excess });
+      moveToDeleted(run, oldest.count);
+      this.goneBytes += oldest.bytes;
+      this.lastByNode.set(nodeId, oldest.last ?? 0);
+    }
     while (!run.isDryRun && excess > 0) {
       const limit = Math.min(excess, KEYS_AT_ONCE - this.due.length);
       const keys = await oldestKeys(database.read, table, { nodeId, until, limit });
@@ -89,41 +91,14 @@ class RecordCleanup {
    * their pages, so far fewer pages are changed than if one node followed the other.
    */
   async deleteDue(): Promise<void> {
-    const keys = Float64Array.from(this.due).sort();
+    const { due } = this;
     this.due = [];
-    let done = 0;
-    while (done < keys.length) {
-      this.run.signal.throwIfAborted();
-      const from = done;
-      const [deleted, to] = await this.database.writeUnflushed
-        .transaction()
-        .execute((trx) => this.deleteSlice(trx, keys, from));
-      done = to;
-      this.move(deleted);
-      await sleep(PAUSE);
-    }
+    await deleteInTurns(this.database, this.table, due, this.until, this.run);
   }
 
-  /** @returns how many records were deleted, and the place of the first one that was left out because time was over */
-  private async deleteSlice(
-    trx: Db,
-    keys: Float64Array,
-    from: number,
-  ): Promise<[deleted: number, to: number]> {
-    const end = performance.now() + BUDGET;
-    let deleted = 0;
-    let at = from;
-    do {
-      const some = keys.subarray(at, at + RECORDS_AT_ONCE);
-      deleted += await deleteKeys(trx, this.table, some, this.until);
-      at += some.length;
-    } while (at < keys.length && performance.now() < end);
-    return [deleted, at];
-  }
-
-  private move(count: number): void {
-    this.run.outcome.deletedCount += count;
-    this.run.outcome.keptCount -= count;
+  /** What a dry run would have deleted. */
+  get gone(): Gone {
+    return { bytes: this.goneBytes, lastByNode: this.lastByNode };
   }
 }
 
@@ -163,24 +138,16 @@ async function oldestKeys(db: Db, table: RecordTable, oldest: Oldest): Promise<n
   return rows.map((row) => row.key);
 }
 
-async function countOldest(db: Db, table: RecordTable, oldest: Oldest): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*) as count from (select 1 ${from(table, oldest)}) oldest`.execute(db);
-  return rows[0]?.count ?? 0;
+/** Only reports have bytes. */
+async function sumOldest(db: Db, table: RecordTable, oldest: Oldest) {
+  const [key, bytes] = [sql.ref(KEYS[table]), table === 'reports' ? reportBytes(db) : sql`0`];
+  const { rows } = await sql<{ count: number; last: number | null; bytes: number }>`
+    select count(*) as count, max(key) as last, cast(coalesce(sum(bytes), 0) as bigint) as bytes
+    from (select ${key} as key, ${bytes} as bytes ${from(table, oldest)}) oldest`.execute(db);
+  return rows[0] ?? { count: 0, last: null, bytes: 0 };
 }
 
 function from(table: RecordTable, { nodeId, until, limit }: Oldest) {
   return sql`from ${sql.table(table)} where node_id = ${nodeId} and timestamp <= ${until}
     order by timestamp, ${sql.ref(KEYS[table])} limit ${limit}`;
-}
-
-/**
- * The time is compared once more, because SQLite may give the highest key of reports again if its report was deleted
- * with its node meanwhile.
- */
-async function deleteKeys(db: Db, table: RecordTable, keys: Float64Array, until: number): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from ${sql.table(table)} where timestamp <= ${until}
-    and ${engineOf(db).isOneOf(KEYS[table], [...keys])}`.execute(db);
-  return Number(numAffectedRows ?? 0);
 }

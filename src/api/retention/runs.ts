@@ -11,14 +11,8 @@ import type { Locks } from '../../lib/locks.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
 import { readInUse } from '../../resolve/in-use.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
-import {
-  type CleanupRun,
-  cleanVersions,
-  type DeletedVersion,
-  Outcome,
-  safeMessage,
-  type VersionCleanupTools,
-} from '../../versions/retention.ts';
+import { type CleanupRun, type DeletedVersion, Outcome, safeMessage } from '../../versions/cleanup-run.ts';
+import { cleanVersions, type VersionCleanupTools } from '../../versions/retention.ts';
 import { readRetentionSettings } from '../settings/queries.ts';
 import { endInterruptedRuns, finishRun, insertRun, listOpenTypes, type VersionType } from './queries.ts';
 import { cleanRecords, type RecordRule } from './records.ts';
@@ -28,6 +22,10 @@ export interface CleanupTools extends VersionCleanupTools {
   composites: CompositeReader;
   locks: Locks;
   clock: Clock;
+  /** What all reports may take, in bytes; null where there is no limit. */
+  maxReportBytes: number | null;
+  /** Called with how many reports a cleanup deleted because all together were too large. */
+  onOverSize(count: number): void;
 }
 
 type Overrides<T> = { [K in keyof T]?: T[K] | null | undefined };
@@ -136,7 +134,8 @@ export class RetentionRuns {
     const settings = await readRetentionSettings(tools.database.read);
     if (!ofVersions(versionType)) {
       const table = versionType === 'Report' ? 'reports' : 'status_events';
-      return cleanRecords(tools.database, table, recordRule(versionType, overrides, settings), run);
+      const rule = recordRule(versionType, overrides, settings);
+      return cleanRecords(tools.database, table, rule, run, tools.maxReportBytes);
     }
     const { keepVersions, keepDays, keepReleaseVersions } = overrides;
     const rule = {
@@ -155,8 +154,10 @@ export class RetentionRuns {
     failure: unknown,
   ): Promise<void> {
     const { database, clock, log } = this.tools;
-    const { deletedCount, keptCount } = outcome;
+    const { deletedCount, keptCount, overSizeCount } = outcome;
     const { versionType, isScheduled, isDryRun, actor } = request;
+    // Only a limit of reports by size is worth a word.
+    const ofSize = overSizeCount > 0 ? { overSizeCount } : {};
     const wasInterrupted = this.ending.signal.aborted && failure !== undefined;
     await database.write.transaction().execute(async (trx) => {
       await finishRun(trx, runId, {
@@ -167,10 +168,11 @@ export class RetentionRuns {
         was_interrupted: Number(wasInterrupted),
       });
       if (isDryRun || deletedCount === 0) return;
-      const details = { versionType, isScheduled, deletedCount, keptCount };
+      const details = { versionType, isScheduled, deletedCount, keptCount, ...ofSize };
       await recordAudit(trx, actor, { action: 'retention.run', resourceId: runId, details });
     });
-    const facts = { runId, versionType, isScheduled, isDryRun, deletedCount, keptCount };
+    if (!isDryRun && overSizeCount > 0) this.tools.onOverSize(overSizeCount);
+    const facts = { runId, versionType, isScheduled, isDryRun, deletedCount, keptCount, ...ofSize };
     if (failure === undefined) log.info(facts, 'a cleanup has ended');
     else log.error({ ...facts, err: failure }, 'a cleanup has failed');
   }

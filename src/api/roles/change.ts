@@ -7,7 +7,7 @@ import { changedMembers } from '../../domain/changed-members.ts';
 import { nameKey } from '../../domain/names.ts';
 import { conflict } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import { recordAudit } from '../../security/audit.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
 import { requireOwnPermissions } from '../../security/delegation.ts';
 import type { Caller } from '../crud/routes.ts';
 import { type Page, type PageQuery, Table } from '../crud/rows.ts';
@@ -49,10 +49,19 @@ export async function createRole(
   { principal, actor }: Caller,
   content: RoleContent,
 ): Promise<RoleWithPermissions> {
-  const { name, description, permissions } = content;
+  await requireOwnPermissions(trx, principal, content.permissions);
+  return insertRole(trx, actor, content);
+}
+
+/** Adds the role and its entry in the audit trail. @throws HawserError `name_taken` */
+export async function insertRole(
+  trx: Db,
+  actor: Actor,
+  { name, description, permissions }: RoleContent,
+  id = newId(),
+): Promise<RoleWithPermissions> {
   const times = { created_at: actor.at, modified_at: actor.at };
-  await requireOwnPermissions(trx, principal, permissions);
-  const role = { id: newId(), name, name_key: nameKey(name), description, is_system: 0, ...times };
+  const role = { id, name, name_key: nameKey(name), description, is_system: 0, ...times };
   const row = await ROLES.insert(trx, role);
   await addPermissions(trx, row.id, permissions);
   const details = { name, description, permissions };

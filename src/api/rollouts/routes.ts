@@ -28,6 +28,12 @@ const SUMMARIES: Record<Deed, string> = {
   complete: 'End the rollout: all nodes get the version',
 };
 
+/**
+ * What gives the version to more nodes, now or later. The others only stop that, or give nodes back what they had: who finds
+ * a bad version must be able to do so at any time, also during a freeze.
+ */
+const OPENING: readonly Deed[] = ['resume', 'approve', 'complete'];
+
 export function rolloutRoutes(tools: RolloutTools): Route[] {
   return [
     allRoute(tools),
@@ -48,7 +54,7 @@ function allRoute(tools: RolloutTools): Route {
     async rows({ principal, query: { state, ...query } }) {
       return pageOfList(inState(await readableRollouts(tools, principal, query), state), query);
     },
-    show: (found) => showRollout(tools, found),
+    show: (found, { facts }) => showRollout(tools, found, facts),
   });
 }
 
@@ -65,15 +71,15 @@ function readingRoutes(tools: RolloutTools, kind: ResourceKind): Route[] {
       problems: READING_REPOSITORIES,
       rows: async ({ resource, query }) =>
         pageOfList(inState(await rolloutsOf(tools, { kind, resource }), query.state), query),
-      show: (found) => showRollout(tools, found),
+      show: (found, { facts }) => showRollout(tools, found, facts),
     }),
     reading.get(`${path}/{version}`, {
       id: `get${noun}`,
       summary: 'Read the rollout of a version with its history',
       answer: { description: 'The rollout', schema: RolloutView },
       problems: READING_REPOSITORIES,
-      handle: async ({ resource, params }) =>
-        showRollout(tools, await requireRollout(tools, { kind, resource }, params['version'] ?? '')),
+      handle: async ({ resource, params, facts }) =>
+        showRollout(tools, await requireRollout(tools, { kind, resource }, params['version'] ?? ''), facts),
     }),
   ];
 }
@@ -97,6 +103,7 @@ function startRoute(tools: RolloutTools, kind: ResourceKind, modifying: GrantedR
   const { path, noun } = KINDS[kind];
   return modifying.create(path, {
     id: `start${noun}`,
+    changesNodes: true,
     summary: 'Roll a version out, ring by ring',
     description:
       'A draft is published into its rollout, by the rules for publishing. Of published versions only the highest can be ' +
@@ -111,9 +118,9 @@ function startRoute(tools: RolloutTools, kind: ResourceKind, modifying: GrantedR
       ...WRITING_REPOSITORIES,
     ],
     key: ({ version }) => version,
-    async handle({ caller, resource, body }) {
+    async handle({ caller, resource, body, facts }) {
       await start(tools, { kind, resource, ...caller }, body);
-      return showRollout(tools, await requireRollout(tools, { kind, resource }, body.version));
+      return showRollout(tools, await requireRollout(tools, { kind, resource }, body.version), facts);
     },
   });
 }
@@ -128,6 +135,7 @@ function deedRoute(
     id: `${deed}${noun}`,
     method: 'POST',
     represents: `${path}/{version}`,
+    ...(OPENING.includes(deed) && { changesNodes: true }),
     summary: SUMMARIES[deed],
     body: { kind: 'json', schema: RolloutDeed },
     answer: { description: 'The rollout as it is now', schema: RolloutView },
@@ -136,10 +144,10 @@ function deedRoute(
       ...(deed === 'approve' ? ['same_person'] : []),
       ...WRITING_REPOSITORIES,
     ],
-    async handle({ caller, resource, params, body }) {
+    async handle({ caller, resource, params, body, facts }) {
       const version = params['version'] ?? '';
       await move(tools, { kind, resource, ...caller }, { version, deed }, body);
-      return showRollout(tools, await requireRollout(tools, { kind, resource }, version));
+      return showRollout(tools, await requireRollout(tools, { kind, resource }, version), facts);
     },
   });
 }

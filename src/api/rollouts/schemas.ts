@@ -160,6 +160,9 @@ export const RolloutView = z
     onHalt: z.enum(ON_HALT),
     createdBy: z.string(),
     createdAt: Timestamp,
+    frozenUntil: Timestamp.nullable().meta({
+      description: 'Of a Running one, while a freeze lasts: until then no further step opens',
+    }),
     history: z.array(EntryView).meta({
       description: 'One entry for each commit, the oldest first; of a longer history the newest 1,000',
     }),
@@ -173,7 +176,7 @@ export const RolloutView = z
           { ring: 'canary', ...STEP, state: 'Open', startedAt: AT, endedAt: null },
           { ring: null, ...STEP, state: 'Waiting', startedAt: null, endedAt: null },
         ],
-        ...{ onHalt: 'Keep', createdBy: 'alice', createdAt: AT },
+        ...{ onHalt: 'Keep', createdBy: 'alice', createdAt: AT, frozenUntil: null },
         history: [{ at: AT, actorName: 'alice', from: null, to: 'Running', reason: '', counts: NO_COUNTS }],
       },
     ],

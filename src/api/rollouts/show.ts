@@ -2,9 +2,11 @@
 
 import pLimit from 'p-limit';
 import type { Database, Db } from '../../db/database.ts';
+import { readFreeze } from '../../db/freeze.ts';
 import { readRolloutCounts } from '../../db/rollouts.ts';
 import type { RolloutCounts, RolloutRecord, RolloutState } from '../../domain/rollout.ts';
-import { toTimestamp } from '../../lib/clock.ts';
+import type { RequestFacts } from '../../http/route.ts';
+import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { readableIds } from '../../security/rights.ts';
@@ -95,16 +97,22 @@ function newestFirst(rollouts: readonly FoundRollout[]): FoundRollout[] {
 }
 
 /** @throws HawserError `repository_damaged` when a commit of its history cannot be read */
-export async function showRollout({ database, store }: RolloutReading, { owner, ref }: FoundRollout) {
+export async function showRollout(
+  { database, store }: RolloutReading,
+  { owner, ref }: FoundRollout,
+  { now }: Pick<RequestFacts, 'now'>,
+) {
   const { kind, resource } = owner;
   const { record } = ref.rollout;
   const { version, state, step, onHalt, createdBy, createdAt } = record;
   const counts = await latestCounts(database.read, owner, record);
   const steps = record.steps.map((each, at) => (at === step && counts ? { ...each, counts } : each));
   const history = await store.rolloutHistory({ kind, name: resource.name }, ref);
+  const freeze = state === 'Running' ? await readFreeze(database.read, now) : null;
   return {
     ...{ configurationName: resource.name, isComposite: kind === 'composites', version, state, step },
     ...{ steps, onHalt, createdBy, createdAt },
+    frozenUntil: toOptionalTimestamp(freeze?.until ?? null),
     history: history.map(({ at, actorName, from, to, reason, counts }) => {
       return { at: toTimestamp(at), actorName, from, to, reason, counts };
     }),

@@ -57,7 +57,7 @@ const inUse = (message: string) => conflict('in_use', message);
 export async function createScopeType(
   trx: Db,
   actor: Actor,
-  { name, description, valueMode }: NewScopeType,
+  { name, description, valueMode, id = newId() }: NewScopeType & { id?: string },
 ): Promise<ScopeTypeRow> {
   if (isReservedScopeTypeName(name)) {
     const message = 'This name has a meaning of its own in the repositories of parameters';
@@ -67,7 +67,7 @@ export async function createScopeType(
   const { precedence } = await SCOPE_TYPES.require(trx, NODE_SCOPE_TYPE_ID);
   await shiftPrecedences(trx, { from: precedence, by: 1, now });
   const type = await SCOPE_TYPES.insert(trx, {
-    id: newId(),
+    id,
     name,
     name_key: scopeKey(name),
     description,

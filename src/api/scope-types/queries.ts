@@ -83,6 +83,8 @@ export async function findTypeOfValue(db: Db, scopeValueId: string): Promise<str
 }
 
 export interface NewScopeValueRow {
+  /** Default: a new one. */
+  id?: string;
   scopeType: Pick<ScopeTypeRow, 'id' | 'name'>;
   /** A text that `SCOPE_NAME` matches. */
   value: string;
@@ -93,11 +95,11 @@ export interface NewScopeValueRow {
 export async function addScopeValue(
   trx: Db,
   actor: Actor,
-  { scopeType, value, description }: NewScopeValueRow,
+  { id = newId(), scopeType, value, description }: NewScopeValueRow,
 ): Promise<ScopeValueRow> {
   const times = { created_at: actor.at, updated_at: actor.at };
   const text = { value, value_key: scopeKey(value), description };
-  const row = await SCOPE_VALUES.insert(trx, { id: newId(), scope_type_id: scopeType.id, ...text, ...times });
+  const row = await SCOPE_VALUES.insert(trx, { id, scope_type_id: scopeType.id, ...text, ...times });
   const details = { scopeType: scopeType.name, value };
   await recordAudit(trx, actor, { action: 'scope_value.created', resourceId: row.id, details });
   return row;

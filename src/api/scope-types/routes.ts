@@ -68,6 +68,7 @@ export function scopeTypeRoutes(tools: ScopeTools): Route[] {
     }),
     writing.update('/api/v1/scope-types/reorder', {
       ...operation('reorderScopeTypes', 'Put all scope types into a new order'),
+      changesNodes: true,
       represents: '/api/v1/scope-types',
       description: 'The weakest first: every scope type exactly once, Default first and Node last.',
       body: { kind: 'json', schema: ScopeOrder },
@@ -105,6 +106,7 @@ function switchRoutes(tools: ScopeTools, scopeTypes: PermittedRoutes): Route[] {
     scopeTypes.update('/api/v1/scope-types/{id}/enable', {
       ...common,
       ...operation('enableScopeType', 'Let a system scope type take part'),
+      changesNodes: true,
       problems: ['not_a_system_scope_type'],
       handle: async ({ params, facts }) =>
         toScopeType(await switchScopeType(tools, facts.actor, params.id, true)),
@@ -112,6 +114,7 @@ function switchRoutes(tools: ScopeTools, scopeTypes: PermittedRoutes): Route[] {
     scopeTypes.update('/api/v1/scope-types/{id}/disable', {
       ...common,
       ...operation('disableScopeType', 'Keep a system scope type out of merging'),
+      changesNodes: true,
       problems: ['not_a_system_scope_type', 'in_use', ...READING_REPOSITORIES],
       handle: async ({ params, facts }) =>
         toScopeType(await switchScopeType(tools, facts.actor, params.id, false)),

@@ -13,6 +13,7 @@ import {
   type ServerSettings,
   type ValidationSettings,
 } from '../../domain/server-settings.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
 
 export function readServerSettings(db: Db): Promise<ServerSettings> {
   return readSettings(db, DEFAULT_SERVER);
@@ -44,15 +45,27 @@ async function readSettings<T extends object>(db: Db, defaults: T): Promise<T> {
   return { ...defaults, ...Object.fromEntries(rows.map((row) => [row.name, JSON.parse(row.value)])) };
 }
 
-/** Saves any subset of the settings. Members that are undefined stay as they are. */
-export async function saveSettings(db: Db, change: object): Promise<void> {
-  for (const [name, value] of Object.entries(change)) {
+/**
+ * Saves any subset of the settings, with an entry in the audit trail. Members that are undefined stay as they are.
+ * @param group what the audit trail calls the settings
+ * @param changes what it says of them
+ */
+export async function saveSettings(
+  trx: Db,
+  actor: Actor,
+  group: string,
+  members: object,
+  changes: object,
+): Promise<void> {
+  for (const [name, value] of Object.entries(members)) {
     if (value === undefined) continue;
     const row = { value: JSON.stringify(value) };
-    await db
+    await trx
       .insertInto('server_settings')
       .values({ name, ...row })
       .onConflict((conflict) => conflict.column('name').doUpdateSet(row))
       .execute();
   }
+  const details = { settings: group, ...changes };
+  await recordAudit(trx, actor, { action: 'settings.changed', resourceId: null, details });
 }

@@ -5,8 +5,8 @@ import type { Database, Db } from '../../db/database.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import type { ProblemName } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
-import { recordAudit } from '../../security/audit.ts';
 import { type Caller, operation, permitted, ResourceRoutes } from '../crud/routes.ts';
+import { freezeRoutes } from './freeze.ts';
 import {
   readLcmDefaults,
   readRetentionSettings,
@@ -44,6 +44,7 @@ interface SettingsGroup {
   change: ZodType<object>;
   read(db: Db): Promise<object>;
   problems?: readonly ProblemName[];
+  changesNodes?: true;
   /** Looks at a change before it is saved. Without this, every change is saved as it is. */
   admit?(trx: Db, change: object, now: number): Promise<Admitted>;
 }
@@ -68,6 +69,7 @@ const GROUPS: readonly SettingsGroup[] = [
     view: LcmDefaultsView,
     change: LcmDefaultsChange,
     read: readLcmDefaults,
+    changesNodes: true,
   },
   {
     path: '/api/v1/settings/validation',
@@ -114,6 +116,7 @@ export function settingsRoutes(database: Database): Route[] {
         return { certificateRotationInterval };
       },
     }),
+    ...freezeRoutes(database, { reading, writing }),
     ...GROUPS.flatMap((group) => [
       reading.get(group.path, {
         ...operation(`get${group.noun}`, `Read ${group.label}`),
@@ -125,6 +128,7 @@ export function settingsRoutes(database: Database): Route[] {
         body: { kind: 'json', schema: group.change },
         answer: { description: 'The settings as they are now', schema: group.view },
         problems: group.problems ?? [],
+        ...(group.changesNodes && { changesNodes: true }),
         change: (trx, { caller, body }) => changeSettings(trx, caller, group, body),
       }),
     ]),
@@ -142,8 +146,6 @@ async function changeSettings(
   const admitted = (await admit?.(trx, change, actor.at)) ?? { members: change, details: {} };
   const changes = changedMembers(before, admitted.members);
   if (changes === null) return before;
-  await saveSettings(trx, admitted.members);
-  const details = { settings: name, ...changes, ...admitted.details };
-  await recordAudit(trx, actor, { action: 'settings.changed', resourceId: null, details });
+  await saveSettings(trx, actor, name, admitted.members, { ...changes, ...admitted.details });
   return read(trx);
 }

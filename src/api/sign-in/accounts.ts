@@ -82,7 +82,7 @@ async function accountOf(
     return { account: await requireActive(trx, known.user_id), identityId: known.id };
   }
   const account = await createUser(trx, actor, settings, person);
-  return { account, identityId: await insertIdentity(trx, actor, { settings, person, account }) };
+  return { account, identityId: await linkOwn(trx, actor, { settings, person, account }) };
 }
 
 async function linked(
@@ -102,8 +102,7 @@ async function linked(
   if (known !== undefined && known.user_id !== userId)
     throw conflict('identity_taken', 'Somebody else has linked this identity already');
   const account = await requireActive(trx, userId);
-  if (known === undefined)
-    return { account, identityId: await insertIdentity(trx, actor, { ...signIn, account }) };
+  if (known === undefined) return { account, identityId: await linkOwn(trx, actor, { ...signIn, account }) };
   await touch(trx, known.id, { settings: signIn.settings, now: actor.at });
   return { account, identityId: known.id };
 }
@@ -127,22 +126,31 @@ async function touch(
   await trx.updateTable('identities').set(change).where('id', '=', id).execute();
 }
 
-async function insertIdentity(
+function linkOwn(
   trx: Db,
   actor: Actor,
   { settings, person, account }: { settings: ProviderSettings; person: Person; account: Account },
 ): Promise<string> {
   const { issuer, subject } = person;
+  const user = { ...actor, type: 'User' as const, id: account.id, name: account.username };
+  return insertIdentity(trx, user, account, { provider: settings.name, issuer, subject });
+}
+
+/** Lets the user sign in by the identity, with an entry in the audit trail. @returns the id of the identity */
+export async function insertIdentity(
+  trx: Db,
+  actor: Actor,
+  { id: userId, username }: Pick<Account, 'id' | 'username'>,
+  identity: { provider: string; issuer: string; subject: string },
+): Promise<string> {
   const id = newId();
   const { at } = actor;
-  const row = { id, user_id: account.id, provider: settings.name, issuer, subject };
   await trx
     .insertInto('identities')
-    .values({ ...row, last_sign_in_at: at, created_at: at })
+    .values({ id, user_id: userId, ...identity, last_sign_in_at: at, created_at: at })
     .execute();
-  const details = { username: account.username, provider: settings.name, issuer, subject };
-  const user = { ...actor, type: 'User' as const, id: account.id, name: account.username };
-  await recordAudit(trx, user, { action: 'identity.linked', resourceId: account.id, details });
+  const details = { username, ...identity };
+  await recordAudit(trx, actor, { action: 'identity.linked', resourceId: userId, details });
   return id;
 }
 

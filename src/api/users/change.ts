@@ -1,13 +1,15 @@
 /** Changes of users: of their names, of whether they may sign in, and of their passwords. */
 
+import type { Insertable } from 'kysely';
 import type { Database, Db } from '../../db/database.ts';
+import type { UsersTable } from '../../db/schema.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import { nameKey } from '../../domain/names.ts';
 import { passwordFault } from '../../domain/password-rules.ts';
 import { conflict, forbidden, invalidField } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
-import { recordAudit } from '../../security/audit.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
 import { forgetInitialPassword } from '../../security/built-ins.ts';
 import { keepingAnAdministrator, requireOwnUser } from '../../security/delegation.ts';
 import { hashPassword } from '../../security/passwords.ts';
@@ -28,24 +30,25 @@ export async function createUser(database: Database, { actor }: Caller, user: Ne
   // This check saves the hash when the name is taken. When it is taken meanwhile, the insertion fails.
   if (await findAccountByName(database.read, username)) throw userNameTaken();
   const passwordHash = password === null ? null : await hashPassword(password, `user ${actor.id}`);
-  return database.write.transaction().execute(async (trx) => {
-    const row = await USERS.insert(trx, {
-      id: newId(),
-      username,
-      username_key: nameKey(username),
-      email,
-      account_type: accountType,
-      password_hash: passwordHash,
-      is_active: 1,
-      require_password_change: accountType === 'User' && user.requirePasswordChange ? 1 : 0,
-      lockout_end: null,
+  const mustChange = accountType === 'User' && user.requirePasswordChange;
+  return database.write.transaction().execute((trx) =>
+    insertUser(trx, actor, {
+      ...{ id: newId(), username, email, account_type: accountType, password_hash: passwordHash },
+      ...{ is_active: 1, require_password_change: mustChange ? 1 : 0, lockout_end: null },
       created_at: actor.at,
-      modified_at: actor.at,
-    });
-    const details = { username, email, accountType };
-    await recordAudit(trx, actor, { action: 'user.created', resourceId: row.id, details });
-    return row;
-  });
+    }),
+  );
+}
+
+type NewRow = Omit<Insertable<UsersTable>, 'username_key' | 'modified_at'>;
+
+/** Adds the user and its entry in the audit trail. @throws HawserError conflict `name_taken` */
+export async function insertUser(trx: Db, actor: Actor, user: NewRow): Promise<UserRow> {
+  const { username, email, account_type: accountType } = user;
+  const row = await USERS.insert(trx, { ...user, username_key: nameKey(username), modified_at: actor.at });
+  const details = { username, email, accountType };
+  await recordAudit(trx, actor, { action: 'user.created', resourceId: row.id, details });
+  return row;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** `hawserctl audit`: who did what. */
 
+import type { Api } from '../../client/api.ts';
 import type { Schemas } from '../../client/api-types.ts';
 import { command } from '../declaration.ts';
 import { UsageError } from '../errors.ts';
@@ -10,9 +11,12 @@ import { USER } from './user.ts';
 
 type Entry = Schemas['AuditEntry'];
 
+/** The most entries that are asked for at once. */
+const PAGE = 1000;
+
 const list = command({
   path: 'audit list',
-  summary: 'list entries of the audit trail, newest first',
+  summary: 'list entries of the audit trail, newest first, or what follows one of them',
   options: {
     from: { value: 'TIME', summary: 'not before this time, such as 2026-11-20 or 24h' },
     to: { value: 'TIME', summary: 'not after this time' },
@@ -20,15 +24,17 @@ const list = command({
     'resource-type': { value: 'NAME', summary: 'what was acted on, such as Node' },
     'resource-id': { value: 'ID', summary: 'the id of what was acted on' },
     user: { value: 'NAME', summary: 'who acted, by name or id' },
+    after: { value: 'ID', summary: 'what was written after this entry, oldest first; 0: from the oldest' },
     limit: { value: 'N', summary: 'so many at most; without it 100' },
     all: { summary: 'all of them' },
   },
   examples: [
     'hawserctl audit list --from 24h --user alice',
     'hawserctl audit list --action user.deleted --all',
+    'hawserctl audit list --after 0 --all --json',
   ],
   async run({ api, out, options }) {
-    const { from, to, action, user } = options;
+    const { from, to, action, user, after } = options;
     if (options.all && options.limit !== undefined)
       throw new UsageError('--all and --limit do not fit together; say one of them.');
     const most = options.all ? Number.POSITIVE_INFINITY : (readWhole(options.limit, '--limit') ?? 100);
@@ -43,12 +49,15 @@ const list = command({
     };
     const entries: Entry[] = [];
     let hasMore = false;
-    for await (const entry of api.list('/api/v1/audit', { query })) {
+    const found =
+      after === undefined ? api.list('/api/v1/audit', { query }) : entriesAfter(api, after, query);
+    for await (const entry of found) {
       hasMore = entries.length >= most;
       if (hasMore) break;
       entries.push(entry);
     }
-    if (hasMore) out.note(`These are the newest ${most}. --limit or --all shows more.`);
+    if (hasMore)
+      out.note(`These are the ${after ? 'first' : 'newest'} ${most}. --limit or --all shows more.`);
     out.answer(entries, () => {
       out.table(
         entries,
@@ -68,5 +77,16 @@ const list = command({
     });
   },
 });
+
+/** Each page begins behind the last entry of the one before, so none is missed while the oldest are deleted. */
+async function* entriesAfter(api: Api, beginning: string, query: object): AsyncGenerator<Entry> {
+  for (let after = beginning; ; ) {
+    const page = await api.get('/api/v1/audit', { query: { ...query, after, take: PAGE } });
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined) return;
+    after = last.id;
+  }
+}
 
 export const AUDIT_COMMANDS = [list];

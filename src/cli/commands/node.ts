@@ -94,9 +94,14 @@ function showNode(node: Details, out: Context['out']): void {
     Stale: node.isStale,
     'Last check-in': dateTime(node.lastCheckIn),
     Registered: dateTime(node.createdAt),
-    Certificate: `until ${dateTime(certificate.notAfter)}, SHA-256 ${certificate.thumbprint}`,
+    Certificate: certificateText(certificate),
     Id: node.id,
   });
+}
+
+function certificateText({ notAfter, thumbprint, awaiting }: Details['certificate']): string {
+  const name = thumbprint === null ? `awaiting the first call, SHA-1 ${awaiting}` : `SHA-256 ${thumbprint}`;
+  return `until ${dateTime(notAfter)}, ${name}`;
 }
 
 function assignmentText(assignment: Details['assignment']): string | null {

@@ -92,7 +92,7 @@ const run = command({
     'Deletes what the rules of retention do not keep. What is not said comes from the settings of the server.',
   arguments: [{ name: 'kind', summary: 'what to clean up', choices: Object.keys(KINDS) }],
   options: {
-    'dry-run': { summary: 'say what would go, and delete nothing' },
+    'dry-run': { summary: 'list what would be deleted, and delete nothing' },
     'keep-versions': { value: 'N', summary: 'of versions, keep the newest N of each' },
     'keep-count': { value: 'N', summary: 'of reports and status events, keep the newest N of each node' },
     'keep-days': { value: 'N', summary: 'keep all that is younger than N days' },

@@ -71,7 +71,7 @@ export async function inspectPostgres(databaseUrl: string): Promise<InspectedDat
       migrations: async () =>
         isMigrated
           ? compareMigrations(read, MIGRATION_NAMES)
-          : { pending: MIGRATION_NAMES, unknown: [], neededRelease: null },
+          : { pending: MIGRATION_NAMES, unknown: [], neededRelease: null, hindrance: null },
       close: async () => {
         await close();
         await client.end();

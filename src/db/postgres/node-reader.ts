@@ -10,6 +10,7 @@ import {
   SCOPE_COLUMNS,
   type ScopeRow,
 } from '../node-reader.ts';
+import { IS_AWAITING } from '../node-tables.ts';
 import { BatchedRows, type Query } from './batch.ts';
 
 const SELECT_BY_THUMBPRINT = `select ${NODE_COLUMNS}, c.thumbprint ${FROM_NODES} and c.thumbprint = any($1::text[])`;
@@ -18,6 +19,7 @@ const SELECT_IDS = 'select id from nodes where id = any($1::text[])';
 const SELECT_IDS_OF_NAMES = 'select id, fqdn from nodes where fqdn = any($1::text[])';
 const SELECT_ANNOUNCED = `select thumbprint, node_id from node_certificates
   where state = 'pending' and node_id = any($1::text[])`;
+const SELECT_AWAITING = `select thumbprint from node_certificates where ${IS_AWAITING}`;
 const SELECT_SCOPES = `select ${SCOPE_COLUMNS}, n.id ${FROM_SCOPES} and n.id = any($1::text[]) order by t.precedence`;
 const SELECT_NAMES = 'select number, fqdn from nodes where number > $1 order by number limit $2';
 
@@ -59,6 +61,11 @@ export class PostgresNodeReader implements NodeReader {
   async hasAnnounced(nodeId: string, thumbprint: string, sha1Thumbprint: string): Promise<boolean> {
     const announced = await this.announced.of(nodeId);
     return announced.some(([one]) => one === thumbprint || one === sha1Thumbprint);
+  }
+
+  async awaiting(): Promise<readonly string[]> {
+    const rows = (await this.query(SELECT_AWAITING, [])) as [thumbprint: string][];
+    return rows.map(([thumbprint]) => thumbprint);
   }
 
   scopesOf(nodeId: string): Promise<readonly ScopeRow[]> {

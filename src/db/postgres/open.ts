@@ -6,6 +6,7 @@ import type { Pool, PoolClient } from 'pg';
 import { ConfigError } from '../../config.ts';
 import { SECOND } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import { READ_WATCH } from '../../lib/request-parts.ts';
 import type { Database } from '../database.ts';
 import { migrate } from '../migrate.ts';
 import { NodeLookup } from '../node-lookup.ts';
@@ -115,7 +116,7 @@ async function assemble(
   const writeNow = writing(LANES.writeNow);
   const read = new LaneHandle(reads, {
     ...sharedBy(LANES.writeNow),
-    watch: null,
+    watch: READ_WATCH,
     take: () => takeFrom(reads),
   });
   const noteUnflushed = writing(LANES.noteUnflushed);

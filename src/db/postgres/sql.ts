@@ -15,6 +15,8 @@ export const POSTGRES: Engine = {
   },
   indexedBy: () => sql``,
   placeIn: (text, part) => sql`strpos(${text}, ${part})`,
+  storedBytes: (column) => sql`pg_column_size(${sql.ref(column)})`,
+  tableBytesAtMost: (table) => sql`pg_total_relation_size(${table}::regclass)`,
   selectOfEach: ({ list, columns, rows }) => {
     const names = sql.join(columns.map((column) => sql.ref(column)));
     return sql`select found.* from ${list} given cross join lateral (select ${names} ${rows}) found`;

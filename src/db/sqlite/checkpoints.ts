@@ -7,6 +7,7 @@
 import type { Database as SqliteHandle, Statement } from 'better-sqlite3';
 import { DATABASE_WRITES } from '../../domain/lock-names.ts';
 import { SECOND } from '../../lib/clock.ts';
+import { shuttingDown } from '../../lib/errors.ts';
 import type { Locks } from '../../lib/locks.ts';
 import { Threads, threadEntry } from '../../lib/threads.ts';
 
@@ -41,6 +42,9 @@ export class Checkpoints {
     heapMegabytes: HEAP_MEGABYTES,
   });
   private isRunning = false;
+  private isClosed = false;
+  /** What the thread does, which never fails here. */
+  private copying: Promise<unknown> = Promise.resolve();
   private pausedUntil = 0;
 
   /**
@@ -63,9 +67,14 @@ export class Checkpoints {
     if (frames - copied >= DUE) void this.run(copied);
   }
 
-  /** Ends the thread. Whoever closes the last handle makes the last checkpoint. */
-  close(): Promise<void> {
-    return this.threads.close();
+  /**
+   * Ends the thread once it has nothing to do. Whoever closes the last handle makes the last checkpoint. If the thread was
+   * ended while SQLite fails there, as on a full disk, better-sqlite3 could not make its error, and would end the process.
+   */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.copying;
+    await this.threads.close();
   }
 
   private async run(copiedBefore: number): Promise<void> {
@@ -102,8 +111,11 @@ export class Checkpoints {
     return this.state.get() ?? [0, 0, 0];
   }
 
-  /** @throws what the thread fails with */
+  /** @throws what the thread fails with; HawserError unavailable `shutting_down` once it is closed */
   private async copy(): Promise<CheckpointResult> {
-    return (await this.threads.run('', 'checkpoint', this.file)) ?? [1, 0, 0];
+    if (this.isClosed) throw shuttingDown();
+    const copying = this.threads.run('', 'checkpoint', this.file);
+    this.copying = copying.catch(() => undefined);
+    return (await copying) ?? [1, 0, 0];
   }
 }

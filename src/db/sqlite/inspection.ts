@@ -54,7 +54,7 @@ export function inspectSqlite(dataDir: string): InspectedDatabase {
 const NOTHING = {
   read: null,
   looks: [async () => [fault('there is none', START)]],
-  migrations: async () => ({ pending: MIGRATION_NAMES, unknown: [], neededRelease: null }),
+  migrations: async () => ({ pending: MIGRATION_NAMES, unknown: [], neededRelease: null, hindrance: null }),
   close: async () => undefined,
 };
 

@@ -24,6 +24,7 @@ import { severalServersMigration } from './migrations/0020-several-servers.ts';
 import { signInMigration } from './migrations/0021-sign-in.ts';
 import { eventsMigration } from './migrations/0023-events.ts';
 import { rolloutsMigration } from './migrations/0024-rollouts.ts';
+import { awaitingCertificatesMigration } from './migrations/0025-awaiting-certificates.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initialMigration,
@@ -49,6 +50,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0021-sign-in': signInMigration,
   '0023-events': eventsMigration,
   '0024-rollouts': rolloutsMigration,
+  '0025-awaiting-certificates': awaitingCertificatesMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

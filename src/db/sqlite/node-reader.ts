@@ -14,10 +14,14 @@ import {
   SCOPE_COLUMNS,
   type ScopeRow,
 } from '../node-reader.ts';
+import { IS_AWAITING } from '../node-tables.ts';
 
 const SELECT_NODE = `select ${NODE_COLUMNS} ${FROM_NODES} and`;
 const SELECT_ANNOUNCED = `select 1 from node_certificates
   where node_id = ? and state = 'pending' and thumbprint in (?, ?)`;
+// By itself SQLite takes another index, and looks at the certificates of all nodes.
+const SELECT_AWAITING = `select thumbprint from node_certificates indexed by node_certificates_awaiting
+  where ${IS_AWAITING}`;
 const SELECT_SCOPES = `select ${SCOPE_COLUMNS} ${FROM_SCOPES} and n.id = ? order by t.precedence`;
 const SELECT_NAMES = 'select number, fqdn from nodes where number > ? order by number limit ?';
 
@@ -27,6 +31,7 @@ export class SqliteNodeReader implements NodeReader {
   private readonly idIfKnown: Statement<[string], string>;
   private readonly idOfFqdn: Statement<[string], string>;
   private readonly announced: Statement<[string, string, string]>;
+  private readonly awaited: Statement<[], string>;
   private readonly scopes: Statement<[string], ScopeRow>;
   private readonly names: Statement<[number, number], NameRow>;
 
@@ -37,6 +42,7 @@ export class SqliteNodeReader implements NodeReader {
     this.idIfKnown = handle.prepare<[string], string>('select id from nodes where id = ?').pluck();
     this.idOfFqdn = handle.prepare<[string], string>('select id from nodes where fqdn = ?').pluck();
     this.announced = handle.prepare(SELECT_ANNOUNCED);
+    this.awaited = handle.prepare<[], string>(SELECT_AWAITING).pluck();
     this.scopes = handle.prepare<[string], ScopeRow>(SELECT_SCOPES).raw();
     this.names = handle.prepare<[number, number], NameRow>(SELECT_NAMES).raw();
   }
@@ -59,6 +65,10 @@ export class SqliteNodeReader implements NodeReader {
 
   hasAnnounced(nodeId: string, thumbprint: string, sha1Thumbprint: string): boolean {
     return this.announced.get(nodeId, thumbprint, sha1Thumbprint) !== undefined;
+  }
+
+  awaiting(): string[] {
+    return this.awaited.all();
   }
 
   scopesOf(nodeId: string): ScopeRow[] {

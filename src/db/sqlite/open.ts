@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import SqliteDatabase, { type Database as SqliteHandle } from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
 import type { Locks } from '../../lib/locks.ts';
+import { addPart } from '../../lib/request-parts.ts';
 import type { Database } from '../database.ts';
 import { databaseGone, databaseHeld, isHeld, translateDatabaseError } from '../errors.ts';
 import { migrate } from '../migrate.ts';
@@ -69,7 +70,7 @@ export async function openSqlite(
   const nodeNames = new NodeNames(nodeReader, changes);
   const readHandle = openReader(file);
   const statements = new PreparedStatements(readHandle);
-  const read = new Kysely<Schema>({ dialect: new SqliteDialect({ database: statements }) });
+  const read = measuredReads(statements);
   return {
     write,
     writeNow,
@@ -109,6 +110,13 @@ export async function openSqlite(
       handle.close();
     },
   };
+}
+
+function measuredReads(statements: PreparedStatements): Kysely<Schema> {
+  return new Kysely<Schema>({
+    dialect: new SqliteDialect({ database: statements }),
+    log: ({ queryDurationMillis }) => addPart('database', queryDurationMillis),
+  });
 }
 
 /**

@@ -13,6 +13,10 @@ export const SQLITE: Engine = {
   isOneOf: (column, values) => sql`${sql.ref(column)} in (select value from ${list(values)})`,
   indexedBy,
   placeIn: (text, part) => sql`instr(${text}, ${part})`,
+  storedBytes: (column) => sql`octet_length(${sql.ref(column)})`,
+  // Only the size of the whole database is known.
+  tableBytesAtMost: () => sql`(select (page_count - freelist_count) * page_size
+    from pragma_page_count, pragma_freelist_count, pragma_page_size)`,
   selectOfEach,
   merged: (_db, [first, ...others], order) =>
     order(others.reduce((all, one) => all.unionAll(one) as typeof all, first)),

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { needsSession } from '../../security/access.ts';
 import { NOT_FOUND, PROBLEM_CODES, type ProblemName, problemNamed } from '../problem-codes.ts';
 import type { AnswerSpec, Method, Route } from '../route.ts';
-import { FieldErrorView } from '../schemas.ts';
+import { FieldErrorView, Timestamp } from '../schemas.ts';
 import { securityOf } from './access.ts';
 import type { Components, JsonSchema } from './components.ts';
 
@@ -147,6 +147,9 @@ const PROBLEM = z
       .int()
       .optional()
       .meta({ description: 'Of `certificates_too_old`: how many nodes would be locked out' }),
+    reason: z.string().optional().meta({ description: 'Of `frozen`: why' }),
+    until: Timestamp.optional().meta({ description: 'Of `frozen`: when the freeze ends' }),
+    frozenBy: z.string().optional().meta({ description: 'Of `frozen`: who has set it' }),
     error: z
       .literal('invalid_grant')
       .optional()
@@ -205,6 +208,7 @@ export function problemsOf(route: Route): Map<number, string[]> {
     ...(answersWithBody(route) ? ['not_acceptable'] : []),
     // Even reading can write, because it renews a session: any request can meet a busy database or a full disk.
     ...['internal_error', 'unavailable', 'insufficient_storage'],
+    ...(route.changesNodes ? ['frozen'] : []),
     ...(route.problems ?? []),
   ];
   const codes = new Map<number, Set<string>>();
@@ -217,12 +221,15 @@ export function problemsOf(route: Route): Map<number, string[]> {
   return new Map([...codes].sort(([a], [b]) => a - b).map(([status, set]) => [status, [...set].sort()]));
 }
 
+/** A node that shows its certificate gets these on each route that asks who calls. */
+const OF_CERTIFICATES = ['certificate_revoked', 'certificate_untrusted', 'crl_expired'] as const;
+
 function problemsOfCaller({ access, method }: Route): ProblemName[] {
   const codes: ProblemName[] = method === 'GET' ? [] : ['cross_site_request'];
   if (access.kind === 'public') return codes;
   codes.push('unauthenticated');
   if (access.kind === 'metrics') return [...codes, NOT_FOUND];
-  codes.push('forbidden');
+  codes.push('forbidden', ...OF_CERTIFICATES);
   if (access.kind.startsWith('node:self')) codes.push('overloaded');
   if (access.kind === 'grant') codes.push(NOT_FOUND);
   if (needsSession(access)) codes.push('session_required');

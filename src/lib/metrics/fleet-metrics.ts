@@ -30,6 +30,8 @@ export interface FleetFacts {
   nodes: readonly NodeCount[];
   running: readonly EvidenceCount[];
   stale: number;
+  /** Nodes that came from another server and have not called yet. */
+  awaiting: number;
   certificates: Readonly<Record<CertificateTerm, number>>;
   /** When stale nodes and certificates were counted, in epoch milliseconds. */
   countedAt: number;
@@ -52,6 +54,10 @@ export class FleetMetrics extends Instruments {
   private readonly stale = this.commonGauge(
     'hawser_nodes_stale',
     'Nodes that have stayed away for longer than their interval times the staleness multiplier: list them with ?stale=true',
+  );
+  private readonly awaiting = this.commonGauge(
+    'hawser_nodes_awaiting',
+    'Nodes that came from another server and have not called yet; it falls while their agents get the new URL',
   );
   private readonly certificates = this.commonGauge(
     'hawser_node_certificates',
@@ -84,6 +90,7 @@ export class FleetMetrics extends Instruments {
       this.nodes.set({ status, lcm_status: lcmStatus }, count);
     for (const { evidence, count } of facts.running) this.running.set({ evidence }, count);
     this.stale.set(facts.stale);
+    this.awaiting.set(facts.awaiting);
     for (const term of CERTIFICATE_TERMS)
       this.certificates.set({ days_left: term }, facts.certificates[term]);
     this.countedAt.set(facts.countedAt / 1_000);

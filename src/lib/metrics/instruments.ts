@@ -27,6 +27,11 @@ export class Instruments {
     return new Gauge({ name, help, labelNames, registers: [this.registry], aggregator: 'first' });
   }
 
+  /** A value that each of several processes has for itself. The highest counts. */
+  protected worstGauge(name: string, help: string): Gauge {
+    return new Gauge({ name, help, registers: [this.registry], aggregator: 'max' });
+  }
+
   /** A value of this process, read at every scrape. The values of several processes are added up. */
   protected reading(name: string, help: string, read: () => number): void {
     new Gauge({

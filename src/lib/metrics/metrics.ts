@@ -3,11 +3,18 @@
  * the server that count are given callbacks; values that can be read at any time are read at a scrape.
  */
 
-import { AggregatorRegistry, collectDefaultMetrics, type MetricObject, Registry } from 'prom-client';
+import {
+  type Aggregator,
+  AggregatorRegistry,
+  collectDefaultMetrics,
+  type MetricObject,
+  Registry,
+} from 'prom-client';
 import type { CacheFacts } from '../counted-cache.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
 import { Instruments } from './instruments.ts';
 import { RequestMetrics } from './request-metrics.ts';
+import { RunMetrics } from './run-metrics.ts';
 import { WorkMetrics } from './work-metrics.ts';
 
 export interface MetricsOptions {
@@ -26,6 +33,7 @@ export type CacheReader = () => Readonly<Record<string, CacheFacts>>;
 export interface Readings {
   gitProcesses(): number;
   repositoryProblems(): number;
+  refProblems(): number;
   manifests(): number;
   previewsRunning(): number;
   previewsWaiting(): number;
@@ -39,6 +47,10 @@ const READINGS: Record<keyof Readings, { name: string; help: string }> = {
   repositoryProblems: {
     name: 'hawser_repository_problems',
     help: 'Repositories and refs known to be damaged or missing: /health/ready names them',
+  },
+  refProblems: {
+    name: 'hawser_ref_problems',
+    help: 'Refs that are named like a version and are none; nothing is damaged, and /health/ready names them',
   },
   manifests: {
     name: 'hawser_manifests_remembered',
@@ -54,15 +66,33 @@ const READINGS: Record<keyof Readings, { name: string; help: string }> = {
   },
 };
 
+/**
+ * How values of several processes are put together where prom-client has another way: a server starts with its oldest
+ * process, and one process that is late is late, however fast the others are.
+ */
+const TOGETHER: Readonly<Record<string, Aggregator>> = {
+  process_start_time_seconds: 'min',
+  nodejs_eventloop_lag_p99_seconds: 'max',
+};
+
 export class Metrics extends Instruments {
   readonly requests: RequestMetrics;
   readonly work: WorkMetrics;
   readonly fleet: FleetMetrics;
+  readonly runs: RunMetrics;
   private readonly caches: CacheReader[] = [];
   private readonly tlsTerms = this.commonGauge(
     'hawser_tls_certificate_expiry_timestamp_seconds',
     "End of the term of the server's certificate and of the built-in authority, in Unix time; renew before it",
     'certificate',
+  );
+  private readonly crlNextUpdate = this.commonGauge(
+    'hawser_crl_next_update_timestamp_seconds',
+    'Earliest next update of the lists in HAWSER_NODE_CRL, in Unix time; from then on nodes are refused',
+  );
+  private readonly reloadFailed = this.worstGauge(
+    'hawser_reload_failed',
+    'Whether the last reload of TLS files, node CA, CRL or identity providers failed; the old ones stay, see the log',
   );
 
   constructor({ version, pollPath }: MetricsOptions) {
@@ -70,15 +100,19 @@ export class Metrics extends Instruments {
     this.requests = new RequestMetrics(this.registry, pollPath);
     this.work = new WorkMetrics(this.registry);
     this.fleet = new FleetMetrics(this.registry);
+    this.runs = new RunMetrics(this.registry);
     const help = 'Always 1; which version runs, to tell before from after an upgrade';
     const buildInfo = this.commonGauge('hawser_build_info', help, 'version', 'node_version');
     buildInfo.set({ version, node_version: process.version }, 1);
     this.showCaches();
+    this.showCrlTerm(null);
   }
 
   /** Measures processor, memory, file descriptors, garbage collection and the lag of the event loop from now on. */
   watchProcess(): void {
     collectDefaultMetrics({ register: this.registry });
+    for (const [name, aggregator] of Object.entries(TOGETHER))
+      Object.assign(this.registry.getSingleMetric(name) ?? {}, { aggregator });
   }
 
   /** Shows the caches of this reader, which is called at every scrape. */
@@ -97,6 +131,16 @@ export class Metrics extends Instruments {
   /** @param notAfter is in epoch milliseconds */
   showTlsTerm(certificate: 'server' | 'authority', notAfter: number): void {
     this.tlsTerms.set({ certificate }, notAfter / 1_000);
+  }
+
+  /** @param nextUpdate is in epoch milliseconds; null without a list that names one */
+  showCrlTerm(nextUpdate: number | null): void {
+    if (nextUpdate === null) this.crlNextUpdate.remove();
+    else this.crlNextUpdate.set(nextUpdate / 1_000);
+  }
+
+  showReload(hasFailed: boolean): void {
+    this.reloadFailed.set(Number(hasFailed));
   }
 
   get contentType(): string {

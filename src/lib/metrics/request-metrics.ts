@@ -96,6 +96,12 @@ class RouteTimings {
 const UNMATCHED: RouteName = { method: 'none', path: 'none' };
 /** The statuses of polls that are shown on their own. All others count as `other`. */
 const POLL_RESULTS = [200, 304, 401, 403, 404, 500, 503] as const;
+/** Alerts and their runbooks ask for these codes. Prometheus sees the first of each only if it has seen a zero before. */
+const CODES_OF_ALERTS = [
+  ...['insufficient_storage', 'internal_error', 'overloaded', 'unavailable'],
+  ...['repository_damaged', 'repository_io', 'repository_missing'],
+  ...['certificate_revoked', 'certificate_untrusted', 'crl_expired', 'forbidden', 'unauthenticated'],
+] as const;
 const HIGHEST_STATUS = 599;
 const TOO_MANY_REQUESTS = 429;
 
@@ -124,6 +130,7 @@ export class RequestMetrics extends Instruments {
     super(registry);
     this.pollPath = pollPath;
     registry.registerMetric(this.timings.metric);
+    for (const code of CODES_OF_ALERTS) this.problems.inc({ code }, 0);
     this.reading(
       'hawser_http_requests_in_flight',
       'Requests that are being carried out, fetches by git included; near HAWSER_NODE_CALLS nodes are turned away',
@@ -137,6 +144,9 @@ export class RequestMetrics extends Instruments {
     );
   }
 
+  /** Counts the answer to what never became a request. */
+  readonly onProblem = (code: string): void => this.problems.inc({ code });
+
   begin(): void {
     this.inFlight += 1;
   }
@@ -144,7 +154,7 @@ export class RequestMetrics extends Instruments {
   /**
    * Is called once for each `begin`, when the answer has been sent or broken off.
    * @param route is undefined if no route was found
-   * @param code is the problem's; undefined means success
+   * @param code is the problem's; undefined means success, or a refusal that nobody is told
    */
   end(route: RouteName | undefined, status: number, milliseconds: number, code: string | undefined): void {
     this.inFlight -= 1;
@@ -152,7 +162,7 @@ export class RequestMetrics extends Instruments {
     this.timings.add(known, status, milliseconds / 1_000);
     if (known.path === this.pollPath) this.polls[status] = (this.polls[status] ?? 0) + 1;
     if (code === undefined) return;
-    this.problems.inc({ code });
+    this.onProblem(code);
     if (status === TOO_MANY_REQUESTS) this.limited.inc({ route: known.path });
   }
 

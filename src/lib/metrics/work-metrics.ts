@@ -1,5 +1,7 @@
 /** Metrics of the work behind the answers: bundles, manifests, Git, the database, sign-ins, registrations. */
 
+import type { Registry } from 'prom-client';
+import { addPart } from '../request-parts.ts';
 import { Instruments } from './instruments.ts';
 
 /** Bounds in seconds for work that takes a millisecond when all is well. */
@@ -84,6 +86,20 @@ export class WorkMetrics extends Instruments {
     'Attempts to deliver an event to a webhook; failed ones were tried for a day, see the deliveries of the webhook',
     'outcome',
   );
+  private readonly overSize = this.counter(
+    'hawser_reports_over_size_total',
+    'Reports that cleanups deleted because all together took more than HAWSER_REPORT_BYTES; history is shorter than the days of the settings',
+  );
+
+  constructor(registry: Registry) {
+    super(registry);
+    // Alerts ask for these. Prometheus sees the first of each only if it has seen a zero before.
+    this.evaluations.zero({ outcome: 'failed' });
+    this.webhookAttempts.inc({ outcome: 'failed' }, 0);
+    for (const outcome of ['unknown_user', 'wrong_password']) this.signIns.inc({ outcome }, 0);
+    for (const fault of ['expired', 'revoked', 'unknown', 'used_up'])
+      this.registrations.inc({ outcome: `registration_key_${fault}` }, 0);
+  }
 
   readonly onBundleBuilt = (milliseconds: number, bytes: number): void => {
     this.bundleBuilds.observe(milliseconds / 1_000);
@@ -99,9 +115,15 @@ export class WorkMetrics extends Instruments {
     if (hasFailed) this.gitFailures.inc({ operation });
   };
 
-  readonly onWriteWaited = (milliseconds: number): void => this.writeWaits.observe(milliseconds / 1_000);
+  readonly onWriteWaited = (milliseconds: number): void => {
+    this.writeWaits.observe(milliseconds / 1_000);
+    addPart('queue', milliseconds);
+  };
 
-  readonly onWritten = (milliseconds: number): void => this.writeDurations.observe(milliseconds / 1_000);
+  readonly onWritten = (milliseconds: number): void => {
+    this.writeDurations.observe(milliseconds / 1_000);
+    addPart('database', milliseconds);
+  };
 
   readonly onGroupCommit = (size: number): void => this.groupSizes.observe(size);
 
@@ -110,6 +132,8 @@ export class WorkMetrics extends Instruments {
 
   readonly onRolloutEvaluated = (outcome: 'evaluated' | 'failed', milliseconds: number): void =>
     this.evaluations.observe({ outcome }, milliseconds / 1_000);
+
+  readonly onOverSize = (count: number): void => this.overSize.inc(count);
 
   readonly onWebhookAttempt = (state: 'Pending' | 'Delivered' | 'Failed'): void =>
     this.webhookAttempts.inc({ outcome: toLabel(state) });

@@ -9,6 +9,7 @@ import { checkCertificates } from './certificates.ts';
 import { openDatabase } from './database.ts';
 import { checkDiskSpace, checkLeftOvers, checkPermissions } from './files.ts';
 import { type Check, describeFailure, faultOf, type Severity, several, warningOf } from './findings.ts';
+import { checkReportSpace } from './report-space.ts';
 import { checkRegistry, checkRepositories } from './repositories.ts';
 import { checkSignIn } from './sign-in.ts';
 
@@ -24,11 +25,16 @@ export async function diagnose(
   config: Config,
   now: number,
   asJson: boolean,
-): Promise<{ report: string; isHealthy: boolean }> {
+): Promise<{ report: string; isHealthy: boolean; findings: Record<Severity, number> }> {
   refuseUnfinishedRestore(config);
   const checks = await examine({ config, now, progress: showProgress });
   const report = asJson ? formatJson(checks, now) : formatText(checks);
-  return { report, isHealthy: count(checks, 'error') === 0 };
+  const findings = {
+    error: count(checks, 'error'),
+    warning: count(checks, 'warning'),
+    information: count(checks, 'information'),
+  };
+  return { report, isHealthy: findings.error === 0, findings };
 }
 
 export interface Examination {
@@ -42,7 +48,7 @@ export interface Examination {
 export async function examine(examination: Examination): Promise<Check[]> {
   const { config, now } = examination;
   const { dataDir, reposDir, searchPath } = config;
-  const [database, checkOfDatabase] = await openDatabase(config);
+  const [database, checkOfDatabase] = await openDatabase(config, now);
   const reader = database?.repositories ?? null;
   const store = inspectingStore(reposDir, reader);
   const db = database?.read ?? null;
@@ -62,6 +68,7 @@ export async function examine(examination: Examination): Promise<Check[]> {
           ),
       await attempt('permissions', dataDir, () => checkPermissions(config)),
       await checkDiskSpace([dataDir, reposDir]),
+      await attempt('room for reports', dataDir, () => checkReportSpace(config, db, now)),
       await attempt('certificates', dataDir, () => checkCertificates(config, db, now)),
       await attempt('left-overs', dataDir, () => checkLeftOvers(config, db, now)),
       await attempt('sign-in', config.oidcFile ?? dataDir, () => checkSignIn(config, db)),

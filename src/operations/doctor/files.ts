@@ -10,12 +10,12 @@ import { REPOSITORY_KINDS } from '../../git/types.ts';
 import { HOUR } from '../../lib/clock.ts';
 import { ADMIN, PASSWORD_FILE } from '../../security/built-ins.ts';
 import { type Check, describeFailure, type Finding, faultOf, noteOf, warningOf } from './findings.ts';
+import { formatSize } from './sizes.ts';
 
 /** Milliseconds. A younger unfinished file may be in use still. */
 const UNFINISHED_AGE = HOUR;
 
 const MIB = 1024 * 1024;
-const GIB = 1024 * MIB;
 const MIN_BYTES = 100 * MIB;
 const MIN_SHARE = 0.02;
 const LOW_SHARE = 0.1;
@@ -157,8 +157,4 @@ function judgeSpace(folder: string, what: string, share: number, isTooSmall: boo
   const told = `${what} free, ${(share * 100).toFixed(1)} % of the disk`;
   if (share < MIN_SHARE || isTooSmall) return [faultOf(folder, told, MAKE_ROOM)];
   return share < LOW_SHARE ? [warningOf(folder, told, MAKE_ROOM)] : [];
-}
-
-function formatSize(bytes: number): string {
-  return bytes < GIB ? `${Math.floor(bytes / MIB)} MiB` : `${(bytes / GIB).toFixed(1)} GiB`;
 }

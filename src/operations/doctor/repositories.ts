@@ -7,7 +7,7 @@ import { listPendingDeletions } from '../../db/repository-rows.ts';
 import { isResourceName } from '../../domain/names.ts';
 import { REPOSITORY_KINDS } from '../../git/types.ts';
 import { HOUR } from '../../lib/clock.ts';
-import { inspectRepository } from '../../versions/inspection.ts';
+import { inspectRepository, NOT_MEANT } from '../../versions/inspection.ts';
 import type { Inspection } from '../../versions/object-walk.ts';
 import type { GitStore, RepositoryKind, RepositoryRef } from '../../versions/store.ts';
 import { inspectStored } from '../../versions/table-inspection.ts';
@@ -43,6 +43,11 @@ const MAX_NAMES = 5;
 /** Milliseconds. A younger lock or unfinished file may be in use still. */
 const UNFINISHED_AGE = HOUR;
 const RESTORE = 'bring the object back with "git fetch" from a clone that has it, or restore from a backup';
+
+const NAMED_LIKE = 'it is named like a version and is none, so no node gets it';
+const MAKE_ANEW =
+  'nothing is damaged: have its author make it anew, or delete it in the folder of the repository, as the user of the ' +
+  'server, with "git tag -d" or "git branch -D"';
 
 /**
  * The rows of configurations, composites and parameters against the repositories, both ways.
@@ -166,6 +171,9 @@ function describe(repository: string, inspection: Inspection, now: number): Find
       const remedy = where.includes('/') ? 'remove the file: it stops "git gc"' : null;
       return warningOf(`${repository} ${where}`, `${what}, and no ref leads to it`, remedy);
     }),
+    ...ignoredRefs
+      .filter((ref) => ref.what !== NOT_MEANT)
+      .map(({ where, what }) => warningOf(`${repository} ${where}`, `${NAMED_LIKE}: ${what}`, MAKE_ANEW)),
     ...strayRefs.map((name) => {
       const what = "it was made in this server's folder, which is only a cache, so it means nothing";
       return warningOf(
@@ -182,7 +190,8 @@ function describe(repository: string, inspection: Inspection, now: number): Find
   // The worst findings come first, so the first of the rest has their highest severity.
   const what = `${rest.length} more such findings`;
   const more = rest.slice(0, 1).map((first) => ({ ...first, where: repository, what }));
-  const notes = ignoredRefs.length === 0 ? [] : [describeIgnoredRefs(repository, ignoredRefs)];
+  const unmeant = ignoredRefs.filter((ref) => ref.what === NOT_MEANT);
+  const notes = unmeant.length === 0 ? [] : [describeIgnoredRefs(repository, unmeant)];
   return [...told.slice(0, MAX_FINDINGS), ...more, ...notes];
 }
 

@@ -2,7 +2,7 @@
 
 import type { Config } from '../../config.ts';
 import { DAY } from '../../lib/clock.ts';
-import { notFound } from '../../lib/errors.ts';
+import { notFound, sentenceOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { Provider } from './provider.ts';
 import { readProviders } from './providers-file.ts';
@@ -19,12 +19,17 @@ export class Providers {
     this.byName = this.read();
   }
 
-  /** Takes the file and the secrets anew. After a fault the old ones stay, and the log says why. */
-  reload(log: Log): void {
+  /**
+   * Takes the file and the secrets anew. After a fault the old ones stay, and the log says why.
+   * @returns the fault, or null
+   */
+  reload(log: Log): string | null {
     try {
       this.byName = this.read();
+      return null;
     } catch (error) {
       log.error({ err: error }, 'the file of the identity providers has a fault: those of before stay');
+      return sentenceOf(error);
     }
   }
 

@@ -27,6 +27,15 @@ describe('the audit trail by hawserctl', () => {
     await hawser.close();
   });
 
+  it('lists what was written after an entry, oldest first', async () => {
+    const newest = await actions('--all');
+    expect(await actions('--after', '0', '--all')).to.deep.equal(newest.reverse());
+    const [first] = (await hawser.admin.get('/api/v1/audit?after=0&take=1')).json;
+    expect(await actions('--after', first.id, '--all')).to.deep.equal(newest.slice(1));
+    const cut = await cli.run(['audit', 'list', '--after', '0', '--limit', '2']);
+    expect(cut.stderr).to.include('These are the first 2.');
+  });
+
   it('lists who did what, newest first, in lines that nothing in them breaks', async () => {
     const { code, stdout, stderr } = await cli.run(['audit', 'list', '--action', 'group.created']);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });

@@ -33,7 +33,7 @@ describe('retention by hawserctl', () => {
     await hawser.close();
   });
 
-  it('says what would go, and then deletes it only if told so', async () => {
+  it('lists what would be deleted, and then deletes it only if told so', async () => {
     const dry = await cli.run([...CLEANUP, '--keep-releases', 'no', '--dry-run']);
     expect({ code: dry.code, stderr: dry.stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(dry.stdout)

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
+import { DAY } from '../../../src/lib/clock.ts';
 import { type AgentUnderTest, makeAgent } from '../../support/agent.ts';
 import { axe } from '../../support/axe.ts';
 import { type ConsoleUnderTest, REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
@@ -150,7 +151,7 @@ describe('the pages of access, keys, retention and settings', () => {
     await close();
   });
 
-  it('says in a dry run what would go, and lets it go afterwards', async () => {
+  it('lists in a dry run what would be deleted, and deletes it afterwards', async () => {
     const { page, close } = await shown.open('/ui/retention');
     await ready(page);
     await page.getByLabel('Versions to keep', { exact: true }).fill('0');
@@ -160,7 +161,7 @@ describe('the pages of access, keys, retention and settings', () => {
       await page.getByRole('checkbox', { name: other }).uncheck();
     expect(await button(page, 'Clean up').isDisabled()).to.equal(true);
     await button(page, 'Dry run').click();
-    const list = page.getByRole('table', { name: 'Versions that would go' });
+    const list = page.getByRole('table', { name: 'Versions that would be deleted' });
     const first = list.getByRole('row').nth(1);
     await first.waitFor();
     const [name, version] = await first.locator('th, td').allInnerTexts();
@@ -248,6 +249,30 @@ describe('the pages of access, keys, retention and settings', () => {
     await page.getByText('The rules of validation were saved.').waitFor();
     const saved = await ok(200, shown.hawser.admin.get('/api/v1/settings/validation'));
     expect(saved).to.include({ pushIdentity: 'Committer', requireSemVer: true });
+    await close();
+  });
+
+  it('freezes what nodes get, says so to everybody, and ends it', async () => {
+    const { page, close } = await shown.open('/ui/settings', WITH_REFUSALS);
+    await ready(page);
+    await button(page, 'Freeze').click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Until').fill('2000-01-01T00:00');
+    await dialog.getByLabel('Reason').fill('The year ends');
+    await button(dialog, 'Freeze').click();
+    await dialog.getByText('The end must lie in the future').first().waitFor();
+    // The field is in the time zone of the browser, whichever that is.
+    const later = new Date(shown.hawser.clock.now() + 2 * DAY).toISOString();
+    await dialog.getByLabel('Until').fill(later.slice(0, 16));
+    await button(dialog, 'Freeze').click();
+    await page.getByText('What nodes get is frozen.').waitFor();
+    const viewer = await shown.open('/ui/nodes', { user: 'viewer' });
+    await viewer.page.getByText(/What nodes get is frozen until .*The year ends/).waitFor();
+    await viewer.close();
+    await button(page, 'End the freeze').click();
+    await button(dialog, 'End the freeze').click();
+    await page.getByText('The freeze has ended.').waitFor();
+    expect(await ok(200, shown.hawser.admin.get('/api/v1/settings/freeze'))).to.include({ isFrozen: false });
     await close();
   });
 

@@ -156,11 +156,11 @@ export class Lane {
   /** Records how far the dead server got, and turns a random half of the deaths into power cuts. */
   private bury(doom: Doom | null): void {
     const { random, server, tally } = this;
-    tally.note(server.takePassings(), doom);
+    tally.note(server.record.takePassings(), doom);
     if (random.below(2) === 0) return;
     tally.cuts += 1;
     this.wasCut = true;
-    tally.atStake += server.cutPower(random);
+    tally.atStake += server.record.cutPower(random);
   }
 
   protected connect(): Client {

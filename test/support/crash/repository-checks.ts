@@ -57,7 +57,7 @@ function refsOf(model: Model, kind: string, name: string): string[] {
   });
 }
 
-async function git(folder: string, ...args: string[]): Promise<string> {
+export async function git(folder: string, ...args: string[]): Promise<string> {
   const env = {
     PATH: process.env['PATH'] ?? '',
     GIT_CONFIG_NOSYSTEM: '1',

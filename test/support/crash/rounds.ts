@@ -1,8 +1,8 @@
 /** Plays many rounds in parallel lanes. */
 
 import { Lane, type NewDatabase } from './lane.ts';
+import { buildProgram, removePrograms } from './programs.ts';
 import { Random } from './random.ts';
-import { buildServer, removeServer } from './server-process.ts';
 import { Tally } from './tally.ts';
 
 /** Each lane keeps about one core busy. */
@@ -28,7 +28,7 @@ export async function playRounds({
   newDatabase = null,
   onProgress,
 }: RoundsOptions): Promise<Tally> {
-  await buildServer();
+  await buildProgram('server');
   const end = minutes === undefined ? Number.POSITIVE_INFINITY : performance.now() + minutes * 60_000;
   const tally = new Tally();
   let left = rounds;
@@ -52,7 +52,7 @@ export async function playRounds({
     }
   };
   const outcomes = await Promise.allSettled(Array.from({ length: LANES }, (_, number) => play(number)));
-  removeServer();
+  removePrograms();
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   return tally;
 }

@@ -1,65 +1,23 @@
-/**
- * The server under test as a separate process: building it, starting and killing it, and its folder after a power
- * cut.
- */
+/** The server under test as a separate process: starting and killing it. */
 
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import type { Target } from '../client.ts';
 import { ADMIN_PASSWORD, CHEAP_HASHES } from '../hawser.ts';
+import { PROJECT } from '../program.ts';
 import { follow, type Spawned } from '../spawned.ts';
-import { type Doom, isOfStart } from './failpoints.ts';
-import { readLines } from './journal.ts';
-import { cutPower } from './power-cut.ts';
-import type { Random } from './random.ts';
+import { DiskRecord } from './disk-record.ts';
+import type { Doom } from './failpoints.ts';
+import { fileOfProgram } from './programs.ts';
 import type { ServerArguments } from './server.ts';
-import { Unflushed } from './unflushed.ts';
-
-const PROJECT = join(import.meta.dirname, '../../..');
-/**
- * The folder belongs to this process alone. Its depth is such that the server finds package.json, whose version it
- * tells.
- */
-const PROGRAMS = join(PROJECT, `.build/crash-${process.pid}`);
-
-const REQUIRE = 'forBundle(import.meta.url)';
-
-/** As a single file for each of its threads, the server starts four times as fast; the rounds consist of a thousand starts. */
-export async function buildServer(): Promise<void> {
-  await build({
-    entryPoints: {
-      server: join(import.meta.dirname, 'server.ts'),
-      'fleet-thread': join(PROJECT, 'src/threads/fleet-thread.ts'),
-    },
-    outdir: PROGRAMS,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    logLevel: 'error',
-    external: ['better-sqlite3', 'pg', 'swagger-ui-dist'],
-    // The CommonJS packages that are bundled need this.
-    banner: { js: `import { createRequire as forBundle } from 'node:module'; const require = ${REQUIRE};` },
-  });
-}
-
-export function removeServer(): void {
-  rmSync(PROGRAMS, { recursive: true });
-}
-
-/** How often one run of the server has passed each failpoint. */
-export type Passings = ReadonlyMap<string, number>;
 
 export class ServerProcess {
   readonly dataDir: string;
   readonly reposDir: string;
   readonly databaseUrl: string | null;
+  /** What it does to the disk of the repositories. */
+  readonly record: DiskRecord;
   private readonly settings: Record<string, string>;
-  private readonly kept: string;
-  private readonly journal: string;
-  private readonly unflushed: Unflushed;
   private spawned: Spawned | undefined;
 
   /**
@@ -72,10 +30,7 @@ export class ServerProcess {
     this.databaseUrl = databaseUrl;
     this.dataDir = join(folder, 'data');
     this.reposDir = join(folder, 'repos');
-    this.kept = join(folder, 'kept');
-    this.journal = join(folder, 'journal');
-    mkdirSync(this.kept);
-    this.unflushed = new Unflushed(this.kept);
+    this.record = new DiskRecord(folder);
   }
 
   /** @param doom where the server must kill itself while it starts, if it gets there */
@@ -91,8 +46,9 @@ export class ServerProcess {
       HAWSER_LOG_LEVEL: 'info',
       ...this.settings,
     };
-    const given: ServerArguments = { settings, journal: this.journal, kept: this.kept, doom };
-    const child = spawn(process.execPath, [join(PROGRAMS, 'server.js'), JSON.stringify(given)], {
+    const { journal, kept } = this.record;
+    const given: ServerArguments = { settings, journal, kept, doom };
+    const child = spawn(process.execPath, [fileOfProgram('server'), JSON.stringify(given)], {
       cwd: PROJECT,
     });
     // The process may be dead before it reads.
@@ -130,28 +86,5 @@ export class ServerProcess {
   get log(): string {
     const { spawned } = this;
     return spawned ? spawned.stdout() + spawned.stderr() : '';
-  }
-
-  /** Call this once after each run of the server. */
-  takePassings(): Passings {
-    const passings = new Map<string, number>();
-    if (!existsSync(this.journal)) return passings;
-    for (const line of readLines(readFileSync(this.journal, 'utf8'))) {
-      if (line.do === 'pass') passings.set(line.point, (passings.get(line.point) ?? 0) + 1);
-      else if (line.do === 'armed')
-        for (const point of passings.keys()) isOfStart(point) || passings.delete(point);
-      else this.unflushed.add(line);
-    }
-    this.unflushed.end();
-    truncateSync(this.journal);
-    return passings;
-  }
-
-  /**
-   * Simulates a power cut on the dead server's folder.
-   * @returns how many changes were not flushed, and could therefore be lost
-   */
-  cutPower(random: Random): number {
-    return cutPower(this.unflushed, this.kept, random);
   }
 }

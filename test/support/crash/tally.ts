@@ -1,8 +1,8 @@
 /** The results of all rounds together, and the failpoints that have not been used yet. */
 
+import type { Passings } from './disk-record.ts';
 import { type Doom, isOfStart } from './failpoints.ts';
 import type { Random } from './random.ts';
-import type { Passings } from './server-process.ts';
 
 export class Tally {
   rounds = 0;

@@ -5,8 +5,9 @@ import { insertNode } from '../../../src/api/nodes/queries.ts';
 import { openReportWriter, type ReceivedReport } from '../../../src/api/reports/writer.ts';
 import { cleanRecords, type RecordRule } from '../../../src/api/retention/records.ts';
 import type { Database } from '../../../src/db/database.ts';
+import { REPORT_ROW_BYTES } from '../../../src/db/report-bytes.ts';
 import { newId } from '../../../src/lib/ids.ts';
-import { Outcome } from '../../../src/versions/retention.ts';
+import { Outcome } from '../../../src/versions/cleanup-run.ts';
 import { ENGINES, type OpenedEngine, openOn } from '../../support/engines/open.ts';
 
 const NODES = 45;
@@ -39,16 +40,14 @@ for (const engine of ENGINES)
       nodeStatus: null,
       ...{ checksum: null, servedChecksum: null },
     });
-    async function clean(rule: RecordRule): Promise<Outcome> {
+    async function clean(
+      rule: RecordRule,
+      { isDryRun = false, maxBytes = null as number | null } = {},
+    ): Promise<Outcome> {
       const outcome = new Outcome();
       const { signal } = new AbortController();
-      await cleanRecords(database, 'reports', rule, {
-        now: NOW,
-        isDryRun: false,
-        runId: newId(),
-        outcome,
-        signal,
-      });
+      const run = { now: NOW, isDryRun, runId: newId(), outcome, signal };
+      await cleanRecords(database, 'reports', rule, run, maxBytes);
       return outcome;
     }
     const timesOf = async (nodeId: string) => {
@@ -116,5 +115,55 @@ for (const engine of ENGINES)
       await cleaning;
       expect(await timesOf(first)).to.deep.equal([NOW + 1]);
       await expectRightCounts();
+    });
+
+    describe('by the limit of their bytes', () => {
+      // PostgreSQL stores a text with its length.
+      const EACH = '{"at":3000000}'.length + 1 + REPORT_ROW_BYTES;
+      const within = (reports: number, isDryRun = false, rule = { keepCount: REPORTS, keepDays: 0 }) =>
+        clean(rule, { isDryRun, maxBytes: reports * EACH });
+      const countOf = async () =>
+        Number(
+          (
+            await database.read
+              .selectFrom('reports')
+              .select(sql<number>`count(*)`.as('count'))
+              .executeTakeFirst()
+          )?.count,
+        );
+
+      it('deletes the oldest of the whole fleet until the others fit, and says so alike in a dry run', async () => {
+        const said = await within(NODES * 4, true);
+        expect(await countOf()).to.equal(NODES * REPORTS);
+        const outcome = await within(NODES * 4);
+        expect(outcome).to.include({ deletedCount: NODES * (REPORTS - 4), keptCount: NODES * 4 });
+        expect(said).to.deep.equal(outcome);
+        expect(outcome.overSizeCount).to.equal(outcome.deletedCount);
+        for (const nodeId of nodeIds) expect(await timesOf(nodeId)).to.deep.equal(last(4));
+        await expectRightCounts();
+        expect(await within(NODES * 4)).to.include({ deletedCount: 0, overSizeCount: 0 });
+      });
+
+      it('keeps the newest of each node, however small the limit is', async () => {
+        const quiet = nodeIds[3] ?? '';
+        await database.write
+          .deleteFrom('reports')
+          .where('node_id', '=', quiet)
+          .where('timestamp', '>', 100_000)
+          .execute();
+        const outcome = await within(0);
+        expect(outcome).to.include({ keptCount: NODES, overSizeCount: (NODES - 1) * (REPORTS - 1) });
+        for (const nodeId of nodeIds)
+          expect(await timesOf(nodeId)).to.deep.equal(nodeId === quiet ? [100_000] : last(1));
+        await expectRightCounts();
+      });
+
+      it('tells what age and number delete from what the limit deletes', async () => {
+        const rule = { keepCount: 10, keepDays: 0 };
+        const said = await within(NODES * 6, true, rule);
+        const outcome = await within(NODES * 6, false, rule);
+        expect(outcome).to.include({ deletedCount: NODES * 24, overSizeCount: NODES * 4 });
+        expect(said).to.deep.equal(outcome);
+      });
     });
   });

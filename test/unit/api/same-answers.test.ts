@@ -136,8 +136,8 @@ describe('what is read of a random fleet is the same on both engines', () => {
     await expectSame(
       filters.map(
         (query) =>
-          ({ read }: Database) =>
-            gather(allEntries(read, AuditFilter.parse(query))),
+          async ({ read }: Database) =>
+            gather(await allEntries(read, AuditFilter.parse(query))),
       ),
       (rows) => rows.length,
     );

@@ -223,7 +223,17 @@ describe('migrations', () => {
 
     it('keep out one that would have to add migrations of its own', async () => {
       say(`delete from kysely_migration where name = '0020-several-servers'`);
-      expect(await failure()).to.include({ code: 'migration_failed' });
+      const error = await failure();
+      expect(error).to.include({ code: 'newer_release_needed' });
+      expect(error.message).to.include('9999-of-tomorrow').and.to.not.include('former release');
     });
+  });
+
+  it('are not run where the list of them has a gap, which is told from a migration that fails', async () => {
+    await open();
+    inDatabase((handle) => handle.exec(`delete from kysely_migration where name = '0020-several-servers'`));
+    const error = await open().catch((failure) => failure);
+    expect(error).to.include({ code: 'database_damaged' });
+    expect(error.message).to.include('0020-several-servers').and.to.include('hawser restore');
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { methodNotAllowed, problemAnswer, toHawserError } from '../../../src/http/problem.ts';
+import { problemAnswer, toHawserError } from '../../../src/http/problem.ts';
 import { type ErrorKind, HawserError, invalidField, unauthenticated } from '../../../src/lib/errors.ts';
 
 const bodyOf = (answer: { body: unknown }) => JSON.parse(String(answer.body));
@@ -12,6 +12,7 @@ describe('a problem', () => {
       unauthenticated: 401,
       forbidden: 403,
       not_found: 404,
+      method_not_allowed: 405,
       not_acceptable: 406,
       conflict: 409,
       gone: 410,
@@ -19,6 +20,7 @@ describe('a problem', () => {
       precondition_failed: 412,
       too_large: 413,
       unsupported_media_type: 415,
+      locked: 423,
       rate_limited: 429,
       internal: 500,
       not_implemented: 501,
@@ -41,7 +43,9 @@ describe('a problem', () => {
     expect(problemAnswer(unauthenticated('x')).headers).to.have.property('WWW-Authenticate');
     const busy = new HawserError('unavailable', 'unavailable', 'x', { retryAfter: 5 });
     expect(problemAnswer(busy).headers['Retry-After']).to.equal('5');
-    const wrong = methodNotAllowed('GET, HEAD');
+    const wrong = problemAnswer(
+      new HawserError('method_not_allowed', 'method_not_allowed', 'x', { allow: 'GET, HEAD' }),
+    );
     expect(wrong.headers['Allow']).to.equal('GET, HEAD');
     expect(bodyOf(wrong)).to.include({ status: 405, code: 'method_not_allowed' });
   });

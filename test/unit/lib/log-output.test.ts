@@ -1,8 +1,8 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createLog, LogOutput } from '../../../src/lib/log.ts';
+import { createLog, LogOutput, openOutput } from '../../../src/lib/log.ts';
 import { eventually } from '../../support/eventually.ts';
 import { limitFileSize } from '../../support/file-size.ts';
 
@@ -32,6 +32,17 @@ describe('the output of the log', () => {
       expect(lines().length).to.equal(count);
       return lines();
     });
+
+  it("begins lines with systemd's priority where the journal reads them, and nowhere else", async () => {
+    const { dev, ino } = fstatSync(fd);
+    const journal = createLog('debug', openOutput(`${dev}:${ino}`, fd));
+    for (const level of ['error', 'warn', 'info', 'debug'] as const) journal[level]('told');
+    const starts = (await written(4)).map((line) => line.slice(0, '<3>{"level"'.length));
+    expect(starts).to.deep.equal(['<3>', '<4>', '<6>', '<7>'].map((priority) => `${priority}{"level"`));
+    for (const stream of [null, `${dev}:${ino + 1}`, ''])
+      createLog('info', openOutput(stream, fd)).info('told');
+    for (const line of (await written(7)).slice(4)) expect(JSON.parse(line)).to.include({ level: 'info' });
+  });
 
   it('writes lines whole and in order', async () => {
     const output = new LogOutput(fd);

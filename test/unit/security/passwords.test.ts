@@ -1,8 +1,16 @@
+import { createHook } from 'node:async_hooks';
+import { pbkdf2Sync } from 'node:crypto';
 import { expect } from 'chai';
 import * as scryptModule from 'scrypt-kdf';
 import { SCRYPT_COST } from '../../../src/config.ts';
 import { passwordFault } from '../../../src/domain/password-rules.ts';
-import { hashPassword, setPasswordCost, verifyPassword } from '../../../src/security/passwords.ts';
+import { importedPasswordHash, readImportedHash } from '../../../src/security/imported-passwords.ts';
+import {
+  checkPassword,
+  hashPassword,
+  setPasswordCost,
+  verifyPassword,
+} from '../../../src/security/passwords.ts';
 
 type Scrypt = { -readonly [name in keyof typeof scryptModule]: (typeof scryptModule)[name] };
 const scrypt = (scryptModule as unknown as { default: Scrypt }).default;
@@ -66,6 +74,88 @@ describe('password hashes', () => {
     const hashes = [await hashAt(SCRYPT_COST.least), null, await hashAt(SCRYPT_COST.least - 2)];
     setPasswordCost(SCRYPT_COST.least);
     for (const hash of hashes) expect(await workOf(hash)).to.equal(2 ** SCRYPT_COST.least);
+  });
+});
+
+describe('password hashes of another server', () => {
+  const SALT = Buffer.from('000102030405060708090a0b0c0d0e0f', 'hex');
+  const ask = { source: 'a test', mayBeImported: true };
+
+  const importedOf = (password: string) =>
+    importedPasswordHash(SALT, pbkdf2Sync(password, SALT, 100_000, 32, 'sha256'));
+
+  beforeEach(() => setPasswordCost(1));
+  after(() => setPasswordCost(SCRYPT_COST.least));
+
+  it('are stored with their salt, and told from ours', async () => {
+    const stored = importedOf('a password');
+    expect(stored).to.match(/^pbkdf2-sha256\$100000\$AAECAwQFBgcICQoLDA0ODw==\$[A-Za-z0-9+/]{43}=$/);
+    expect(readImportedHash(stored)?.salt).to.deep.equal(SALT);
+    expect(readImportedHash(await hashPassword('a password'))).to.equal(null);
+    expect(() => importedPasswordHash(SALT.subarray(1), Buffer.alloc(32))).to.throw(RangeError, 'salt');
+    expect(() => importedPasswordHash(SALT, Buffer.alloc(20))).to.throw(RangeError, 'hash');
+  });
+
+  it('fit their password, give one of ours for it, and fit no other', async () => {
+    // Computed by another program: Python's hashlib.pbkdf2_hmac.
+    const stored = importedPasswordHash(
+      SALT,
+      Buffer.from('24fd385ec43820b87cf089fdc2f65ee4119bfcfed3d360003398fee9fa785c1e', 'hex'),
+    );
+    const { matches, replacement } = await checkPassword('grüße aus dem büro', stored, ask);
+    expect(matches).to.equal(true);
+    expect(readImportedHash(replacement ?? '')).to.equal(null);
+    expect(await verifyPassword('grüße aus dem büro', replacement, 'a test')).to.equal(true);
+    expect(await verifyPassword('gruesse aus dem buero', replacement, 'a test')).to.equal(false);
+    const wrong = await checkPassword('gruesse aus dem buero', stored, ask);
+    expect(wrong).to.deep.equal({ matches: false, replacement: null });
+  });
+
+  it('count the password as it was typed, and not in another form', async () => {
+    const typed = 'büro'.normalize('NFD');
+    expect(await verifyPassword(typed, importedOf(typed), 'a test')).to.equal(true);
+    expect(await verifyPassword(typed.normalize('NFC'), importedOf(typed), 'a test')).to.equal(false);
+  });
+
+  it('are not guessed by what an unknown user is checked against', async () => {
+    for (const hash of [null, importedPasswordHash(SALT, Buffer.alloc(32))])
+      expect(await checkPassword('', hash, ask)).to.deep.equal({ matches: false, replacement: null });
+  });
+
+  it('take the same work as ours and as unknown users, while there are any', async () => {
+    setPasswordCost(4);
+    const hashes = [importedOf('a password'), await hashPassword('a password'), null];
+    const { kdf, verify } = scrypt;
+    let work: string[] = [];
+    const watch = createHook({
+      init(_id, type) {
+        if (type === 'PBKDF2REQUEST') work.push('pbkdf2');
+      },
+    }).enable();
+    scrypt.kdf = (passphrase, parameters) => {
+      work.push(`scrypt ${parameters.logN}`);
+      return kdf(passphrase, parameters);
+    };
+    scrypt.verify = (key, passphrase) => {
+      work.push(`scrypt ${scrypt.viewParams(key).logN}`);
+      return verify(key, passphrase);
+    };
+    try {
+      for (const password of ['a password', 'a wrong password']) {
+        for (const hash of hashes) {
+          work = [];
+          await checkPassword(password, hash, ask);
+          expect(work, `${hash}`).to.deep.equal(['pbkdf2', 'scrypt 4']);
+        }
+      }
+      work = [];
+      for (const hash of [await hashPassword('a password'), null])
+        await checkPassword('a password', hash, { ...ask, mayBeImported: false });
+      expect(work, 'once there are none').not.to.include('pbkdf2');
+    } finally {
+      watch.disable();
+      Object.assign(scrypt, { kdf, verify });
+    }
   });
 });
 

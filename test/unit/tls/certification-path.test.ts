@@ -36,7 +36,7 @@ describeWithOpenssl('a certificate that a proxy has passed on, under a node CA',
 
   function isAccepted({ leaf, issuers = [], authorities = root, crl = null, now = NOW }: Case): boolean {
     const validator = new PathValidator({ nodeCa: authorities, nodeCrl: crl });
-    return validator.validate(parse(leaf), issuers.map(parse), now) !== null;
+    return typeof validator.validate(parse(leaf), issuers.map(parse), now) === 'object';
   }
 
   /** As a handshake would have it. */
@@ -184,16 +184,20 @@ describeWithOpenssl('a certificate that a proxy has passed on, under a node CA',
       const broken = '-----BEGIN X509 CRL-----\nMAA=\n-----END X509 CRL-----\n';
       const validator = new PathValidator({ nodeCa: root, nodeCrl: broken });
       expect(validator.isComplete).to.equal(false);
-      expect(validator.validate(parse(good.cert), [], NOW)).to.equal(null);
+      expect(validator.validate(parse(good.cert), [], NOW)).to.equal('certificate_untrusted');
     });
 
     it('holds as long as everything that speaks for it', () => {
       const brief = authority.crl('-crldays', '1');
       const validator = new PathValidator({ nodeCa: root, nodeCrl: brief });
       const term = validator.validate(parse(good.cert), [], NOW + 1_000);
-      expect(term?.notAfter).to.be.closeTo(NOW - HOUR + DAY, 5 * 60_000);
+      expect(term)
+        .to.have.property('notAfter')
+        .closeTo(NOW - HOUR + DAY, 5 * 60_000);
+      expect(validator.validate(parse(good.cert), [], NOW + 2 * DAY)).to.equal('crl_expired');
+      expect(validator.validate(parse(bad.cert), [], NOW)).to.equal('certificate_revoked');
       const unlisted = new PathValidator({ nodeCa: root, nodeCrl: null }).validate(parse(good.cert), [], NOW);
-      expect(unlisted?.notAfter).to.equal(Date.parse(parse(good.cert).validTo));
+      expect(unlisted).to.have.property('notAfter', Date.parse(parse(good.cert).validTo));
     });
   });
 

@@ -19,6 +19,7 @@ import { OpensslAuthority, type Pair, Workspace } from './openssl.ts';
 interface Seen {
   thumbprint: string | null;
   trusted: boolean;
+  distrust: string | null;
   reused: boolean;
   protocol: string;
 }
@@ -64,10 +65,11 @@ describeWithOpenssl('listener', () => {
       return;
     }
     const socket = request.socket as TLSSocket;
-    const { peer, isTrusted } = clientOf(request);
+    const { peer, distrust } = clientOf(request);
     const seen: Seen = {
       thumbprint: peer?.thumbprint ?? null,
-      trusted: isTrusted,
+      trusted: distrust === null,
+      distrust,
       reused: socket.isSessionReused(),
       protocol: socket.getProtocol() ?? '',
     };
@@ -165,7 +167,10 @@ describeWithOpenssl('listener', () => {
     it('are nobody on a socket that is not of this listener', () => {
       const socket = connectPlain({ port, host: '127.0.0.1' }).on('error', () => undefined);
       socket.destroy();
-      expect(clientOf(new IncomingMessage(socket))).to.include({ peer: null, isTrusted: false });
+      expect(clientOf(new IncomingMessage(socket))).to.include({
+        peer: null,
+        distrust: 'certificate_untrusted',
+      });
     });
 
     for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
@@ -175,7 +180,7 @@ describeWithOpenssl('listener', () => {
         await start();
         const { cert, key, thumbprint } = agentCertificate;
         const session = await sessionOf({ ...only, cert, key });
-        const seen = { thumbprint, trusted: true, reused: true, protocol: version };
+        const seen = { thumbprint, trusted: true, distrust: null, reused: true, protocol: version };
         expect(await seenOf({ ...only, cert, key, session })).to.deep.equal(seen);
         // The session alone proves it: a resumed handshake sends no certificate.
         expect(await seenOf({ ...only, session })).to.deep.equal(seen);
@@ -226,11 +231,10 @@ describeWithOpenssl('listener', () => {
       const past = authority.issue('client', '-startdate', '20200101000000Z', '-enddate', '20210101000000Z');
       await start({ nodeCa: authority.certificate });
       expect((await seenOf({ ...good })).trusted).to.equal(true);
-      expect((await seenOf(authority.issue('server'))).trusted).to.equal(false);
-      expect((await seenOf(agentCertificate)).trusted).to.equal(false);
-      expect((await seenOf(past)).trusted).to.equal(false);
+      for (const other of [authority.issue('server'), agentCertificate, past])
+        expect((await seenOf({ ...other })).distrust).to.equal('certificate_untrusted');
       const none = await seenOf();
-      expect(none).to.include({ thumbprint: null, trusted: false });
+      expect(none).to.include({ thumbprint: null, distrust: 'certificate_untrusted' });
     });
 
     it('refuses what its list revokes, and everything under a list that is overdue', async () => {
@@ -238,7 +242,18 @@ describeWithOpenssl('listener', () => {
       authority.revoke(revoked);
       await start({ nodeCa: authority.certificate, nodeCrl: authority.crl() });
       expect((await seenOf({ ...good })).trusted).to.equal(true);
-      expect((await seenOf({ ...revoked })).trusted).to.equal(false);
+      for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+        const only = { ...revoked, minVersion: version, maxVersion: version };
+        expect((await seenOf(only)).distrust).to.equal('certificate_revoked');
+        // The list speaks of its own authority alone.
+        const stranger = { ...agentCertificate, minVersion: version, maxVersion: version };
+        expect((await seenOf(stranger)).distrust).to.equal('certificate_untrusted');
+        const session = await sessionOf(only);
+        expect(await seenOf({ ...only, session })).to.include({
+          distrust: 'certificate_revoked',
+          reused: true,
+        });
+      }
       const overdue = authority.crl(
         '-crl_lastupdate',
         '20200101000000Z',
@@ -246,7 +261,9 @@ describeWithOpenssl('listener', () => {
         '20210101000000Z',
       );
       listener.reload({ ...material, nodeCa: authority.certificate, nodeCrl: overdue });
-      expect((await seenOf({ ...good })).trusted).to.equal(false);
+      for (const pair of [good, revoked])
+        expect((await seenOf({ ...pair })).distrust).to.equal('crl_expired');
+      expect((await seenOf(agentCertificate)).distrust).to.equal('certificate_untrusted');
     });
 
     it('reads every authority and every list of its files', async () => {
@@ -292,7 +309,7 @@ describeWithOpenssl('listener', () => {
       await idle.closed;
       pending[0]?.end('{}');
       await until(() => busy.received().includes('}'));
-      expect((await ask(busy)).trusted).to.equal(false);
+      expect((await ask(busy)).distrust).to.equal('connected_before');
       expect((await seenOf({ ...good })).trusted).to.equal(true);
     });
 

@@ -53,7 +53,7 @@ const entry = (from: Entry['from'], to: Entry['to'], hour: number, actorName = '
 function rollout(more: Partial<Rollout> = {}): Rollout {
   return {
     ...{ configurationName: 'web', isComposite: false, version: '1.4.0', state: 'Running', step: 0 },
-    ...{ steps: [step()], onHalt: 'Keep', createdBy: 'alice', createdAt: at(8) },
+    ...{ steps: [step()], onHalt: 'Keep', createdBy: 'alice', createdAt: at(8), frozenUntil: null },
     history: [entry(null, 'Running', 8)],
     ...more,
   };

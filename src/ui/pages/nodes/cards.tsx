@@ -12,7 +12,7 @@ import type { NodeDetails, NodeTag } from '../../types.ts';
 const SOON = 30 * 24 * 3_600_000;
 
 export function CertificateCard({ certificate }: { certificate: NodeDetails['certificate'] }) {
-  const { thumbprint, subject, notBefore, notAfter, pendingThumbprint } = certificate;
+  const { thumbprint, awaiting, subject, notBefore, notAfter, pendingThumbprint } = certificate;
   const left = Date.parse(notAfter) - Date.now();
   return (
     <section class="card" aria-labelledby="certificate">
@@ -20,18 +20,22 @@ export function CertificateCard({ certificate }: { certificate: NodeDetails['cer
       <dl class="facts">
         <dt>Subject</dt>
         <dd>{subject}</dd>
-        <dt>Valid from</dt>
-        <dd>
-          <Time at={notBefore} exact />
-        </dd>
+        {notBefore !== null && (
+          <>
+            <dt>Valid from</dt>
+            <dd>
+              <Time at={notBefore} exact />
+            </dd>
+          </>
+        )}
         <dt>Valid until</dt>
         <dd>
           <Time at={notAfter} exact /> {left <= 0 && <Mark word="Expired" tone="bad" />}
           {left > 0 && left <= SOON && <Mark word="Expiring" tone="warn" />}
         </dd>
-        <dt>SHA-256</dt>
+        <dt>{awaiting === null ? 'SHA-256' : 'Awaiting, by SHA-1'}</dt>
         <dd>
-          <code>{thumbprint}</code>
+          <code>{awaiting ?? thumbprint}</code>
         </dd>
         {pendingThumbprint !== null && (
           <>

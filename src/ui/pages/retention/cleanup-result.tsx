@@ -39,7 +39,7 @@ export function CleanupResult({ results, isDryRun }: CleanupResultProps) {
       />
       {versions.length > 0 && (
         <SimpleTable
-          name={isDryRun ? 'Versions that would go' : 'Deleted versions'}
+          name={isDryRun ? 'Versions that would be deleted' : 'Deleted versions'}
           rows={shown}
           total={versions.length}
           keyOf={({ versionType, name, version }) => `${versionType} ${name} ${version}`}

@@ -1,4 +1,4 @@
-/** A dry run says what would go; the cleanup then lets it go. Both follow the rules as they stand in the form. */
+/** A dry run lists what a cleanup would delete, and the cleanup then deletes it. Both follow the rules as they stand in the form. */
 
 import { useId, useState } from 'preact/hooks';
 import { ApiProblem, send } from '../../client.ts';
@@ -105,10 +105,11 @@ interface State {
 
 function hintOf({ outcome, isCurrent, count, isBusy }: State): string {
   if (isBusy) return '';
-  if (outcome === null) return 'Begin with a dry run, which says what would go and deletes nothing.';
+  if (outcome === null)
+    return 'Begin with a dry run. It lists what a cleanup would delete, and deletes nothing.';
   if (!outcome.isDryRun) return 'This was cleaned up.';
   if (!isCurrent) return 'The rules or the choice have changed since this dry run. Make another one.';
-  return count === 0 ? 'Nothing would go.' : 'Nothing was deleted yet.';
+  return count === 0 ? 'Nothing would be deleted.' : 'Nothing was deleted yet.';
 }
 
 function isSame(one: Plan, other: Plan): boolean {

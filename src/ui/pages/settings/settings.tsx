@@ -3,7 +3,14 @@
 import { ForbiddenPage, Page } from '../../components/page.tsx';
 import { useResource } from '../../resource.ts';
 import { can } from '../../session.ts';
-import type { LcmDefaults, RolloutSettings, ServerSettings, ValidationSettings } from '../../types.ts';
+import type {
+  Freeze,
+  LcmDefaults,
+  RolloutSettings,
+  ServerSettings,
+  ValidationSettings,
+} from '../../types.ts';
+import { FreezeSection } from './freeze-section.tsx';
 import { LcmSection } from './lcm-section.tsx';
 import { RolloutsSection } from './rollouts-section.tsx';
 import { ServerSection } from './server-section.tsx';
@@ -18,11 +25,12 @@ function Settings() {
   const lcm = useResource<LcmDefaults>('/settings/lcm-defaults');
   const validation = useResource<ValidationSettings>('/settings/validation');
   const rollouts = useResource<RolloutSettings>('/settings/rollouts');
+  const freeze = useResource<Freeze>('/settings/freeze');
   const reason = can('server.settings.write')
     ? null
     : 'To change this takes the permission server.settings.write.';
   return (
-    <Page heading="Settings" of={[server, lcm, validation, rollouts]}>
+    <Page heading="Settings" of={[server, lcm, validation, rollouts, freeze]}>
       <div class="columns">
         {server.data !== null && <ServerSection data={server.data} etag={server.etag} reason={reason} />}
         {lcm.data !== null && <LcmSection data={lcm.data} etag={lcm.etag} reason={reason} />}
@@ -32,6 +40,7 @@ function Settings() {
         {rollouts.data !== null && (
           <RolloutsSection data={rollouts.data} etag={rollouts.etag} reason={reason} />
         )}
+        {freeze.data !== null && <FreezeSection data={freeze.data} reason={reason} />}
       </div>
       {can('retention.manage') && (
         <p>

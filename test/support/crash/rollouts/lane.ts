@@ -66,12 +66,12 @@ export class RolloutLane implements Keeper {
   async onDeath(): Promise<void> {
     const { random, server, tally } = this;
     await server.ended();
-    tally.note(server.takePassings(), this.doom);
+    tally.note(server.record.takePassings(), this.doom);
     this.doom = null;
     if (random.below(2) === 0) {
       tally.cuts += 1;
       this.isAuditComplete = false;
-      tally.atStake += server.cutPower(random);
+      tally.atStake += server.record.cutPower(random);
     }
     this.checkLog();
     this.site?.use(await server.start());

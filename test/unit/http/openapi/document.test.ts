@@ -101,7 +101,8 @@ describe('an operation of the OpenAPI document', () => {
     const operation = operationOf({ method: 'GET', path: '/api/v1/things', access });
     expect(operation.security).to.deep.equal([{ token: ['nodes.read'] }, { session: ['nodes.read'] }]);
     expect(operation.description).to.contain('`nodes.read`');
-    expect(codesOf(operation, 401)).to.deep.equal(['unauthenticated']);
+    const ofNodes = ['certificate_revoked', 'certificate_untrusted', 'crl_expired'];
+    expect(codesOf(operation, 401)).to.deep.equal([...ofNodes, 'unauthenticated']);
     expect(codesOf(operation, 403)).to.deep.equal(['forbidden', 'password_change_required']);
     expect(operation.responses).to.not.have.property('404');
   });

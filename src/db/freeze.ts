@@ -1,0 +1,66 @@
+/**
+ * A freeze: until its end nothing may change what nodes get. It is one row of the settings of the server, with its end, so
+ * nobody has to lift it. Whoever changes what nodes get shares a lock with all others who do, and looks at the row under it.
+ * Whoever sets a freeze holds that lock alone, so that every change is made before the freeze or refused, on every server.
+ */
+
+import { FREEZE } from '../domain/lock-names.ts';
+import { toTimestamp } from '../lib/clock.ts';
+import { HawserError } from '../lib/errors.ts';
+import type { Database } from './database.ts';
+import type { Db } from './schema.ts';
+
+/** The name of its row. */
+const SETTING = 'freeze';
+
+export interface Freeze {
+  reason: string;
+  /** Epoch milliseconds, as `frozenAt`. */
+  until: number;
+  /** The name of who set it. */
+  frozenBy: string;
+  frozenAt: number;
+}
+
+/** The freeze that lasts at a time, in epoch milliseconds; null if there is none. */
+export async function readFreeze(db: Db, now: number): Promise<Freeze | null> {
+  const row = await db
+    .selectFrom('server_settings')
+    .select('value')
+    .where('name', '=', SETTING)
+    .executeTakeFirst();
+  const freeze = row === undefined ? null : (JSON.parse(row.value) as Freeze | null);
+  return freeze !== null && freeze.until > now ? freeze : null;
+}
+
+/** Saves a freeze in place of the one before, or with null that there is none. The caller holds `FREEZE` alone. */
+export async function saveFreeze(trx: Db, freeze: Freeze | null): Promise<void> {
+  const row = { value: JSON.stringify(freeze) };
+  await trx
+    .insertInto('server_settings')
+    .values({ name: SETTING, ...row })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet(row))
+    .execute();
+}
+
+/** @throws HawserError locked `frozen` while a freeze lasts. The caller shares `FREEZE`. */
+export async function requireUnfrozen(db: Db, now: number): Promise<void> {
+  const freeze = await readFreeze(db, now);
+  if (freeze === null) return;
+  const { reason, frozenBy } = freeze;
+  const until = toTimestamp(freeze.until);
+  const message = `What nodes get may not be changed until ${until}, because ${frozenBy} has frozen it: ${reason}`;
+  throw new HawserError('locked', 'frozen', message, { data: { reason, until, frozenBy } });
+}
+
+/**
+ * Runs work that changes what nodes get. No lock but that of a resource may be held before, and the work must not call this.
+ * @param now epoch milliseconds
+ * @throws HawserError locked `frozen` while a freeze lasts; what the work throws
+ */
+export function unlessFrozen<T>({ locks, read }: Database, now: number, work: () => Promise<T>): Promise<T> {
+  return locks.share(FREEZE, async () => {
+    await requireUnfrozen(read, now);
+    return work();
+  });
+}
