@@ -100,7 +100,8 @@ describeOnSqlite('a repository that is damaged costs nobody else anything', () =
     const [pack = ''] = readdirSync(folder).filter((name) => name.endsWith('.pack'));
     const whole = readFileSync(join(folder, pack));
     const damaged = Buffer.from(whole);
-    damaged.fill(0, damaged.length / 2, damaged.length / 2 + 8);
+    const middle = Math.floor(damaged.length / 2);
+    damaged.fill(0, middle, middle + 8);
     const write = async (content: Buffer) => {
       rmSync(join(folder, pack));
       writeFileSync(join(folder, pack), content);
