@@ -89,6 +89,8 @@ describe('the frame of the console', () => {
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.waitForURL((url) => url.pathname === '/login');
       await page.getByRole('button', { name: 'Sign in' }).waitFor();
+      // A page that is still loading would break off the next one.
+      await page.waitForLoadState('networkidle');
       await page.goto(`${shown.base}/ui/nodes`);
       await arrive(page, '/login?next=%2Fui%2Fnodes');
     }));
