@@ -1,12 +1,12 @@
 /** What happens when nobody asks for it: what the leader does, and what each server does for itself. */
 
-import { AuditRetention } from './api/audit/retention.ts';
-import { PreviewExpiry } from './api/previews/expiry.ts';
+import { startAuditRetention } from './api/audit/retention.ts';
+import { startPreviewExpiry } from './api/previews/expiry.ts';
 import type { CleanupTools, RetentionRuns } from './api/retention/runs.ts';
 import { RetentionSchedule } from './api/retention/schedule.ts';
 import type { Database } from './db/database.ts';
 import { removeGoneServers } from './db/servers.ts';
-import { EventExpiry } from './events/expiry.ts';
+import { startEventExpiry } from './events/expiry.ts';
 import { sourceOf } from './events/feed.ts';
 import { makePost, type Post, postOptions } from './events/post.ts';
 import { Sender } from './events/sender.ts';
@@ -74,11 +74,11 @@ function lead(
 ): Lead {
   const { database } = tools;
   const schedule = new RetentionSchedule(tools, runs);
-  const expiry = new PreviewExpiry({ database, clock, log });
-  const audit = new AuditRetention({ database, clock, log, keepDays: config.auditKeepDays });
+  const previews = startPreviewExpiry({ database, clock, log });
+  const audit = startAuditRetention({ database, clock, log, keepDays: config.auditKeepDays });
   const servers = setInterval(() => void removeServers(database), MINUTE).unref();
   void removeServers(database);
-  const events = new EventExpiry({ database, clock, log });
+  const events = startEventExpiry({ database, clock, log });
   const onAttempt = metrics.work.onWebhookAttempt;
   const sender = new Sender({ database, clock, log, post, source: sourceOf(config), onAttempt });
   const { store } = tools;
@@ -87,13 +87,12 @@ function lead(
   const onEvaluated = metrics.work.onRolloutEvaluated;
   const rollouts = new RolloutEvaluation({ database, store, clock, log, questions, moved, onEvaluated });
   schedule.start();
-  expiry.start();
   return {
     async close() {
       clearInterval(servers);
       await Promise.all([
         schedule.close(),
-        expiry.close(),
+        previews.close(),
         audit.close(),
         upkeep.close(),
         events.close(),

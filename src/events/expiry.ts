@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database, Db } from '../db/database.ts';
 import { type Clock, DAY, HOUR } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import { type RepeatedWork, repeat } from '../lib/repeated-work.ts';
 import { newestPosition } from './feed.ts';
 import { callNext } from './outbox.ts';
 
@@ -14,38 +15,21 @@ const BATCH = 100;
 /** Milliseconds between two transactions, so that requests get most of the time. */
 const PAUSE = 25;
 
-export class EventExpiry {
-  private readonly tools: { database: Database; clock: Clock; log: Log };
-  private readonly timer: NodeJS.Timeout;
-  private readonly stopping = new AbortController();
-  private running: Promise<void> = Promise.resolve();
+interface Tools {
+  database: Database;
+  clock: Clock;
+  log: Log;
+}
 
-  /** Looks at once, for what fell due while the server was down, and then regularly. */
-  constructor(tools: { database: Database; clock: Clock; log: Log }) {
-    this.tools = tools;
-    const check = () => {
-      this.running = this.running.then(() => this.check());
-    };
-    this.timer = setInterval(check, INTERVAL).unref();
-    check();
-  }
-
-  /** Stops after the batch in progress; the next start carries on. */
-  async close(): Promise<void> {
-    clearInterval(this.timer);
-    this.stopping.abort();
-    await this.running;
-  }
-
-  private async check(): Promise<void> {
-    const { database, clock, log } = this.tools;
-    try {
-      while (!this.stopping.signal.aborted && (await removeOldEvents(database, clock.now())))
-        await sleep(PAUSE);
-    } catch (error) {
-      log.error({ err: error }, 'old events could not be deleted');
-    }
-  }
+/** Looks at once, for what fell due while the server was down, and then regularly. The next start carries on. */
+export function startEventExpiry({ database, clock, log }: Tools): RepeatedWork {
+  return repeat(
+    INTERVAL,
+    async (signal) => {
+      while (!signal.aborted && (await removeOldEvents(database, clock.now()))) await sleep(PAUSE);
+    },
+    (error) => log.error({ err: error }, 'old events could not be deleted'),
+  );
 }
 
 /** Deletes a batch of events that are old. @returns whether there may be more */

@@ -105,7 +105,7 @@ export function page(items: readonly unknown[], total: number, { take, skip, nex
 /** One JSON document in each line. The media type has no parameters here, because the Accept header names it so. */
 export const JSON_LINES = 'application/x-ndjson';
 
-/** As `page`, with one item in each line. */
+/** Gives the same page as `page`, with one item in each line. */
 export function pageOfLines(
   items: readonly unknown[],
   total: number,

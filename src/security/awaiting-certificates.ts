@@ -27,7 +27,7 @@ interface Circumstances {
 
 /** What another server has stored of a node's certificate. */
 export interface AwaitedCertificate {
-  /** In hexadecimal digits of any case. */
+  /** It is in hexadecimal digits of any case. */
   sha1Thumbprint: string;
   /** As .NET writes it. */
   subject: string;

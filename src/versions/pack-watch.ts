@@ -5,8 +5,9 @@ import type { AtomicFs } from '../git/atomic-fs.ts';
 import { isWholePack, listPacks } from '../git/pack-checks.ts';
 import { gitdirOf } from '../git/repository-layout.ts';
 import { REPOSITORY_KINDS, type RepositoryKind, type RepositoryRef } from '../git/types.ts';
-import { everyHour, type HourlyWork } from '../lib/every-hour.ts';
+import { HOUR } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import { type RepeatedWork, repeat } from '../lib/repeated-work.ts';
 import type { RepositoryProblem } from './types.ts';
 
 interface Tools {
@@ -31,8 +32,9 @@ export class PackWatch {
     return [...this.damaged.values()];
   }
 
-  start(): HourlyWork {
-    return everyHour(
+  start(): RepeatedWork {
+    return repeat(
+      HOUR,
       (signal) => this.look(signal),
       (error) => this.tools.log.warn({ err: error }, 'could not look at the packs of repositories'),
     );

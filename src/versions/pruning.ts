@@ -6,8 +6,9 @@ import type { GitTables, StoredRefs } from '../db/git-tables.ts';
 import { repositoryLock } from '../domain/lock-names.ts';
 import { damagedRepository } from '../git/disk-errors.ts';
 import { inflateObject } from '../git/loose-objects.ts';
-import { everyHour, type HourlyWork } from '../lib/every-hour.ts';
+import { HOUR } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import { type RepeatedWork, repeat } from '../lib/repeated-work.ts';
 import { linksOf } from './object-walk.ts';
 
 export interface PruningOptions {
@@ -16,8 +17,9 @@ export interface PruningOptions {
 }
 
 /** Prunes in the background: once at the start, then every hour. */
-export function startPruning(options: PruningOptions): HourlyWork {
-  return everyHour(
+export function startPruning(options: PruningOptions): RepeatedWork {
+  return repeat(
+    HOUR,
     (signal) => pruneRepositories(options, signal),
     (error) =>
       options.log.warn({ err: error }, 'could not prune the repositories; this is tried again in an hour'),

@@ -1,14 +1,12 @@
 /** What becomes of things of an OpenDSC server that count as one here, or that belong to others there. */
 
-import { appendFileSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Kind } from '../../src/operations/import-opendsc/kinds.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
-import { checkMove, countsOf, importInto, kindOf, reportOf, write } from '../support/opendsc/moving.ts';
-import { NEVER, OpenDscSite } from '../support/opendsc/site.ts';
+import { checkMove, countsOf, Moving } from '../support/opendsc/moving.ts';
+import { NEVER } from '../support/opendsc/site.ts';
 import { pullParameters } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
 
@@ -16,45 +14,23 @@ const LOW = '00000000-0000-4000-8000-000000000001';
 const COUNTS_AS_SAME = 'Another one that counts as the same comes before it';
 
 describe('an import from OpenDSC takes', () => {
-  let hawser: Hawser;
-  let site: OpenDscSite;
-  const folders: string[] = [];
+  const moving = new Moving();
 
-  beforeEach(async () => {
-    hawser = await startHawser();
-    site = new OpenDscSite();
-  });
-  afterEach(async () => {
-    await hawser.close();
-    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-  });
-
-  const api = (path: string) => ok(200, hawser.admin.get(`/api/v1/${path}`));
-
-  async function move(spoil: (files: string) => void = () => undefined, settings = {}, ...words: string[]) {
-    const written = await write(site);
-    folders.push(written.files);
-    spoil(written.files);
-    const report = reportOf(await importInto(hawser, written, settings, '--json', ...words));
-    return {
-      report,
-      written,
-      reasons: (kind: Kind) => kindOf(report, kind).leftOut.map((each) => each.reason),
-    };
-  }
+  const api = (path: string) => ok(200, moving.hawser.admin.get(`/api/v1/${path}`));
+  const reasonsOf = (left: readonly { reason: string }[]) => left.map(({ reason }) => reason);
 
   it('the users, groups and roles of every server by their exact names', async () => {
-    const mallory = site.user({ username: 'Admin', columns: { Id: LOW } });
-    const group = site.group({ name: 'ADMINISTRATORS', columns: { Id: LOW } });
-    site.member({ user: mallory, group });
-    const role = site.role({ name: 'operator', permissions: ['users.manage'], columns: { Id: LOW } });
-    const bob = site.user({ username: 'bob' });
-    site.member({ user: bob, role });
-    const operator = site.rowsOf('Roles').find(({ Name }) => Name === 'Operator');
-    site.member({ user: bob, role: { id: String(operator?.['Id']), name: 'Operator' } });
-    const { reasons } = await move();
+    const mallory = moving.site.user({ username: 'Admin', columns: { Id: LOW } });
+    const group = moving.site.group({ name: 'ADMINISTRATORS', columns: { Id: LOW } });
+    moving.site.member({ user: mallory, group });
+    const role = moving.site.role({ name: 'operator', permissions: ['users.manage'], columns: { Id: LOW } });
+    const bob = moving.site.user({ username: 'bob' });
+    moving.site.member({ user: bob, role });
+    const operator = moving.site.rowsOf('Roles').find(({ Name }) => Name === 'Operator');
+    moving.site.member({ user: bob, role: { id: String(operator?.['Id']), name: 'Operator' } });
+    const { leftOut } = await moving.move();
     for (const kind of ['users', 'groups', 'roles'] as const)
-      expect(reasons(kind), kind).to.deep.equal([COUNTS_AS_SAME]);
+      expect(reasonsOf(leftOut(kind)), kind).to.deep.equal([COUNTS_AS_SAME]);
     const users = await api('users');
     expect(users.map(({ username }: { username: string }) => username)).to.deep.equal(['admin', 'bob']);
     const { roles } = await api(`users/${bob.id}`);
@@ -67,53 +43,68 @@ describe('an import from OpenDSC takes', () => {
   });
 
   it('files of scope values and nodes with those of exactly their names', async () => {
-    const region = site.scopeType({ name: 'Region', precedence: 5 });
-    const eu = site.scopeValue(region, 'EU', { Id: LOW });
-    site.scopeValue(region, 'eu', { Id: LOW.replace(/1$/, '2') });
-    const web = site.configuration({ name: 'web' });
-    site.version(web);
-    site.parameters({ configuration: web, scopeType: region, value: 'EU', text: 'parameters: {who: EU}\n' });
+    const region = moving.site.scopeType({ name: 'Region', precedence: 5 });
+    const eu = moving.site.scopeValue(region, 'EU', { Id: LOW });
+    moving.site.scopeValue(region, 'eu', { Id: LOW.replace(/1$/, '2') });
+    const web = moving.site.configuration({ name: 'web' });
+    moving.site.version(web);
+    moving.site.parameters({
+      configuration: web,
+      scopeType: region,
+      value: 'EU',
+      text: 'parameters: {who: EU}\n',
+    });
     const later = { configuration: web, version: '1.1.0' };
-    site.parameters({ ...later, scopeType: region, value: 'eu', text: 'parameters: {who: eu}\n' });
+    moving.site.parameters({ ...later, scopeType: region, value: 'eu', text: 'parameters: {who: eu}\n' });
     const identity = await makeClientCertificate({ commonName: 'a.example.org' });
     const assignment = { configuration: web };
-    const node = site.node({ fqdn: 'a.example.org', certificate: identity.cert, assignment, tags: [eu] });
-    site.node({ fqdn: 'A.example.org', id: LOW });
-    const own = { scopeType: site.nodeScope, text: 'parameters: {name: lower}\n' };
-    site.parameters({ configuration: web, ...own, value: 'a.example.org' });
-    site.parameters({ ...later, ...own, text: 'parameters: {name: upper}\n', value: 'A.example.org' });
-    const { reasons, written } = await move();
-    expect(reasons('nodes')).to.deep.equal([COUNTS_AS_SAME]);
-    expect(reasons('parameter files')).to.deep.equal([
+    const node = moving.site.node({
+      fqdn: 'a.example.org',
+      certificate: identity.cert,
+      assignment,
+      tags: [eu],
+    });
+    moving.site.node({ fqdn: 'A.example.org', id: LOW });
+    const own = { scopeType: moving.site.nodeScope, text: 'parameters: {name: lower}\n' };
+    moving.site.parameters({ configuration: web, ...own, value: 'a.example.org' });
+    moving.site.parameters({ ...later, ...own, text: 'parameters: {name: upper}\n', value: 'A.example.org' });
+    const { leftOut, written } = await moving.move();
+    expect(reasonsOf(leftOut('nodes'))).to.deep.equal([COUNTS_AS_SAME]);
+    expect(reasonsOf(leftOut('parameter files'))).to.deep.equal([
       'Its scope value Region/eu is left out',
       'Its node A.example.org is left out',
     ]);
     const { id: nodeId, name: fqdn } = node;
-    const parameters = await pullParameters({ nodeId, fqdn, identity, client: hawser.client(identity) });
+    const parameters = await pullParameters({
+      nodeId,
+      fqdn,
+      identity,
+      client: moving.hawser.client(identity),
+    });
     expect(parameters).to.equal('parameters:\n  who: EU\n  name: lower\n');
-    const { differences } = (await checkMove(hawser, written)).report;
+    const { differences } = (await checkMove(moving.hawser, written)).report;
     expect(differences.map((each) => each.fqdn)).to.deep.equal(['A.example.org']);
   });
 
   it('the highest of several grants on parameters, and schemas that were uploaded alone', async () => {
-    const web = site.configuration({ name: 'web' });
-    const alice = site.user({ username: 'alice' });
+    const web = moving.site.configuration({ name: 'web' });
+    const alice = moving.site.user({ username: 'alice' });
     const grant = { PrincipalType: 'User', PrincipalId: alice.id };
     for (const [id, PermissionLevel] of [
       [LOW, 'Read'],
       [LOW.replace(/1$/, '2'), 'Manage'],
       [LOW.replace(/1$/, '3'), 'Manage'],
     ] as const) {
-      site.schema(web, { Id: id });
-      site.add('ParameterPermissions', { ParameterId: id, PermissionLevel, ...grant });
+      moving.site.schema(web, { Id: id });
+      moving.site.add('ParameterPermissions', { ParameterId: id, PermissionLevel, ...grant });
     }
     const schema = { SchemaVersion: '1.0.0', GeneratedJsonSchema: '{}', CreatedAt: NEVER } as const;
-    const ofVersion = site.schema(web, schema);
-    const version = site.version(web);
-    Object.assign(site.rowsOf('ConfigurationVersions').find(({ Id }) => Id === version.id) ?? {}, {
+    const ofVersion = moving.site.schema(web, schema);
+    const version = moving.site.version(web);
+    Object.assign(moving.site.rowsOf('ConfigurationVersions').find(({ Id }) => Id === version.id) ?? {}, {
       ParameterSchemaId: ofVersion.id,
     });
-    const { report } = await move();
+    const { report } = await moving.move();
     expect(countsOf(report, 'grants')).to.deep.equal([3, 1, 2, 0, 0]);
     expect(countsOf(report, 'schemas')).to.deep.equal([0, 0, 0, 0, 0]);
     expect(await api('configurations/web/parameters/permissions')).to.have.nested.property(
@@ -123,48 +114,50 @@ describe('an import from OpenDSC takes', () => {
   });
 
   it('no assignment to a composite whose versions are skipped', async () => {
-    const web = site.configuration({ name: 'web' });
-    site.version(web);
-    const farm = site.composite({ name: 'farm' });
-    site.compositeVersion(farm, {}, { configuration: web });
-    site.node({ fqdn: 'a.example.org', assignment: { composite: farm } });
-    const { reasons } = await move(undefined, {}, '--skip', 'composite versions');
-    expect(reasons('assignments')).to.deep.equal([
+    const web = moving.site.configuration({ name: 'web' });
+    moving.site.version(web);
+    const farm = moving.site.composite({ name: 'farm' });
+    moving.site.compositeVersion(farm, {}, { configuration: web });
+    moving.site.node({ fqdn: 'a.example.org', assignment: { composite: farm } });
+    const { leftOut } = await moving.move({ words: ['--skip', 'composite versions'] });
+    expect(reasonsOf(leftOut('assignments'))).to.deep.equal([
       'No published version of the configuration fits this assignment',
     ]);
   });
 
   it('folders that are links, and --check tells of a file that was left out', async () => {
-    const web = site.configuration({ name: 'web' });
-    site.version(web);
-    site.parameters({ configuration: web, text: 'parameters: {port: 80}\n' });
-    site.node({ fqdn: 'a.example.org', assignment: { configuration: web } });
+    const web = moving.site.configuration({ name: 'web' });
+    moving.site.version(web);
+    moving.site.parameters({ configuration: web, text: 'parameters: {port: 80}\n' });
+    moving.site.node({ fqdn: 'a.example.org', assignment: { configuration: web } });
     const elsewhere = mkdtempSync(join(tmpdir(), 'hawser-import-test-'));
-    folders.push(elsewhere);
-    const { report, written } = await move((files) => {
-      appendFileSync(join(files, 'parameters/web/Default/v1.0.0/parameters.yaml'), '  \n');
-      renameSync(join(files, 'configurations'), join(elsewhere, 'configurations'));
-      symlinkSync(join(elsewhere, 'configurations'), join(files, 'configurations'));
+    moving.folders.push(elsewhere);
+    const { report, written } = await moving.move({
+      spoil(files) {
+        appendFileSync(join(files, 'parameters/web/Default/v1.0.0/parameters.yaml'), '  \n');
+        renameSync(join(files, 'configurations'), join(elsewhere, 'configurations'));
+        symlinkSync(join(elsewhere, 'configurations'), join(files, 'configurations'));
+      },
     });
     expect(countsOf(report, 'versions')).to.deep.equal([1, 1, 0, 0, 0]);
     expect(countsOf(report, 'parameter files')).to.deep.equal([1, 0, 0, 0, 1]);
-    const { differences } = (await checkMove(hawser, written)).report;
+    const { differences } = (await checkMove(moving.hawser, written)).report;
     expect(differences.map(({ path, there, here }) => ({ path, there, here }))).to.deep.equal([
       { path: 'parameters.yaml', there: { parameters: { port: 80 } }, here: null },
     ]);
   });
 
   it('external logins of the providers that this server has', async () => {
-    const alice = site.user({ username: 'alice' });
-    site.add('ExternalLogins', { UserId: alice.id, Provider: 'Acme', ProviderKey: 'a-1' });
-    site.add('ExternalLogins', { UserId: alice.id, Provider: 'other', ProviderKey: 'a-2' });
-    const secret = join(hawser.folder, 'client-secret');
+    const alice = moving.site.user({ username: 'alice' });
+    moving.site.add('ExternalLogins', { UserId: alice.id, Provider: 'Acme', ProviderKey: 'a-1' });
+    moving.site.add('ExternalLogins', { UserId: alice.id, Provider: 'other', ProviderKey: 'a-2' });
+    const secret = join(moving.hawser.folder, 'client-secret');
     writeFileSync(secret, 'a client secret\n', { mode: 0o600 });
     const provider = { name: 'acme', label: 'Acme', issuer: 'https://id.example.org', clientId: 'hawser' };
-    const file = join(hawser.folder, 'providers.json');
+    const file = join(moving.hawser.folder, 'providers.json');
     writeFileSync(file, JSON.stringify([{ ...provider, clientSecretFile: secret, allowedGroups: ['*'] }]));
     const settings = { HAWSER_OIDC_FILE: file, HAWSER_PUBLIC_URL: 'https://hawser.example.org' };
-    for (const { report } of [await move(undefined, settings), await move(undefined, settings)])
+    for (const { report } of [await moving.move({ settings }), await moving.move({ settings })])
       expect(report.notCarried.filter(({ count }) => count > 0)).to.deep.equal([
         { kind: 'external logins', count: 1, names: ['alice (other)'] },
       ]);

@@ -4,54 +4,27 @@ import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileS
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import type { Kind } from '../../src/operations/import-opendsc/kinds.ts';
 import { CONFIGURATIONS, MAIN } from '../support/configurations.ts';
 import { changeRows } from '../support/database.ts';
 import { describeOnSqlite } from '../support/engine.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
-import { countsOf, importInto, kindOf, reportOf, sourceWords, write } from '../support/opendsc/moving.ts';
+import { startHawser } from '../support/hawser.ts';
+import { countsOf, kindOf, Moving, sourceWords, write } from '../support/opendsc/moving.ts';
 import { OpenDscSite } from '../support/opendsc/site.ts';
 import { ok } from '../support/replies.ts';
-import { type Ended, runHawser, spawnHawser } from '../support/spawned.ts';
+import { runHawser, spawnHawser } from '../support/spawned.ts';
 
 describe('an import from OpenDSC', () => {
-  let hawser: Hawser;
-  let site: OpenDscSite;
-  const folders: string[] = [];
-
-  beforeEach(async () => {
-    hawser = await startHawser();
-    site = new OpenDscSite();
-  });
-  afterEach(async () => {
-    await hawser.close();
-    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-  });
-
-  /** Writes the site, lets `spoil` change its files, and imports it. */
-  async function run(words: string[] = [], spoil: (files: string) => void = () => undefined): Promise<Ended> {
-    const written = await write(site);
-    folders.push(written.files);
-    spoil(written.files);
-    return importInto(hawser, written, {}, ...words);
-  }
-
-  const imported = async (...given: Parameters<typeof run>) => {
-    const [words = [], spoil] = given;
-    const ended = await run([...words, '--json'], spoil);
-    const report = reportOf(ended);
-    return { report, code: ended.code, leftOut: (kind: Kind) => kindOf(report, kind).leftOut };
-  };
+  const moving = new Moving();
 
   describe('leaves out', () => {
     it('a name that is none here, with all that hangs on it', async () => {
-      const long = site.configuration({ name: 'x'.repeat(200) });
-      site.version(long);
-      site.parameters({ configuration: long });
-      const farm = site.composite({ name: 'farm' });
-      site.compositeVersion(farm, {}, { configuration: long });
-      site.node({ fqdn: 'a.example.org', assignment: { configuration: long } });
-      const { leftOut, code } = await imported();
+      const long = moving.site.configuration({ name: 'x'.repeat(200) });
+      moving.site.version(long);
+      moving.site.parameters({ configuration: long });
+      const farm = moving.site.composite({ name: 'farm' });
+      moving.site.compositeVersion(farm, {}, { configuration: long });
+      moving.site.node({ fqdn: 'a.example.org', assignment: { configuration: long } });
+      const { leftOut, code } = await moving.move();
       expect(code).to.equal(2);
       expect(leftOut('configurations')[0]?.reason).to.match(/^name: Not a name: letters, digits/);
       const reason = `Its configuration ${long.name} is left out`;
@@ -63,14 +36,14 @@ describe('an import from OpenDSC', () => {
     });
 
     it('versions that are no SemVer, or that break a rule of uploads', async () => {
-      const web = site.configuration({ name: 'web' });
-      site.version(web, { version: '1.0.0' });
-      site.version(web, { version: 'spring' });
-      site.version(web, { version: '1.1.0', files: { [MAIN]: 'a', 'A/x': '1', 'a/X': '2' } });
-      site.version(web, { version: '1.2.0', entryPoint: 'other.yaml' });
-      site.version(web, { version: '1.3.0', files: { [MAIN]: 'a', 'parameters.yaml': '2' } });
-      site.version(web, { version: '1.0.0+build' });
-      const { leftOut, report } = await imported();
+      const web = moving.site.configuration({ name: 'web' });
+      moving.site.version(web, { version: '1.0.0' });
+      moving.site.version(web, { version: 'spring' });
+      moving.site.version(web, { version: '1.1.0', files: { [MAIN]: 'a', 'A/x': '1', 'a/X': '2' } });
+      moving.site.version(web, { version: '1.2.0', entryPoint: 'other.yaml' });
+      moving.site.version(web, { version: '1.3.0', files: { [MAIN]: 'a', 'parameters.yaml': '2' } });
+      moving.site.version(web, { version: '1.0.0+build' });
+      const { leftOut, report } = await moving.move();
       expect(countsOf(report, 'versions')).to.deep.equal([6, 1, 0, 0, 5]);
       const reasons = new Map(leftOut('versions').map(({ name, reason }) => [name, reason]));
       expect(reasons.get('web spring')).to.include('Not a SemVer 2.0 version');
@@ -81,15 +54,17 @@ describe('an import from OpenDSC', () => {
     });
 
     it('versions and parameter files whose files are missing or altered', async () => {
-      const web = site.configuration({ name: 'web' });
-      for (const version of ['1.0.0', '1.1.0', '1.2.0']) site.version(web, { version });
-      site.parameters({ configuration: web, text: 'parameters: {a: 1}\n' });
-      site.parameters({ configuration: web, version: '1.1.0', text: 'parameters: {a: 1\n' });
-      site.parameters({ configuration: web, version: '1.2.0', text: 'parameters: {a: 1}\n' });
-      const { leftOut } = await imported([], (files) => {
-        rmSync(join(files, 'configurations/web/v1.1.0', MAIN));
-        appendFileSync(join(files, 'configurations/web/v1.2.0', MAIN), '# more');
-        appendFileSync(join(files, 'parameters/web/Default/v1.2.0/parameters.yaml'), '# more');
+      const web = moving.site.configuration({ name: 'web' });
+      for (const version of ['1.0.0', '1.1.0', '1.2.0']) moving.site.version(web, { version });
+      moving.site.parameters({ configuration: web, text: 'parameters: {a: 1}\n' });
+      moving.site.parameters({ configuration: web, version: '1.1.0', text: 'parameters: {a: 1\n' });
+      moving.site.parameters({ configuration: web, version: '1.2.0', text: 'parameters: {a: 1}\n' });
+      const { leftOut } = await moving.move({
+        spoil(files) {
+          rmSync(join(files, 'configurations/web/v1.1.0', MAIN));
+          appendFileSync(join(files, 'configurations/web/v1.2.0', MAIN), '# more');
+          appendFileSync(join(files, 'parameters/web/Default/v1.2.0/parameters.yaml'), '# more');
+        },
       });
       expect(leftOut('versions')).to.deep.equal([
         { name: 'web 1.1.0', reason: `Its file ${MAIN} is missing` },
@@ -104,13 +79,13 @@ describe('an import from OpenDSC', () => {
     });
 
     it('composites that were published with drafts, and assignments that would give nothing', async () => {
-      const web = site.configuration({ name: 'web' });
-      site.version(web, { status: 'Draft' });
-      const farm = site.composite({ name: 'farm' });
-      site.compositeVersion(farm, {}, { configuration: web });
-      site.node({ fqdn: 'a.example.org', assignment: { composite: farm } });
-      site.node({ fqdn: 'b.example.org', assignment: { configuration: web } });
-      const { leftOut } = await imported();
+      const web = moving.site.configuration({ name: 'web' });
+      moving.site.version(web, { status: 'Draft' });
+      const farm = moving.site.composite({ name: 'farm' });
+      moving.site.compositeVersion(farm, {}, { configuration: web });
+      moving.site.node({ fqdn: 'a.example.org', assignment: { composite: farm } });
+      moving.site.node({ fqdn: 'b.example.org', assignment: { configuration: web } });
+      const { leftOut } = await moving.move();
       expect(leftOut('composite versions')[0]?.reason).to.equal(
         'The child web has no published version that is offered',
       );
@@ -121,11 +96,11 @@ describe('an import from OpenDSC', () => {
     });
 
     it('the later of two names that count as one here', async () => {
-      site.configuration({ name: 'web' });
-      site.configuration({ name: 'WEB' });
-      site.node({ fqdn: 'a.example.org' });
-      site.node({ fqdn: 'A.example.org' });
-      const { leftOut, report } = await imported();
+      moving.site.configuration({ name: 'web' });
+      moving.site.configuration({ name: 'WEB' });
+      moving.site.node({ fqdn: 'a.example.org' });
+      moving.site.node({ fqdn: 'A.example.org' });
+      const { leftOut, report } = await moving.move();
       for (const kind of ['configurations', 'nodes'] as const) {
         expect(countsOf(report, kind), kind).to.deep.equal([2, 1, 0, 0, 1]);
         expect(leftOut(kind)[0]?.reason).to.equal('Another one that counts as the same comes before it');
@@ -133,25 +108,25 @@ describe('an import from OpenDSC', () => {
     });
 
     it('what is skipped, and what hangs on it', async () => {
-      const web = site.configuration({ name: 'web' });
-      site.version(web);
-      site.node({ fqdn: 'a.example.org', assignment: { configuration: web } });
-      const { report, leftOut } = await imported(['--skip', 'nodes, users']);
+      const web = moving.site.configuration({ name: 'web' });
+      moving.site.version(web);
+      moving.site.node({ fqdn: 'a.example.org', assignment: { configuration: web } });
+      const { report, leftOut } = await moving.move({ words: ['--skip', 'nodes, users'] });
       expect(report.kinds.map(({ kind }) => kind)).to.not.include.members(['nodes', 'users']);
       expect(leftOut('assignments')[0]?.reason).to.equal('Its node a.example.org is left out');
-      expect(await ok(200, hawser.admin.get('/api/v1/nodes'))).to.deep.equal([]);
+      expect(await ok(200, moving.hawser.admin.get('/api/v1/nodes'))).to.deep.equal([]);
     });
   });
 
   describe('finds in conflict, and leaves as it is,', () => {
     it('what is here and another one', async () => {
       await ok(201, addVersionOf('web', '1.0.0', 'ours\n'));
-      const web = site.configuration({ name: 'web' });
-      site.version(web, { files: { [MAIN]: 'theirs\n' } });
-      site.version(web, { version: '1.1.0', files: { [MAIN]: 'theirs\n' } });
-      const author = site.role({ name: 'Author', permissions: ['nodes.read'] });
-      site.member({ user: site.user({ username: 'alice' }), role: author });
-      const { report, code } = await imported();
+      const web = moving.site.configuration({ name: 'web' });
+      moving.site.version(web, { files: { [MAIN]: 'theirs\n' } });
+      moving.site.version(web, { version: '1.1.0', files: { [MAIN]: 'theirs\n' } });
+      const author = moving.site.role({ name: 'Author', permissions: ['nodes.read'] });
+      moving.site.member({ user: moving.site.user({ username: 'alice' }), role: author });
+      const { report, code } = await moving.move();
       expect(code).to.equal(2);
       expect(countsOf(report, 'configurations')).to.deep.equal([1, 0, 1, 0, 0]);
       expect(kindOf(report, 'versions').conflicts).to.deep.equal([
@@ -164,36 +139,38 @@ describe('an import from OpenDSC', () => {
       expect(kindOf(report, 'memberships').leftOut).to.deep.equal([
         { name: 'alice has the role Author', reason: 'Its role Author is in conflict' },
       ]);
-      const { text } = await hawser.admin.get(`${CONFIGURATIONS}/web/versions/1.0.0/files/${MAIN}`);
+      const { text } = await moving.hawser.admin.get(`${CONFIGURATIONS}/web/versions/1.0.0/files/${MAIN}`);
       expect(text).to.equal('ours\n');
     });
 
     it('settings that were changed here', async () => {
-      await ok(200, hawser.admin.put('/api/v1/settings', { stalenessMultiplier: 5 }));
-      site.settings('ServerSettings', { StalenessMultiplier: 3 });
-      const { report } = await imported();
+      await ok(200, moving.hawser.admin.put('/api/v1/settings', { stalenessMultiplier: 5 }));
+      moving.site.settings('ServerSettings', { StalenessMultiplier: 3 });
+      const { report } = await moving.move();
       expect(kindOf(report, 'settings').conflicts).to.deep.equal([
         { name: 'stalenessMultiplier', reason: 'Its value is 5 here and 3 there' },
       ]);
-      expect(await ok(200, hawser.admin.get('/api/v1/settings'))).to.include({ stalenessMultiplier: 5 });
+      expect(await ok(200, moving.hawser.admin.get('/api/v1/settings'))).to.include({
+        stalenessMultiplier: 5,
+      });
     });
 
     it('a node that is registered here', async () => {
-      const { nodeId, fqdn } = await hawser.registerNode('a.example.org');
-      site.node({ fqdn });
-      const { report } = await imported();
+      const { nodeId, fqdn } = await moving.hawser.registerNode('a.example.org');
+      moving.site.node({ fqdn });
+      const { report } = await moving.move();
       expect(kindOf(report, 'nodes').conflicts).to.deep.equal([
         { name: fqdn, reason: `It is registered here with the id ${nodeId}` },
       ]);
     });
 
     const addVersionOf = (name: string, version: string, text: string) =>
-      hawser.admin.upload(CONFIGURATIONS, { fields: { name, version }, files: { [MAIN]: text } });
+      moving.hawser.admin.upload(CONFIGURATIONS, { fields: { name, version }, files: { [MAIN]: text } });
   });
 
   describe('is refused', () => {
     const refused = async (words: readonly string[], code: number, said: string | RegExp) => {
-      const ended = await runHawser(hawser.folder, {}, ['import-opendsc', ...words]);
+      const ended = await runHawser(moving.hawser.folder, {}, ['import-opendsc', ...words]);
       const [first = ''] = ended.stderr.split('\n');
       expect({ code: ended.code, stdout: ended.stdout }, ended.stderr).to.deep.equal({ code, stdout: '' });
       expect(first).to.match(typeof said === 'string' ? new RegExp(said) : said);
@@ -201,7 +178,7 @@ describe('an import from OpenDSC', () => {
 
     it('with words that are missing or unknown', async () => {
       await refused([], 64, 'import-opendsc: --database is missing');
-      const { stderr } = await runHawser(hawser.folder, {}, ['import-opendsc', '--database']);
+      const { stderr } = await runHawser(moving.hawser.folder, {}, ['import-opendsc', '--database']);
       expect(stderr).to.match(
         /^hawser: import-opendsc: .*\n\nusage: hawser import-opendsc --database <file or URL> --files <folder> \[--skip .*\n$/,
       );
@@ -215,7 +192,7 @@ describe('an import from OpenDSC', () => {
     });
 
     it('without a source that can be read', async () => {
-      const folder = join(hawser.folder, 'source');
+      const folder = join(moving.hawser.folder, 'source');
       mkdirSync(folder);
       writeFileSync(join(folder, 'text.db'), 'this is no database, but it is long enough to be looked at\n');
       await refused(['--database', join(folder, 'none.db'), '--files', folder], 1, 'none\\.db');
@@ -229,36 +206,37 @@ describe('an import from OpenDSC', () => {
     });
 
     it('where the folder is that of another database: how many files, and the first five', async () => {
-      const web = site.configuration({ name: 'web' });
-      for (let minor = 0; minor < 7; minor += 1) site.version(web, { version: `1.${minor}.0` });
-      const ended = await run([], (files) => rmSync(join(files, 'configurations'), { recursive: true }));
+      const web = moving.site.configuration({ name: 'web' });
+      for (let minor = 0; minor < 7; minor += 1) moving.site.version(web, { version: `1.${minor}.0` });
+      const spoil = (files: string) => rmSync(join(files, 'configurations'), { recursive: true });
+      const { ended } = await moving.run({ spoil });
       expect(ended.code).to.equal(1);
       expect(ended.stderr).to.match(
         /^hawser: the folder is not that of this database: none of its 7 files is there, such as (web 1\.\d\.0 main\.dsc\.yaml(, )?){5}\n$/,
       );
-      expect(await ok(200, hawser.admin.get(CONFIGURATIONS))).to.deep.equal([]);
+      expect(await ok(200, moving.hawser.admin.get(CONFIGURATIONS))).to.deep.equal([]);
     });
 
     it('without making anything in new folders', async () => {
-      site.version(site.configuration({ name: 'web' }));
-      const written = await write(site);
-      folders.push(written.files);
+      moving.site.version(moving.site.configuration({ name: 'web' }));
+      const written = await write(moving.site);
+      moving.folders.push(written.files);
       rmSync(join(written.files, 'configurations'), { recursive: true });
       const folder = mkdtempSync(join(tmpdir(), 'hawser-import-test-'));
-      folders.push(folder);
+      moving.folders.push(folder);
       const words = ['import-opendsc', ...sourceWords(written)];
       expect((await runHawser(folder, {}, words)).code).to.equal(1);
       expect(readdirSync(folder)).to.deep.equal([]);
     });
 
     it('while the server runs, which a dry run does not mind,', async () => {
-      const written = await write(site);
-      folders.push(written.files);
-      await hawser.server.close();
-      const server = await spawnHawser(hawser.folder);
+      const written = await write(moving.site);
+      moving.folders.push(written.files);
+      await moving.hawser.server.close();
+      const server = await spawnHawser(moving.hawser.folder);
       await server.listening();
       await refused(sourceWords(written), 78, /stop (that one|them) first/i);
-      const { code, stderr } = await runHawser(hawser.folder, {}, [
+      const { code, stderr } = await runHawser(moving.hawser.folder, {}, [
         ...['import-opendsc', ...sourceWords(written), '--dry-run'],
       ]);
       expect(code, stderr).to.equal(0);

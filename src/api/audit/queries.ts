@@ -14,8 +14,8 @@ export type AuditEntryRow = Selectable<AuditEntriesTable>;
 type Filter = z.output<typeof AuditFilter>;
 
 /**
- * Lists the entries that match, newest first, or with `after` oldest first. Newest first, as long as one filter is given, with or without times, matching, counting
- * and skipping stay within an index.
+ * Lists the entries that match, newest first, or with `after` oldest first. In the first case one filter, with or without
+ * times, is enough for matching, counting and skipping to stay within an index.
  * @throws HawserError gone `audit_gone` for an `after` that is not in the trail
  */
 export async function listEntries(db: Db, filter: Filter): Promise<Page<AuditEntryRow>> {

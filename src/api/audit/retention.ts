@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../db/database.ts';
 import { type Clock, DAY, HOUR, toTimestamp } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import { type RepeatedWork, repeat } from '../../lib/repeated-work.ts';
 import { recordAudit, systemActor } from '../../security/audit.ts';
 import { countEntriesBefore, deleteEntriesBefore } from './queries.ts';
 
@@ -17,40 +18,14 @@ export interface AuditRetentionOptions {
   keepDays: number | null;
 }
 
-/** Deletes old entries in the background: once at the start, then every twelve hours. */
-export class AuditRetention {
-  private readonly options: AuditRetentionOptions;
-  private readonly timer: NodeJS.Timeout | undefined;
-  private readonly stopping = new AbortController();
-  private running: Promise<void> = Promise.resolve();
-
-  constructor(options: AuditRetentionOptions) {
-    this.options = options;
-    if (options.keepDays === null) return;
-    const keepDays = options.keepDays;
-    this.timer = setInterval(() => this.run(keepDays), INTERVAL).unref();
-    this.run(keepDays);
-  }
-
-  /** Stops after the batch in progress; the next start carries on. */
-  async close(): Promise<void> {
-    clearInterval(this.timer);
-    this.stopping.abort();
-    await this.running;
-  }
-
-  private run(keepDays: number): void {
-    this.running = this.running.then(() => this.prune(keepDays));
-  }
-
-  private async prune(keepDays: number): Promise<void> {
-    const { database, clock, log } = this.options;
-    try {
-      await pruneAudit(database, { now: clock.now(), keepDays, signal: this.stopping.signal });
-    } catch (error) {
-      log.error({ err: error }, 'old entries of the audit trail could not be deleted');
-    }
-  }
+/** Deletes old entries in the background: once at the start, then every twelve hours. The next start carries on. */
+export function startAuditRetention({ database, clock, log, keepDays }: AuditRetentionOptions): RepeatedWork {
+  if (keepDays === null) return { close: async () => undefined };
+  return repeat(
+    INTERVAL,
+    (signal) => pruneAudit(database, { now: clock.now(), keepDays, signal }),
+    (error) => log.error({ err: error }, 'old entries of the audit trail could not be deleted'),
+  );
 }
 
 /** Entries per transaction. The server answers nobody for some 20 ms; with a thousand entries it would be 80 ms. */

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../db/database.ts';
 import { type Clock, MINUTE } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import { type RepeatedWork, repeat } from '../../lib/repeated-work.ts';
 import { deleteSlice, findExpired } from './queries.ts';
 
 const INTERVAL = MINUTE;
@@ -12,51 +13,31 @@ const SLICE = 4;
 /** Milliseconds between two transactions, so that requests get most of the time. */
 const PAUSE = 10;
 
-export class PreviewExpiry {
-  private readonly tools: { database: Database; clock: Clock; log: Log };
-  private timer: NodeJS.Timeout | undefined;
-  private isClosed = false;
-  private running: Promise<void> = Promise.resolve();
+interface Tools {
+  database: Database;
+  clock: Clock;
+  log: Log;
+}
 
-  constructor(tools: { database: Database; clock: Clock; log: Log }) {
-    this.tools = tools;
-  }
-
-  /** Looks at once, for what fell due while the server was down, and then regularly. */
-  start(): void {
-    const check = () => {
-      this.running = this.running.then(() => this.check());
-    };
-    this.timer = setInterval(check, INTERVAL).unref();
-    check();
-  }
-
-  /** Stops after the slice in progress; the next start carries on. */
-  async close(): Promise<void> {
-    this.isClosed = true;
-    clearInterval(this.timer);
-    await this.running;
-  }
-
-  private async check(): Promise<void> {
-    const { database, clock, log } = this.tools;
-    try {
-      while (!this.isClosed) {
+/** Looks at once, for what fell due while the server was down, and then regularly. The next start carries on. */
+export function startPreviewExpiry({ database, clock, log }: Tools): RepeatedWork {
+  return repeat(
+    INTERVAL,
+    async (signal) => {
+      while (!signal.aborted) {
         const id = await findExpired(database.read, clock.now());
         if (id === undefined) return;
-        await this.remove(id);
+        await remove(database, id, signal);
       }
-    } catch (error) {
-      log.error({ err: error }, 'old previews could not be deleted');
-    }
-  }
+    },
+    (error) => log.error({ err: error }, 'old previews could not be deleted'),
+  );
+}
 
-  private async remove(id: string): Promise<void> {
-    // What a power cut brings back is deleted by the next start.
-    const { writeUnflushed } = this.tools.database;
-    for (let isGone = false; !isGone && !this.isClosed; ) {
-      isGone = await writeUnflushed.transaction().execute((trx) => deleteSlice(trx, id, SLICE));
-      await sleep(PAUSE);
-    }
+/** What a power cut brings back is deleted by the next start. */
+async function remove({ writeUnflushed }: Database, id: string, signal: AbortSignal): Promise<void> {
+  for (let isGone = false; !isGone && !signal.aborted; ) {
+    isGone = await writeUnflushed.transaction().execute((trx) => deleteSlice(trx, id, SLICE));
+    await sleep(PAUSE);
   }
 }

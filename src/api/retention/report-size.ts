@@ -20,7 +20,7 @@ const KEYS_AT_ONCE = 100_000;
 export interface Gone {
   /** The bytes of these reports, as `reportBytes` counts them. */
   bytes: number;
-  /** By node, the highest `seq` of them. */
+  /** The highest `seq` of them for each node. */
   lastByNode: ReadonlyMap<string, number>;
 }
 

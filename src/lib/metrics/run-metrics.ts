@@ -30,7 +30,7 @@ export class RunMetrics extends Instruments {
   }
 }
 
-/** In seconds. */
+/** @returns the seconds since the run began */
 function ageOf(run: { at: string } | null, now: number): number {
   return run === null ? Number.POSITIVE_INFINITY : Math.max(0, now - Date.parse(run.at)) / 1_000;
 }

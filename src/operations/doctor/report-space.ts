@@ -24,7 +24,7 @@ const LIMIT = 'HAWSER_REPORT_BYTES';
 interface Reports {
   nodes: number;
   count: number;
-  /** In the last 24 hours. */
+  /** How many of them came in the last 24 hours. */
   ofLastDay: number;
   /** The mean of the newest, with what its row takes. */
   bytesEach: number;

@@ -29,7 +29,7 @@ export interface ParameterState {
   sha256: string;
 }
 
-/** By the ids of the versions and parameter files. */
+/** What was found of each version and each parameter file, by their ids. */
 export interface FileStates {
   versions: ReadonlyMap<string, VersionState>;
   parameters: ReadonlyMap<string, ParameterState>;
@@ -45,14 +45,14 @@ const FAULTS: Record<FileFault, string> = {
   altered: 'has another checksum than the database says',
 };
 
-/** Where a file of a version stands. */
+/** The place of a file of a version. */
 export interface FileOfVersion {
   configuration: string;
   version: string;
   path: string;
 }
 
-/** Where a parameter file stands. */
+/** The place of a parameter file. */
 export interface FileOfScope {
   configuration: string;
   scopeType: string;

@@ -1,14 +1,67 @@
 /** Imports a source site into a server of the tests, which is closed meanwhile. */
 
+import { rmSync } from 'node:fs';
 import type { CheckReport } from '../../../src/operations/import-opendsc/check/check.ts';
 import type { ImportReport, Kind, KindReport } from '../../../src/operations/import-opendsc/kinds.ts';
 import { ENGINE } from '../engine.ts';
-import type { Hawser } from '../hawser.ts';
+import { type Hawser, startHawser } from '../hawser.ts';
 import { type Ended, runHawser } from '../spawned.ts';
-import type { OpenDscSite } from './site.ts';
+import { OpenDscSite } from './site.ts';
 
 /** Where a site is, as the command names it. */
 export type Written = Awaited<ReturnType<OpenDscSite['write']>>;
+
+interface Moved {
+  report: ImportReport;
+  code: number | null;
+  written: Written;
+  /** What of a kind was left out. */
+  leftOut(kind: Kind): KindReport['leftOut'];
+}
+
+interface How {
+  /** What the command is given beside the source and `--json`. */
+  words?: readonly string[];
+  /** The settings of the command alone. */
+  settings?: Record<string, string>;
+  /** Changes the files of the source before the import. */
+  spoil?(files: string): void;
+}
+
+/** A server, and a site of OpenDSC that a test fills and moves there. Each test of a suite has new ones. */
+export class Moving {
+  hawser!: Hawser;
+  site!: OpenDscSite;
+  /** What goes with the test. */
+  readonly folders: string[] = [];
+
+  /** To be called in the suite. */
+  constructor() {
+    beforeEach(async () => {
+      this.hawser = await startHawser();
+      this.site = new OpenDscSite();
+    });
+    afterEach(async () => {
+      await this.hawser.close();
+      for (const folder of this.folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+    });
+  }
+
+  /** Runs the import to its end, whatever becomes of it. */
+  async run({ words = [], settings = {}, spoil }: How = {}): Promise<{ ended: Ended; written: Written }> {
+    const written = await write(this.site);
+    this.folders.push(written.files);
+    spoil?.(written.files);
+    return { ended: await importInto(this.hawser, written, settings, ...words), written };
+  }
+
+  /** Runs an import that has a report. */
+  async move({ words = [], ...how }: How = {}): Promise<Moved> {
+    const { ended, written } = await this.run({ ...how, words: [...words, '--json'] });
+    const report = reportOf(ended);
+    return { report, code: ended.code, written, leftOut: (kind) => kindOf(report, kind).leftOut };
+  }
+}
 
 /** Writes the site for the engine on which the tests run. */
 export const write = (site: OpenDscSite): Promise<Written> => site.write({ engine: ENGINE });

@@ -39,7 +39,7 @@ export class ServedThere {
   private readonly compositeVersions: ReadonlyMap<string, SourceSite['compositeVersions'][number][]>;
   private readonly items: ReadonlyMap<string, SourceSite['compositeItems'][number][]>;
   private readonly filesOf: ReadonlyMap<string, SourceSite['files'][number][]>;
-  /** By configuration, scope type and value. */
+  /** The published files of each configuration, scope type and value. */
   private readonly parameters: ReadonlyMap<string, SourceParameterFile[]>;
   private readonly tags: ReadonlyMap<string, Scope[]>;
   private readonly documents = new Map<string, Promise<Mapping | string | null>>();

@@ -50,7 +50,7 @@ function judgeNode(plan: Plan, node: SourceNode, idsHere: ReadonlyMap<string, st
   requireFree(plan, certificate);
   if (!skip.has('nodes')) plan.nodeNames.add(fqdn);
   const interval = node.configurationModeInterval;
-  const row_ = {
+  const settings = {
     ...{ status: knownOr(NODE_STATUSES, node.status), lcm_status: knownOr(LCM_STATUSES, node.lcmStatus) },
     ...{ configuration_source: node.configurationSource, configuration_mode: node.configurationMode },
     ...{ configuration_mode_interval: durationText(interval), configuration_mode_interval_ms: interval },
@@ -60,7 +60,7 @@ function judgeNode(plan: Plan, node: SourceNode, idsHere: ReadonlyMap<string, st
     desired_report_compliance: desired.reportCompliance,
   };
   const at = { createdAt: node.createdAt ?? now, lastCheckIn: node.lastCheckIn };
-  return made({ do: 'insertNode', id, fqdn, settings: row_, certificate, ...at }, { id, name: fqdn });
+  return made({ do: 'insertNode', id, fqdn, settings, certificate, ...at }, { id, name: fqdn });
 }
 
 /** Null where too little is known of it to recognise it. */

@@ -44,7 +44,7 @@ export interface Judged {
 }
 
 interface Judging<T> {
-  /** By which other things name it. */
+  /** Gives the id by which other things name it. */
   id?(thing: T): string;
   /** What people call it. */
   name(thing: T): string;
@@ -90,8 +90,7 @@ export class Plan {
   /** Judges each thing of a kind. One of a kind that is skipped stands here only if it does so already. */
   judge<T>(kind: Kind, things: readonly T[], judging: Judging<T>): void {
     const isSkipped = this.input.skip.has(kind);
-    const report = this.reportOf(kind);
-    if (isSkipped) this.reports.delete(kind);
+    const report = isSkipped ? emptyReport(kind) : this.reportOf(kind);
     for (const thing of things) {
       const name = judging.name(thing);
       const id = judging.id?.(thing);
@@ -145,7 +144,7 @@ export class Plan {
   private reportOf(kind: Kind): KindReport {
     const known = this.reports.get(kind);
     if (known) return known;
-    const made = { kind, found: 0, imported: 0, alreadyThere: 0, conflicts: [], leftOut: [] };
+    const made = emptyReport(kind);
     this.reports.set(kind, made);
     return made;
   }
@@ -164,6 +163,10 @@ export class Plan {
       return null;
     }
   }
+}
+
+function emptyReport(kind: Kind): KindReport {
+  return { kind, found: 0, imported: 0, alreadyThere: 0, conflicts: [], leftOut: [] };
 }
 
 /** A thing that is here already. The deeds bring what moves by itself up to date. */

@@ -1,27 +1,27 @@
-/** Work that is done in the background: once at the start, and then every hour. */
+/** Work that is done in the background: once at the start, and then again and again. */
 
-import { HOUR } from './clock.ts';
-
-export interface HourlyWork {
+export interface RepeatedWork {
   /** Tells the work to stop, and waits until it has. */
   close(): Promise<void>;
 }
 
 /**
- * Does the work now and every hour, one time after the other.
+ * Does the work now and after each interval, one time after the other.
+ * @param interval in milliseconds
  * @param work begins nothing further once its signal is aborted
- * @param onFailure is told what the work throws. The work is done again an hour later.
+ * @param onFailure is told what the work throws. The work is done again after the next interval.
  */
-export function everyHour(
+export function repeat(
+  interval: number,
   work: (signal: AbortSignal) => Promise<void>,
   onFailure: (error: unknown) => void,
-): HourlyWork {
+): RepeatedWork {
   const stopping = new AbortController();
   let running: Promise<void> = Promise.resolve();
   const run = () => {
     running = running.then(() => work(stopping.signal)).catch(onFailure);
   };
-  const timer = setInterval(run, HOUR).unref();
+  const timer = setInterval(run, interval).unref();
   run();
   return {
     async close() {
