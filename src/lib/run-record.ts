@@ -49,6 +49,11 @@ export async function readRunRecord<Name extends keyof RunRecords>(
   }
 }
 
+const nameOf = (name: string) => `last-${name}.json`;
+
 function fileOf(dataDir: string, name: keyof RunRecords): string {
-  return join(dataDir, `last-${name}.json`);
+  return join(dataDir, nameOf(name));
 }
+
+/** The names of these files. */
+export const RUN_RECORD_FILES: readonly string[] = Object.keys(RECORDS).map(nameOf);

@@ -153,10 +153,14 @@ describe('backup and restore', () => {
         mkdirSync(join(folder, name));
         writeFileSync(join(folder, name, '.gitkeep'), '');
       }
+      // The doctor's timer may have come between.
+      await run(folder, 'doctor', '--record');
       const { code, stdout, stderr } = await run(folder, 'restore', archive);
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
       expect(stdout).to.match(/^restored the database and 1 repositories as of .*\n$/);
-      expect(readdirSync(join(folder, 'data')).sort()).to.deep.equal(['.gitkeep', 'hawser.db', 'tls']);
+      expect(readdirSync(join(folder, 'data')).sort()).to.deep.equal([
+        ...['.gitkeep', 'hawser.db', 'last-doctor.json', 'tls'],
+      ]);
     });
 
     for (const name of ['data', 'repos']) {

@@ -18,6 +18,7 @@ import { REPOSITORY_FOLDERS } from '../../git/repository-layout.ts';
 import { REPOSITORY_KINDS } from '../../git/types.ts';
 import { HawserError } from '../../lib/errors.ts';
 import { flushFolder, makePrivateFolder } from '../../lib/folders.ts';
+import { RUN_RECORD_FILES } from '../../lib/run-record.ts';
 import { PASSWORD_FILE } from '../../security/built-ins.ts';
 import { RELOAD_FILE } from '../reload.ts';
 import type { ArchiveReader, Manifest } from './archive.ts';
@@ -34,7 +35,10 @@ const MARK = '.restoring';
  * What an empty folder may hold: files of a clone, a folder of the file system, one that each start empties, and the files
  * by which servers keep each other out. The folders of a running server hold more.
  */
-const NO_CONTENT = ['.gitkeep', '.gitignore', 'lost+found', '.tmp', LOCK_FILE, PID_FILE, RELOAD_FILE];
+const NO_CONTENT = [
+  ...['.gitkeep', '.gitignore', 'lost+found', '.tmp'],
+  ...[LOCK_FILE, PID_FILE, RELOAD_FILE, ...RUN_RECORD_FILES],
+];
 
 /** The data folder is the last one: its mark is removed when all is done. */
 function foldersOf({ dataDir, reposDir }: Config): RestoreFolder[] {
