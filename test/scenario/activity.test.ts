@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { newId } from '../../src/lib/ids.ts';
 import type { Client } from '../support/client.ts';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 /** `hawser adopt`, beside the running server: versions from a repository of stock git, or from a bundle. */
 
 import { execFileSync } from 'node:child_process';

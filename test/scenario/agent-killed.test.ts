@@ -1,3 +1,4 @@
+// full: SQLite
 /** The reports of an agent that is killed, or whose disk is full: those that it has kept come to the server. */
 
 import { readdirSync, writeFileSync } from 'node:fs';

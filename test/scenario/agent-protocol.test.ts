@@ -1,3 +1,4 @@
+// full: SQLite
 import { X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
 import { MINUTE } from '../../src/lib/clock.ts';

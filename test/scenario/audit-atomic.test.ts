@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import type { Reply } from '../support/client.ts';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { MINUTE, SECOND } from '../../src/lib/clock.ts';
 import { auditEntries, auditedDuring, type Entry } from '../support/audit.ts';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 /** The audit trail is read by those who remember the last entry that they have seen. */
 
 import { execFile } from 'node:child_process';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 /** Nodes that came from another server, of which only SHA-1, subject and end of their certificate are known. */
 
 import { X509Certificate } from 'node:crypto';

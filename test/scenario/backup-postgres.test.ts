@@ -1,3 +1,4 @@
+// full: PostgreSQL
 /** A backup is the way from one engine to the other: what a node gets stays the same. */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

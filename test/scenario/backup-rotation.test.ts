@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { NodeFilter } from '../../src/api/nodes/schemas.ts';
 import { newId } from '../../src/lib/ids.ts';

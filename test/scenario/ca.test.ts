@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

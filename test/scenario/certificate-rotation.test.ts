@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
 import { DAY, HOUR, MINUTE } from '../../src/lib/clock.ts';

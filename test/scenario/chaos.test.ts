@@ -1,3 +1,4 @@
+// full: PostgreSQL
 /**
  * Kills servers, PostgreSQL, or all of them with SIGKILL while clients work, and checks at each server that nothing is lost.
  * The same rounds, any number of them: `npm run test:chaos -- --rounds N --seed S`, with the seed that a failure names.

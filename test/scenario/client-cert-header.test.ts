@@ -1,3 +1,4 @@
+// full: SQLite
 /** Certificates that a proxy passes on in a header: from whom, in which form, and what becomes of the rest. */
 
 import { X509Certificate } from 'node:crypto';

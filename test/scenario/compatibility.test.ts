@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
 import { CONFIGURATIONS, create, MAIN, publish, versionsOf } from '../support/configurations.ts';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Client, Reply } from '../support/client.ts';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import type { Client, Reply } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, create } from '../support/configurations.ts';

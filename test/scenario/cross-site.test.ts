@@ -1,3 +1,4 @@
+// full: SQLite
 import { expect } from 'chai';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 

@@ -1,3 +1,4 @@
+// full: SQLite
 /** A start on a database that is damaged or gone: it says which file, and what to do, and changes nothing. */
 
 import {

@@ -1,3 +1,4 @@
+// full: SQLite
 import {
   readdirSync,
   readFileSync,

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 /** What the setting of the database brings into the program, and what it must never bring out of it. */
 
 import {

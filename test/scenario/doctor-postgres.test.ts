@@ -1,3 +1,4 @@
+// full: PostgreSQL
 /** What the doctor and `hawser verify` find in repositories that are in PostgreSQL. */
 
 import { mkdtempSync, rmSync } from 'node:fs';

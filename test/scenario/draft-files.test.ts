@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { onlyEntry, shortly } from '../support/audit-table.ts';
 import { addVersion, create, fileOf, MAIN, publish, versionsOf } from '../support/configurations.ts';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { addVersion, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { refsOf, remove, save, versionOf } from '../support/draft-files.ts';

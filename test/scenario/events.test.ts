@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { DAY } from '../../src/lib/clock.ts';
 import { withDatabase } from '../support/database.ts';

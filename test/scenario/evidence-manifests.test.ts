@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { addChild, addCompositeDraft, createComposite, publishComposite } from '../support/composites.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { ADMINISTRATOR_ROLE_ID } from '../../src/domain/permissions.ts';
 import { newId } from '../../src/lib/ids.ts';

@@ -1,3 +1,4 @@
+// full: SQLite
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';

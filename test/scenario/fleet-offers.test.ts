@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { Fleet } from '../../src/resolve/fleet.ts';
 import type { FleetOffers } from '../../src/resolve/fleet-offers.ts';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 /** A freeze: nobody changes what nodes get, and everything else goes on. */
 
 import { readFileSync } from 'node:fs';

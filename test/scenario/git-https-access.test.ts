@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 /** Who may read over `/git`, and what everybody else is told. */
 
 import { rmSync } from 'node:fs';

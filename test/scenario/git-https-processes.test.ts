@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 /** The processes behind `/git`: never left over, whoever breaks off, and never needed for anything else. */
 
 import { randomBytes } from 'node:crypto';

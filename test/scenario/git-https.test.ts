@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 /** Stock git clients against `/git`: what authors see of the versions. */
 
 import { execFileSync } from 'node:child_process';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

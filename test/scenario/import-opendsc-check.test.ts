@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 /** `hawser import-opendsc --check`: node by node, what OpenDSC served and what this server serves. */
 
 import { rmSync } from 'node:fs';

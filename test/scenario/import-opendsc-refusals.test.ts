@@ -1,3 +1,4 @@
+// full: SQLite
 /** What `hawser import-opendsc` leaves out, what it finds in conflict, and what it refuses as a whole. */
 
 import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 /** `hawser import-opendsc`: a site of OpenDSC moves, and what people, nodes and git find afterwards. */
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { X509Certificate } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { ADMINISTRATOR_ROLE_ID, BUILT_IN_GROUPS, PERMISSION_NAMES } from '../../src/domain/permissions.ts';
 import { MINUTE } from '../../src/lib/clock.ts';

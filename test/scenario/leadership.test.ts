@@ -1,3 +1,4 @@
+// full: PostgreSQL
 /** Of several servers on one PostgreSQL database one leads, and does what nobody asks for. */
 
 import { mkdtempSync, rmSync } from 'node:fs';

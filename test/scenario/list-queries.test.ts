@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { z } from 'zod';
 import { Components } from '../../src/http/openapi/components.ts';

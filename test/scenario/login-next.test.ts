@@ -1,3 +1,4 @@
+// full: SQLite
 /** The way from the console to the sign-in page, and back. */
 
 import { expect } from 'chai';

@@ -1,3 +1,4 @@
+// full: SQLite
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { MINUTE, SECOND } from '../../src/lib/clock.ts';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { publishWithChildren } from '../support/composites.ts';
 import { MAIN } from '../support/configurations.ts';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 /** The mistakes that new users make: each answer says what was wanted, and how to come by it. */
 
 import { once } from 'node:events';

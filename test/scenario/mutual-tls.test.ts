@@ -1,3 +1,4 @@
+// full: SQLite
 import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:tls';

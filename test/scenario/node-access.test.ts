@@ -1,3 +1,4 @@
+// full: SQLite
 import { expect } from 'chai';
 import { type AppOptions, allRoutes } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { withDatabase } from '../support/database.ts';
 import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { MINUTE, SECOND } from '../../src/lib/clock.ts';

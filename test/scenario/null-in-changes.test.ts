@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { create } from '../support/configurations.ts';

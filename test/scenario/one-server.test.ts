@@ -1,3 +1,4 @@
+// full: SQLite
 /** A folder has one server at a time: who is refused, whom that names, and how a folder becomes free (decision 0042). */
 
 import { execFileSync, spawn } from 'node:child_process';

@@ -1,3 +1,4 @@
+// full: SQLite
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';

@@ -1,3 +1,4 @@
+// full: SQLite
 import { expect } from 'chai';
 import { addVersion, CONFIGURATIONS, fileOf, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { describeOnSqlite } from '../support/engine.ts';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import type { GrantLevel } from '../../src/domain/permissions.ts';
 import { auditedDuring } from '../support/audit.ts';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

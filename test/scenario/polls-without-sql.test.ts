@@ -1,3 +1,4 @@
+// full: PostgreSQL
 /** PostgreSQL counts what a server asks of it while nodes poll that the server knows already. */
 
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,3 +1,4 @@
+// full: PostgreSQL
 /** PostgreSQL is killed, frozen and started again under a running server, which must not be started again for it. */
 
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,3 +1,4 @@
+// full: PostgreSQL
 /** Another program makes a row of the same name while a request makes one: the rules of the tables find it. */
 
 import { expect } from 'chai';

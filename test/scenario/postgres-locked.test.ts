@@ -1,3 +1,4 @@
+// full: PostgreSQL
 /** Another program on PostgreSQL holds locks for which the writes of a server wait. */
 
 import { expect } from 'chai';

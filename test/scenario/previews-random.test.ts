@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { checkPreviews } from '../support/checked-previews.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';

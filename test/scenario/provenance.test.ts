@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { MAIN } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 /** Whose account a sign-in by a provider is, and for how long it and its tokens last, rule by rule. */
 
 import { expect } from 'chai';

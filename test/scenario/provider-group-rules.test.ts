@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 /** Whose groups count, and for what, where two providers name some, rule by rule. */
 
 import { expect } from 'chai';

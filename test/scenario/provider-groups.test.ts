@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 /** What somebody may do by the groups of the company. */
 
 import { expect } from 'chai';

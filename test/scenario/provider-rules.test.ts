@@ -1,3 +1,4 @@
+// full: SQLite
 /** What the contract says of the settings of providers, and of the way to them and back, rule by rule. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 /** Sign-in by a provider at several processes, at a start, and before the eyes of the doctor. */
 
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 /** Providers that lie, are broken, or are away: nobody gets in, and nobody else is kept out. */
 
 import { expect } from 'chai';

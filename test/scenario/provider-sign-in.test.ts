@@ -1,3 +1,4 @@
+// full: SQLite
 /** People sign in by the identity provider of their company. */
 
 import { expect } from 'chai';

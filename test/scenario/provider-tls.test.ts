@@ -1,3 +1,4 @@
+// full: SQLite
 /** Which certificates of providers and forges are trusted, and that nothing is asked of them without TLS. */
 
 import { once } from 'node:events';

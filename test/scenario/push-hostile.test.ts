@@ -1,3 +1,4 @@
+// full: SQLite
 /** Pushes that no stock client sends, and callers who may not push. Nothing is changed, and nothing is left. */
 
 import { createHash } from 'node:crypto';

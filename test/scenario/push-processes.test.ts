@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 /** Pushes to several processes: workers behind one port, and servers on one database. */
 
 import { mkdtempSync, rmSync } from 'node:fs';

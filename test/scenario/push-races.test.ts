@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 /** Pushes that meet other changes of the same version. One of the two wins, and the other is told so. */
 
 import { setTimeout as sleep } from 'node:timers/promises';

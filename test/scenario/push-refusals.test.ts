@@ -1,3 +1,4 @@
+// full: SQLite
 /** What a push is refused for, as its author reads it. A refused push changes nothing. */
 
 import { execFileSync } from 'node:child_process';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 /** Stock git clients push drafts and versions. */
 
 import { mkdirSync } from 'node:fs';

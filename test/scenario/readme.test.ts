@@ -1,3 +1,4 @@
+// full: SQLite
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

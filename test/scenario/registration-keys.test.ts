@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { DAY, HOUR } from '../../src/lib/clock.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';

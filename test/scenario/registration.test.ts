@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { DAY, MINUTE } from '../../src/lib/clock.ts';
 import type { Client, Reply } from '../support/client.ts';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { MINUTE } from '../../src/lib/clock.ts';
 import { testedService, testOutput } from '../support/dsc-results.ts';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { RetentionRuns } from '../../src/api/retention/runs.ts';
 import { RetentionSchedule } from '../../src/api/retention/schedule.ts';

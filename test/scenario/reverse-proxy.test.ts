@@ -1,3 +1,4 @@
+// full: SQLite
 /** Hawser without TLS behind a real nginx that is configured as docs/reverse-proxy.md says. */
 
 import { randomBytes, X509Certificate } from 'node:crypto';

@@ -1,3 +1,4 @@
+// full: PostgreSQL
 /** The release before this one and this one, side by side on one database. */
 
 import { expect } from 'chai';

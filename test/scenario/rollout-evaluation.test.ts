@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { readRolloutCounts } from '../../src/db/rollouts.ts';
 import { LEADER } from '../../src/domain/lock-names.ts';

@@ -1,3 +1,4 @@
+// full: SQLite
 import { expect } from 'chai';
 import type { RolloutRecord, RolloutStep } from '../../src/domain/rollout.ts';
 import { printRollout, ROLLOUT_FILE } from '../../src/domain/rollout-document.ts';

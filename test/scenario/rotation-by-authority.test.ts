@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { createKey, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';

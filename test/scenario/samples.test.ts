@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { createPrivateKey } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,4 @@
+// full: PostgreSQL
 /** Three servers on one PostgreSQL: what each of them sees and answers, and what happens when one of them goes wrong. */
 
 import { existsSync, rmSync } from 'node:fs';

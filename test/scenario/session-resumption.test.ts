@@ -1,3 +1,4 @@
+// full: SQLite
 import { once } from 'node:events';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { expect } from 'chai';

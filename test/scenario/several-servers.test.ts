@@ -1,3 +1,4 @@
+// full: PostgreSQL
 /** Several servers on one PostgreSQL database: what they share, and what they do at the same time. */
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// full: SQLite
 import { expect } from 'chai';
 import { getOutput } from '../support/dsc-results.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,3 +1,4 @@
+// full: SQLite
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {

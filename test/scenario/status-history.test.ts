@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { MINUTE } from '../../src/lib/clock.ts';

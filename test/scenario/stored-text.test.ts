@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import type { JsonBody, Route } from '../../src/http/route.ts';
 import { type AccessWorld, startAccessWorld } from '../support/access-world.ts';

@@ -1,3 +1,4 @@
+// full: SQLite
 /** Which tokens of jobs are exchanged, for what, and for how long, rule by rule. */
 
 import { expect } from 'chai';

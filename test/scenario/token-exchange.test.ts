@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 /** Jobs exchange the token of their forge for one of a service account. */
 
 import { expect } from 'chai';

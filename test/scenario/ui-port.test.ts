@@ -1,3 +1,4 @@
+// full: SQLite
 /** The second port, at which browsers are asked for no certificate, and none is taken. */
 
 import { execFile } from 'node:child_process';

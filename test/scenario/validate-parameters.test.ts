@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { auditedDuring } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';

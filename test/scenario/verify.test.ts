@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 /** What comes to receivers: real servers with TLS, which answer late, badly or not at all. */
 
 import { createHmac } from 'node:crypto';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { onlyEntry, shortly } from '../support/audit-table.ts';
 import {

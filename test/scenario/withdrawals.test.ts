@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { DAY } from '../../src/lib/clock.ts';

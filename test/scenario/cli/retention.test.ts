@@ -1,3 +1,4 @@
+// full: SQLite
 import { expect } from 'chai';
 import { type Cli, makeCli } from '../../support/cli.ts';
 import {

@@ -1,3 +1,4 @@
+// full: SQLite
 import { expect } from 'chai';
 import { type CliSession, startCliSession } from '../../support/cli-session.ts';
 import { publishWithChildren } from '../../support/composites.ts';

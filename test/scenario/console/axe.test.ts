@@ -1,3 +1,4 @@
+// full: SQLite
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type ConsolePage, otherStatesOf, pagesOf } from '../../../scripts/console/pages.ts';

@@ -1,3 +1,4 @@
+// full: SQLite
 /** Composites in the console: from a new one to a published version, its order, refusals, and what readers are offered. */
 
 import { expect } from 'chai';

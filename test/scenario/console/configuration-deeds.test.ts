@@ -1,3 +1,4 @@
+// full: SQLite
 /** What authors do with configurations in the console: make, draft, withdraw, share and delete them, and what is refused. */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

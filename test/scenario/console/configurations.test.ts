@@ -1,3 +1,4 @@
+// full: SQLite
 /** Reading configurations in the console: from the list to a line of a file, differences, and who runs a version. */
 
 import { expect } from 'chai';

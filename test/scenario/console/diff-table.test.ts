@@ -1,3 +1,4 @@
+// full: SQLite
 import { expect } from 'chai';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { axe } from '../../support/axe.ts';

@@ -1,3 +1,4 @@
+// full: SQLite
 /** What an operator sees first, how a name is found from everywhere, and how the console stands a server that is away. */
 
 import { expect } from 'chai';

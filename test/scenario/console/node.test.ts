@@ -1,3 +1,4 @@
+// full: SQLite
 /** One node in the console: what it should get and runs, its parameters, differences and history, and deeds on it. */
 
 import { expect } from 'chai';

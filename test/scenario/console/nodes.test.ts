@@ -1,3 +1,4 @@
+// full: SQLite
 /** Nodes in the console: found by filters, changed many at once, exported; by the keyboard alone too. */
 
 import { readFile } from 'node:fs/promises';

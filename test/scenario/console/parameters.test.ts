@@ -1,3 +1,4 @@
+// full: SQLite
 /** Parameter files in the console: finding, writing, checking, trying and publishing them. */
 
 import { expect } from 'chai';

@@ -1,3 +1,4 @@
+// full: SQLite
 /** From a draft to a published version: editing, reviewing and publishing, also where two people do so at once. */
 
 import { expect } from 'chai';

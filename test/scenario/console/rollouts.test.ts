@@ -1,3 +1,4 @@
+// full: SQLite
 /** Rollouts in the console: started from a review, watched, paused with a reason, and moved by two people at once. */
 
 import { expect } from 'chai';

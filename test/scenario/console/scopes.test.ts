@@ -1,3 +1,4 @@
+// full: SQLite
 /** Scope types and values in the console. */
 
 import { expect } from 'chai';

@@ -1,3 +1,4 @@
+// full: SQLite
 /** A person signs in by a certified provider, in a real browser, from a link to a page of the console. */
 
 import { mkdtempSync, rmSync } from 'node:fs';

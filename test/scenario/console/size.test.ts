@@ -1,3 +1,4 @@
+// full: SQLite
 import { expect } from 'chai';
 import type { Page, Request, Response } from 'playwright-core';
 import { pagesOf } from '../../../scripts/console/pages.ts';

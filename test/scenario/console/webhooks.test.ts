@@ -1,3 +1,4 @@
+// full: SQLite
 /** Webhooks in the console: made with a secret that is shown once, changed, sent to again, and deleted. */
 
 import { expect } from 'chai';
