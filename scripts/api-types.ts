@@ -7,10 +7,10 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PROJECT } from './support/project.ts';
 
-const ROOT = join(import.meta.dirname, '..');
-const DOCUMENT = join(ROOT, 'docs/openapi.json');
-export const API_TYPES = join(ROOT, 'src/client/api-types.ts');
+const DOCUMENT = join(PROJECT, 'docs/openapi.json');
+export const API_TYPES = join(PROJECT, 'src/client/api-types.ts');
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
 export interface Schema {

@@ -6,8 +6,9 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { PROJECT } from './support/project.ts';
 
-const SOURCE = resolve(import.meta.dirname, '../src');
+const SOURCE = resolve(PROJECT, 'src');
 const MAX_LINES = 300;
 
 const RANKS: Record<string, number> = {

@@ -1,6 +1,6 @@
 /**
  * Makes one pull from a Hawser that has just been started for the first time:
- * `node --import tsx scripts/first-pull.ts <port> <data folder>`. Exits with 0 only if every check held.
+ * `node scripts/run.js scripts/first-pull.ts <port> <data folder>`. Exits with 0 only if every check held.
  */
 
 import { randomBytes } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
  * Runs the commands of the README and of the pages that continue it, and names the one that does not do what it says:
- * `node --import tsx scripts/run-readme.ts`. With names of pages (`docs/api-walk.md docs/tokens.md`) it runs only these, on one server.
+ * `node scripts/run.js scripts/run-readme.ts`. With names of pages (`docs/api-walk.md docs/tokens.md`) it runs only these, on one server.
  */
 
 import { readPages, runPages, WALKS } from './readme/run.ts';

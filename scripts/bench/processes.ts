@@ -2,9 +2,10 @@
 
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { openSync, readFileSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PROJECT } from '../support/project.ts';
 import type {
   BareSetup,
   CannedAnswer,
@@ -19,7 +20,6 @@ import type {
   Wave,
 } from './messages.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
 const START_LIMIT_MS = 60_000;
 const CLOSE_LIMIT_MS = 10_000;
 /** A start is noticed with at most this delay. */
@@ -80,7 +80,7 @@ export class Processes {
     const logFile = join(folder, 'log.jsonl');
     const output = openSync(logFile, 'w');
     const child = spawn(process.execPath, [...nodeOptions, this.program], {
-      cwd: ROOT,
+      cwd: PROJECT,
       stdio: ['ignore', output, output],
       env: { ...settingsOf(folder), HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD, ...settings },
     });
@@ -98,7 +98,7 @@ export class Processes {
    */
   async backUp(folder: string, file: string): Promise<void> {
     const child = spawn(process.execPath, [this.program, 'backup', file], {
-      ...{ cwd: ROOT, env: settingsOf(folder), stdio: ['ignore', 'ignore', 'pipe'] },
+      ...{ cwd: PROJECT, env: settingsOf(folder), stdio: ['ignore', 'ignore', 'pipe'] },
     });
     this.children.push(child);
     const [said, code] = await Promise.all([text(child.stderr), exitCodeOf(child)]);
@@ -120,7 +120,7 @@ export class Processes {
     const command = ['import-opendsc', '--database', location, '--files', files, ...words];
     const start = performance.now();
     const child = spawn(process.execPath, [this.program, ...command], {
-      ...{ cwd: ROOT, env: settingsOf(folder), stdio: ['ignore', 'ignore', 'pipe'] },
+      ...{ cwd: PROJECT, env: settingsOf(folder), stdio: ['ignore', 'ignore', 'pipe'] },
     });
     this.children.push(child);
     const [said, code] = await Promise.all([text(child.stderr), exitCodeOf(child)]);
@@ -188,7 +188,7 @@ export class Processes {
   /** @param script a path below this folder */
   fork(script: string): ChildProcess {
     const path = join(import.meta.dirname, script);
-    const child = fork(path, { cwd: ROOT, execArgv: ['--import', 'tsx'], serialization: 'advanced' });
+    const child = fork(path, { cwd: PROJECT, serialization: 'advanced' });
     this.children.push(child);
     return child;
   }

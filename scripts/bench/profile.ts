@@ -1,7 +1,7 @@
 /**
  * Shows where a poll's CPU time goes. `npm run bench` measures; this explains. It runs keep-alive polls against a
  * Hawser with `--cpu-prof` and prints microseconds per request by function. The profiler itself adds to them.
- * `node --import tsx scripts/bench/profile.ts [--scenario 0] [--keep FILE]`
+ * `node scripts/run.js scripts/bench/profile.ts [--scenario 0] [--keep FILE]`
  */
 
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

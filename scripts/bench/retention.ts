@@ -2,7 +2,7 @@
  * Measures the cleanup of a million reports: how long it holds the writer at a time, and how long a few new reports
  * take on the same disk, because both wait for the same flushes and checkpoints.
  *
- * `node --import tsx scripts/bench/retention.ts [FOLDER] [REPORTS]`; the folder must be on the measured disk.
+ * `node scripts/run.js scripts/bench/retention.ts [FOLDER] [REPORTS]`; the folder must be on the measured disk.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';

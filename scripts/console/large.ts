@@ -1,5 +1,5 @@
 /**
- * `node --import tsx scripts/console/large.ts [nodes]` starts a server with very many nodes, reports and events, which
+ * `node scripts/run.js scripts/console/large.ts [nodes]` starts a server with very many nodes, reports and events, which
  * are written straight into its database, and says where its console is. Ctrl-C ends it and removes its folders.
  */
 
@@ -39,6 +39,6 @@ const wish = Number(process.argv[2] ?? NODES);
 if (Number.isInteger(wish) && wish >= 10) {
   await main(wish);
 } else {
-  console.error('usage: node --import tsx scripts/console/large.ts [nodes, at least 10]');
+  console.error('usage: node scripts/run.js scripts/console/large.ts [nodes, at least 10]');
   process.exitCode = 2;
 }

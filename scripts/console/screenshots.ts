@@ -8,11 +8,12 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
 import { type ConsoleUnderTest, ready, startConsole, THEMES, WIDTHS } from '../../test/support/console.ts';
+import { PROJECT } from '../support/project.ts';
 import { type ConsolePage, otherStatesOf, pagesOf } from './pages.ts';
 import { rollOutDatabase } from './site/rollout.ts';
 
 const USAGE = 'usage: npm run screenshots [-- --docs | <folder> [<page>...]]';
-const DOCS = resolve(import.meta.dirname, '../../docs/pictures');
+const DOCS = resolve(PROJECT, 'docs/pictures');
 /** The pages whose pictures stand in the documents. */
 const MAIN = ['fleet', 'nodes', 'node', 'compare', 'review', 'parameters', 'rollout'];
 

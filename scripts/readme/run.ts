@@ -11,14 +11,14 @@
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { atExit } from '../support/cleanup.ts';
 import { Program } from '../support/program.ts';
+import { PROJECT } from '../support/project.ts';
 import { type Block, readBlocks } from './blocks.ts';
 import { matches } from './expectation.ts';
 import { Shell } from './shell.ts';
 
-export const PROJECT = resolve(import.meta.dirname, '../..');
 /** The pages that hold walks. The first page of each list starts a server; the others continue it, each on its own. */
 export const WALKS: readonly (readonly string[])[] = [
   ['README.md'],

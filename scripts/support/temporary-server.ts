@@ -3,12 +3,12 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Target } from '../../test/support/client.ts';
 import { atExit } from './cleanup.ts';
 import { Program } from './program.ts';
+import { PROJECT } from './project.ts';
 
-const PROJECT = resolve(import.meta.dirname, '../..');
 const START_TIMEOUT = 30_000;
 const LISTENING = /"url":"(https:\/\/[^"]+:(\d+))"[^\n]*"msg":"listening"/;
 
@@ -37,7 +37,7 @@ export async function startTemporaryServer(): Promise<TemporaryServer> {
     HAWSER_REPOS_DIR: reposDir,
     HAWSER_ADMIN_PASSWORD: password,
   };
-  const program = new Program(process.execPath, ['--import', 'tsx', 'src/main.ts'], { cwd: PROJECT, env });
+  const program = new Program(process.execPath, ['.build/main.js'], { cwd: PROJECT, env });
   const cleanUp = atExit(() => {
     program.kill();
     rmSync(folder, { recursive: true, force: true });

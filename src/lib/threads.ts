@@ -4,8 +4,6 @@
  * output are handed over without a copy, so the task must not keep them.
  */
 
-import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
 import { parentPort, Worker } from 'node:worker_threads';
 import type { Awaitable } from './awaitable.ts';
 import { HawserError, internal, shuttingDown } from './errors.ts';
@@ -25,7 +23,7 @@ export type Input<T extends Tasks, N extends keyof T> = Parameters<T[N]>[0];
 export type Output<T extends Tasks, N extends keyof T> = Awaited<ReturnType<T[N]>>;
 
 export interface ThreadsOptions {
-  /** The module that calls `serveTasks`. */
+  /** The module that calls `serveTasks`, built or transpiled, since a thread reads no TypeScript. */
   entry: URL;
   /** The largest number of threads. A thread is made when it is first needed, and is kept then. */
   size: number;
@@ -183,19 +181,6 @@ async function takePiece({ worker, job }: Thread, piece: unknown): Promise<void>
     await job?.onPiece(piece);
   });
   worker.postMessage({ taken });
-}
-
-/**
- * The module that threads begin with. It stands beside the module at `base`, as it was built or as a source that tsx
- * reads. A thread of Node 20 does not take over the loader of its process, so the loader is registered once more.
- * @param name is the module's name without its extension
- */
-export function threadEntry(name: string, base: string): URL {
-  if (!base.endsWith('.ts')) return new URL(`${name}.js`, base);
-  const tsx = pathToFileURL(createRequire(base).resolve('tsx/package.json'));
-  const loader = new URL('./dist/esm/api/index.mjs', tsx);
-  const code = `import { register } from '${loader}'; register(); await import('${new URL(`${name}.ts`, base)}');`;
-  return new URL(`data:text/javascript,${encodeURIComponent(code)}`);
 }
 
 /** Carries out the tasks that the thread is given, one after the other. The module that a thread begins with calls it once. */

@@ -1,7 +1,7 @@
 /** The threads of a process, and the tasks that they carry out. */
 
 import { reportTasks } from '../api/reports/report-tasks.ts';
-import { Threads, threadEntry } from '../lib/threads.ts';
+import { Threads } from '../lib/threads.ts';
 import type { CompareTasks } from '../resolve/compare-tasks.ts';
 import { documentTasks } from '../resolve/document-tasks.ts';
 import type { FleetPlace } from '../resolve/fleet.ts';
@@ -21,13 +21,13 @@ export function threadTasks() {
 
 /** No thread is started before there is a task for it. */
 export function openThreads(): Threads<ThreadTasks> {
-  const entry = threadEntry('./thread', import.meta.url);
+  const entry = new URL('./thread.js', import.meta.url);
   return new Threads<ThreadTasks>({ entry, size: THREADS, heapMegabytes: HEAP_MEGABYTES });
 }
 
 /** Threads for comparisons alone, each of which may take seconds. Nodes wait for none of them. */
 export function openComparingThreads(): Threads<CompareTasks> {
-  const entry = threadEntry('./comparing-thread', import.meta.url);
+  const entry = new URL('./comparing-thread.js', import.meta.url);
   return new Threads<CompareTasks>({ entry, size: THREADS, heapMegabytes: HEAP_MEGABYTES });
 }
 
@@ -52,7 +52,7 @@ export interface FleetThreads {
 export function openFleetThreads(place: Omit<FleetPlace, 'cacheBytes'>): FleetThreads {
   const { dataDir, databaseUrl, reposDir } = place;
   const options = {
-    entry: threadEntry('./fleet-thread', import.meta.url),
+    entry: new URL('./fleet-thread.js', import.meta.url),
     ...{ heapMegabytes: HEAP_MEGABYTES, youngMegabytes: FLEET_YOUNG_MEGABYTES },
     data: { dataDir, databaseUrl, reposDir, cacheBytes: FLEET_CACHE_BYTES } satisfies FleetPlace,
   };

@@ -1,16 +1,16 @@
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { makeToken } from '../../scripts/fleet/operator.ts';
 import { readOptions } from '../../scripts/fleet/options.ts';
 import { type FleetReport, runFleet } from '../../scripts/fleet/run.ts';
+import { PROJECT } from '../../scripts/support/project.ts';
 import type { Target } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { ADMIN_PASSWORD, type Hawser, startHawser } from '../support/hawser.ts';
 import { startTamperingProxy, type Tamper } from '../support/tampering-proxy.ts';
 
-const PROJECT = resolve(import.meta.dirname, '../..');
 const SHORT = ['--nodes', '5', '--seconds', '1.5', '--poll-every', '0.2', '--publish-every', '0.5'];
 const ALIKE = ['--rotate', '0', '--configurations', '1'];
 
@@ -28,8 +28,7 @@ function run(command: string, ...args: string[]): Promise<Ended> {
   });
 }
 
-const runScript = (...args: string[]) =>
-  run(process.execPath, '--import', 'tsx', 'scripts/fleet.ts', ...args);
+const runScript = (...args: string[]) => run(process.execPath, 'scripts/run.js', 'scripts/fleet.ts', ...args);
 
 describe('the fleet simulator', () => {
   it('lets a fleet register, poll, pull, report and rotate against a server of its own, and finds no fault', async () => {

@@ -5,11 +5,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { type Client, makeClient } from '../support/client.ts';
 import { create } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
 import { ADMIN_PASSWORD, CHEAP_HASHES, createToken, signIn } from '../support/hawser.ts';
-import { PROJECT, programArguments } from '../support/program.ts';
+import { programArguments } from '../support/program.ts';
 import { ok } from '../support/replies.ts';
 
 const FULL = '/dev/full';

@@ -10,13 +10,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse, stringify } from 'yaml';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { type Alert, readAlerts, readPanels, readQueries } from '../support/alerts.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { steadyPort } from '../support/ports.ts';
 
 const TOKEN = 'the-token-that-opens-the-metrics';
-const DOCS = join(import.meta.dirname, '../../docs');
+const DOCS = join(PROJECT, 'docs');
 const RULES = join(DOCS, 'alerts.yml');
 
 interface Rule {

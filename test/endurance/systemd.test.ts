@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { BootedSystemd } from '../support/booted-systemd.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { buildOnce, PROJECT } from '../support/program.ts';
+import { buildOnce } from '../support/program.ts';
 
 const DAY = 86_400_000;
 /** A value in which systemd, a shell and a unit file each see something else. */

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { PROJECT } from '../../scripts/support/project.ts';
 import type { Route } from '../../src/http/route.ts';
 import { prepareSignIn } from '../support/access-world.ts';
 import type { Client, Reply } from '../support/client.ts';
@@ -17,7 +18,7 @@ import { prepareScopes } from '../support/scopes.ts';
 import { FORGE_SETTINGS, type SignInServer, startSignInServer } from '../support/sign-in-server.ts';
 import { prepareWebhook } from '../support/webhooks.ts';
 
-const GOLDEN = join(import.meta.dirname, '../golden/routes.txt');
+const GOLDEN = join(PROJECT, 'test/golden/routes.txt');
 /** The required interface, where the machine has it. */
 const REQUIRED = '/work/shared/routes.txt';
 

@@ -4,6 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { makeSelfSigned } from '../../src/agent/certificates.ts';
 import { DAY } from '../../src/lib/clock.ts';
 import { type AgentUnderTest, dscResult, makeAgent } from '../support/agent.ts';
@@ -11,7 +12,7 @@ import { eventually } from '../support/eventually.ts';
 import { startFakeServer } from '../support/fake-server.ts';
 import { createKey, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { describeWith } from '../support/installed.ts';
-import { PROJECT, programArguments } from '../support/program.ts';
+import { programArguments } from '../support/program.ts';
 
 const { version: VERSION } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
 

@@ -97,12 +97,12 @@ describe('a node downloads its bundle', () => {
   });
 
   it('in the same bytes in every time zone', () => {
-    const source = join(import.meta.dirname, '../support/bundles.ts');
+    const source = join(import.meta.dirname, '../support/bundles.js');
     const program = `const { buildBundle } = await import(${JSON.stringify(source)});
       const bytes = await buildBundle([{ path: 'a', content: Buffer.from('x') }]);
       process.stdout.write(bytes.toString('hex'));`;
     const inZone = (TZ: string): string =>
-      execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], {
+      execFileSync(process.execPath, ['--input-type=module', '-e', program], {
         encoding: 'utf8',
         env: { PATH: process.env['PATH'] ?? '', TZ },
       });

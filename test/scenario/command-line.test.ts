@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { COMMANDS } from '../../src/commands.ts';
 import { type Ended, runHawser, spawnHawser } from '../support/spawned.ts';
 
@@ -25,7 +26,7 @@ describe('the command line', () => {
   });
 
   it('tells the version of its package', async () => {
-    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
+    const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
     expect(await run(['--version'])).to.deep.equal({ code: 0, stdout: `hawser ${version}\n`, stderr: '' });
   });
 

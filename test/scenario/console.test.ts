@@ -9,10 +9,11 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { makeClient } from '../support/client.ts';
 import { loadedBy } from '../support/console-files.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
-import { PROJECT, programArguments } from '../support/program.ts';
+import { programArguments } from '../support/program.ts';
 import { follow, type Spawned } from '../support/spawned.ts';
 
 const POLICY =

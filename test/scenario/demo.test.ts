@@ -1,16 +1,16 @@
 // full: SQLite
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { expect } from 'chai';
 import { Program } from '../../scripts/support/program.ts';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { type Client, makeUncheckedClient } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { signIn } from '../support/hawser.ts';
 import { ok } from '../support/replies.ts';
 
-const PROJECT = resolve(import.meta.dirname, '../..');
-const DEMO = ['--import', 'tsx', 'scripts/demo.ts'];
+const DEMO = ['scripts/run.js', 'scripts/demo.ts'];
 
 describe('the demo', () => {
   it('tells its story to the end, with proofs', () => {

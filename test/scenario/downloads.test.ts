@@ -6,10 +6,11 @@ import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { CLIENTS } from '../../src/api/download/files.ts';
 import { readVersion } from '../../src/lib/version.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
-import { buildOnce, PROJECT } from '../support/program.ts';
+import { buildOnce } from '../support/program.ts';
 import { expectProblem } from '../support/replies.ts';
 
 const addressOf = (name: string) => `/download/${name}`;

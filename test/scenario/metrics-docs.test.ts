@@ -2,12 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { readAlerts, readPanels, readQueries } from '../support/alerts.ts';
 import { startHawser } from '../support/hawser.ts';
 import { type Families, parsePrometheus } from '../support/prometheus.ts';
 
 const TOKEN = 'the-token-that-opens-the-metrics';
-const readDocument = (name: string) => readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8');
+const readDocument = (name: string) => readFileSync(join(PROJECT, 'docs', name), 'utf8');
 
 /** Every metric that a text asks for, as a sample is called. */
 function metricsIn(text: string): string[] {

@@ -18,10 +18,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { makeClient, type Target } from '../support/client.ts';
 import { databaseSettings, itOnSqlite } from '../support/engine.ts';
 import { ADMIN_PASSWORD, CHEAP_HASHES, signIn } from '../support/hawser.ts';
-import { PROJECT, programArguments } from '../support/program.ts';
+import { programArguments } from '../support/program.ts';
 import { type Ended, runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
 
 describe('a folder', () => {

@@ -16,12 +16,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { makeClient } from '../support/client.ts';
 import { CONFIGURATIONS, MAIN } from '../support/configurations.ts';
 import { ADMIN_PASSWORD, signIn } from '../support/hawser.ts';
 import { ok } from '../support/replies.ts';
 
-const PROJECT = join(import.meta.dirname, '../..');
 const SOURCES = [
   'package.json',
   'tsconfig.json',

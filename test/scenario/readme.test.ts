@@ -4,7 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readBlocks } from '../../scripts/readme/blocks.ts';
-import { PROJECT, README_TOOLS, ReadmeError, readPages, runPages, WALKS } from '../../scripts/readme/run.ts';
+import { README_TOOLS, ReadmeError, readPages, runPages, WALKS } from '../../scripts/readme/run.ts';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { ConfigError, readConfig } from '../../src/config.ts';
 
 const read = (page: string) => readFileSync(join(PROJECT, page), 'utf8');

@@ -116,12 +116,12 @@ describe('equal content is equal everywhere', () => {
   it('in every time zone', () => {
     const script = `
       import { createHash } from 'node:crypto';
-      import { buildBundle } from './test/support/bundles.ts';
+      import { buildBundle } from './test/support/bundles.js';
       const bytes = await buildBundle([{ path: 'a/b.yaml', content: Buffer.from('x') }]);
       console.log(new Date(0).getTimezoneOffset(), createHash('sha256').update(bytes).digest('hex'));`;
     const zones = ['UTC', 'Asia/Kathmandu', 'America/St_Johns', 'Pacific/Kiritimati'];
     const outputs = zones.map((TZ) =>
-      execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+      execFileSync(process.execPath, ['--input-type=module', '-e', script], {
         cwd: new URL('../..', import.meta.url),
         env: { ...process.env, TZ },
         encoding: 'utf8',

@@ -2,6 +2,7 @@
 /** The release before this one and this one, side by side on one database. */
 
 import { expect } from 'chai';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { type Client, makeClient } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { ServerCluster } from '../support/cluster/cluster.ts';
@@ -20,7 +21,6 @@ import {
   signIn,
 } from '../support/hawser.ts';
 import { newDatabase } from '../support/postgres.ts';
-import { PROJECT } from '../support/program.ts';
 import { ok } from '../support/replies.ts';
 
 describeOnPostgres('an upgrade of one server after the other', function () {

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { addVersion, create, fileOf, MAIN, publish } from '../support/configurations.ts';
 import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { ok } from '../support/replies.ts';
@@ -12,8 +13,8 @@ import { makeZip } from '../support/zip.ts';
 const filesOf = (entries: UnzippedEntry[]) => new Map(entries.map(({ path, content }) => [path, content]));
 
 /** Documents of the DSC project, where the folder stands beside this one. */
-const SHARED = join(import.meta.dirname, '../../../shared/samples/dsc');
-const OWN = join(import.meta.dirname, '../fixtures/dsc');
+const SHARED = join(PROJECT, '../shared/samples/dsc');
+const OWN = join(PROJECT, 'test/fixtures/dsc');
 
 type Document = [name: string, content: Buffer];
 

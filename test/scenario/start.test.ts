@@ -18,14 +18,14 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { PROJECT } from '../../scripts/support/project.ts';
 
-const PROJECT = join(import.meta.dirname, '../..');
 const SCRIPTS = ['build.js', 'build-clients.js', 'build-console.js', 'required-node.js'].map(
   (file) => `scripts/${file}`,
 );
 const SOURCES = ['package.json', 'tsconfig.json', 'src', ...SCRIPTS];
 /** Packages that compile. `npm prune --omit=dev` removes them with others. */
-const COMPILERS = ['esbuild', '@esbuild', 'tsx', 'typescript', '@typescript'];
+const COMPILERS = ['esbuild', '@esbuild', 'typescript', '@typescript'];
 
 /** A checkout of its own, because these tests change sources and builds. */
 class Checkout {

@@ -4,7 +4,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PROJECT, programArguments } from './program.ts';
+import { PROJECT } from '../../scripts/support/project.ts';
+import { programArguments } from './program.ts';
 import type { Ended } from './spawned.ts';
 
 /** What the command saw when it ran. */

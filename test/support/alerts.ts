@@ -3,8 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { PROJECT } from '../../scripts/support/project.ts';
 
-const readDocument = (name: string) => readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8');
+const readDocument = (name: string) => readFileSync(join(PROJECT, 'docs', name), 'utf8');
 
 export interface Alert {
   alert: string;

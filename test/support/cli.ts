@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as esbuild from 'esbuild';
+import { PROJECT } from '../../scripts/support/project.ts';
 import type { Target } from './client.ts';
-import { PROJECT } from './program.ts';
 import type { Ended } from './spawned.ts';
 
 export interface RunOptions {

@@ -4,8 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-
-const ROOT = join(import.meta.dirname, '../..');
+import { PROJECT } from '../../scripts/support/project.ts';
 
 /** As the console has it (docs/decisions, console). */
 export const CONSOLE_POLICY = [
@@ -53,13 +52,13 @@ export async function startComponentServer(): Promise<ComponentServer> {
 }
 
 async function buildFiles(): Promise<[string, string][]> {
-  const common = { bundle: true, write: false, outdir: '/', absWorkingDir: ROOT } as const;
+  const common = { bundle: true, write: false, outdir: '/', absWorkingDir: PROJECT } as const;
   const script = await build({
     ...common,
-    entryPoints: [join(ROOT, 'test/support/component-harness.jsx')],
+    entryPoints: [join(PROJECT, 'test/support/component-harness.jsx')],
     ...{ format: 'esm', splitting: true, jsx: 'automatic', jsxImportSource: 'preact' },
   });
-  const style = await build({ ...common, entryPoints: [join(ROOT, 'src/ui/theme.css')] });
+  const style = await build({ ...common, entryPoints: [join(PROJECT, 'src/ui/theme.css')] });
   return [
     ...script.outputFiles.map(({ path, text }): [string, string] => [path, text]),
     ...style.outputFiles.map(({ text }): [string, string] => ['/theme.css', text]),

@@ -2,10 +2,10 @@
 
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { SESSION_COOKIE } from '../../src/http/session-cookie.ts';
 import { openPage, startBrowser, type WatchedPage } from './browser.ts';
 import { REFUSED_REQUEST } from './console.ts';
-import { PROJECT } from './program.ts';
 import type { Cookies } from './sign-in-flow.ts';
 import { type SignInServer, startSignInServer } from './sign-in-server.ts';
 

@@ -1,17 +1,16 @@
 /** The console in a real browser: a server with a seeded site, pages that are watched, and what every page must keep. */
 
 import { spawnSync } from 'node:child_process';
-import { resolve } from 'node:path';
 import { expect } from 'chai';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { PageState } from '../../scripts/console/pages.ts';
 import { type Site, seedSite } from '../../scripts/console/seed.ts';
 import type { Role } from '../../scripts/console/site/people.ts';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { DAY } from '../../src/lib/clock.ts';
 import { openPage, startBrowser, type WatchedPage } from './browser.ts';
 import { ADMIN_PASSWORD, type Hawser, startHawser, TestClock } from './hawser.ts';
 
-const PROJECT = resolve(import.meta.dirname, '../..');
 /** Wide enough for all columns, and as narrow as WCAG 2.2 asks for (1.4.10). */
 export const WIDTHS = [1440, 320] as const;
 export const THEMES = ['light', 'dark'] as const;

@@ -6,8 +6,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { PROJECT } from '../../scripts/support/project.ts';
 
-export const DOCUMENT_FILE = join(import.meta.dirname, '../../docs/openapi.json');
+export const DOCUMENT_FILE = join(PROJECT, 'docs/openapi.json');
 
 /** The request and reply that are checked. */
 export interface Exchanged {

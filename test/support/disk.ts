@@ -19,9 +19,6 @@ export interface Kept {
   rows: Record<string, number>;
 }
 
-/** tsx makes this folder for itself when it first compiles a module, which a thread of the server may be the cause of. */
-const TSX_CACHE = /^tsx-\d+$/;
-
 export async function everythingOf(hawser: Hawser): Promise<Kept> {
   const rows = await withDatabase(hawser, async ({ read }) => {
     const counted: Record<string, number> = {};
@@ -36,9 +33,7 @@ export async function everythingOf(hawser: Hawser): Promise<Kept> {
   return {
     repositories: await repositoriesOf(hawser),
     data: filesBelow(hawser.dataDir).filter((name) => !DATABASE_FILE.test(name)),
-    temporary: readdirSync(tmpdir())
-      .filter((name) => !TSX_CACHE.test(name))
-      .sort(),
+    temporary: readdirSync(tmpdir()).sort(),
     rows,
   };
 }

@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gte } from 'semver';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { OLDEST_RELEASE } from '../../src/db/oldest-release.ts';
-import { PROJECT } from './program.ts';
 
 export interface EarlierRelease {
   /** The folder of its project. */

@@ -3,9 +3,8 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import pg from 'pg';
+import { PROJECT } from '../../scripts/support/project.ts';
 import type { DatabasePlace } from '../../src/db/database.ts';
-
-const PROJECT = join(import.meta.dirname, '../..');
 
 /** Prints a line when it holds the write lock, and releases the lock when its standard input ends. */
 const PROGRAM = `

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 /** The temporary folder may be another one later, in a test of its own. */
 const TEMPORARY = tmpdir();
-const PROGRAM = join(import.meta.dirname, 'materialising.ts');
+const PROGRAM = join(import.meta.dirname, 'materialising.js');
 
 let socket: string | undefined;
 
@@ -46,7 +46,7 @@ export function isThere(root: string, databaseUrl: string | null, repository: st
 function startedProgram(): string {
   if (socket !== undefined) return socket;
   socket = join(mkdtempSync(join(TEMPORARY, 'hawser-folders-')), 'socket');
-  const program = spawn(process.execPath, ['--import', 'tsx', PROGRAM, socket], {
+  const program = spawn(process.execPath, [PROGRAM, socket], {
     stdio: ['pipe', 'inherit', 'inherit'],
   });
   program.unref();

@@ -18,8 +18,9 @@ if (process.env['TMPDIR'] === undefined && process.env[SHARED] === undefined && 
   own = mkdtempSync(`${MEMORY}/hawser-tests-`);
   process.env[SHARED] = own;
 }
-// Only now, because tsx keeps what it has compiled in the folder that was set when the process began.
 if (process.env[SHARED] !== undefined) process.env['TMPDIR'] = process.env[SHARED];
+// Traces of errors name the lines of the sources.
+process.setSourceMapsEnabled(true);
 
 function freeBytes(): number {
   try {

@@ -6,13 +6,14 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { issueServerCertificate } from '../../src/security/certificate-authority.ts';
 import { readAuthority } from './authority.ts';
 import type { Hawser } from './hawser.ts';
 import { steadyPort } from './ports.ts';
 
-const PAGE = join(import.meta.dirname, '../../docs/reverse-proxy.md');
-const BALANCER = join(import.meta.dirname, '../../scripts/compose/nginx.conf');
+const PAGE = join(PROJECT, 'docs/reverse-proxy.md');
+const BALANCER = join(PROJECT, 'scripts/compose/nginx.conf');
 /** Debian has a package of its own for it, libnginx-mod-stream. */
 const STREAM_MODULE = '/usr/lib/nginx/modules/ngx_stream_module.so';
 /** Debian installs nginx in a folder that is only on root's PATH. */

@@ -85,8 +85,8 @@ export class PollProbe {
     { nodeId, identity }: { nodeId: string; identity: Identity },
     interval = INTERVAL,
   ): Promise<PollProbe> {
-    const script = join(import.meta.dirname, 'poll-probe-process.ts');
-    const probe = new PollProbe(fork(script, { execArgv: ['--import', 'tsx'] }));
+    const script = join(import.meta.dirname, 'poll-probe-process.js');
+    const probe = new PollProbe(fork(script));
     const path = `/api/v1/nodes/${nodeId}/configuration/checksum`;
     const { cert, key } = identity;
     probe.tellChild({ kind: 'start', target, identity: { cert, key }, path, interval });

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import {
   Cluster,
@@ -185,10 +186,10 @@ async function waitForShared(folder: string): Promise<ClusterAddress> {
 
 /** Starts the program that ends a cluster. It must outlive the tests, however they end. */
 function watch(owner: string, folder: string): void {
-  const program = join(import.meta.dirname, 'postgres/watch.ts');
-  const words = ['--import', 'tsx', program, owner, folder];
+  const program = join(import.meta.dirname, 'postgres/watch.js');
+  const words = [program, owner, folder];
   spawn(process.execPath, words, {
-    cwd: join(import.meta.dirname, '../..'),
+    cwd: PROJECT,
     env: { ...process.env, TMPDIR: TEMPORARY },
     detached: true,
     stdio: 'ignore',

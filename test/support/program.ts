@@ -1,9 +1,7 @@
 /** How the tests start the programs of this project. */
 
 import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
-
-export const PROJECT = join(import.meta.dirname, '../..');
+import { PROJECT } from '../../scripts/support/project.ts';
 
 let isBuilt = false;
 

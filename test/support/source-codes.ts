@@ -2,10 +2,11 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { problemAnswer } from '../../src/http/problem.ts';
 import * as errors from '../../src/lib/errors.ts';
 
-const SRC = join(import.meta.dirname, '../../src');
+const SRC = join(PROJECT, 'src');
 
 /** The agent, the console and the operator's commands have their own messages, which are not answers of the server. Nor are those
  * of the readers of other programs' databases, which a command alone uses. */

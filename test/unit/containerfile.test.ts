@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { validate } from 'dockerfile-utils';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { health } from '../../src/operations/commands.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
-const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8');
 
 describe('the Containerfile', () => {
   const text = read('scripts/container/Containerfile');

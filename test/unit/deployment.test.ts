@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse, parseAllDocuments } from 'yaml';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { readConfig } from '../../src/config.ts';
 import { describeWith } from '../support/installed.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
-const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8');
 
 const COMPOSE = 'scripts/compose/compose.yaml';
 const KUBERNETES = 'scripts/kubernetes/hawser.yaml';
@@ -91,8 +91,8 @@ describe('the files for several servers', () => {
       expect(compose.services.postgres.volumes).to.deep.equal(['postgres:/var/lib/postgresql/data']);
       expect(Object.keys(compose.volumes)).to.deep.equal(['postgres']);
       const { build } = compose['x-hawser'];
-      expect(join(ROOT, 'scripts/compose', build.context, build.dockerfile)).to.equal(
-        join(ROOT, 'scripts/container/Containerfile'),
+      expect(join(PROJECT, 'scripts/compose', build.context, build.dockerfile)).to.equal(
+        join(PROJECT, 'scripts/container/Containerfile'),
       );
     });
 
@@ -113,7 +113,7 @@ describe('the files for several servers', () => {
 
     describeWith(['docker-compose'], 'read by Compose', () => {
       it('have nothing that it does not know', () => {
-        const words = ['--file', join(ROOT, COMPOSE), 'config', '--quiet'];
+        const words = ['--file', join(PROJECT, COMPOSE), 'config', '--quiet'];
         const { status, stderr } = spawnSync('docker-compose', words, { encoding: 'utf8', cwd: folder });
         expect(status, stderr).to.equal(0);
       });

@@ -1,19 +1,19 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect } from 'chai';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { COMMANDS as CLI_COMMANDS } from '../../src/cli/commands.ts';
 import { COMMANDS } from '../../src/commands.ts';
 import { ConfigError, readConfig } from '../../src/config.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
 const PAGES = [
   'README.md',
-  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+  ...readdirSync(join(PROJECT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => join('docs', name)),
 ];
 
-const read = (page: string) => readFileSync(join(ROOT, page), 'utf8');
+const read = (page: string) => readFileSync(join(PROJECT, page), 'utf8');
 const withoutCode = (text: string) => text.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '');
 
 /** As GitHub makes them: lower case, blanks to hyphens, other signs left out. */
@@ -56,8 +56,8 @@ describe('the documents', () => {
         .filter((target) => !/^[a-z]+:/.test(target))
         .filter((target) => {
           const [path = '', anchor] = target.split('#');
-          const file = path === '' ? page : relative(ROOT, resolve(ROOT, dirname(page), path));
-          if (!existsSync(join(ROOT, file))) return true;
+          const file = path === '' ? page : relative(PROJECT, resolve(PROJECT, dirname(page), path));
+          if (!existsSync(join(PROJECT, file))) return true;
           return anchor !== undefined && !anchorsOf(file).includes(anchor);
         });
       expect(dead).to.deep.equal([]);

@@ -3,11 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { EXIT_CONFIG } from '../../src/config.ts';
 import { EXIT_USAGE } from '../../src/operations/command-line.ts';
 import { describeWith } from '../support/installed.ts';
 
-const UNIT = join(import.meta.dirname, '../../scripts/systemd/hawser.service');
+const UNIT = join(PROJECT, 'scripts/systemd/hawser.service');
 /** Of 100, in tenths of what systemd shows; it calls this OK. */
 const MOST_EXPOSED = 20;
 

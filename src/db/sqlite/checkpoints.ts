@@ -9,7 +9,7 @@ import { DATABASE_WRITES } from '../../domain/lock-names.ts';
 import { SECOND } from '../../lib/clock.ts';
 import { shuttingDown } from '../../lib/errors.ts';
 import type { Locks } from '../../lib/locks.ts';
-import { Threads, threadEntry } from '../../lib/threads.ts';
+import { Threads } from '../../lib/threads.ts';
 
 /** The log's frames, each of which is a page of 4 KiB, and how many of them were copied. Both count from the log's begin. */
 export type CheckpointResult = [isBusy: number, frames: number, copied: number];
@@ -37,7 +37,7 @@ export class Checkpoints {
   private readonly state: Statement<[], CheckpointResult>;
   /** No thread is started before the first checkpoint is due. */
   private readonly threads = new Threads<CheckpointTasks>({
-    entry: threadEntry('./checkpoint-thread', import.meta.url),
+    entry: new URL('./checkpoint-thread.js', import.meta.url),
     size: 1,
     heapMegabytes: HEAP_MEGABYTES,
   });

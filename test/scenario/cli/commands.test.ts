@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { PROJECT } from '../../../scripts/support/project.ts';
 import { type Cli, makeCli } from '../../support/cli.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../../support/hawser.ts';
-import { PROJECT } from '../../support/program.ts';
 
 describe('hawserctl', () => {
   let hawser: Hawser;

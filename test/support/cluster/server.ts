@@ -5,8 +5,9 @@ import { once } from 'node:events';
 import { mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PROJECT } from '../../../scripts/support/project.ts';
 import type { Target } from '../client.ts';
-import { PROJECT, programArguments } from '../program.ts';
+import { programArguments } from '../program.ts';
 
 /** Milliseconds. A server may wait for PostgreSQL for 60 s. */
 const START_TIMEOUT = 90_000;

@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { PROJECT } from '../program.ts';
+import { PROJECT } from '../../../scripts/support/project.ts';
 
 /**
  * The folder belongs to this process alone. Its depth is such that the programs find package.json, whose version they
@@ -17,7 +17,7 @@ const REQUIRE = 'forBundle(import.meta.url)';
 export async function buildProgram(name: string): Promise<void> {
   await build({
     entryPoints: {
-      [name]: join(import.meta.dirname, `${name}.ts`),
+      [name]: join(PROJECT, `test/support/crash/${name}.ts`),
       'fleet-thread': join(PROJECT, 'src/threads/fleet-thread.ts'),
     },
     outdir: PROGRAMS,

@@ -2,9 +2,9 @@
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { PROJECT } from '../../../scripts/support/project.ts';
 import type { Target } from '../client.ts';
 import { ADMIN_PASSWORD, CHEAP_HASHES } from '../hawser.ts';
-import { PROJECT } from '../program.ts';
 import { follow, type Spawned } from '../spawned.ts';
 import { DiskRecord } from './disk-record.ts';
 import type { Doom } from './failpoints.ts';

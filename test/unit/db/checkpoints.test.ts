@@ -122,8 +122,8 @@ describe('the checkpoints of the database', function () {
 
   /** @returns the number of the last row that was acknowledged before the kill */
   function writeAndKill(first: number, rows: number): Promise<number> {
-    const program = join(import.meta.dirname, '../../support/checkpoint-writer.ts');
-    const child = spawn(process.execPath, ['--import', 'tsx', program, folder, String(first)]);
+    const program = join(import.meta.dirname, '../../support/checkpoint-writer.js');
+    const child = spawn(process.execPath, [program, folder, String(first)]);
     let [stdout, stderr] = ['', ''];
     child.stdout.on('data', (chunk: Buffer) => {
       stdout += chunk;

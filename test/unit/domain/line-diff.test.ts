@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { PROJECT } from '../../../scripts/support/project.ts';
 import { shownHunks } from '../../../src/domain/file-diff.ts';
 import { textPatch } from '../../../src/domain/git-patch.ts';
 import { countChanged, type LineChange, lineChanges, wholeMiddle } from '../../../src/domain/line-diff.ts';
 import { TextLines } from '../../../src/domain/text-lines.ts';
-import { PROJECT } from '../../support/program.ts';
 import { TreeRepository } from '../../support/two-trees.ts';
 
 const LONG = { milliseconds: 60_000 };

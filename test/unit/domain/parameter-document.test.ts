@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parse as parseWithLibrary } from 'yaml';
+import { PROJECT } from '../../../scripts/support/project.ts';
 import { MAX_LENGTH } from '../../../src/domain/document-text.ts';
 import { printJson } from '../../../src/domain/json-text.ts';
 import { mergeMappings } from '../../../src/domain/merge.ts';
@@ -13,8 +14,8 @@ import { printYaml } from '../../../src/domain/yaml-printer.ts';
 import { HawserError } from '../../../src/lib/errors.ts';
 import { anyMapping, canonical } from '../../support/values.ts';
 
-const GOLDEN = join(import.meta.dirname, '../../golden/parameters');
-const SAMPLES = join(import.meta.dirname, '../../fixtures/dsc');
+const GOLDEN = join(PROJECT, 'test/golden/parameters');
+const SAMPLES = join(PROJECT, 'test/fixtures/dsc');
 
 const yaml = (text: string): Mapping => parseParameterDocument(Buffer.from(text), 'yaml');
 const json = (text: string): Mapping => parseParameterDocument(Buffer.from(text), 'json');

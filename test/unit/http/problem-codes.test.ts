@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { PROJECT } from '../../../scripts/support/project.ts';
 import { problemsOf } from '../../../src/http/openapi/responses.ts';
 import { PROBLEM_CODES } from '../../../src/http/problem-codes.ts';
 import { declaredRoutes } from '../../support/routes.ts';
@@ -37,7 +38,7 @@ const OF_ZOD = [
   'unrecognized_keys',
 ];
 
-const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/troubleshooting.md'), 'utf8');
+const PAGE = readFileSync(join(PROJECT, 'docs/troubleshooting.md'), 'utf8');
 
 const catalogue = Object.entries(PROBLEM_CODES).flatMap(([code, { status }]) =>
   status.map((each) => `${code} ${each}`),

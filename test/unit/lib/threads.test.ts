@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { HawserError } from '../../../src/lib/errors.ts';
-import { Threads, threadEntry } from '../../../src/lib/threads.ts';
+import { Threads } from '../../../src/lib/threads.ts';
 import type { TestTasks } from '../../support/thread-tasks.ts';
 
-const ENTRY = threadEntry('../../support/thread-tasks', import.meta.url);
+const ENTRY = new URL('../../support/thread-tasks.js', import.meta.url);
 
 async function errorOf(work: Promise<unknown>): Promise<Error> {
   try {
@@ -175,14 +174,12 @@ describe('threads', () => {
 
   it('keep a process only while it waits for their work', () => {
     open();
-    const path = (name: string) => JSON.stringify(join(import.meta.dirname, '../../..', name));
-    const script = `
-      import { Threads, threadEntry } from ${path('src/lib/threads.ts')};
-      const entry = threadEntry(${path('test/support/thread-tasks')}, 'file://' + ${path('x.ts')});
-      const threads = new Threads({ entry, size: 2 });
-      console.log(await threads.run('a', 'double', 4));`;
-    const args = ['--import', 'tsx', '--input-type=module', '--eval', script];
-    const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 170_000 });
+    const script = `import('${new URL('../../../src/lib/threads.js', import.meta.url)}').then(async ({ Threads }) => {
+      const threads = new Threads({ entry: new URL('${ENTRY}'), size: 2 });
+      console.log(await threads.run('a', 'double', 4));
+    })`;
+    const options = { encoding: 'utf8', timeout: 170_000 } as const;
+    const { status, stdout } = spawnSync(process.execPath, ['--eval', script], options);
     expect({ status, stdout }).to.deep.equal({ status: 0, stdout: '8\n' });
   });
 });

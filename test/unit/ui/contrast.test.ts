@@ -3,10 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { PROJECT } from '../../../scripts/support/project.ts';
 
-const ROOT = join(import.meta.dirname, '../../..');
-const css = readFileSync(join(ROOT, 'src/ui/theme.css'), 'utf8');
-const documented = readFileSync(join(ROOT, 'docs/console.md'), 'utf8');
+const css = readFileSync(join(PROJECT, 'src/ui/theme.css'), 'utf8');
+const documented = readFileSync(join(PROJECT, 'docs/console.md'), 'utf8');
 
 type Theme = 'light' | 'dark';
 

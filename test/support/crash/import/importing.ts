@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { PROJECT } from '../../../../scripts/support/project.ts';
 import { type Config, readConfig } from '../../../../src/config.ts';
 import type { AtomicFs } from '../../../../src/git/atomic-fs.ts';
 import { systemClock } from '../../../../src/lib/clock.ts';
@@ -10,7 +11,6 @@ import { importOpenDsc } from '../../../../src/operations/import-opendsc/import.
 import type { ImportReport } from '../../../../src/operations/import-opendsc/kinds.ts';
 import { CHEAP_HASHES } from '../../hawser.ts';
 import type { WrittenSite } from '../../opendsc/write.ts';
-import { PROJECT } from '../../program.ts';
 import { type Ended, follow, runHawser, type Spawned } from '../../spawned.ts';
 import { DiskRecord } from '../disk-record.ts';
 import type { Doom } from '../failpoints.ts';

@@ -1,0 +1,69 @@
+/** Prints one line for each file of tests, and at the end what failed and how many tests there were. */
+
+import { relative } from 'node:path';
+import Mocha from 'mocha';
+
+const { EVENT_RUN_END, EVENT_SUITE_END, EVENT_TEST_FAIL, EVENT_TEST_PASS, EVENT_TEST_PENDING } =
+  Mocha.Runner.constants;
+
+/** The tests of one file. */
+export interface FileOutcome {
+  /** The path in the project. */
+  path: string;
+  passing: number;
+  pending: number;
+  /** Each with its whole title and what went wrong. */
+  failures: string[];
+}
+
+export interface ReporterOptions {
+  /** The folder of transpiled files, from which the tests run. */
+  folder: string;
+  /** Gets what became of each file. */
+  outcomes: Map<string, FileOutcome>;
+}
+
+export class FileReporter extends Mocha.reporters.Base {
+  constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
+    super(runner, options);
+    const { folder, outcomes } = options.reporterOptions as ReporterOptions;
+    const outcomeOf = ({ file }: Mocha.Runnable): FileOutcome => {
+      const path = relative(folder, file ?? '').replace(/\.js$/, '.ts');
+      const known = outcomes.get(path) ?? { path, passing: 0, pending: 0, failures: [] };
+      outcomes.set(path, known);
+      return known;
+    };
+    runner.on(EVENT_TEST_PASS, (test) => {
+      outcomeOf(test).passing += 1;
+    });
+    runner.on(EVENT_TEST_PENDING, (test) => {
+      outcomeOf(test).pending += 1;
+    });
+    runner.on(EVENT_TEST_FAIL, (test, error: Error) => {
+      outcomeOf(test).failures.push(`${test.fullTitle()}\n${error.stack ?? error.message}`);
+    });
+    let printed = 0;
+    // The events of a file come together, with those of its suites last.
+    const print = () => {
+      for (const outcome of [...outcomes.values()].slice(printed))
+        Mocha.reporters.Base.consoleLog(lineOf(outcome));
+      printed = outcomes.size;
+    };
+    runner.on(EVENT_SUITE_END, (suite) => {
+      if (suite.root) print();
+    });
+    runner.once(EVENT_RUN_END, () => {
+      print();
+      this.epilogue();
+    });
+  }
+}
+
+function lineOf({ path, passing, pending, failures }: FileOutcome): string {
+  const counts = [
+    `${passing} passed`,
+    pending > 0 && `${pending} left out`,
+    failures.length > 0 && `${failures.length} FAILED`,
+  ];
+  return `${failures.length > 0 ? '✗' : '✓'} ${path}: ${counts.filter(Boolean).join(', ')}`;
+}
