@@ -9,11 +9,14 @@
  * unsteady: its name and its first failure are printed, and it does not make the run fail.
  */
 
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { CALLS_FOLDER } from '../test/support/calls.ts';
 import { mochaGlobalTeardown } from '../test/support/memory-disk.ts';
 import { PROJECT } from './support/project.ts';
+import { findUncalled } from './test/coverage.ts';
 import { type Engine, type Selection, selectTests, type Tier } from './test/declarations.ts';
 import { runMocha } from './test/mocha.ts';
 import type { FileOutcome } from './test/reporter.ts';
@@ -67,12 +70,27 @@ async function runAll(selections: readonly Selection[]): Promise<boolean> {
   return hasPassed;
 }
 
+/** Runs the tests of every day, which must call every route and every command. @returns whether all passed and they did */
+async function runEveryday(selections: readonly Selection[]): Promise<boolean> {
+  const folder = mkdtempSync(join(tmpdir(), 'hawser-calls-'));
+  process.env[CALLS_FOLDER] = folder;
+  try {
+    const hasPassed = await runAll(selections);
+    const uncalled = findUncalled(folder);
+    for (const sentence of uncalled) console.log(sentence);
+    return hasPassed && uncalled.length === 0;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 function run(engine: Engine, paths: readonly string[], jobs: number): Promise<FileOutcome[]> {
   return runMocha({ engine, paths, jobs, ...(values.grep !== undefined && { grep: values.grep }) });
 }
 
 try {
-  process.exitCode = (await runAll(selected())) ? 0 : 1;
+  const isEveryday = positionals.length === 0 || positionals[0] === 'everyday';
+  process.exitCode = (await (isEveryday ? runEveryday : runAll)(selected())) ? 0 : 1;
 } catch (error) {
   console.error((error as Error).message);
   process.exitCode = 2;

@@ -25,11 +25,10 @@ const FOLDER = join(import.meta.dirname, '../..');
 export async function runMocha({ engine, paths, jobs, grep }: MochaRequest): Promise<FileOutcome[]> {
   const outcomes = new Map<string, FileOutcome>();
   process.env['HAWSER_TEST_ENGINE'] = engine;
-  const setup = join(FOLDER, 'test/support/memory-disk.js');
   const mocha = new Mocha({
     ...{ timeout: TIMEOUT, parallel: jobs > 1, jobs, color: process.stdout.isTTY },
     ...(grep !== undefined && { fgrep: grep }),
-    require: [setup],
+    require: ['memory-disk', 'calls'].map((name) => join(FOLDER, `test/support/${name}.js`)),
     reporter: FileReporter as unknown as Mocha.ReporterConstructor,
     reporterOptions: { folder: FOLDER, outcomes },
   });

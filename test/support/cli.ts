@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as esbuild from 'esbuild';
 import { PROJECT } from '../../scripts/support/project.ts';
+import { recordCommand } from './calls.ts';
 import type { Target } from './client.ts';
 import type { Ended } from './spawned.ts';
 
@@ -68,7 +69,10 @@ export async function makeCli(): Promise<Cli> {
   ) => {
     const own = { PATH: process.env['PATH'] ?? '', HOME: home, XDG_CONFIG_HOME: config };
     const child = spawn(file, words, { cwd, env: { ...own, ...env } });
-    const ended = follow(child);
+    const ended = follow(child).then((outcome) => {
+      if (outcome.code === 0) recordCommand(words.slice(words.indexOf(program) + 1));
+      return outcome;
+    });
     child.stdin.on('error', () => undefined);
     return { child, ended, stdin };
   };
