@@ -12,9 +12,9 @@ import {
   pipeGit,
   publish,
   summary,
+  until,
   WEB,
   type Workbench,
-  within,
 } from '../unit/git/support.ts';
 
 /** Counts what is read of the disk. */
@@ -114,9 +114,7 @@ describe('a repository of two thousand versions', () => {
         await addVersion(store, `1.${minor}.0`);
         if (minor % 2 === 0) await publish(store, `1.${minor}.0`);
       }
-      expect(
-        await within(2_000, async () => (await readdir(join(gitdir, 'refs/tags'))).length < 60),
-      ).to.equal(true);
+      await until(async () => (await readdir(join(gitdir, 'refs/tags'))).length < 60);
       expect((await store.versions(WEB)).versions).to.have.length(131);
       expect(git('for-each-ref', 'refs/heads/draft').split('\n')).to.have.length(66);
       expect(git('for-each-ref', 'refs/tags').split('\n')).to.have.length(65);

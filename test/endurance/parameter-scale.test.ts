@@ -15,7 +15,7 @@ import {
   WEB_PARAMETERS,
   writeFile,
 } from '../unit/git/parameter-support.ts';
-import { codeOf, makeStore, pipeGit, type Workbench, within } from '../unit/git/support.ts';
+import { codeOf, makeStore, pipeGit, until, type Workbench } from '../unit/git/support.ts';
 
 /** Counts what is read of the disk. */
 class CountingFs extends AtomicFs {
@@ -122,7 +122,7 @@ describe('the parameters of many scope values', () => {
       other.open();
       await other.exclusive(PARAMETERS, async () => undefined);
       const folders = async () => (await readdir(join(gitdir, 'refs/tags'))).length;
-      expect(await within(10_000, async () => (await folders()) === 0)).to.equal(true);
+      await until(async () => (await folders()) === 0);
       expect(git('for-each-ref').split('\n')).to.have.length(803);
       await release(other, site(1), '2.0.0');
       fs.reads = 0;

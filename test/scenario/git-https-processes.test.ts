@@ -20,7 +20,6 @@ import {
   createToken,
   type Hawser,
   publishConfiguration,
-  REAL_HASHES,
   startHawser,
 } from '../support/hawser.ts';
 import { expectProblem } from '../support/replies.ts';
@@ -139,8 +138,7 @@ describe('/git without a git binary', () => {
   let hawser: Hawser;
 
   before(async () => {
-    // The server warns of cheap hashes, and only one warning is expected.
-    hawser = await startHawser({ PATH: '/nonexistent', ...REAL_HASHES });
+    hawser = await startHawser({ PATH: '/nonexistent' });
   });
 
   after(() => hawser.close());
@@ -156,10 +154,11 @@ describe('/git without a git binary', () => {
       await expectProblem(hawser.admin.get(refs), 501, 'git_not_available');
     }
     await expectProblem(hawser.client().get(refs), 401, 'unauthenticated');
+    // On a busy machine the server also warns of requests that were slow.
     const warnings = hawser
       .log()
       .split('\n')
-      .filter((line) => line.includes('"level":"warn"'));
+      .filter((line) => line.includes('"level":"warn"') && line.includes('no git'));
     expect(warnings).to.have.length(1);
     expect(warnings[0]).to.include('/git/ answers 501');
     const git = gitClient(hawser);

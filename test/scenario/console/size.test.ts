@@ -5,11 +5,14 @@ import { pagesOf } from '../../../scripts/console/pages.ts';
 import { rollOutDatabase } from '../../../scripts/console/site/rollout.ts';
 import type { WatchedPage } from '../../support/browser.ts';
 import { type ConsoleUnderTest, ready, startConsole } from '../../support/console.ts';
+import { eventually } from '../../support/eventually.ts';
 
 /** Bytes with the headers of the answers. */
 const MOST_BYTES = 100_000;
-/** In milliseconds: what is shown is read again after this time, and a little is added. */
-const INTERVAL = 16_000;
+/** In milliseconds: what is shown is read again after this time. */
+const POLL_INTERVAL = 15_000;
+/** Some more, so that everything is read again once. */
+const INTERVAL = POLL_INTERVAL + 1_000;
 /** Not of the console, so that nothing of it is there yet. */
 const PLAIN = '/login';
 /** What Chromium writes about the field of a password there, and where a file could not be loaded. */
@@ -47,48 +50,88 @@ async function firstLoad(page: Page, url: string): Promise<Load> {
   return load;
 }
 
+/** Runs in the page. Nothing is read again by itself, however slow the machine is. */
+const WITHOUT_POLLS = `{
+  const { setTimeout } = window;
+  window.setTimeout = (work, pause = 0) => (pause >= ${POLL_INTERVAL} ? 0 : setTimeout(work, pause));
+}`;
+
+/** Runs in the page. Counts what its program asks of the server, and what of it is on its way. */
+const COUNTED = `{
+  const { fetch } = window;
+  window.asked = 0;
+  window.pending = 0;
+  window.fetch = (...request) => {
+    window.asked += 1;
+    window.pending += 1;
+    const answered = fetch(...request);
+    const end = () => (window.pending -= 1);
+    answered.then((response) => response.clone().arrayBuffer()).then(end, end);
+    return answered;
+  };
+}`;
+
+/** Lets the program of the page come to its turn, whatever its clock says. */
+const TURN = `new Promise((resolve) => {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = resolve;
+  port2.postMessage(null);
+})`;
+
+/** Waits until the page has all answers, and asks nothing further because of them. */
+async function untilAnswered(page: Page): Promise<void> {
+  await eventually(async () => {
+    const before = await page.evaluate<number>('asked');
+    for (let turn = 0; turn < 3; turn += 1) {
+      await page.evaluate(TURN);
+      expect(await page.evaluate<number>('pending')).to.equal(0);
+    }
+    expect(await page.evaluate<number>('asked')).to.equal(before);
+  });
+}
+
 /** What the page asks while nobody does anything for so long by its own clock. */
 async function whileIdle(page: Page, milliseconds: number): Promise<Response[]> {
-  const answers: Response[] = [];
-  const listen = (response: Response) => answers.push(response);
-  page.on('response', listen);
-  await page.clock.runFor(milliseconds);
-  // The answers take their time by the clock of the wall.
-  await page.waitForTimeout(1_500);
-  page.off('response', listen);
-  return answers;
-}
-
-/** Some figures within the page come later, and on a busy machine much later. */
-async function untilQuiet(page: Page): Promise<void> {
-  let last = Date.now();
-  const listen = () => {
-    last = Date.now();
-  };
+  await untilAnswered(page);
+  const requests: Request[] = [];
+  const listen = (request: Request) => requests.push(request);
   page.on('request', listen);
-  page.on('response', listen);
-  await page.waitForLoadState('networkidle');
-  while (Date.now() - last < 2_000) await page.waitForTimeout(200);
+  const before = await page.evaluate<number>('asked');
+  await page.clock.runFor(milliseconds);
+  await untilAnswered(page);
+  // The browser tells of its requests a moment later.
+  const asked = (await page.evaluate<number>('asked')) - before;
+  await eventually(async () => expect(requests).to.have.length(asked));
   page.off('request', listen);
-  page.off('response', listen);
+  return Promise.all(
+    requests.map(async (request) => (await request.response()) ?? expect.fail(request.url())),
+  );
 }
 
-/** Opens a page whose clock stands in the middle of an hour, because charts ask for other hours at its end. */
+/**
+ * Opens a page whose clock stands in the middle of an hour, because charts ask for other hours at its end. From then on it
+ * goes only when the test moves it, so no poll comes by itself.
+ */
 async function openIdle(
   shown: ConsoleUnderTest,
   path: string,
 ): Promise<WatchedPage & { etags: Map<string, string | undefined> }> {
   const opened = await shown.open(PLAIN, { allows: ALLOWED });
+  const { page } = opened;
   const etags = new Map<string, string | undefined>();
-  opened.page.on('response', (answer) => {
+  page.on('response', (answer) => {
     if (answer.status() === 200) etags.set(answer.url(), answer.headers()['etag']);
   });
   const time = new Date();
   time.setMinutes(30);
-  await opened.page.clock.install({ time });
-  await opened.page.goto(shown.base + path);
-  await ready(opened.page);
-  await untilQuiet(opened.page);
+  await page.clock.install({ time });
+  await page.addInitScript(COUNTED);
+  await page.goto(shown.base + path);
+  await ready(page);
+  // Some figures within the page come later, and on a busy machine much later.
+  await page.waitForLoadState('networkidle');
+  await page.clock.pauseAt((await page.evaluate<number>('Date.now()')) + INTERVAL);
+  await untilAnswered(page);
   return { ...opened, etags };
 }
 
@@ -115,6 +158,7 @@ describe('what the console loads', () => {
         const { page, close } = await shown.open(PLAIN, { allows: ALLOWED });
         // The editor is loaded when the rest of its page is there, and the text can be changed without it.
         await page.route('**/ui/assets/open-*.js', (route) => route.abort());
+        await page.addInitScript(WITHOUT_POLLS);
         const { paths, bytes } = await firstLoad(page, shown.base + path);
         expect(bytes, name).to.be.above(10_000);
         if (bytes > MOST_BYTES) faults.push(`${name}: ${bytes} bytes`);

@@ -16,8 +16,8 @@ import {
   publish,
   runGit,
   summary,
+  until,
   WEB,
-  within,
 } from './support.ts';
 
 const run = promisify(execFile);
@@ -121,41 +121,40 @@ describe('the store beside stock git', () => {
       expect(git('fsck', '--strict')).to.not.contain('error');
     }));
 
-  it('notices an annotated tag within two seconds, moves main, and passes over a lightweight one', () =>
-    onStore(async ({ store, git, moved }) => {
+  it('notices an annotated tag, moves main, and passes over a lightweight one', () =>
+    onStore(async ({ store, git, moved, untilLooked }) => {
       await makeWeb(store);
       await publish(store, '1.0.0');
       await store.versions(WEB);
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await untilLooked();
       moved.length = 0;
       git('tag', 'v3.0.0', 'main');
       git('tag', 'not-a-version', '-m', 'x', 'main');
-      expect(await within(1_500, () => moved.length > 0)).to.equal(false);
+      await untilLooked();
+      expect(moved).to.deep.equal([]);
       git('tag', '-a', 'v2.0.0', '-m', 'by hand', 'main');
-      expect(await within(2_000, () => moved.length > 0)).to.equal(true);
+      await until(() => moved.length > 0);
       expect(await summary(store)).to.deep.equal(['2.0.0 Published', '1.0.0 Published']);
       expect(await detailsOf(store, '2.0.0')).to.deep.include({
         publishedBy: 'Carol',
         entryPoint: 'main.dsc.yaml',
       });
       git('tag', '-d', 'v2.0.0');
-      expect(await within(2_000, async () => (await store.versions(WEB)).published.length === 1)).to.equal(
-        true,
-      );
+      await until(async () => (await store.versions(WEB)).published.length === 1);
     }));
 
   it('notices outside changes through packed-refs, and the loss of the repository', () =>
-    onStore(async ({ store, git, moved, gitdir }) => {
+    onStore(async ({ store, git, moved, gitdir, untilLooked }) => {
       await makeWeb(store);
       await publish(store, '1.0.0');
       git('pack-refs', '--all');
       expect(await summary(store)).to.deep.equal(['1.0.0 Published']);
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await untilLooked();
       moved.length = 0;
       await rm(gitdir, { recursive: true });
       // The first look may have come while the folder was half gone.
       const isMissing = async () => (await codeOf(store.versions(WEB))) === 'repository_missing';
-      expect(await within(2_000, isMissing)).to.equal(true);
+      await until(isMissing);
       expect(moved).to.not.be.empty;
     }));
 

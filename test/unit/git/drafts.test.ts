@@ -12,8 +12,8 @@ import {
   replace,
   settingsOf,
   summary,
+  until,
   WEB,
-  within,
 } from './support.ts';
 
 const MAIN = 'main.dsc.yaml';
@@ -147,18 +147,19 @@ describe('versions that are no SemVer', () => {
     }));
 
   it('are not seen in tags and branches for other ends, which are read once', () =>
-    onStore(async ({ store, git, moved, reopen }) => {
+    onStore(async ({ store, git, moved, reopen, untilLooked }) => {
       await makeWeb(store);
       await publish(store, '1.0.0');
-      await new Promise((resolve) => setTimeout(resolve, 1_200));
+      await untilLooked();
       moved.length = 0;
       git('tag', '-a', 'vendor-import', '-m', 'from the vendor', 'main');
       git('tag', '-a', 'vblob', '-m', 'x', 'main:main.dsc.yaml');
       git('tag', 'vlight', 'main');
       git('update-ref', 'refs/heads/draft/scratch', git('commit-tree', 'main^{tree}', '-m', 'x'));
-      expect(await within(1_500, () => moved.length > 0)).to.equal(false);
+      await untilLooked();
+      expect(moved).to.deep.equal([]);
       git('tag', '-a', 'vspring', '-m', 'x', '-m', 'Entry-Point: main.dsc.yaml', 'main');
-      expect(await within(2_000, () => moved.length > 0)).to.equal(true);
+      await until(() => moved.length > 0);
       for (const other of [store, await reopen()]) {
         expect(await summary(other)).to.deep.equal(['1.0.0 Published', 'spring Published']);
         expect(other.problems()).to.deep.equal([]);

@@ -16,7 +16,7 @@ import {
   WEB_PARAMETERS,
   writeFile,
 } from './parameter-support.ts';
-import { codeOf, pipeGit, type Workbench, within } from './support.ts';
+import { codeOf, pipeGit, until, type Workbench } from './support.ts';
 
 function reasons(store: GitStore): Record<string, string> {
   return Object.fromEntries(store.problems().map(({ ref, reason }) => [ref, reason]));
@@ -39,25 +39,25 @@ function tagFiles({ gitdir }: Workbench, name: string, files: Record<string, str
 }
 
 describe('parameters that stock git touches', () => {
-  it('count once tagged under a legal name, within two seconds, and go with their tags', () =>
+  it('count once tagged under a legal name, and go with their tags', () =>
     onParameters(async (bench) => {
-      const { store, git, moved } = bench;
+      const { store, git, moved, untilLooked } = bench;
       await release(store, PROD, '1.0.0', portOf(1));
-      await new Promise((resolve) => setTimeout(resolve, 1_200));
+      await untilLooked();
       moved.length = 0;
       const has = (series: string, text: string) => async () =>
         (await filesOf(store, series)).join() === text;
       tagFiles(bench, 'Environment/prod/v1.1.0', { 'prod/parameters.yaml': portOf(2) });
-      expect(await within(2_000, has(PROD, '1.1.0 Published,1.0.0 Published'))).to.equal(true);
+      await until(has(PROD, '1.1.0 Published,1.0.0 Published'));
       expect(await textOf(store, PROD, '1.1.0')).to.equal(portOf(2));
       tagFiles(bench, 'Environment/new/v1.0.0', { 'new/parameters.json': '{}' });
-      expect(await within(2_000, has('Environment/new', '1.0.0 Published'))).to.equal(true);
+      await until(has('Environment/new', '1.0.0 Published'));
       git('tag', '-d', 'Environment/prod/v1.1.0');
-      expect(await within(2_000, has(PROD, '1.0.0 Published'))).to.equal(true);
+      await until(has(PROD, '1.0.0 Published'));
       git('gc', '-q', '--prune=now');
       git('update-ref', 'refs/heads/draft/Environment/prod/3.0.0', 'Environment/prod/v1.0.0^{commit}');
-      expect(await within(2_000, has(PROD, '3.0.0 Draft,1.0.0 Published'))).to.equal(true);
-      expect(await within(2_000, () => moved.length > 3)).to.equal(true);
+      await until(has(PROD, '3.0.0 Draft,1.0.0 Published'));
+      await until(() => moved.length > 3);
       expect(store.problems()).to.deep.equal([]);
     }));
 
@@ -184,9 +184,9 @@ describe('parameters that stock git touches', () => {
     onParameters(async ({ store, gitdir }) => {
       await release(store, PROD, '1.0.0');
       await rename(gitdir, `${gitdir}.away`);
-      expect(await within(2_000, async () => (await filesOf(store, PROD)).length === 0)).to.equal(true);
+      await until(async () => (await filesOf(store, PROD)).length === 0);
       await rename(`${gitdir}.away`, gitdir);
-      expect(await within(2_000, async () => (await filesOf(store, PROD)).length === 1)).to.equal(true);
+      await until(async () => (await filesOf(store, PROD)).length === 1);
     }));
 });
 
@@ -228,7 +228,7 @@ describe('damaged parameters', () => {
       expect(await codeOf(filesOf(other, PROD))).to.equal('repository_damaged');
       expect(await codeOf(writeFile(other, PROD, '1.1.0'))).to.equal('repository_damaged');
       const failsSoon = async () => (await codeOf(filesOf(store, PROD))) === 'repository_damaged';
-      expect(await within(2_000, failsSoon)).to.equal(true);
+      await until(failsSoon);
       await rm(join(root, 'parameters'), { recursive: true });
       expect(await codeOf(filesOf(other, PROD))).to.equal('repository_missing');
     }));

@@ -16,7 +16,7 @@ import {
 } from '../../../src/versions/rollout-messages.ts';
 import type { GitStore } from '../../../src/versions/store.ts';
 import { COUNTS, messageOf, moveOn, publishInto, recordOf, rollOut } from './rollout-support.ts';
-import { AT, addVersion, BOB, codeOf, makeWeb, onStore, pipeGit, publish, WEB, within } from './support.ts';
+import { AT, addVersion, BOB, codeOf, makeWeb, onStore, pipeGit, publish, until, WEB } from './support.ts';
 
 const BRANCH = 'refs/heads/rollout/1.1.0';
 const rolloutOf = async (store: GitStore, version = '1.1.0') =>
@@ -140,9 +140,9 @@ describe('the rollout of a version', () => {
       const begun = await rollOut(store, '1.1.0');
       await moveOn(store, '1.1.0', { state: 'Paused' });
       git('update-ref', BRANCH, begun.oid);
-      expect(await within(5_000, async () => (await rolloutOf(store))?.oid === begun.oid)).to.equal(true);
+      await until(async () => (await rolloutOf(store))?.oid === begun.oid);
       git('branch', '-D', 'rollout/1.1.0');
-      expect(await within(5_000, async () => (await rolloutOf(store)) === null)).to.equal(true);
+      await until(async () => (await rolloutOf(store)) === null);
       expect((await store.versions(WEB)).published).to.have.length(2);
     });
   });
@@ -246,7 +246,7 @@ describe('the history of a rollout', () => {
       const reason = 'It is late.\n\nState: Completed\nCounts: offered 99';
       await moveOn(store, '1.1.0', { state: 'Paused' }, { message: { what: 'Paused', reason } });
       git('update-ref', BRANCH, git('commit-tree', `${BRANCH}^{tree}`, '-p', BRANCH, '-m', 'looked at'));
-      await within(5_000, async () => (await rolloutOf(store))?.oid === git('rev-parse', BRANCH));
+      await until(async () => (await rolloutOf(store))?.oid === git('rev-parse', BRANCH));
       const ref = (await store.versions(WEB)).get('1.1.0');
       const events = ref ? await store.rolloutHistory(WEB, ref) : [];
       expect(events.slice(0, 2)).to.deep.equal([

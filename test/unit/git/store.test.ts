@@ -17,6 +17,7 @@ import {
   runGit,
   settingsOf,
   summary,
+  until,
   WEB,
 } from './support.ts';
 
@@ -344,7 +345,7 @@ describe('the store of repositories', () => {
         expect(failed).to.equal('database is away');
         fails = false;
         told.length = 0;
-        await new Promise((resolve) => setTimeout(resolve, 1_200));
+        await until(() => told.length >= 2);
         expect(told.slice(0, 2)).to.deep.equal(['begin', 'end']);
         expect(await summary(store)).to.deep.equal(['1.0.0 Published']);
       },

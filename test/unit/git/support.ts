@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expect } from 'chai';
 import type { GitFolders } from '../../../src/git/types.ts';
 import { HawserError } from '../../../src/lib/errors.ts';
 import { newId } from '../../../src/lib/ids.ts';
@@ -17,23 +18,29 @@ import {
   type RepositoryRef,
   type RepositorySettings,
 } from '../../../src/versions/store.ts';
+import { eventually } from '../../support/eventually.ts';
 
 export const AT = Date.parse('2026-11-20T09:08:00.123Z');
 export const ALICE: Person = { name: 'Alice', email: 'alice@example.org' };
 export const BOB: Person = { name: 'Bob', email: 'bob@example.org' };
 export const WEB: RepositoryRef = { kind: 'configurations', name: 'web' };
 
+/** A repository beside the others, in which stock git makes a draft to see when the watch comes by. */
+const CANARY: RepositoryRef = { kind: 'configurations', name: 'canary' };
+
 export const EMPTY_COMPOSITE = '{"entryPoint": "main.dsc.yaml", "children": []}';
 
 export interface Workbench {
   root: string;
   store: GitStore;
-  /** The names of repositories that onRefsMoved was called for. */
+  /** The names of repositories that onRefsMoved was called for, other than that of `untilLooked`. */
   moved: string[];
   gitdir: string;
   git(...args: string[]): string;
   /** A further process, as far as memory goes: the same folder, nothing loaded. */
   reopen(): Promise<GitStore>;
+  /** Waits until the watch has looked at all repositories, and has passed on what it found. */
+  untilLooked(): Promise<void>;
 }
 
 export function makeStore(root: string, moved: string[], options: Partial<GitStoreOptions> = {}): GitStore {
@@ -42,7 +49,7 @@ export function makeStore(root: string, moved: string[], options: Partial<GitSto
     log: createLog('silent'),
     cacheBytes: 32 * 1024 * 1024,
     onRefsMoved: async (ref) => {
-      moved.push(ref.name);
+      if (ref.name !== CANARY.name) moved.push(ref.name);
     },
     ...options,
   });
@@ -66,10 +73,26 @@ export async function onStore(
   const gitdir = join(root, 'configurations', 'web.git');
   const git = (...args: string[]) => runGit(gitdir, ...args);
   try {
-    await work({ root, store: await open(), moved, gitdir, git, reopen: open });
+    const store = await open();
+    const untilLooked = () => untilCanaryIsSeen(store, root);
+    await work({ root, store, moved, gitdir, git, reopen: open, untilLooked });
   } finally {
     for (const store of stores) await store.close();
     await rm(root, { recursive: true, force: true });
+  }
+}
+
+/**
+ * A round of the watch goes through all repositories, so one that has come to the canary has begun to look at the others. It
+ * comes to them again only after that, so in the second round it has passed on what it found in the first one.
+ */
+async function untilCanaryIsSeen(store: GitStore, root: string): Promise<void> {
+  if (!(await store.has(CANARY))) await store.create(CANARY, settingsOf(), draftOf('1.0.0'));
+  const gitdir = join(root, CANARY.kind, `${CANARY.name}.git`);
+  for (let round = 0; round < 2; round += 1) {
+    const version = `1.${(await store.versions(CANARY)).versions.length}.0`;
+    runGit(gitdir, 'update-ref', `refs/heads/draft/${version}`, 'draft/1.0.0');
+    await until(async () => (await store.versions(CANARY)).get(version) !== undefined);
   }
 }
 
@@ -143,14 +166,9 @@ export async function codeOf(work: Promise<unknown>): Promise<string> {
   return 'no error';
 }
 
-/** Waits until the condition holds; false once `limit` ms have passed. */
-export async function within(limit: number, condition: () => boolean | Promise<boolean>): Promise<boolean> {
-  const end = Date.now() + limit;
-  while (!(await condition())) {
-    if (Date.now() > end) return false;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return true;
+/** Waits until the condition holds. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  await eventually(async () => expect(await condition()).to.equal(true));
 }
 
 export async function summary(store: GitStore): Promise<string[]> {

@@ -16,8 +16,8 @@ import {
   makeWeb,
   onStore,
   publish,
+  until,
   WEB,
-  within,
 } from './support.ts';
 
 const BY = { tagger: BOB, at: AT, reason: 'It is bad' };
@@ -102,9 +102,7 @@ describe('a withdrawn version', () => {
       const packed = () => readFileSync(join(gitdir, 'packed-refs'), 'utf8');
       const commit = git('rev-parse', 'v1.0.0^{commit}');
       const line = `refs/tags/withdrawn/v1.0.0\n^${commit}\n`;
-      expect(
-        await within(5_000, () => existsSync(join(gitdir, 'packed-refs')) && packed().includes(line)),
-      ).to.equal(true);
+      await until(() => existsSync(join(gitdir, 'packed-refs')) && packed().includes(line));
       git('gc', '--quiet', '--prune=now');
       git('pack-refs', '--all');
       git('fsck', '--strict');
