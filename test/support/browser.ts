@@ -1,9 +1,8 @@
 /**
- * Debian's Chromium without a window, for tests of what people see. It can reach only the server under test. The Chromium
- * with windows takes twice the time: it draws a frame around each page, which nobody sees.
+ * A Chromium without a window, for tests of what people see. It can reach only the server under test. The Chromium with
+ * windows takes twice the time: it draws a frame around each page, which nobody sees.
  */
 
-import { existsSync } from 'node:fs';
 import {
   type Browser,
   type BrowserContext,
@@ -11,8 +10,7 @@ import {
   chromium,
   type Page,
 } from 'playwright-core';
-
-const CHROMIUM = '/usr/bin/chromium-headless-shell';
+import { findChromium } from './chromium.ts';
 
 /** These arguments obey the network rules of the machine: Chromium makes no network calls of its own. */
 const ARGUMENTS = [
@@ -22,11 +20,8 @@ const ARGUMENTS = [
 
 /** @throws Error that says what to install where the browser is missing; no test is skipped for that */
 export async function startBrowser(): Promise<Browser> {
-  if (!existsSync(CHROMIUM))
-    throw new Error(
-      `these tests need ${CHROMIUM}: install it with "apt-get install chromium-headless-shell"`,
-    );
-  return chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+  const { executablePath, env } = findChromium();
+  return chromium.launch({ executablePath, env: { ...process.env, ...env }, args: ARGUMENTS });
 }
 
 export interface WatchedPage {

@@ -1,0 +1,113 @@
+/**
+ * The Chromium without a window that tests and scripts start: Debian's where it is installed, or else the one of the
+ * package `@sparticuz/chromium`, which npm ci installs in a compressed form. It is unpacked once, with the libraries and
+ * fonts that a machine without a desktop has not got.
+ */
+
+import { execFileSync } from 'node:child_process';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+const DEBIAN = '/usr/bin/chromium-headless-shell';
+const PACKAGE = '@sparticuz/chromium';
+const FONTS = 'hawser-fonts.conf';
+
+/** The paths in the configuration of the package are those of its own cloud. Fonts of the machine count too. */
+const FONTS_CONFIGURATION = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir prefix="relative">fonts</dir>
+  <dir>/usr/share/fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
+</fontconfig>
+`;
+
+export interface Chromium {
+  executablePath: string;
+  env: Record<string, string>;
+}
+
+/** @throws Error that says what to install where there is none for this machine */
+export function findChromium(): Chromium {
+  const kind = chromiumKind();
+  if (kind === 'debian') return { executablePath: DEBIAN, env: {} };
+  if (kind === null)
+    throw new Error(
+      `Chromium is missing, and npm ci has none for this processor: apt-get install chromium-headless-shell`,
+    );
+  const folder = unpacked(packageFile() ?? '');
+  return {
+    executablePath: join(folder, 'chromium'),
+    env: { LD_LIBRARY_PATH: join(folder, 'al2023/lib'), FONTCONFIG_FILE: join(folder, FONTS) },
+  };
+}
+
+/** Which one this machine has. Nothing is unpacked for the answer. */
+export function chromiumKind(): 'debian' | 'package' | null {
+  if (isProgram(DEBIAN)) return 'debian';
+  // The package has the programs of one processor.
+  return process.platform === 'linux' && process.arch === 'x64' && packageFile() !== null ? 'package' : null;
+}
+
+/** Other processes of the tests may be unpacking it too, so the folder gets its name when it is whole. */
+function unpacked(file: string): string {
+  const root = folderWith('package-lock.json', import.meta.dirname);
+  const folder = join(root, `node_modules/.cache/hawser-chromium-${versionOf(file)}`);
+  if (existsSync(folder)) return folder;
+  mkdirSync(dirname(folder), { recursive: true });
+  const made = mkdtempSync(`${folder}-`);
+  try {
+    // It unpacks into the temporary folder of its process, and the libraries only in the cloud for which it is made.
+    execFileSync(process.execPath, ['-e', 'require(process.argv[1]).executablePath()', file], {
+      env: { TMPDIR: made, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    writeFileSync(join(made, FONTS), FONTS_CONFIGURATION);
+    renameSync(made, folder);
+  } catch (error) {
+    rmSync(made, { recursive: true, force: true });
+    if (!existsSync(folder)) throw error;
+  }
+  return folder;
+}
+
+/** The file by which other modules load the package. */
+function packageFile(): string | null {
+  try {
+    return createRequire(import.meta.url).resolve(PACKAGE);
+  } catch {
+    return null;
+  }
+}
+
+function versionOf(file: string): string {
+  const about = readFileSync(join(dirname(file), '../../package.json'), 'utf8');
+  return (JSON.parse(about) as { version: string }).version;
+}
+
+/** The nearest folder upwards that has the file. */
+function folderWith(name: string, from: string): string {
+  if (existsSync(join(from, name))) return from;
+  if (from === dirname(from)) throw new Error(`no folder above this one has a ${name}`);
+  return folderWith(name, dirname(from));
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
