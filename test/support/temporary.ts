@@ -7,12 +7,17 @@ import type { Database } from '../../src/db/database.ts';
 import { openSqlite } from '../../src/db/sqlite/open.ts';
 
 /** Each test gets a new one, or all tests of the suite have the same. */
-type Sharing = 'each test' | 'all tests';
+export type Sharing = 'each test' | 'all tests';
+
+/** The hooks that make it and delete it. */
+export function hooksFor(sharing: Sharing): [typeof beforeEach, typeof afterEach] {
+  return sharing === 'each test' ? [beforeEach, afterEach] : [before, after];
+}
 
 /** @returns gives the folder, or what has this path in it */
 export function temporaryFolder(sharing: Sharing = 'each test'): (path?: string) => string {
   let folder = '';
-  const [setUp, tearDown] = sharing === 'each test' ? [beforeEach, afterEach] : [before, after];
+  const [setUp, tearDown] = hooksFor(sharing);
   setUp(() => {
     folder = newFolder();
   });
@@ -24,7 +29,7 @@ export function temporaryFolder(sharing: Sharing = 'each test'): (path?: string)
 export function temporarySqlite(sharing: Sharing = 'each test'): () => Database {
   let folder = '';
   let database: Database;
-  const [setUp, tearDown] = sharing === 'each test' ? [beforeEach, afterEach] : [before, after];
+  const [setUp, tearDown] = hooksFor(sharing);
   setUp(async () => {
     folder = newFolder();
     database = await openSqlite(folder);
