@@ -8,6 +8,7 @@ import { openDatabase } from '../../../src/db/open.ts';
 import { openForReading } from '../../../src/db/open-reading.ts';
 import type { ReadingDatabase } from '../../../src/db/reading.ts';
 import { newDatabase } from '../postgres.ts';
+import { hooksFor, type Sharing } from '../temporary.ts';
 
 export const ENGINES = ['SQLite', 'PostgreSQL'] as const;
 export type EngineName = (typeof ENGINES)[number];
@@ -17,6 +18,17 @@ export interface OpenedEngine {
   /** What a thread reads it by. */
   reading: ReadingDatabase;
   close(): Promise<void>;
+}
+
+/** A new database for each test of the suite, or one for all of them. */
+export function temporaryEngine(engine: EngineName, sharing: Sharing = 'each test'): () => OpenedEngine {
+  let opened: OpenedEngine;
+  const [setUp, tearDown] = hooksFor(sharing);
+  setUp(async () => {
+    opened = await openOn(engine);
+  });
+  tearDown(() => opened.close());
+  return () => opened;
 }
 
 export async function openOn(engine: EngineName): Promise<OpenedEngine> {

@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { install, uninstall } from '../../../src/agent/install.ts';
 import { type Service, unitOf, windowsCommands, windowsRemoval } from '../../../src/agent/service.ts';
 import { describeWith } from '../../support/installed.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 /** Of 100, in tenths of what systemd shows. Below 50 it calls it medium, below 20 OK. */
 const MOST_EXPOSED = 50;
@@ -45,14 +44,9 @@ describe('the service of the agent', () => {
   });
 
   describeWith(['systemd-analyze'], 'read by systemd', () => {
-    let folder: string;
-    before(() => {
-      folder = mkdtempSync(join(tmpdir(), 'hawser-agent-unit-'));
-    });
-    after(() => rmSync(folder, { recursive: true, force: true }));
-
+    const folder = temporaryFolder();
     const analyze = (service: Service, ...args: string[]) => {
-      const path = join(folder, 'hawser-agent.service');
+      const path = folder('hawser-agent.service');
       writeFileSync(path, unitOf(service));
       const { status, stdout, stderr } = spawnSync('systemd-analyze', [...args, path], { encoding: 'utf8' });
       return { status, said: `${stdout}${stderr}` };
@@ -71,32 +65,26 @@ describe('the service of the agent', () => {
   });
 
   describe('its installation', () => {
-    let root: string;
+    const root = temporaryFolder();
     const calls: string[] = [];
     const systemctl = async (...words: string[]) => {
       calls.push(words.join(' '));
     };
-    beforeEach(() => {
-      root = mkdtempSync(join(tmpdir(), 'hawser-agent-root-'));
-      calls.length = 0;
-    });
-    afterEach(() => rmSync(root, { recursive: true, force: true }));
-
     const options = () => ({
-      ...{ root, config: null, given: { server: 'https://hawser.example.org' } },
+      ...{ root: root(), config: null, given: { server: 'https://hawser.example.org' } },
       ...{ program: import.meta.filename, systemctl },
     });
 
     it('can be repeated, and leaves systemd alone below a root', async () => {
       const first = await install(options());
-      const unit = readFileSync(join(root, first.unit), 'utf8');
+      const unit = readFileSync(root(first.unit), 'utf8');
       expect(await install({ ...options(), given: { server: 'https://other.example.org' } })).to.deep.equal(
         first,
       );
-      expect(readFileSync(join(root, first.unit), 'utf8')).to.equal(unit);
-      expect(readFileSync(join(root, first.settings), 'utf8')).to.include('hawser.example.org');
-      expect(await uninstall({ root, systemctl })).to.deep.equal([first.unit]);
-      expect(existsSync(join(root, first.state))).to.equal(true);
+      expect(readFileSync(root(first.unit), 'utf8')).to.equal(unit);
+      expect(readFileSync(root(first.settings), 'utf8')).to.include('hawser.example.org');
+      expect(await uninstall({ root: root(), systemctl })).to.deep.equal([first.unit]);
+      expect(existsSync(root(first.state))).to.equal(true);
       expect(calls).to.deep.equal([]);
     });
   });

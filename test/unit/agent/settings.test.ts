@@ -1,62 +1,40 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readSettings, settingsOf } from '../../../src/agent/settings.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
+import { words } from '../../support/words.ts';
 
 const SERVER = { HAWSER_AGENT_SERVER: 'https://hawser.example.org:8443' };
 
 describe("the agent's settings", () => {
-  let folder: string;
-  let file: string;
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-agent-settings-'));
-    file = join(folder, 'agent.json');
-  });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-  const write = (settings: unknown) => writeFileSync(file, JSON.stringify(settings));
+  const folder = temporaryFolder();
+  const file = () => folder('agent.json');
+  const readFile = () => readSettings({ ...SERVER, HAWSER_AGENT_CONFIG: file() });
+  const write = (settings: unknown) => writeFileSync(file(), JSON.stringify(settings));
 
   it('need a server and nothing else', () => {
     const settings = readSettings({ ...SERVER, HAWSER_AGENT_NAME: 'Web-01' });
-    expect(settings).to.deep.include({
-      name: 'web-01',
-      mode: 'Monitor',
-      command: [
-        'dsc',
-        'config',
-        '--parameters-file',
-        '{parametersFile}',
-        '{operation}',
-        '--file',
-        '{entryPoint}',
-      ],
-      csr: false,
-      ca: null,
-    });
+    const command = words('dsc config --parameters-file {parametersFile} {operation} --file {entryPoint}');
+    expect(settings).to.deep.include({ name: 'web-01', mode: 'Monitor', command, csr: false, ca: null });
     expect(settings.interval.text).to.equal('00:15:00');
     expect(settings.bundleLimit).to.equal(256 * 1024 * 1024);
   });
 
   it('come from a file, with its paths beside it, and from the environment, which wins', () => {
-    writeFileSync(join(folder, 'key'), 'rk_secret\n');
-    write({
-      server: 'https://other.example.org',
-      interval: 'PT5M',
-      stateDir: 'state',
-      registrationKeyFile: 'key',
-      csr: true,
-    });
-    const settings = readSettings({ ...SERVER, HAWSER_AGENT_CONFIG: file });
+    writeFileSync(folder('key'), 'rk_secret\n');
+    const paths = { stateDir: 'state', registrationKeyFile: 'key' };
+    write({ server: 'https://other.example.org', interval: 'PT5M', ...paths, csr: true });
+    const settings = readFile();
     expect(settings.server.host).to.equal('hawser.example.org:8443');
     expect(settings.interval.text).to.equal('00:05:00');
-    expect(settings).to.include({ stateDir: join(folder, 'state'), registrationKey: 'rk_secret', csr: true });
+    expect(settings).to.include({ stateDir: folder('state'), registrationKey: 'rk_secret', csr: true });
   });
 
   it('find the program of the command beside their file if it is a path, and leave its arguments', () => {
     write({ ...{ server: 'https://h' }, command: ['./bin/apply', './x', '{operation}'] });
-    const command = (env = {}) => readSettings({ HAWSER_AGENT_CONFIG: file, ...env }).command;
-    expect(command()).to.deep.equal([join(folder, 'bin/apply'), './x', '{operation}']);
+    const command = (env = {}) => readSettings({ HAWSER_AGENT_CONFIG: file(), ...env }).command;
+    expect(command()).to.deep.equal([folder('bin/apply'), './x', '{operation}']);
     expect(command({ HAWSER_AGENT_COMMAND: '["./apply"]' })).to.deep.equal(['./apply']);
     write({ ...{ server: 'https://h' }, command: ['apply'] });
     expect(command()).to.deep.equal(['apply']);
@@ -65,8 +43,8 @@ describe("the agent's settings", () => {
   });
 
   it('need no file of a key any more when the node is registered', () => {
-    const env = { ...SERVER, HAWSER_AGENT_REGISTRATION_KEY_FILE: join(folder, 'gone') };
-    const state = join(folder, 'state');
+    const env = { ...SERVER, HAWSER_AGENT_REGISTRATION_KEY_FILE: folder('gone') };
+    const state = folder('state');
     const read = () => readSettings({ ...env, HAWSER_AGENT_STATE_DIR: state });
     expect(read).to.throw('HAWSER_AGENT_REGISTRATION_KEY_FILE: the file cannot be read');
     mkdirSync(state);
@@ -75,7 +53,7 @@ describe("the agent's settings", () => {
   });
 
   it('are those of the installed agent where nothing names a server, with the state that was made for it', () => {
-    const installed = { settings: file, state: join(folder, 'state') };
+    const installed = { settings: file(), state: folder('state') };
     write({ server: 'https://installed.example.org' });
     const read = (env = {}) => readSettings(env, {}, installed);
     expect(read().server.host).to.equal('installed.example.org');
@@ -103,87 +81,44 @@ describe("the agent's settings", () => {
     expect(settings.environment).to.deep.equal({ PATH: '/bin' });
   });
 
-  const FAULTS: [string, Record<string, string>, RegExp][] = [
-    ['no server', { HAWSER_AGENT_SERVER: '' }, /^HAWSER_AGENT_SERVER: missing; allowed: a URL such as/],
-    [
-      'plain HTTP',
-      { HAWSER_AGENT_SERVER: 'http://hawser' },
-      /^HAWSER_AGENT_SERVER: not usable; allowed: a URL/,
-    ],
-    ['a server with a path', { HAWSER_AGENT_SERVER: 'https://hawser/x' }, /^HAWSER_AGENT_SERVER: not usable/],
-    [
-      'an interval of nothing',
-      { HAWSER_AGENT_INTERVAL: '00:00:00' },
-      /^HAWSER_AGENT_INTERVAL: not usable; allowed: a duration/,
-    ],
-    [
-      'an unknown mode',
-      { HAWSER_AGENT_MODE: 'Set' },
-      /^HAWSER_AGENT_MODE: not usable; allowed: Monitor, Remediate$/,
-    ],
-    [
-      'a command as text',
-      { HAWSER_AGENT_COMMAND: 'dsc config set' },
-      /^HAWSER_AGENT_COMMAND: not a list; allowed: a list/,
-    ],
-    [
-      'a command without a program',
-      { HAWSER_AGENT_COMMAND: '[""]' },
-      /^HAWSER_AGENT_COMMAND: no program; allowed: a list/,
-    ],
-    [
-      'a short fingerprint',
-      { HAWSER_AGENT_FINGERPRINT: 'abcd' },
-      /^HAWSER_AGENT_FINGERPRINT: not usable; allowed: the SHA-256/,
-    ],
-    [
-      'no flag',
-      { HAWSER_AGENT_CSR: 'maybe' },
-      /^HAWSER_AGENT_CSR: neither true nor false; allowed: true, false$/,
-    ],
-    [
-      'a CA that is not there',
-      { HAWSER_AGENT_CA_FILE: '/nonexistent' },
-      /^HAWSER_AGENT_CA_FILE: the file cannot be read/,
-    ],
-    [
-      'an unknown name',
-      { HAWSER_AGENT_SERVR: 'x' },
-      /^HAWSER_AGENT_SERVR: no such setting; allowed: HAWSER_AGENT_SERVER, /,
-    ],
-    [
-      'no size',
-      { HAWSER_AGENT_OUTPUT_LIMIT: 'much' },
-      /^HAWSER_AGENT_OUTPUT_LIMIT: not usable; allowed: a size/,
-    ],
+  const FAULTS: [what: string, setting: string, value: string, says: string][] = [
+    ['no server', 'SERVER', '', 'missing; allowed: a URL such as'],
+    ['plain HTTP', 'SERVER', 'http://hawser', 'not usable; allowed: a URL'],
+    ['a server with a path', 'SERVER', 'https://hawser/x', 'not usable'],
+    ['an interval of nothing', 'INTERVAL', '00:00:00', 'not usable; allowed: a duration'],
+    ['an unknown mode', 'MODE', 'Set', 'not usable; allowed: Monitor, Remediate$'],
+    ['a command as text', 'COMMAND', 'dsc config set', 'not a list; allowed: a list'],
+    ['a command without a program', 'COMMAND', '[""]', 'no program; allowed: a list'],
+    ['a short fingerprint', 'FINGERPRINT', 'abcd', 'not usable; allowed: the SHA-256'],
+    ['no flag', 'CSR', 'maybe', 'neither true nor false; allowed: true, false$'],
+    ['a CA that is not there', 'CA_FILE', '/nonexistent', 'the file cannot be read'],
+    ['an unknown name', 'SERVR', 'x', 'no such setting; allowed: HAWSER_AGENT_SERVER, '],
+    ['no size', 'OUTPUT_LIMIT', 'much', 'not usable; allowed: a size'],
   ];
-  for (const [what, env, fault] of FAULTS) {
+  for (const [what, setting, value, says] of FAULTS) {
     it(`refuse ${what}, in one line that says what is allowed`, () => {
-      expect(() => readSettings({ ...SERVER, HAWSER_AGENT_NAME: 'web-01', ...env })).to.throw(fault);
+      const name = `HAWSER_AGENT_${setting}`;
+      const read = () => readSettings({ ...SERVER, HAWSER_AGENT_NAME: 'web-01', [name]: value });
+      expect(read).to.throw(new RegExp(`^${name}: ${says}`));
     });
   }
 
   it('refuse members of the wrong kind in words of their own', () => {
     for (const [settings, fault] of [
-      [
-        { registrationKey: '' },
-        /agent\.json, registrationKey: Must have at least 1 character; allowed: text$/,
-      ],
-      [{ registrationKey: 1 }, /agent\.json, registrationKey: Must be text; allowed: text$/],
-      [{ csr: 'yes' }, /agent\.json, csr: neither true nor false; allowed: true, false$/],
-      [{ mode: 1 }, /agent\.json, mode: not text; allowed: Monitor, Remediate$/],
+      [{ registrationKey: '' }, 'registrationKey: Must have at least 1 character; allowed: text'],
+      [{ registrationKey: 1 }, 'registrationKey: Must be text; allowed: text'],
+      [{ csr: 'yes' }, 'csr: neither true nor false; allowed: true, false'],
+      [{ mode: 1 }, 'mode: not text; allowed: Monitor, Remediate'],
     ] as const) {
       write(settings);
-      expect(() => readSettings({ ...SERVER, HAWSER_AGENT_CONFIG: file })).to.throw(fault);
+      expect(readFile).to.throw(new RegExp(`agent\\.json, ${fault}$`));
     }
   });
 
   it('refuse an unknown member of the file, and a key that is given twice', () => {
     write({ servr: 'x' });
-    expect(() => readSettings({ ...SERVER, HAWSER_AGENT_CONFIG: file })).to.throw(
-      /agent\.json, servr: no such setting/,
-    );
-    const twice = { HAWSER_AGENT_REGISTRATION_KEY: 'rk_1', HAWSER_AGENT_REGISTRATION_KEY_FILE: file };
+    expect(readFile).to.throw(/agent\.json, servr: no such setting/);
+    const twice = { HAWSER_AGENT_REGISTRATION_KEY: 'rk_1', HAWSER_AGENT_REGISTRATION_KEY_FILE: file() };
     expect(() => readSettings({ ...SERVER, ...twice })).to.throw(
       /^HAWSER_AGENT_REGISTRATION_KEY: given twice, also as a file; allowed: one of the two$/,
     );

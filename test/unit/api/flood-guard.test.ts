@@ -1,17 +1,14 @@
 import { expect } from 'chai';
 import { FloodGuard } from '../../../src/api/reports/intake-limits.ts';
 import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts';
-import { HawserError } from '../../../src/lib/errors.ts';
+import { refusalBy } from '../../support/failures.ts';
 
 /** Seconds after which to try again; null where the report is admitted. */
 function retryAfter(guard: FloodGuard, nodeId: string, now: number): number | null {
-  try {
-    guard.admit(nodeId, now);
-    return null;
-  } catch (error) {
-    expect(error).to.be.instanceOf(HawserError).and.include({ kind: 'rate_limited' });
-    return (error as HawserError).retryAfter ?? 0;
-  }
+  const refusal = refusalBy(() => guard.admit(nodeId, now));
+  if (refusal === null) return null;
+  expect(refusal).to.include({ kind: 'rate_limited' });
+  return refusal.retryAfter ?? 0;
 }
 
 const admitted = (guard: FloodGuard, nodeId: string, now: number, tries: number) =>

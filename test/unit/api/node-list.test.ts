@@ -3,11 +3,10 @@ import { sql } from 'kysely';
 import type { Offers } from '../../../src/api/nodes/list-cells.ts';
 import { LIMITS } from '../../../src/api/nodes/list-conditions.ts';
 import { type Filter, NodeList } from '../../../src/api/nodes/node-list.ts';
-import type { Database } from '../../../src/db/database.ts';
 import { DAY, MINUTE } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { Random } from '../../support/crash/random.ts';
-import { ENGINES, type OpenedEngine, openOn } from '../../support/engines/open.ts';
+import { ENGINES, temporaryEngine } from '../../support/engines/open.ts';
 
 const STATUSES = ['Unknown', 'Compliant', 'NonCompliant', 'Error'] as const;
 const LCM_STATUSES = ['Unknown', 'Idle', 'Testing'] as const;
@@ -65,17 +64,14 @@ const OFFERS: Offers = {
 
 for (const engine of ENGINES)
   describe(`the list of nodes on ${engine}`, () => {
-    let opened: OpenedEngine;
-    let database: Database;
+    const opened = temporaryEngine(engine);
+    const database = () => opened().database;
     let list: NodeList;
     const fleet: Known[] = [];
     beforeEach(async () => {
-      opened = await openOn(engine);
-      database = opened.database;
       fleet.length = 0;
       await addTargets();
     });
-    afterEach(() => opened.close());
 
     const run = (text: string, ...values: unknown[]) => {
       const parts = text.split('?');
@@ -84,25 +80,18 @@ for (const engine of ENGINES)
           parts.map((part, at) => (at < values.length ? sql`${sql.raw(part)}${values[at]}` : sql.raw(part))),
           sql.raw(''),
         )
-        .execute(database.write);
+        .execute(database().write);
     };
 
     async function addTargets(): Promise<void> {
       for (const { id, name, isComposite } of TARGETS)
-        await (isComposite
-          ? run(
-              `insert into composites (id, name, name_key, created_at, updated_at) values (?, ?, ?, 1, 1)`,
-              id,
-              name,
-              name,
-            )
-          : run(
-              `insert into configurations (id, name, name_key, use_server_managed_parameters, created_at, updated_at)
+        await run(
+          isComposite
+            ? 'insert into composites (id, name, name_key, created_at, updated_at) values (?, ?, ?, 1, 1)'
+            : `insert into configurations (id, name, name_key, use_server_managed_parameters, created_at, updated_at)
               values (?, ?, ?, 0, 1, 1)`,
-              id,
-              name,
-              name,
-            ));
+          ...[id, name, name],
+        );
       for (const [at, { id, values }] of TYPES.entries()) {
         await run(
           `insert into scope_types (id, name, name_key, precedence, is_system, is_enabled, value_mode, created_at, updated_at)
@@ -157,11 +146,8 @@ for (const engine of ENGINES)
       },
       (random, node) => {
         node.interval = random.one([null, MINUTE, 15 * MINUTE]);
-        return run(
-          'update nodes set configuration_mode_interval_ms = ? where id = ?',
-          node.interval,
-          node.id,
-        );
+        const values = [node.interval, node.id];
+        return run('update nodes set configuration_mode_interval_ms = ? where id = ?', ...values);
       },
       (random, node) => {
         node.lastCheckIn = NOW - random.one([0, 90_000, 90_001, 20 * MINUTE, 2 * DAY]);
@@ -305,15 +291,10 @@ for (const engine of ENGINES)
       );
     }
 
-    for (const [seed, limits] of [
-      LIMITS,
-      LOW,
-      LOW,
-      { ...LOW, merged: 1_000 },
-      { ...LOW, many: 20 },
-    ].entries()) {
+    const ways = [LIMITS, LOW, LOW, { ...LOW, merged: 1_000 }, { ...LOW, many: 20 }];
+    for (const [seed, limits] of ways.entries()) {
       it(`answers as if each node were looked at, while nodes come, change and go (${seed})`, async () => {
-        list = new NodeList(database, OFFERS, limits);
+        list = new NodeList(database(), OFFERS, limits);
         const random = new Dice(seed);
         for (const sort of SORTS) await expectRight(random, { sort });
         for (let at = 0; at < 60; at += 1) await add(random, at);
@@ -333,11 +314,15 @@ for (const engine of ENGINES)
     async function expectCounts(): Promise<void> {
       const { rows } = await sql<{ id: number; count: number; found: number }>`select cell.id, cell.count,
       (select count(*) from nodes where cell_id = cell.id) as found from node_cells cell`.execute(
-        database.read,
+        database().read,
       );
       expect(rows.filter(({ count, found }) => count !== found || count === 0)).to.deep.equal([]);
       expect(rows.reduce((sum, { count }) => sum + count, 0)).to.equal(fleet.length);
-      const tags = await database.read.selectFrom('tag_counts').selectAll().where('count', '<>', 0).execute();
+      const tags = await database()
+        .read.selectFrom('tag_counts')
+        .selectAll()
+        .where('count', '<>', 0)
+        .execute();
       const values = fleet.flatMap((node) => [...node.tags.values()]);
       expect(Object.fromEntries(tags.map((tag) => [tag.scope_value_id, tag.count]))).to.deep.equal(
         Object.fromEntries(

@@ -4,11 +4,10 @@ import { sql } from 'kysely';
 import { insertNode } from '../../../src/api/nodes/queries.ts';
 import { openReportWriter, type ReceivedReport } from '../../../src/api/reports/writer.ts';
 import { cleanRecords, type RecordRule } from '../../../src/api/retention/records.ts';
-import type { Database } from '../../../src/db/database.ts';
 import { REPORT_ROW_BYTES } from '../../../src/db/report-bytes.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { Outcome } from '../../../src/versions/cleanup-run.ts';
-import { ENGINES, type OpenedEngine, openOn } from '../../support/engines/open.ts';
+import { ENGINES, temporaryEngine } from '../../support/engines/open.ts';
 
 const NODES = 45;
 const REPORTS = 30;
@@ -16,21 +15,18 @@ const NOW = 10_000_000;
 
 for (const engine of ENGINES)
   describe(`the cleanup of reports while others come in on ${engine}`, () => {
-    let opened: OpenedEngine;
-    let database: Database;
+    const opened = temporaryEngine(engine);
+    const database = () => opened().database;
     let nodeIds: string[];
 
     beforeEach(async () => {
-      opened = await openOn(engine);
-      database = opened.database;
       nodeIds = Array.from({ length: NODES }, newId);
       for (const [index, id] of nodeIds.entries())
-        await insertNode(database.write, { id, fqdn: `node-${index}`, now: 1, settings: {} });
-      const writer = openReportWriter(database);
+        await insertNode(database().write, { id, fqdn: `node-${index}`, now: 1, settings: {} });
+      const writer = openReportWriter(database());
       for (let at = 1; at <= REPORTS; at += 1)
         await Promise.all(nodeIds.map((id) => writer.submit(received(id, at * 100_000))));
     });
-    afterEach(() => opened.close());
 
     const received = (node_id: string, timestamp: number): ReceivedReport => ({
       row: {
@@ -47,12 +43,12 @@ for (const engine of ENGINES)
       const outcome = new Outcome();
       const { signal } = new AbortController();
       const run = { now: NOW, isDryRun, runId: newId(), outcome, signal };
-      await cleanRecords(database, 'reports', rule, run, maxBytes);
+      await cleanRecords(database(), 'reports', rule, run, maxBytes);
       return outcome;
     }
     const timesOf = async (nodeId: string) => {
-      const rows = await database.read
-        .selectFrom('reports')
+      const rows = await database()
+        .read.selectFrom('reports')
         .select('timestamp')
         .where('node_id', '=', nodeId)
         .orderBy('seq')
@@ -66,16 +62,16 @@ for (const engine of ENGINES)
     async function expectRightCounts(): Promise<void> {
       for (const span of [60_000, 3_600_000]) {
         const { rows: kept } = await sql`select period, operation, in_desired_state, had_errors, count
-        from report_counts where span = ${sql.lit(span)} order by 1, 2, 3, 4`.execute(database.read);
+        from report_counts where span = ${sql.lit(span)} order by 1, 2, 3, 4`.execute(database().read);
         const { rows: counted } = await sql`select timestamp / ${sql.lit(span)} as period, operation,
         coalesce(in_desired_state, -1) as in_desired_state, had_errors, count(*) as count
-        from reports group by 1, 2, 3, 4 order by 1, 2, 3, 4`.execute(database.read);
+        from reports group by 1, 2, 3, 4 order by 1, 2, 3, 4`.execute(database().read);
         expect(kept).to.deep.equal(counted);
       }
     }
 
     it('deletes exactly what the rule says, keeps what came meanwhile, and the counts stay right', async () => {
-      const writer = openReportWriter(database);
+      const writer = openReportWriter(database());
       const cleaning = clean({ keepCount: 4, keepDays: 0 });
       const [first = '', second = ''] = nodeIds;
       const arrived = Array.from({ length: 20 }, async (_, at) => {
@@ -105,13 +101,15 @@ for (const engine of ENGINES)
       const newest = nodeIds.at(-1) ?? '';
       let cleaning: Promise<Outcome> | undefined;
       // The cleanup reads what is due, and then waits for its turn to delete it.
-      await database.write.transaction().execute(async (trx) => {
-        cleaning = clean({ keepCount: 0, keepDays: 0 });
-        await sleep(100);
-        await trx.deleteFrom('nodes').where('id', '=', newest).execute();
-        const { row } = received(first, NOW + 1);
-        await trx.insertInto('reports').values(row).execute();
-      });
+      await database()
+        .write.transaction()
+        .execute(async (trx) => {
+          cleaning = clean({ keepCount: 0, keepDays: 0 });
+          await sleep(100);
+          await trx.deleteFrom('nodes').where('id', '=', newest).execute();
+          const { row } = received(first, NOW + 1);
+          await trx.insertInto('reports').values(row).execute();
+        });
       await cleaning;
       expect(await timesOf(first)).to.deep.equal([NOW + 1]);
       await expectRightCounts();
@@ -123,14 +121,8 @@ for (const engine of ENGINES)
       const within = (reports: number, isDryRun = false, rule = { keepCount: REPORTS, keepDays: 0 }) =>
         clean(rule, { isDryRun, maxBytes: reports * EACH });
       const countOf = async () =>
-        Number(
-          (
-            await database.read
-              .selectFrom('reports')
-              .select(sql<number>`count(*)`.as('count'))
-              .executeTakeFirst()
-          )?.count,
-        );
+        (await sql<{ count: number }>`select count(*) as count from reports`.execute(database().read)).rows[0]
+          ?.count;
 
       it('deletes the oldest of the whole fleet until the others fit, and says so alike in a dry run', async () => {
         const said = await within(NODES * 4, true);
@@ -146,8 +138,8 @@ for (const engine of ENGINES)
 
       it('keeps the newest of each node, however small the limit is', async () => {
         const quiet = nodeIds[3] ?? '';
-        await database.write
-          .deleteFrom('reports')
+        await database()
+          .write.deleteFrom('reports')
           .where('node_id', '=', quiet)
           .where('timestamp', '>', 100_000)
           .execute();

@@ -1,25 +1,21 @@
 import { expect } from 'chai';
 import { insertNode } from '../../../src/api/nodes/queries.ts';
 import { openReportWriter, type ReceivedReport } from '../../../src/api/reports/writer.ts';
-import type { Database } from '../../../src/db/database.ts';
 import type { NodeStatus } from '../../../src/domain/report-verdict.ts';
 import { newId } from '../../../src/lib/ids.ts';
-import { ENGINES, type OpenedEngine, openOn } from '../../support/engines/open.ts';
+import { ENGINES, temporaryEngine } from '../../support/engines/open.ts';
 
 for (const engine of ENGINES)
   describe(`the writer of reports on ${engine}`, () => {
-    let opened: OpenedEngine;
-    let database: Database;
+    const opened = temporaryEngine(engine);
+    const database = () => opened().database;
     const [web, db, gone] = [newId(), newId(), newId()];
 
     beforeEach(async () => {
-      opened = await openOn(engine);
-      database = opened.database;
       for (const [id, fqdn] of Object.entries({ [web]: 'web', [db]: 'db' })) {
-        await insertNode(database.write, { id, fqdn, now: 1, settings: {} });
+        await insertNode(database().write, { id, fqdn, now: 1, settings: {} });
       }
     });
-    afterEach(() => opened.close());
 
     const received = (node_id: string, nodeStatus: NodeStatus | null, timestamp: number): ReceivedReport => ({
       row: {
@@ -29,31 +25,24 @@ for (const engine of ENGINES)
       nodeStatus,
       ...{ checksum: null, servedChecksum: null },
     });
-    const events = async () =>
-      (await database.read.selectFrom('status_events').selectAll().orderBy('id').execute()).map(
-        ({ node_id, status, timestamp }) => [node_id, status, timestamp],
-      );
-    const statusOf = async (id: string) =>
-      (
-        await database.read
-          .selectFrom('nodes')
-          .select('status')
-          .where('id', '=', id)
-          .executeTakeFirstOrThrow()
-      ).status;
+    const events = async () => {
+      const rows = await database().read.selectFrom('status_events').selectAll().orderBy('id').execute();
+      return rows.map(({ node_id, status, timestamp }) => [node_id, status, timestamp]);
+    };
+    const statusOf = async (id: string) => {
+      const query = database().read.selectFrom('nodes').select('status').where('id', '=', id);
+      return (await query.executeTakeFirstOrThrow()).status;
+    };
+    const submitAll = (...reports: ReceivedReport[]) => {
+      const writer = openReportWriter(database());
+      return Promise.allSettled(reports.map((report) => writer.submit(report)));
+    };
 
     it('tells every change of a node within one batch, in the order of the reports', async () => {
-      const writer = openReportWriter(database);
-      await Promise.all(
-        [
-          received(web, 'Compliant', 10),
-          received(db, 'Unknown', 11),
-          received(web, 'NonCompliant', 12),
-          received(web, null, 13),
-          received(web, 'NonCompliant', 14),
-          received(db, 'Error', 15),
-          received(web, 'Unknown', 16),
-        ].map((report) => writer.submit(report)),
+      await submitAll(
+        ...[received(web, 'Compliant', 10), received(db, 'Unknown', 11), received(web, 'NonCompliant', 12)],
+        ...[received(web, null, 13), received(web, 'NonCompliant', 14), received(db, 'Error', 15)],
+        received(web, 'Unknown', 16),
       );
       expect(await events()).to.deep.equal([
         [web, 'Compliant', 10],
@@ -66,15 +55,12 @@ for (const engine of ENGINES)
     });
 
     it('refuses the report of a node that is gone, and of no other', async () => {
-      const writer = openReportWriter(database);
-      const settled = await Promise.allSettled(
-        [received(web, 'Compliant', 10), received(gone, 'Error', 11), received(db, 'Error', 12)].map(
-          (report) => writer.submit(report),
-        ),
+      const settled = await submitAll(
+        ...[received(web, 'Compliant', 10), received(gone, 'Error', 11), received(db, 'Error', 12)],
       );
       expect(settled.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
       expect((settled[1] as PromiseRejectedResult).reason).to.include({ kind: 'unauthenticated' });
-      const rows = await database.read.selectFrom('reports').select('node_id').orderBy('seq').execute();
+      const rows = await database().read.selectFrom('reports').select('node_id').orderBy('seq').execute();
       expect(rows.map(({ node_id }) => node_id)).to.deep.equal([web, db]);
       expect(await events()).to.deep.equal([
         [web, 'Compliant', 10],
@@ -83,26 +69,20 @@ for (const engine of ENGINES)
     });
 
     it('writes a batch of nothing but reports of nodes that are gone', async () => {
-      const [only] = await Promise.allSettled([
-        openReportWriter(database).submit(received(gone, 'Error', 1)),
-      ]);
+      const [only] = await submitAll(received(gone, 'Error', 1));
       expect(only?.status).to.equal('rejected');
       expect(await events()).to.deep.equal([]);
     });
 
     it('counts what there is, and forgets what is deleted, down to the last', async () => {
-      const writer = openReportWriter(database);
+      const writer = openReportWriter(database());
       await Promise.all([1, 2, 3_600_000].map((time) => writer.submit(received(web, null, time))));
       await writer.submit(received(db, null, 1));
-      const counts = async () =>
-        (
-          await database.read
-            .selectFrom('report_counts')
-            .select(['span', 'period', 'count'])
-            .orderBy('span')
-            .orderBy('period')
-            .execute()
-        ).map(({ span, period, count }) => [span, period, count]);
+      const counts = async () => {
+        const rows = await database().read.selectFrom('report_counts').selectAll().execute();
+        const counted = rows.map(({ span, period, count }) => [span, period, count] as const);
+        return counted.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+      };
       expect(await counts()).to.deep.equal([
         [0, 0, 4],
         [60_000, 0, 3],
@@ -110,13 +90,13 @@ for (const engine of ENGINES)
         [3_600_000, 0, 3],
         [3_600_000, 1, 1],
       ]);
-      await database.write.deleteFrom('nodes').where('id', '=', web).execute();
+      await database().write.deleteFrom('nodes').where('id', '=', web).execute();
       expect(await counts()).to.deep.equal([
         [0, 0, 1],
         [60_000, 0, 1],
         [3_600_000, 0, 1],
       ]);
-      await database.write.deleteFrom('reports').execute();
+      await database().write.deleteFrom('reports').execute();
       expect(await counts()).to.deep.equal([]);
     });
   });

@@ -50,13 +50,15 @@ describe('what is read of a random fleet is the same on both engines', () => {
   after(() => Promise.all(engines.map((each) => each.close())));
 
   /** @param size how much an answer holds, because answers that are all empty would be equal too */
-  async function expectSame<T>(
-    asks: Iterable<(database: Database) => Promise<T>>,
+  async function expectSame<Q, T>(
+    queries: readonly Q[],
+    ask: (database: Database, query: Q, index: number) => Promise<T>,
     size: (answer: T) => number,
   ) {
     let found = 0;
-    for (const ask of asks) {
-      const [onSqlite, onPostgres] = await Promise.all(engines.map(({ database }) => ask(database)));
+    for (const [index, query] of queries.entries()) {
+      const answers = engines.map(({ database }) => ask(database, query, index));
+      const [onSqlite, onPostgres] = await Promise.all(answers);
       expect(onPostgres).to.deep.equal(onSqlite);
       found += size(onSqlite as T);
     }
@@ -64,6 +66,7 @@ describe('what is read of a random fleet is the same on both engines', () => {
   }
 
   const ofPage = ({ rows }: { rows: unknown[] }) => rows.length;
+  const ofRows = (rows: unknown[]) => rows.length;
   const queries = (filters: readonly object[]) =>
     filters.flatMap((filter) =>
       PERIODS.flatMap((period) => PAGES.map((page) => ({ ...filter, ...period, ...page }))),
@@ -76,30 +79,12 @@ describe('what is read of a random fleet is the same on both engines', () => {
 
   it('reports, of all nodes and of one', async () => {
     const filters = queries(REPORT_FILTERS).map((query) => NodeReportFilter.parse(query));
-    await expectSame(
-      filters.map(
-        (filter) =>
-          ({ read }: Database) =>
-            listReports(read, filter),
-      ),
-      ofPage,
-    );
-    await expectSame(
-      filters.map(
-        (filter, index) =>
-          ({ read }: Database) =>
-            listNodeReports(read, fleet.nodeIds[index % 5] ?? '', filter),
-      ),
-      ofPage,
-    );
-    await expectSame(
-      REPORT_FILTERS.map(
-        (query) =>
-          ({ read }: Database) =>
-            gather(allReports(read, NodeReportFilter.parse(query))),
-      ),
-      (rows) => rows.length,
-    );
+    await expectSame(filters, ({ read }, filter) => listReports(read, filter), ofPage);
+    const ofNode = ({ read }: Database, filter: (typeof filters)[number], index: number) =>
+      listNodeReports(read, fleet.nodeIds[index % 5] ?? '', filter);
+    await expectSame(filters, ofNode, ofPage);
+    const whole = REPORT_FILTERS.map((query) => NodeReportFilter.parse(query));
+    await expectSame(whole, ({ read }, filter) => gather(allReports(read, filter)), ofRows);
   });
 
   it('verdicts over time', async () => {
@@ -109,11 +94,8 @@ describe('what is read of a random fleet is the same on both engines', () => {
         end: NOW - 3 * DAY + (index + 1) * length + 17,
       }));
     await expectSame(
-      [5 * MINUTE, 40 * MINUTE, 3 * HOUR].map(
-        (length) =>
-          ({ read }: Database) =>
-            countVerdicts(read, spans(length)),
-      ),
+      [5 * MINUTE, 40 * MINUTE, 3 * HOUR],
+      ({ read }, length) => countVerdicts(read, spans(length)),
       (counts) => counts.reduce((sum, { errors, compliant }) => sum + errors + compliant, 0),
     );
   });
@@ -125,37 +107,20 @@ describe('what is read of a random fleet is the same on both engines', () => {
       ...[{ resourceType: 'User', action: 'node.deleted' }],
     ];
     const asked = queries(filters).map((query) => AuditFilter.parse(query));
-    await expectSame(
-      asked.map(
-        (filter) =>
-          ({ read }: Database) =>
-            listEntries(read, filter),
-      ),
-      ofPage,
-    );
-    await expectSame(
-      filters.map(
-        (query) =>
-          async ({ read }: Database) =>
-            gather(await allEntries(read, AuditFilter.parse(query))),
-      ),
-      (rows) => rows.length,
-    );
+    await expectSame(asked, ({ read }, filter) => listEntries(read, filter), ofPage);
+    const whole = filters.map((query) => AuditFilter.parse(query));
+    await expectSame(whole, async ({ read }, filter) => gather(await allEntries(read, filter)), ofRows);
     const none = { Node: [], Configuration: [], Parameters: [], CompositeConfiguration: [] } as const;
     const visible = [
       { ...none, Node: 'all' as const },
       { ...none, Configuration: fleet.configurationIds.slice(0, 3), Parameters: fleet.configurationIds },
     ];
     const places = [undefined, { timestamp: NOW - 30 * MINUTE, seq: 300 }];
+    const views = visible.flatMap((each) => places.map((before) => ({ each, before })));
     await expectSame(
-      visible.flatMap((each) =>
-        places.map(
-          (before) =>
-            ({ read }: Database) =>
-              listVisible(read, each, { take: 12, before }),
-        ),
-      ),
-      (rows) => rows.length,
+      views,
+      ({ read }, { each, before }) => listVisible(read, each, { take: 12, before }),
+      ofRows,
     );
   });
 
@@ -165,24 +130,20 @@ describe('what is read of a random fleet is the same on both engines', () => {
       // What SQLite compares is a number.
       return rows.map((row) => ({ ...row, isStale: Boolean(row.isStale) }));
     };
-    await expectSame([rowsOf], (rows) => rows.length);
+    await expectSame([null], rowsOf, ofRows);
+    const periods = PERIODS.map((period) => StatusEventFilter.parse(period));
+    const eventsOf = ({ read }: Database, period: (typeof periods)[number], index: number) =>
+      listStatusEvents(read, fleet.nodeIds[index] ?? '', period);
+    await expectSame(periods, eventsOf, ofPage);
     await expectSame(
-      PERIODS.map(
-        (period, index) =>
-          ({ read }: Database) =>
-            listStatusEvents(read, fleet.nodeIds[index] ?? '', StatusEventFilter.parse(period)),
-      ),
-      ofPage,
+      [null],
+      ({ read }) => summarize(read, RULE),
+      ({ nodes }) => nodes,
     );
-    await expectSame([({ read }) => summarize(read, RULE)], ({ nodes }) => nodes);
     const texts = ['web', 'b-', 'a_b', '%', 'example.c', 'än', '1'];
-    for (const named of [NODES, CONFIGURATIONS])
-      await expectSame(
-        texts.flatMap((text) => [
-          ({ read }: Database) => findBeginnings(read, named, text, 15),
-          (database: Database) => findParts(database, named, text, 15),
-        ]),
-        (rows) => rows.length,
-      );
+    for (const named of [NODES, CONFIGURATIONS]) {
+      await expectSame(texts, ({ read }, text) => findBeginnings(read, named, text, 15), ofRows);
+      await expectSame(texts, (database, text) => findParts(database, named, text, 15), ofRows);
+    }
   });
 });

@@ -2,18 +2,16 @@ import { expect } from 'chai';
 import { MAX_BYTES_PER_HOUR, VolumeGuard } from '../../../src/api/reports/intake-limits.ts';
 import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts';
 import { HawserError } from '../../../src/lib/errors.ts';
+import { refusalBy } from '../../support/failures.ts';
 
 const MIB = 1024 * 1024;
 
 /** Seconds after which to try again; null where there is room. */
 function retryAfter(guard: VolumeGuard, nodeId: string, bytes: number, now: number): number | null {
-  try {
-    guard.admit(nodeId, bytes, now);
-    return null;
-  } catch (error) {
-    expect(error).to.be.instanceOf(HawserError).and.include({ kind: 'rate_limited', code: 'rate_limited' });
-    return (error as HawserError).retryAfter ?? 0;
-  }
+  const refusal = refusalBy(() => guard.admit(nodeId, bytes, now));
+  if (refusal === null) return null;
+  expect(refusal).to.include({ kind: 'rate_limited', code: 'rate_limited' });
+  return refusal.retryAfter ?? 0;
 }
 
 describe('the guard of how much a node reports', () => {

@@ -1,28 +1,24 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { type BundleFile, BundleFiles } from '../../../src/bundles/bundle-files.ts';
 import { OpenBundles } from '../../../src/bundles/downloads.ts';
 import { HawserError } from '../../../src/lib/errors.ts';
+import { failureOf, refusalOf } from '../../support/failures.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 describe('bundles in files', () => {
-  let parent: string;
+  const parent = temporaryFolder();
   let folder: string;
   let files: BundleFiles;
 
   beforeEach(() => {
-    parent = mkdtempSync(join(tmpdir(), 'hawser-bundle-files-'));
-    folder = join(parent, 'bundles');
+    folder = parent('bundles');
     files = new BundleFiles({ folder, maxBytes: 10 });
   });
-  afterEach(async () => {
-    await files.close();
-    rmSync(parent, { recursive: true });
-  });
+  afterEach(() => files.close());
 
   const make = async (text: string): Promise<BundleFile> => {
     const file = await files.create();
@@ -51,7 +47,7 @@ describe('bundles in files', () => {
     expect((await buffer(reading)).toString()).to.equal('12345678');
     expect(await textOf(first)).to.equal('12345678');
     over.abort();
-    expect(await failureOf(textOf(first))).to.be.instanceOf(Error);
+    await failureOf(textOf(first));
     expect(await textOf(files.get('second') as BundleFile)).to.equal('abcdefgh');
   });
 
@@ -77,9 +73,7 @@ describe('bundles in files', () => {
       return handle;
     };
     files = new BundleFiles({ folder, maxBytes: 10, openFile: openFull });
-    const failure = await failureOf(make('x'));
-    expect(failure).to.be.instanceOf(HawserError);
-    expect(failure).to.include({ kind: 'storage_full', code: 'insufficient_storage' });
+    expect(await refusalOf(make('x'))).to.include({ kind: 'storage_full', code: 'insufficient_storage' });
     expect(existsSync(folder) && readdirSync(folder)).to.deep.equal([]);
   });
 });
@@ -95,10 +89,3 @@ describe('places for bundles', () => {
     places.add('node a', new AbortController().signal);
   });
 });
-
-async function failureOf(work: Promise<unknown>): Promise<unknown> {
-  return work.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-}

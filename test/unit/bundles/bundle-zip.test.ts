@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { writeZip } from '../../../src/bundles/bundle-zip.ts';
 import { type BundleEntry, buildBundle } from '../../support/bundles.ts';
+import { failureOf } from '../../support/failures.ts';
+import { inFolder } from '../../support/temporary.ts';
 import { unzip } from '../../support/unzip.ts';
 
 const MIB = 1024 * 1024;
@@ -25,17 +26,13 @@ describe('the ZIP of a bundle', () => {
       expect(unzipped[at]?.content.equals(content), path).to.equal(true);
   });
 
-  it('is taken by stock unzip, which checks each sum', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'hawser-zip-'));
-    try {
+  it('is taken by stock unzip, which checks each sum', () =>
+    inFolder(async (folder) => {
       const file = join(folder, 'bundle.zip');
       writeFileSync(file, await buildBundle(ENTRIES));
       execFileSync('unzip', ['-q', file, '-d', folder]);
       expect(readFileSync(join(folder, 'z/large.bin')).equals(Buffer.alloc(5 * MIB, 'large'))).to.equal(true);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
+    }));
 
   it('has the same bytes at every time, on every server, in every release', async () => {
     const digest = createHash('sha256')
@@ -76,9 +73,9 @@ describe('the ZIP of a bundle', () => {
       { path: 'b', executable: false, read: () => Promise.reject(new Error('no such blob')) },
     ];
     const taken: Buffer[] = [];
-    const failure = await (async () => {
+    const write = async () => {
       for await (const piece of writeZip(entries)) taken.push(piece);
-    })().catch((error: Error) => error.message);
-    expect(failure).to.equal('no such blob');
+    };
+    expect((await failureOf(write())).message).to.equal('no such blob');
   });
 });

@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import { Ask } from '../../../src/cli/ask.ts';
 import { Failure, UsageError } from '../../../src/cli/errors.ts';
+import { failureOf } from '../../support/failures.ts';
 
 function makeAsk({ isTTY = true, isYes = false } = {}) {
   const modes: { isRaw: boolean; shown: string }[] = [];
@@ -17,8 +18,6 @@ function makeAsk({ isTTY = true, isYes = false } = {}) {
     modes,
   };
 }
-
-const failureOf = (promise: Promise<unknown>) => promise.then(String, (error: unknown) => error);
 
 describe('the questions of hawserctl', () => {
   it('do it on yes, and else not', async () => {

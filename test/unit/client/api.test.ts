@@ -5,6 +5,7 @@ import { Connection } from '../../../src/client/connection.ts';
 import { ApiProblem, Interrupted, NotHawser, Unreachable } from '../../../src/client/errors.ts';
 import { type Trust, trustByFingerprint } from '../../../src/client/trust.ts';
 import { type ApiReply, type ApiRequest, type ApiServer, startApiServer } from '../../support/api-server.ts';
+import { failureOf } from '../../support/failures.ts';
 
 describe('the client of the API', () => {
   let server: ApiServer | null = null;
@@ -16,12 +17,6 @@ describe('the client of the API', () => {
     connection = new Connection(new URL(server.url), { kind: 'authority', pem: server.ca });
     const sleep = async (milliseconds: number) => void waits.push(milliseconds);
     return new Api(connection, { Authorization: 'Bearer pat_1' }, { sleep });
-  };
-  const failure = async (promise: Promise<unknown>): Promise<unknown> => {
-    return promise.then(
-      () => null,
-      (error: unknown) => error,
-    );
   };
 
   afterEach(async () => {
@@ -68,13 +63,10 @@ describe('the client of the API', () => {
     const api = await open(() => {
       const [asked] = delays.splice(0, 1);
       if (asked === undefined) return { body: {} };
-      return {
-        status: 429,
-        headers: { 'Retry-After': asked },
-        body: { code: 'rate_limited', detail: 'Slower.' },
-      };
+      const body = { code: 'rate_limited', detail: 'Slower.' };
+      return { status: 429, headers: { 'Retry-After': asked }, body };
     });
-    const error = await failure(api.get('/api/v1/auth/me'));
+    const error = await failureOf(api.get('/api/v1/auth/me'));
     expect(error).to.be.instanceOf(ApiProblem).with.property('code', 'rate_limited');
     expect(waits).to.deep.equal([20_000, 30_000]);
     expect(await api.get('/api/v1/auth/me')).to.deep.equal({});
@@ -82,7 +74,7 @@ describe('the client of the API', () => {
 
   it('does not wait where nobody says how long', async () => {
     const api = await open(() => ({ status: 503, body: { code: 'unavailable', detail: 'Not now.' } }));
-    expect(await failure(api.get('/api/v1/auth/me'))).to.be.instanceOf(ApiProblem);
+    expect(await failureOf(api.get('/api/v1/auth/me'))).to.be.instanceOf(ApiProblem);
     expect(server?.seen).to.have.length(1);
   });
 
@@ -93,21 +85,15 @@ describe('the client of the API', () => {
     await api.patch('/api/v1/configurations/{name}', { path, json: { description: 'a' } });
     await api.patch('/api/v1/configurations/{name}', { path, json: { description: 'b' } });
     await api.post('/api/v1/previews', { json: { kind: 'x' } as never });
-    expect(server?.seen.map(({ headers }) => headers['if-match'])).to.deep.equal([
-      undefined,
-      '"1"',
-      undefined,
-      undefined,
-    ]);
+    const sent = server?.seen.map(({ headers }) => headers['if-match'] ?? null);
+    expect(sent).to.deep.equal([null, '"1"', null, null]);
   });
 
   it('says what the server refused, with its code and its faults', async () => {
     const errors = [{ path: '/name', message: 'Too long', code: 'too_big' }];
-    const api = await open(() => ({
-      status: 400,
-      body: { code: 'validation_failed', detail: 'Bad.', errors },
-    }));
-    const problem = (await failure(api.get('/api/v1/auth/me'))) as ApiProblem;
+    const body = { code: 'validation_failed', detail: 'Bad.', errors };
+    const api = await open(() => ({ status: 400, body }));
+    const problem = (await failureOf(api.get('/api/v1/auth/me'))) as ApiProblem;
     expect(problem).to.include({ status: 400, code: 'validation_failed', message: 'Bad.' });
     expect(problem.errors).to.deep.equal(errors);
   });
@@ -124,14 +110,17 @@ describe('the client of the API', () => {
   }))
     it(`names a server that ${what} in one sentence`, async () => {
       const api = await open(() => reply);
-      const error = await failure(api.get('/api/v1/auth/me'));
+      const error = await failureOf(api.get('/api/v1/auth/me'));
       expect(error).to.be.instanceOf(NotHawser);
-      expect((error as Error).message).to.match(/ does not speak version 1 of the API of Hawser\.$/);
+      expect(error.message).to.match(/ does not speak version 1 of the API of Hawser\.$/);
     });
 
   it('takes the answer of a proxy for a failure, and not for another server', async () => {
     const api = await open(() => ({ status: 502, headers: { 'Content-Type': 'text/html' }, body: '<h1>' }));
-    expect(await failure(api.get('/api/v1/auth/me'))).to.include({ name: 'ApiProblem', code: 'status_502' });
+    expect(await failureOf(api.get('/api/v1/auth/me'))).to.include({
+      name: 'ApiProblem',
+      code: 'status_502',
+    });
   });
 
   it('sends forms with names as they are', async () => {
@@ -150,11 +139,11 @@ describe('the client of the API', () => {
 
   it('tells an unknown end from one before anything was sent', async () => {
     const api = await open(() => ({ headers: { 'Content-Length': '100' }, body: '{' }));
-    const broken = failure(api.get('/api/v1/auth/me'));
+    const broken = failureOf(api.get('/api/v1/auth/me'));
     while (server?.seen.length !== 1) await new Promise((resolve) => setTimeout(resolve, 5));
     await server.close();
     expect(await broken).to.be.instanceOf(Interrupted);
-    expect(await failure(api.get('/api/v1/auth/me'))).to.be.instanceOf(Unreachable);
+    expect(await failureOf(api.get('/api/v1/auth/me'))).to.be.instanceOf(Unreachable);
   });
 });
 
@@ -181,8 +170,7 @@ describe('the trust of the client', () => {
     const other = await startApiServer(() => ({ body: {} }));
     await server.close();
     server = other;
-    const error = await call(trust).catch((each: unknown) => each);
-    expect(error).to.be.instanceOf(Unreachable);
+    expect(await failureOf(call(trust))).to.be.instanceOf(Unreachable);
     expect(secrets()).to.deep.equal([]);
   });
 
@@ -206,16 +194,13 @@ describe('the trust of the client', () => {
     await real.close();
     server = await startApiServer(() => ({ body: real.ca }));
     const trust = await trustByFingerprint(new URL(server.url), fingerprintOf(real.ca));
-    const error = await call(trust).catch((each: unknown) => each);
-    expect(error).to.be.instanceOf(Unreachable);
+    expect(await failureOf(call(trust))).to.be.instanceOf(Unreachable);
     expect(secrets()).to.deep.equal([]);
   });
 
   it('refuses a server with another fingerprint', async () => {
     server = await startApiServer(() => ({ body: server.ca }));
-    const error = await trustByFingerprint(new URL(server.url), 'a'.repeat(64)).catch(
-      (each: unknown) => each,
-    );
-    expect(error).to.be.instanceOf(Unreachable);
+    const trust = trustByFingerprint(new URL(server.url), 'a'.repeat(64));
+    expect(await failureOf(trust)).to.be.instanceOf(Unreachable);
   });
 });

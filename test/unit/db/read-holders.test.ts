@@ -1,14 +1,13 @@
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { insertNode } from '../../../src/api/nodes/queries.ts';
-import type { Database } from '../../../src/db/database.ts';
 import { keepManifests, type ManifestTag } from '../../../src/db/manifests.ts';
 import type { Evidence } from '../../../src/db/node-tables.ts';
 import { holds, readHeld, readingHolders } from '../../../src/db/read-holders.ts';
 import type { Reading } from '../../../src/db/reading.ts';
 import { writeRunning } from '../../../src/db/running.ts';
 import { newId } from '../../../src/lib/ids.ts';
-import { ENGINES, type OpenedEngine, openOn } from '../../support/engines/open.ts';
+import { ENGINES, temporaryEngine } from '../../support/engines/open.ts';
 
 const TAG: ManifestTag = {
   ...{ objectId: 'a', commit: 'b', tagger: 'alice' },
@@ -42,22 +41,17 @@ const VERSIONS = [
 
 for (const engine of ENGINES)
   describe(`what nodes have taken on ${engine}`, () => {
-    let opened: OpenedEngine;
-    let database: Database;
-    before(async () => {
-      opened = await openOn(engine);
-      database = opened.database;
-    });
-    after(() => opened.close());
+    const opened = temporaryEngine(engine, 'all tests');
+    const database = () => opened().database;
 
     async function addNode(...told: [checksum: string, evidence: Evidence][]): Promise<string> {
       const id = newId();
-      await insertNode(database.write, { id, fqdn: `${id}.example.org`, now: 1, settings: {} });
+      await insertNode(database().write, { id, fqdn: `${id}.example.org`, now: 1, settings: {} });
       for (const [at, [checksum, evidence]] of told.entries()) {
         const served = evidence === 'Served' ? { checksum, digest: '', at } : null;
         const running = { checksum, evidence, since: at, last: at, replaces: false };
-        await database.write
-          .transaction()
+        await database()
+          .write.transaction()
           .execute((trx) => writeRunning(trx, [[id, { running, answered: null, served }]]));
         const [[configurationName, version], ...children] = MANIFESTS[checksum] as [[string, string]];
         const parts = (children.length > 0 ? children : [[configurationName, version]]) as [string, string][];
@@ -68,7 +62,7 @@ for (const engine of ENGINES)
           })),
         };
         const record = { checksum, configurationName, version, isComposite: children.length > 0, content };
-        await keepManifests(database.write, [record]);
+        await keepManifests(database().write, [record]);
       }
       return id;
     }
@@ -80,7 +74,7 @@ for (const engine of ENGINES)
         if (done) return value as T;
         const values = [...(value.values ?? [])];
         const text = value.sql.replaceAll('?', () => `'${values.shift()}'`);
-        const { rows } = await sql.raw<Record<string, unknown>>(text).execute(database.read);
+        const { rows } = await sql.raw<Record<string, unknown>>(text).execute(database().read);
         for (const row of rows) value.take(Object.values(row));
       }
     }
@@ -104,7 +98,7 @@ for (const engine of ENGINES)
         ['child'],
         [],
       ];
-      const held = await readHeld(database.read, Object.values(nodes));
+      const held = await readHeld(database().read, Object.values(nodes));
       for (const [at, { kind, name, version }] of VERSIONS.entries()) {
         const holders = await read(readingHolders({ kind, name }, version));
         const those = (isHolder: (id: string) => boolean) =>

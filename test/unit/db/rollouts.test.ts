@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { insertNode } from '../../../src/api/nodes/queries.ts';
 import { writeReports } from '../../../src/api/reports/writer.ts';
-import type { Database } from '../../../src/db/database.ts';
 import { keepManifests } from '../../../src/db/manifests.ts';
 import { readingRollout, type SeenReports } from '../../../src/db/read-rollouts.ts';
 import {
@@ -15,7 +14,7 @@ import {
 import type { NodeStatus } from '../../../src/domain/report-verdict.ts';
 import { NO_COUNTS } from '../../../src/domain/rollout.ts';
 import { newId } from '../../../src/lib/ids.ts';
-import { ENGINES, type OpenedEngine, openOn } from '../../support/engines/open.ts';
+import { ENGINES, temporaryEngine } from '../../support/engines/open.ts';
 
 const TAG = { objectId: 'a', commit: 'b', tagger: 'alice', taggedAt: '2026-03-01T10:00:00.000Z' };
 /** When the version was taken, and when its rollout began. */
@@ -99,25 +98,22 @@ const CASES: Record<string, { sent: Sent[]; before: NodeStatus; last: string | n
 
 for (const engine of ENGINES)
   describe(`the nodes of a rollout on ${engine}`, () => {
-    let opened: OpenedEngine;
-    let database: Database;
+    const opened = temporaryEngine(engine, 'all tests');
+    const database = () => opened().database;
     const rolledOut = { kind: 'configurations' as const, id: newId(), name: 'web', version: '1.4.0' };
     const key = { kind: rolledOut.kind, resource_id: rolledOut.id, version: rolledOut.version };
 
     before(async () => {
-      opened = await openOn(engine);
-      database = opened.database;
       const common = { description: null, use_server_managed_parameters: 1, created_at: 1, updated_at: 1 };
       const row = { id: rolledOut.id, name: 'web', name_key: 'web', ...common };
-      await database.write.insertInto('configurations').values(row).execute();
+      await database().write.insertInto('configurations').values(row).execute();
     });
-    after(() => opened.close());
 
     const counted = (evaluatedAt = 5) =>
-      saveRolloutCounts(database.write, rolledOut, { evaluatedAt, counts: NO_COUNTS, lastReport: 7 });
+      saveRolloutCounts(database().write, rolledOut, { evaluatedAt, counts: NO_COUNTS, lastReport: 7 });
     const note = (nodeIds: readonly string[]) =>
       noteTakers(
-        database.write,
+        database().write,
         rolledOut,
         nodeIds.map((id) => [id, TAKEN]),
         { began: BEGAN, now: NOW },
@@ -125,7 +121,7 @@ for (const engine of ENGINES)
 
     async function addNode(sent: readonly Sent[] = []): Promise<string> {
       const id = newId();
-      await insertNode(database.write, { id, fqdn: `${id}.example.org`, now: 1, settings: {} });
+      await insertNode(database().write, { id, fqdn: `${id}.example.org`, now: 1, settings: {} });
       for (const each of sent) await send(id, each);
       return id;
     }
@@ -133,7 +129,9 @@ for (const engine of ENGINES)
     async function send(node_id: string, [timestamp, operation, status, checksum]: Sent): Promise<void> {
       const row = { id: newId(), node_id, timestamp, operation, result: '{}', ...STATUSES[status] };
       const report = { row, nodeStatus: null, checksum: checksum ?? null, servedChecksum: null };
-      await database.write.transaction().execute((trx) => writeReports(trx, [report]));
+      await database()
+        .write.transaction()
+        .execute((trx) => writeReports(trx, [report]));
       const part = (configurationName: string, version: string) => ({
         ...{ configurationName, version, tag: TAG, parameters: [] },
       });
@@ -147,12 +145,12 @@ for (const engine of ENGINES)
         ...{ checksum: of, configurationName: name, isComposite: name === 'farm', version },
         content: { tag: TAG, entryPoint: 'main', parts },
       }));
-      await keepManifests(database.write, records);
+      await keepManifests(database().write, records);
     }
 
     async function known(nodeId: string) {
-      const row = await database.read
-        .selectFrom('rollout_nodes')
+      const row = await database()
+        .read.selectFrom('rollout_nodes')
         .selectAll()
         .where('node_id', '=', nodeId)
         .executeTakeFirst();
@@ -184,7 +182,7 @@ for (const engine of ENGINES)
       await send(node, [1_200, 'Test', 'ok', 'new']);
       await note([node]);
       expect(await known(node)).to.deep.equal({ before: 'NonCompliant', last: 'Test Compliant' });
-      await database.write.deleteFrom('reports').where('timestamp', '<', 1_150).execute();
+      await database().write.deleteFrom('reports').where('timestamp', '<', 1_150).execute();
       await note([node]);
       expect(await known(node)).to.deep.equal({ before: 'NonCompliant', last: 'Test Compliant' });
     });
@@ -197,23 +195,13 @@ for (const engine of ENGINES)
         const take = (nodeId: string, _node: unknown, hasReported: boolean) => {
           if (hasReported && [late, early].includes(nodeId)) found.push(nodeId);
         };
-        return {
-          seen: await opened.reading.read(readingRollout(rolledOut, seen, take)),
-          found: found.sort(),
-        };
+        const next = await opened().reading.read(readingRollout(rolledOut, seen, take));
+        return { seen: next, found: found.sort() };
       };
       const report = async (nodeId: string, seq: number) => {
-        const row = {
-          id: newId(),
-          node_id: nodeId,
-          timestamp: 1_100,
-          operation: 'Test' as const,
-          result: '{}',
-        };
-        await database.write
-          .insertInto('reports')
-          .values({ ...row, ...STATUSES.ok, seq })
-          .execute();
+        const said = { timestamp: 1_100, operation: 'Test' as const, result: '{}', ...STATUSES.ok };
+        const row = { id: newId(), node_id: nodeId, ...said, seq };
+        await database().write.insertInto('reports').values(row).execute();
       };
       const first = await reporters(null);
       expect(first.found, 'all, where none are known').to.deep.equal([late, early].sort());
@@ -230,30 +218,29 @@ for (const engine of ENGINES)
 
     it('go with the node, in slices after the rollout, and with what rolls out', async () => {
       await counted();
-      const [gone, ...others] = [await addNode(), await addNode(), await addNode(), await addNode()];
-      await note([gone as string, ...others]);
-      await database.write
-        .deleteFrom('nodes')
-        .where('id', '=', gone as string)
-        .execute();
-      expect(await known(gone as string)).to.equal(null);
-      while (!(await removeTakers(database.write, key, 2)));
-      expect(await known(others[0] as string)).to.equal(null);
-      expect(await readRolloutCounts(database.read, rolledOut)).to.deep.equal({
-        evaluatedAt: 5,
-        counts: NO_COUNTS,
-        lastReport: 7,
-      });
-      await note(others);
-      await removeRolloutCounts(database.write, key);
-      expect(await known(others[1] as string)).to.equal(null);
+      const [gone, first, second, third] = [
+        await addNode(),
+        await addNode(),
+        await addNode(),
+        await addNode(),
+      ];
+      await note([gone, first, second, third]);
+      await database().write.deleteFrom('nodes').where('id', '=', gone).execute();
+      expect(await known(gone)).to.equal(null);
+      while (!(await removeTakers(database().write, key, 2)));
+      expect(await known(first)).to.equal(null);
+      const kept = { evaluatedAt: 5, counts: NO_COUNTS, lastReport: 7 };
+      expect(await readRolloutCounts(database().read, rolledOut)).to.deep.equal(kept);
+      await note([first, second, third]);
+      await removeRolloutCounts(database().write, key);
+      expect(await known(second)).to.equal(null);
       await counted(6);
-      await note(others);
-      expect(await listKeptRollouts(database.read)).to.deep.equal([key]);
-      await database.write.deleteFrom('configurations').where('id', '=', rolledOut.id).execute();
-      expect(await listKeptRollouts(database.read)).to.deep.equal([]);
-      expect(await known(others[2] as string)).to.equal(null);
+      await note([first, second, third]);
+      expect(await listKeptRollouts(database().read)).to.deep.equal([key]);
+      await database().write.deleteFrom('configurations').where('id', '=', rolledOut.id).execute();
+      expect(await listKeptRollouts(database().read)).to.deep.equal([]);
+      expect(await known(third)).to.equal(null);
       await counted();
-      expect(await readRolloutCounts(database.read, rolledOut)).to.equal(null);
+      expect(await readRolloutCounts(database().read, rolledOut)).to.equal(null);
     });
   });

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { insertNode } from '../../../src/api/nodes/queries.ts';
-import type { Database, Db } from '../../../src/db/database.ts';
+import type { Db } from '../../../src/db/database.ts';
 import { EVIDENCE, type Evidence } from '../../../src/db/node-tables.ts';
 import { joinNotes, type RunningNote, writeRunning } from '../../../src/db/running.ts';
 import { newId } from '../../../src/lib/ids.ts';
-import { ENGINES, type OpenedEngine, openOn } from '../../support/engines/open.ts';
+import { ENGINES, temporaryEngine } from '../../support/engines/open.ts';
 
 type Told = [checksum: string, evidence: Evidence, since: number];
 
@@ -16,22 +16,19 @@ const noteOf = ([checksum, evidence, since]: Told): RunningNote => ({
 
 for (const engine of ENGINES)
   describe(`the evidence of what a node runs on ${engine}`, () => {
-    let opened: OpenedEngine;
-    let database: Database;
-    before(async () => {
-      opened = await openOn(engine);
-      database = opened.database;
-    });
-    after(() => opened.close());
+    const opened = temporaryEngine(engine, 'all tests');
+    const database = () => opened().database;
 
     const write = (nodeId: string, note: RunningNote) =>
-      database.write.transaction().execute((trx) => writeRunning(trx, [[nodeId, note]]));
+      database()
+        .write.transaction()
+        .execute((trx) => writeRunning(trx, [[nodeId, note]]));
     async function addNode(): Promise<string> {
       const id = newId();
-      await insertNode(database.write, { id, fqdn: `${id}.example.org`, now: 1, settings: {} });
+      await insertNode(database().write, { id, fqdn: `${id}.example.org`, now: 1, settings: {} });
       return id;
     }
-    async function rowOf(nodeId: string, db: Db = database.read) {
+    async function rowOf(nodeId: string, db: Db = database().read) {
       const row = await db
         .selectFrom('node_running')
         .select(['checksum', 'evidence', 'since'])
@@ -65,13 +62,15 @@ for (const engine of ENGINES)
           [joinNotes(joinNotes(one, two), three)],
           [joinNotes(one, joinNotes(two, three))],
         ];
-        await database.write.transaction().execute(async (trx) => {
-          for (const notes of ways) {
-            for (const note of notes) await writeRunning(trx, [[nodeId, note]]);
-            expect(await rowOf(nodeId, trx), JSON.stringify([told, notes])).to.deep.equal(stands(told));
-            await trx.deleteFrom('node_running').where('node_id', '=', nodeId).execute();
-          }
-        });
+        await database()
+          .write.transaction()
+          .execute(async (trx) => {
+            for (const notes of ways) {
+              for (const note of notes) await writeRunning(trx, [[nodeId, note]]);
+              expect(await rowOf(nodeId, trx), JSON.stringify([told, notes])).to.deep.equal(stands(told));
+              await trx.deleteFrom('node_running').where('node_id', '=', nodeId).execute();
+            }
+          });
       }
     });
 
@@ -102,7 +101,7 @@ for (const engine of ENGINES)
 
     it('is counted, and a node that was deleted is skipped', async () => {
       const counts = async () => {
-        const rows = await database.read.selectFrom('evidence_counts').selectAll().execute();
+        const rows = await database().read.selectFrom('evidence_counts').selectAll().execute();
         return Object.fromEntries(rows.map(({ evidence, count }) => [evidence, count]));
       };
       const before = await counts();
@@ -111,7 +110,7 @@ for (const engine of ENGINES)
       expect(await counts()).to.deep.equal({ ...before, Served: (before['Served'] ?? 0) + 1 });
       await write(nodeId, noteOf(['a', 'Declared', 2]));
       expect(await counts()).to.deep.equal({ ...before, Declared: (before['Declared'] ?? 0) + 1 });
-      await database.write.deleteFrom('nodes').where('id', '=', nodeId).execute();
+      await database().write.deleteFrom('nodes').where('id', '=', nodeId).execute();
       expect(await counts()).to.deep.equal(before);
       await write(nodeId, noteOf(['a', 'Declared', 3]));
       expect(await rowOf(nodeId)).to.equal(undefined);

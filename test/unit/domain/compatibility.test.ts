@@ -61,13 +61,8 @@ describe('compareSchemas', () => {
   const two = { type: 'int', allowedValues: [1, 2] };
 
   /** Each read forwards, and backwards as its mirror. */
-  const pairs: [
-    ChangeType,
-    older: object,
-    newer: object,
-    oldValue: string | null,
-    newValue: string | null,
-  ][] = [
+  type Pair = [ChangeType, older: object, newer: object, oldValue: string | null, newValue: string | null];
+  const pairs: Pair[] = [
     ['TypeChanged', int, text, 'int', 'string'],
     ['TypeChanged', text, { type: 'secureString' }, 'string', 'secureString'],
     ['TypeChanged', { type: 'object' }, { type: 'secureObject' }, 'object', 'secureObject'],
@@ -100,15 +95,11 @@ describe('compareSchemas', () => {
   }
 
   it('breaks by a parameter that goes, whether it was required or not', () => {
+    const removed = { changeType: 'ParameterRemoved', isBreaking: true, oldValue: 'int', newValue: null };
     for (const definition of [int, { ...int, defaultValue: 1 }]) {
       const [change, ...rest] = compare({ a: definition }, {});
       expect(rest).to.deep.equal([]);
-      expect(change).to.include({
-        changeType: 'ParameterRemoved',
-        isBreaking: true,
-        oldValue: 'int',
-        newValue: null,
-      });
+      expect(change).to.include(removed);
     }
   });
 
@@ -136,22 +127,14 @@ describe('compareSchemas', () => {
   it('compares numbers by their exact value', () => {
     const edge = 2n ** 53n;
     const [change] = compare({ a: { ...int, maxValue: edge + 1n } }, { a: { ...int, maxValue: edge } });
-    expect(change).to.include({
-      changeType: 'MaxValueDecreased',
-      oldValue: '9007199254740993',
-      newValue: '9007199254740992',
-    });
+    expect(change).to.include({ oldValue: '9007199254740993', newValue: '9007199254740992' });
     const float = (definition: object) => ({ a: { type: 'float', ...definition } });
     const spelt = (spelling: string) => new Float(Number(spelling), spelling);
-    expect(compare(float({ minValue: 1 }), float({ minValue: spelt('1.0') }))).to.deep.equal([]);
-    expect(compare(float({ allowedValues: [1] }), float({ allowedValues: [spelt('1.0')] }))).to.deep.equal(
-      [],
-    );
-    expect(compare(float({ minValue: 1 }), float({ minValue: spelt('1.50') }))[0]).to.include({
-      changeType: 'MinValueIncreased',
-      oldValue: '1',
-      newValue: '1.50',
-    });
+    const [least, one] = [float({ minValue: 1 }), float({ allowedValues: [1] })];
+    expect(compare(least, float({ minValue: spelt('1.0') }))).to.deep.equal([]);
+    expect(compare(one, float({ allowedValues: [spelt('1.0')] }))).to.deep.equal([]);
+    const [raised] = compare(least, float({ minValue: spelt('1.50') }));
+    expect(raised).to.include({ changeType: 'MinValueIncreased', oldValue: '1', newValue: '1.50' });
   });
 
   it('prints values of any form as text', () => {

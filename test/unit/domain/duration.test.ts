@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseDuration } from '../../../src/domain/duration.ts';
+import { words } from '../../support/words.ts';
 
 const DAY = 86_400_000;
 
@@ -30,42 +31,12 @@ describe('parseDuration', () => {
   }
 
   const refused = [
-    '',
-    '00:00:00',
-    'PT0S',
-    '-00:15:00',
-    '-PT15M',
-    '+PT15M',
-    '15',
-    '24:00:00',
-    '00:60:00',
-    '00:00:60',
-    '0:15:00',
-    '00:15',
-    '1:00:00:00',
-    '00:00:00.00000001',
-    '.00:15:00',
-    '00:15:00.',
-    '00:15:00\n',
-    ' 00:15:00',
-    'P',
-    'PT',
-    'P1DT',
-    'P1Y',
-    'P1M',
-    'P1Y2M3D',
-    'PT1.5H',
-    'PT1S2M',
-    'PT.5S',
-    'P-1D',
-    'pt15m',
-    'PT0.12345678S',
-    '10675199.02:48:05.4775808',
-    '99999999.00:00:00',
-    'P10675200D',
-    'PT999999999999999H',
-    `P${'9'.repeat(5000)}D`,
-    '٠٠:١٥:٠٠',
+    ...['', '00:15:00\n', ' 00:15:00', `P${'9'.repeat(5000)}D`],
+    ...words(`
+      00:00:00 PT0S -00:15:00 -PT15M +PT15M 15 24:00:00 00:60:00 00:00:60 0:15:00 00:15 1:00:00:00
+      00:00:00.00000001 .00:15:00 00:15:00. P PT P1DT P1Y P1M P1Y2M3D PT1.5H PT1S2M PT.5S P-1D pt15m
+      PT0.12345678S 10675199.02:48:05.4775808 99999999.00:00:00 P10675200D PT999999999999999H ٠٠:١٥:٠٠
+    `),
   ];
   for (const text of refused) {
     it(`refuses ${JSON.stringify(text.slice(0, 30))}`, () => expect(parseDuration(text)).to.equal(null));

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { EVENT_TYPES, isEventGlob, matchesGlob, rolloutEvent } from '../../../src/domain/event-types.ts';
 import type { RolloutRecord } from '../../../src/domain/rollout.ts';
 import { begun } from '../../support/rollout-record.ts';
+import { words } from '../../support/words.ts';
 
 describe('a glob of events', () => {
   it('matches a type by its name, or by what is before and behind its star', () => {
@@ -15,15 +16,8 @@ describe('a glob of events', () => {
     for (const glob of [...EVENT_TYPES, '*', 'rollout.*', '*.version_published', 'node.*'])
       expect(isEventGlob(glob), glob).to.equal(true);
     const refused = [
-      '',
-      'nodes.*',
-      'rollout.**',
-      '*.*',
-      'node.registered ',
-      'Node.registered',
-      '.',
-      '?',
-      `*${'a'.repeat(200)}`,
+      ...['', 'node.registered ', `*${'a'.repeat(200)}`],
+      ...words('nodes.* rollout.** *.* Node.registered . ?'),
     ];
     for (const glob of refused) expect(isEventGlob(glob), glob).to.equal(false);
   });

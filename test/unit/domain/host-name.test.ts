@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { normalizeHostName } from '../../../src/domain/names.ts';
+import { words } from '../../support/words.ts';
 
 describe('normalizeHostName', () => {
   const label = 'a'.repeat(63);
@@ -24,32 +25,17 @@ describe('normalizeHostName', () => {
 
   const refused = [
     '',
-    '.',
-    '.a',
-    'a..b',
-    '-a',
-    'a-',
-    'a.-b',
-    'a..',
-    '..',
-    'host.lock.',
-    '-_a',
     'a b',
     ' a',
     'a\n',
-    'müller.de',
     '\u212aube',
-    'host.lock',
-    'HOST.LOCK',
-    'a/b',
-    'a:443',
-    '*.a',
     `${label}a`,
     `${longest}a`,
     `${longest}..`,
     'a'.repeat(100_000),
     `reg_${'aB-_'.repeat(10)}x`,
     `pat_${'aB-_'.repeat(10)}x`,
+    ...words('. .a a..b -a a- a.-b a.. .. host.lock. -_a müller.de host.lock HOST.LOCK a/b a:443 *.a'),
   ];
   for (const raw of refused) {
     it(`refuses ${JSON.stringify(raw.slice(0, 30))}`, () => expect(normalizeHostName(raw)).to.equal(null));

@@ -6,7 +6,8 @@ import { MAX_ERRORS } from '../../../src/domain/parameter-checks.ts';
 import { readParameterDefinitions } from '../../../src/domain/parameter-definitions.ts';
 import { PARAMETER_TYPES, toJsonSchema } from '../../../src/domain/parameter-schema.ts';
 import { Float } from '../../../src/domain/value.ts';
-import { type FieldError, HawserError } from '../../../src/lib/errors.ts';
+import type { FieldError } from '../../../src/lib/errors.ts';
+import { faultsBy } from '../../support/failures.ts';
 import { definitionsOf, fromJs, mappingOf } from '../../support/parameter-values.ts';
 
 /** The faults of a `parameters` block, each as `path code`. */
@@ -15,15 +16,7 @@ function faultsOf(block: unknown): string[] {
 }
 
 function errorsOf(block: unknown): FieldError[] {
-  try {
-    readParameterDefinitions(new Map([['parameters', fromJs(block)]]));
-    return [];
-  } catch (error) {
-    expect(error).to.be.instanceOf(HawserError);
-    const { kind, code, data } = error as HawserError;
-    expect([kind, code]).to.deep.equal(['invalid', 'validation_failed']);
-    return data['errors'] as FieldError[];
-  }
+  return faultsBy(() => readParameterDefinitions(new Map([['parameters', fromJs(block)]])));
 }
 
 /** Through JSON and back, as a client gets it. */
@@ -93,88 +86,63 @@ describe('parameter definitions', () => {
     expect(faultsOf({ one: { type: 'int', minValue: 7, maxValue: 7 } })).to.deep.equal([]);
   });
 
-  const faulty: [what: string, block: unknown, faults: string[]][] = [
+  const faultyBlocks: [what: string, block: unknown, faults: string[]][] = [
     ['a block that is a list', [], ['/parameters type']],
     ['a block that is text', 'x', ['/parameters type']],
     ['a definition that is none', { a: 'string' }, ['/parameters/a type']],
-    ['a missing type', { a: {} }, ['/parameters/a/type required']],
-    ['an unknown type', { a: { type: 'number' } }, ['/parameters/a/type unknown_type']],
-    ['a type that JavaScript knows', { a: { type: 'constructor' } }, ['/parameters/a/type unknown_type']],
-    ['a type that is no text', { a: { type: 1 } }, ['/parameters/a/type unknown_type']],
-    [
-      'a description that is no text',
-      { a: { type: 'int', description: 1 } },
-      ['/parameters/a/description type'],
-    ],
-    ['a bound that is text', { a: { type: 'int', minValue: '1' } }, ['/parameters/a/minValue type']],
-    ['a broken bound of an int', { a: { type: 'int', maxValue: 1.5 } }, ['/parameters/a/maxValue type']],
-    [
-      'an infinite bound',
-      { a: { type: 'float', maxValue: new Float(Number.POSITIVE_INFINITY, '.inf') } },
-      ['/parameters/a/maxValue type'],
-    ],
-    [
-      'a least value above the greatest',
-      { a: { type: 'int', minValue: 2n ** 53n + 1n, maxValue: 2n ** 53n } },
-      ['/parameters/a/minValue empty_range'],
-    ],
-    ['a length below 0', { a: { type: 'string', minLength: -1 } }, ['/parameters/a/minLength type']],
-    ['a broken length', { a: { type: 'array', maxLength: 1.5 } }, ['/parameters/a/maxLength type']],
-    ['a length beyond all', { a: { type: 'array', maxLength: 2n ** 53n } }, ['/parameters/a/maxLength type']],
-    [
-      'a least length above the greatest',
-      { a: { type: 'string', minLength: 2, maxLength: 1 } },
-      ['/parameters/a/minLength empty_range'],
-    ],
-    [
-      'a length of a number',
-      { a: { type: 'int', maxLength: 1 } },
-      ['/parameters/a/maxLength not_applicable'],
-    ],
-    [
-      'a length of a mapping',
-      { a: { type: 'object', minLength: 1 } },
-      ['/parameters/a/minLength not_applicable'],
-    ],
-    ['a range of text', { a: { type: 'string', minValue: 1 } }, ['/parameters/a/minValue not_applicable']],
-    [
-      'allowed values in no list',
-      { a: { type: 'int', allowedValues: 1 } },
-      ['/parameters/a/allowedValues type'],
-    ],
-    ['no allowed value', { a: { type: 'int', allowedValues: [] } }, ['/parameters/a/allowedValues type']],
-    [
-      'an allowed value of another type',
-      { a: { type: 'int', allowedValues: [1, '2', 3.5] } },
-      ['/parameters/a/allowedValues/1 type', '/parameters/a/allowedValues/2 type'],
-    ],
-    [
-      'a default of another type',
-      { a: { type: 'bool', defaultValue: 'yes' } },
-      ['/parameters/a/defaultValue type'],
-    ],
-    [
-      'a default that is not allowed',
-      { a: { type: 'string', allowedValues: ['x'], defaultValue: 'X' } },
-      ['/parameters/a/defaultValue not_allowed'],
-    ],
-    [
-      'a default out of bounds',
-      {
-        a: { type: 'int', minValue: 1, defaultValue: 0 },
-        b: { type: 'string', maxLength: 1, defaultValue: 'xy' },
-      },
-      ['/parameters/a/defaultValue minimum', '/parameters/b/defaultValue max_length'],
-    ],
     [
       'a name with slashes and tildes',
       { 'a/b~c': { type: 'int', defaultValue: '1' } },
       ['/parameters/a~1b~0c/defaultValue type'],
     ],
   ];
-  for (const [what, block, faults] of faulty)
+  for (const [what, block, faults] of faultyBlocks)
     it(`refuse ${what}`, () => {
       expect(faultsOf(block)).to.deep.equal(faults);
+    });
+
+  const infinite = new Float(Number.POSITIVE_INFINITY, '.inf');
+  const beyond = 2n ** 53n;
+  const faultyDefinitions: [what: string, definition: object, ...faults: string[]][] = [
+    ['a missing type', {}, 'type required'],
+    ['an unknown type', { type: 'number' }, 'type unknown_type'],
+    ['a type that JavaScript knows', { type: 'constructor' }, 'type unknown_type'],
+    ['a type that is no text', { type: 1 }, 'type unknown_type'],
+    ['a description that is no text', { type: 'int', description: 1 }, 'description type'],
+    ['a bound that is text', { type: 'int', minValue: '1' }, 'minValue type'],
+    ['a broken bound of an int', { type: 'int', maxValue: 1.5 }, 'maxValue type'],
+    ['an infinite bound', { type: 'float', maxValue: infinite }, 'maxValue type'],
+    ['a range of no value', { type: 'int', minValue: beyond + 1n, maxValue: beyond }, 'minValue empty_range'],
+    ['a length below 0', { type: 'string', minLength: -1 }, 'minLength type'],
+    ['a broken length', { type: 'array', maxLength: 1.5 }, 'maxLength type'],
+    ['a length beyond all', { type: 'array', maxLength: beyond }, 'maxLength type'],
+    ['a range of no length', { type: 'string', minLength: 2, maxLength: 1 }, 'minLength empty_range'],
+    ['a length of a number', { type: 'int', maxLength: 1 }, 'maxLength not_applicable'],
+    ['a length of a mapping', { type: 'object', minLength: 1 }, 'minLength not_applicable'],
+    ['a range of text', { type: 'string', minValue: 1 }, 'minValue not_applicable'],
+    ['allowed values in no list', { type: 'int', allowedValues: 1 }, 'allowedValues type'],
+    ['no allowed value', { type: 'int', allowedValues: [] }, 'allowedValues type'],
+    [
+      'an allowed value of another type',
+      { type: 'int', allowedValues: [1, '2', 3.5] },
+      ...['allowedValues/1 type', 'allowedValues/2 type'],
+    ],
+    ['a default of another type', { type: 'bool', defaultValue: 'yes' }, 'defaultValue type'],
+    [
+      'a default that is not allowed',
+      { type: 'string', allowedValues: ['x'], defaultValue: 'X' },
+      'defaultValue not_allowed',
+    ],
+    ['a default below the least', { type: 'int', minValue: 1, defaultValue: 0 }, 'defaultValue minimum'],
+    [
+      'a default longer than allowed',
+      { type: 'string', maxLength: 1, defaultValue: 'xy' },
+      'defaultValue max_length',
+    ],
+  ];
+  for (const [what, definition, ...faults] of faultyDefinitions)
+    it(`refuse ${what}`, () => {
+      expect(faultsOf({ a: definition })).to.deep.equal(faults.map((fault) => `/parameters/a/${fault}`));
     });
 
   it('are refused with every fault at once, up to a limit', () => {

@@ -1,14 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { FoundGroups, FoundNodes, type NodeFilter } from '../../../../src/api/previews/found.ts';
 import { PieceWriter } from '../../../../src/api/previews/piece-writer.ts';
 import { insertPreview } from '../../../../src/api/previews/queries.ts';
-import type { Database } from '../../../../src/db/database.ts';
-import { openSqlite } from '../../../../src/db/sqlite/open.ts';
 import { newId } from '../../../../src/lib/ids.ts';
 import type { PreviewNode } from '../../../../src/resolve/preview-types.ts';
+import { temporarySqlite } from '../../../support/temporary.ts';
 
 const NODES = 2_350;
 /** Every fifth node is unchanged. The first 1,500 others are in group 1, ten in group 2, and each further one is alone. */
@@ -25,18 +21,15 @@ const asked = nodes.map((node) => ({
 
 describe('what a preview found', () => {
   const id = newId();
-  let folder: string;
-  let database: Database;
+  const database = temporarySqlite('all tests');
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-found-'));
-    database = await openSqlite(folder);
-    await insertPreview(database.write, {
+    await insertPreview(database().write, {
       ...{ id, user_id: newId(), maker: newId(), state: 'Running', created_at: 0, completed_at: null },
       ...{ expires_at: 1, changes: '[]', named: '[]', is_narrowed: 0, nodes: 0, changed: 0, unchanged: 0 },
       ...{ unresolvable: 0, not_visible: 0, group_count: null, error: null },
     });
-    const writer = new PieceWriter(database.write, id);
+    const writer = new PieceWriter(database().write, id);
     const groups = [...new Set(nodes.map(({ groupId }) => groupId))]
       .flatMap((groupId) => groupId ?? [])
       .sort((a, b) => a - b);
@@ -45,14 +38,8 @@ describe('what a preview found', () => {
       const sampleNodes = members.slice(0, 5).map(({ nodeId, fqdn }) => ({ nodeId, fqdn }));
       // Long enough that a piece of the engine becomes several here.
       const newProblems = [{ path: `/${'x'.repeat(2_000)}`, message: '', code: 'type' }];
-      return {
-        shown: JSON.stringify({
-          nodeCount: members.length,
-          sampleNodes,
-          change: members[0]?.change,
-          newProblems,
-        }),
-      };
+      const change = members[0]?.change;
+      return { shown: JSON.stringify({ nodeCount: members.length, sampleNodes, change, newProblems }) };
     });
     for (let from = 0; from < shown.length; from += 200)
       await writer.write({
@@ -63,10 +50,6 @@ describe('what a preview found', () => {
     await writer.write({ kind: 'files', files: '"\u{1F600}'.repeat(200_000) });
     for (let from = 0; from < NODES; from += 1_000)
       await writer.write({ kind: 'nodes', nodes: nodes.slice(from, from + 1_000) });
-  });
-  after(async () => {
-    await database.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const filters: [string, NodeFilter][] = [
@@ -90,7 +73,7 @@ describe('what a preview found', () => {
           (change === undefined || node.change === change) &&
           (groupId === undefined || node.groupId === groupId),
       );
-      const found = new FoundNodes(database.read, id, filter);
+      const found = new FoundNodes(database().read, id, filter);
       for (const [take, skip] of [
         [100, 0],
         [1_000, 700],
@@ -109,7 +92,7 @@ describe('what a preview found', () => {
   }
 
   it('has its groups in the order of their ids, each with what its details are made of', async () => {
-    const groups = new FoundGroups(database.read, id);
+    const groups = new FoundGroups(database().read, id);
     const all = await groups.page({ take: 1_000, skip: 0 });
     expect(all.map((group) => group.id)).to.deep.equal(all.map((_, at) => String(at + 1)));
     expect(await groups.page({ take: 7, skip: 198 })).to.deep.equal(all.slice(198, 205));
