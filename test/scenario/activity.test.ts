@@ -11,7 +11,7 @@ import {
   versionsOf,
 } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
-import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, useHawser } from '../support/hawser.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
@@ -32,14 +32,13 @@ interface Entry {
 }
 
 describe('the activity', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let admin: Client;
   let node: NodeUnderTest;
   /** The id of the node that has been deleted. */
   let goneId: string;
 
   before(async () => {
-    hawser = await startHawser();
     admin = hawser.admin;
     node = await hawser.registerNode('web-01.example.org');
     for (const name of ['web', 'db', 'gone']) {
@@ -77,7 +76,6 @@ describe('the activity', () => {
     );
     await ok(200, admin.put(`${versionsOf('web')}/1.0.0/withdraw`, { reason: 'It breaks.' }));
   });
-  after(() => hawser.close());
 
   const activity = (client: Client, query = '?take=1000'): Promise<Entry[]> =>
     ok(200, client.get(`${PATH}${query}`));

@@ -22,26 +22,14 @@ import {
 } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
 import { describeOnSqlite } from '../support/engine.ts';
-import {
-  git,
-  type Hawser,
-  type NodeUnderTest,
-  publishConfiguration,
-  startHawser,
-} from '../support/hawser.ts';
+import { git, type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
 const CAROL = ['-c', 'user.name=Carol', '-c', 'user.email=carol@example.org'];
 
 describeOnSqlite('at its start the server brings registry and repositories together', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-
-  after(() => hawser.close());
+  const hawser = useHawser();
 
   const folderOf = (name: string) => join(hawser.reposDir, 'configurations', `${name}.git`);
   const loseRow = (name: string) =>
@@ -132,12 +120,11 @@ describeOnSqlite('at its start the server brings registry and repositories toget
 });
 
 describeOnSqlite('one broken repository is the only one that does not answer', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let nodes: Record<string, NodeUnderTest>;
   const NAMES = ['missing', 'damaged', 'sound'];
 
   before(async () => {
-    hawser = await startHawser();
     nodes = {};
     for (const name of NAMES) {
       await publishConfiguration(hawser.admin, name, { '1.0.0': { [MAIN]: `${name}\n` } });
@@ -147,8 +134,6 @@ describeOnSqlite('one broken repository is the only one that does not answer', (
       nodes[name] = node;
     }
   });
-
-  after(() => hawser.close());
 
   const repositoryOf = (name: string) => join(hawser.reposDir, 'configurations', `${name}.git`);
 

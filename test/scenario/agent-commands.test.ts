@@ -8,21 +8,19 @@ import { DAY } from '../../src/lib/clock.ts';
 import { type AgentUnderTest, dscResult, makeAgent } from '../support/agent.ts';
 import { eventually } from '../support/eventually.ts';
 import { startFakeServer } from '../support/fake-server.ts';
-import { createKey, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { createKey, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { describeWith } from '../support/installed.ts';
 import { PROJECT, programArguments } from '../support/program.ts';
 
 const { version: VERSION } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
 
 describe('the commands of hawser-agent', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let agent: AgentUnderTest;
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'resources: []\n' } });
   });
-  after(() => hawser.close());
 
   beforeEach(() => {
     agent = makeAgent({

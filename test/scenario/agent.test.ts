@@ -5,22 +5,20 @@ import { expect } from 'chai';
 import { type AgentUnderTest, dscResult, makeAgent } from '../support/agent.ts';
 import { slowDownLock } from '../support/agent-disk.ts';
 import { eventually } from '../support/eventually.ts';
-import { createKey, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { createKey, publishConfiguration, useHawser } from '../support/hawser.ts';
 
 const MAIN = 'main.dsc.yaml';
 const document = (word: string) => `resources: []\n# ${word}\n`;
 
 describe('hawser-agent', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let agent: AgentUnderTest;
   let key: string;
 
   before(async () => {
-    hawser = await startHawser();
     const files = (word: string) => ({ [MAIN]: document(word), 'parts/one.txt': word });
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': files('first') });
   });
-  after(() => hawser.close());
 
   beforeEach(async () => {
     key = await createKey(hawser.admin, { maxUses: 1 });

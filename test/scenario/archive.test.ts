@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
 import { addVersion, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { useHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
@@ -23,7 +23,7 @@ const archiveOf = (name: string, version: string) =>
   `${versionsOf(name)}/${encodeURIComponent(version)}/archive`;
 
 describe('the archive of a version', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let outside: Outside;
 
   const zipOf = (content: Record<string, string | Buffer>) =>
@@ -39,12 +39,10 @@ describe('the archive of a version', () => {
   const treeOf = (ref: string) => outside.git('rev-parse', `${ref}^{tree}`);
 
   before(async () => {
-    hawser = await startHawser();
     outside = new Outside(hawser, 'web');
     await ok(201, create(hawser.admin, 'web', { version: '1.0.0+b.7' }, { archive: zipOf(CONTENT) }));
     await saveParameters(hawser, { configuration: 'web', content: 'parameters: {port: 81}' });
   });
-  after(() => hawser.close());
 
   it('holds the files as they were uploaded, of a draft and of the published version', async () => {
     const draft = await get('1.0.0+b.7');

@@ -1,18 +1,17 @@
 import { expect } from 'chai';
 import { newId } from '../../src/lib/ids.ts';
 import type { Client, Reply } from '../support/client.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 
 const FILES = { 'main.dsc.yaml': 'content' };
 const pathOf = (nodeId: string) => `/api/v1/nodes/${nodeId}/configuration`;
 
 describe('an operator assigns a configuration to a node', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let node: NodeUnderTest;
 
   before(async () => {
-    hawser = await startHawser();
     node = await hawser.registerNode('web-01.example.org');
     await publishConfiguration(hawser.admin, 'web', {
       '1.0.0': FILES,
@@ -26,8 +25,6 @@ describe('an operator assigns a configuration to a node', () => {
     const draft = { fields: { name: 'unpublished' }, files: FILES };
     expect((await hawser.admin.upload('/api/v1/configurations', draft)).status).to.equal(201);
   });
-
-  after(() => hawser.close());
 
   const assign = (body: unknown, client: Client = hawser.admin): Promise<Reply> =>
     client.put(pathOf(node.nodeId), body);
@@ -181,11 +178,10 @@ describe('an operator assigns a configuration to a node', () => {
 });
 
 describe('which version an assignment gives', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let node: NodeUnderTest;
 
   before(async () => {
-    hawser = await startHawser();
     node = await hawser.registerNode('web-01.example.org');
     await publishConfiguration(hawser.admin, 'app', {
       '1.9.0': FILES,
@@ -200,8 +196,6 @@ describe('which version an assignment gives', () => {
     const draft = { fields: { version: '9.0.0' }, files: FILES };
     expect((await hawser.admin.upload('/api/v1/configurations/app/versions', draft)).status).to.equal(201);
   });
-
-  after(() => hawser.close());
 
   for (const [majorVersion, prereleaseChannel, expected] of [
     [null, null, '2.0.0'],

@@ -20,7 +20,7 @@ import {
 } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
 import { itOnSqlite } from '../support/engine.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { useHawser } from '../support/hawser.ts';
 import { grant, makeUser, type Person } from '../support/people.ts';
 import { ok } from '../support/replies.ts';
 
@@ -32,17 +32,14 @@ const SERVER = '/api/v1/settings/validation';
 const FORM = { form: { files: { [MAIN]: 'resources: [] # other\n' } } };
 
 describe('the audit trail of changes', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let ada: Person;
   let bob: Person;
 
   before(async () => {
-    hawser = await startHawser();
     ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
     bob = await makeUser(hawser, { username: 'bob', roles: ['Viewer'] });
   });
-
-  after(() => hawser.close());
 
   /** Makes a configuration of ada's and gives its id. */
   const made = async (name: string): Promise<string> => (await ok(201, create(ada.client, name))).id;

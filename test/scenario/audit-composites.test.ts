@@ -14,17 +14,16 @@ import {
 import { create, MAIN } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
 import { itOnSqlite } from '../support/engine.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { publishConfiguration, useHawser } from '../support/hawser.ts';
 import { grant, makeUser, type Person } from '../support/people.ts';
 import { ok } from '../support/replies.ts';
 
 describe('the audit trail of composites', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let ada: Person;
   let bob: Person;
 
   before(async () => {
-    hawser = await startHawser();
     ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
     bob = await makeUser(hawser, { username: 'bob', roles: ['Viewer'] });
     for (const name of ['a', 'b']) {
@@ -33,8 +32,6 @@ describe('the audit trail of composites', () => {
     }
     await ok(201, create(ada.client, 'unpublished'));
   });
-
-  after(() => hawser.close());
 
   /** Makes a composite of ada's with an empty draft 1.0.0 and gives its id. */
   const made = async (name: string): Promise<string> => {

@@ -4,14 +4,7 @@ import { auditEntries, auditedDuring, type Entry } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { withDatabase } from '../support/database.ts';
-import {
-  ADMIN_PASSWORD,
-  createKey,
-  type Hawser,
-  publishConfiguration,
-  signIn,
-  startHawser,
-} from '../support/hawser.ts';
+import { ADMIN_PASSWORD, createKey, publishConfiguration, signIn, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 
 const REGISTER = '/api/v1/nodes/register';
@@ -28,18 +21,16 @@ const named = (client: Client): { client: Client; requestId: string } => {
 };
 
 describe('the audit trail of sign-in', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let anna: Client;
   let annaId: string;
   const login = (client: Client, username: string, password: string): Promise<Reply> =>
     client.post('/api/v1/auth/login', { username, password });
 
   before(async () => {
-    hawser = await startHawser();
     anna = await makeUser(hawser, { username: 'anna', permissions: ['nodes.read'] });
     annaId = (await anna.get('/api/v1/auth/me')).json.userId;
   });
-  after(() => hawser.close());
   // Each test has the attempts of a fresh minute.
   beforeEach(() => hawser.clock.advance(MINUTE + SECOND));
 
@@ -171,11 +162,7 @@ describe('the audit trail of sign-in', () => {
 });
 
 describe('the audit trail of registration keys', () => {
-  let hawser: Hawser;
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
+  const hawser = useHawser();
 
   it('tells of a key made, described anew and revoked, by which token, and never the key', async () => {
     const wish = { description: 'rack 7', maxUses: 3, allowReregistration: true };
@@ -223,12 +210,10 @@ describe('the audit trail of registration keys', () => {
 });
 
 describe('the audit trail of nodes', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'one' } });
   });
-  after(() => hawser.close());
 
   const anonymous = { actorType: 'Anonymous', actorId: null, actorName: null, ipAddress: '127.0.0.1' };
   const register = (client: Client, registrationKey: string, fqdn: string, settings = {}): Promise<Reply> =>

@@ -3,7 +3,7 @@ import { DAY, HOUR, MINUTE } from '../../src/lib/clock.ts';
 import { auditEntries, type Entry } from '../support/audit.ts';
 import { withDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
-import { createKey, createToken, type Hawser, startHawser } from '../support/hawser.ts';
+import { createKey, createToken, type Hawser, startHawser, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 
 const AUDIT = '/api/v1/audit';
@@ -13,14 +13,13 @@ const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const actionsOf = (entries: Entry[]) => entries.map(({ action }) => action);
 
 describe('the audit trail', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let adminId: string;
   let keyId: string;
   /** Between the first key and its end, and after all. */
   let [middle, end] = ['', ''];
 
   before(async () => {
-    hawser = await startHawser();
     adminId = (await hawser.admin.get('/api/v1/auth/me')).json.userId;
     keyId = (await hawser.admin.post(KEYS, { description: 'rack 7' })).json.id;
     hawser.clock.advance(MINUTE);
@@ -32,7 +31,6 @@ describe('the audit trail', () => {
     hawser.clock.advance(MINUTE);
     end = new Date(hawser.clock.now()).toISOString();
   });
-  after(() => hawser.close());
 
   it('lists entries with every member, newest first', async () => {
     const entries = await auditEntries(hawser);

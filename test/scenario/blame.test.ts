@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { addVersion, CONFIGURATIONS, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { useHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
@@ -54,7 +54,7 @@ function blameByGit(
 }
 
 describe('blame', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let alice: Person;
   let outside: Outside;
 
@@ -66,7 +66,6 @@ describe('blame', () => {
   };
 
   before(async () => {
-    hawser = await startHawser();
     outside = new Outside(hawser, 'web');
     const special = { '[a] é.txt': text(3), '-x': text(2), 'crlf.txt': 'a\r\nb\r\nc', empty: '' };
     const binary = { 'tool.exe': Buffer.from([1, 0, 2]) };
@@ -93,8 +92,6 @@ describe('blame', () => {
     const draft = of({ 'moved/b.txt': `first\n${text(44, { 20: 'twenty' })}last without LF` });
     await ok(201, addVersion(hawser.admin, 'web', { version: '2.1.0' }, draft));
   });
-
-  after(() => hawser.close());
 
   it('says of each line what git blame says, with the lowest version that contains it', async () => {
     expect((await expectAsGit('1.0.0', 'a.txt')).length).to.equal(1);
@@ -230,12 +227,7 @@ describe('blame', () => {
 });
 
 describe('blame without a git binary', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser({ PATH: '/nonexistent' });
-  });
-  after(() => hawser.close());
+  const hawser = useHawser({ PATH: '/nonexistent' });
 
   it('answers 501 where nothing else can tell', async () => {
     const files = { [MAIN]: 'resources: []\n', empty: '', 'tool.exe': Buffer.from([0]) };

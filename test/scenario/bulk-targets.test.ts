@@ -4,7 +4,7 @@ import { newId } from '../../src/lib/ids.ts';
 import { entriesDuring } from '../support/audit-table.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
@@ -12,13 +12,12 @@ import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts
 const BULK = '/api/v1/nodes/bulk';
 
 describe('the nodes of a bulk deed', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let nodes: NodeUnderTest[];
   let ids: string[];
   let north: string;
 
   before(async () => {
-    hawser = await startHawser();
     nodes = [];
     for (const name of ['web-01', 'web-02', 'db-01'])
       nodes.push(await hawser.registerNode(`${name}.example.org`));
@@ -33,7 +32,6 @@ describe('the nodes of a bulk deed', () => {
     );
     await ok(204, hawser.admin.put(`/api/v1/nodes/${ids[1]}/configuration`, { configurationName: 'web' }));
   });
-  after(() => hawser.close());
 
   const bulk = (body: unknown, client: Client = hawser.admin): Promise<Reply> => client.post(BULK, body);
   let minutes = 0;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { assign, configurationPath } from '../support/parameter-files.ts';
 import { unzip, unzipTexts } from '../support/unzip.ts';
 
@@ -18,19 +18,16 @@ const FILES: Record<string, string | Buffer> = {
 };
 
 describe('a node downloads its bundle', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let node: NodeUnderTest;
   let path: string;
 
   before(async () => {
-    hawser = await startHawser();
     node = await hawser.registerNode('web-01.example.org');
     path = `/api/v1/nodes/${node.nodeId}/configuration`;
     await publishConfiguration(hawser.admin, 'web', { '1.0.0+build.7': FILES });
     expect((await hawser.admin.put(path, { configurationName: 'web' })).status).to.equal(204);
   });
-
-  after(() => hawser.close());
 
   const bundle = (headers: Record<string, string> = {}): Promise<Reply> =>
     node.client.get(`${path}/bundle`, headers);

@@ -2,17 +2,13 @@ import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { startHawser, useHawser } from '../support/hawser.ts';
 import { expectProblem } from '../support/replies.ts';
 
 const PATH = '/api/v1/ca.pem';
 
 describe('the certificate of the built-in authority', () => {
-  let hawser: Hawser;
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
+  const hawser = useHawser();
 
   it('is there for anyone, and is the one behind what the authority issues', async () => {
     const reply = await hawser.client().get(PATH);

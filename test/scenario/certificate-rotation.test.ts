@@ -3,20 +3,15 @@ import { expect } from 'chai';
 import { DAY, HOUR, MINUTE } from '../../src/lib/clock.ts';
 import { auditEntries } from '../support/audit.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { createKey, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { createKey, type NodeUnderTest, useHawser } from '../support/hawser.ts';
 import { expectProblem } from '../support/replies.ts';
 import { announce, call, rotate, withCertificate, withNewCertificate } from '../support/rotation.ts';
 
 describe('a node rotates its certificate', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let old: NodeUnderTest;
   let next: NodeUnderTest;
   let nodes = 0;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
 
   beforeEach(async () => {
     nodes += 1;

@@ -9,7 +9,7 @@ import { DAY, MINUTE } from '../../src/lib/clock.ts';
 import { auditedDuring } from '../support/audit.ts';
 import type { Identity } from '../support/client.ts';
 import { type ClientCertificate, makeClientCertificate } from '../support/client-certificates.ts';
-import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
+import { createKey, type Hawser, startHawser, useHawser } from '../support/hawser.ts';
 import { announce } from '../support/rotation.ts';
 import { describeWithOpenssl } from '../support/with-openssl.ts';
 import { OpensslAuthority, Workspace } from '../unit/tls/openssl.ts';
@@ -73,18 +73,16 @@ async function register(hawser: Hawser, fqdn: string, more: Omit<Sent, 'path'>):
 const configOf = (nodeId: string) => `/api/v1/nodes/${nodeId}/lcm-config`;
 
 describe('a client certificate in a header, by plain HTTP', () => {
-  let hawser: Hawser;
+  const hawser = useHawser({ HAWSER_TLS: 'off', HAWSER_TRUSTED_PROXIES: PROXY });
   let own: ClientCertificate;
   let nodeId: string;
 
   before(async () => {
-    hawser = await startHawser({ HAWSER_TLS: 'off', HAWSER_TRUSTED_PROXIES: PROXY });
     own = await makeClientCertificate({ commonName: 'web-01' });
     const { status, json } = await register(hawser, 'web-01.example.org', { headers: clientCert(own) });
     expect(status, JSON.stringify(json)).to.equal(200);
     nodeId = json.nodeId;
   });
-  after(() => hawser.close());
 
   const poll = async (headers: string[], from = PROXY) =>
     (await send(hawser, { path: configOf(nodeId), headers, from })).status;
@@ -207,11 +205,7 @@ describe('a client certificate in a header, by plain HTTP', () => {
 });
 
 describe('a client certificate in a header, by TLS from the proxy', () => {
-  let hawser: Hawser;
-  before(async () => {
-    hawser = await startHawser({ HAWSER_TRUSTED_PROXIES: PROXY });
-  });
-  after(() => hawser.close());
+  const hawser = useHawser({ HAWSER_TRUSTED_PROXIES: PROXY });
 
   it("counts from the proxy, whose own certificate is nobody's; others are known by theirs", async () => {
     const [proxied, direct] = [

@@ -1,24 +1,22 @@
 import { expect } from 'chai';
 import type { Client } from '../support/client.ts';
 import { addChild, addCompositeDraft, compositeOf, publishWithChildren } from '../support/composites.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { publishConfiguration, useHawser } from '../support/hawser.ts';
 import { configurationId, saveParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { DEFAULT_ID, SCOPE_TYPES } from '../support/scopes.ts';
 
 describe('comparing two versions', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let admin: Client;
 
   before(async () => {
-    hawser = await startHawser();
     ({ admin } = hawser);
     const files = { 'main.dsc.yaml': 'resources: []\n' };
     for (const name of ['api', 'db', 'web', 'zoo'])
       await publishConfiguration(admin, name, { '1.0.0': files });
   });
-  after(() => hawser.close());
 
   describe('of a composite', () => {
     const compare = (query: string) => admin.get(`${compositeOf('farm')}/compare?${query}`);

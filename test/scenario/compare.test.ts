@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { sha256Hex } from '../../src/lib/hash.ts';
 import type { Client } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, create, fileOf, MAIN, publish } from '../support/configurations.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { useHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
@@ -36,11 +36,10 @@ const AFTER = {
 };
 
 describe('comparing two versions of a configuration', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let admin: Client;
 
   before(async () => {
-    hawser = await startHawser();
     ({ admin } = hawser);
     await ok(201, create(admin, 'web', {}, { files: BEFORE }));
     await ok(200, publish(admin, 'web', '1.0.0'));
@@ -49,7 +48,6 @@ describe('comparing two versions of a configuration', () => {
     });
     await ok(201, addVersion(admin, 'web', { version: '1.1.0' }, { archive: makeZip(entries) }));
   });
-  after(() => hawser.close());
 
   it('tells which files were added, removed, modified and renamed, with their facts', async () => {
     const { from, to, files, totals } = await ok(200, admin.get(compareOf('web', 'from=1.0.0&to=1.1.0')));

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
 import { CONFIGURATIONS, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { useHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { filesOf, publishBlocks, tryPublish, uploadSchema } from '../support/parameter-schemas.ts';
@@ -106,13 +106,7 @@ const goes = { type: 'bool', defaultValue: true };
 const blockOf = (it: object | null, more: object = {}) => ({ ...(it === null ? {} : { it }), ...more });
 
 describe('a version is published', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-
-  after(() => hawser.close());
+  const hawser = useHawser();
 
   const refused = async (reply: Promise<Reply> | Reply, what = '') =>
     (await expectProblem(reply, 409, 'incompatible_parameters', what)).json.compatibilityReport;

@@ -12,7 +12,7 @@ import {
   publishWithChildren,
 } from '../support/composites.ts';
 import { addVersion, CONFIGURATIONS, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { publishConfiguration, useHawser } from '../support/hawser.ts';
 import { grant, makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
@@ -25,12 +25,11 @@ interface Item {
 }
 
 describe('the children of a composite', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let ada: Person;
   let draft = 0;
 
   before(async () => {
-    hawser = await startHawser();
     ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
     for (const name of ['a', 'b', 'c', 'zz']) {
       await publishConfiguration(hawser.admin, name, { '1.0.0': { [MAIN]: `${name}\n` } });
@@ -39,8 +38,6 @@ describe('the children of a composite', () => {
     await ok(201, create(hawser.admin, 'unpublished'));
     await ok(201, createComposite(hawser.admin, 'site'));
   });
-
-  after(() => hawser.close());
 
   /** A new empty draft of `site`. */
   const newDraft = async () => {

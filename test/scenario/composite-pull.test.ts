@@ -9,7 +9,7 @@ import {
   publishWithChildren,
 } from '../support/composites.ts';
 import { addVersion, create, MAIN, publish } from '../support/configurations.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { unzip, unzipTexts } from '../support/unzip.ts';
@@ -17,11 +17,10 @@ import { unzip, unzipTexts } from '../support/unzip.ts';
 const SCHEMA = 'https://aka.ms/dsc/schemas/v3/bundled/config/document.json';
 
 describe('a node pulls a composite', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let nodes: Record<string, NodeUnderTest>;
 
   before(async () => {
-    hawser = await startHawser();
     nodes = {};
     await publishConfiguration(hawser.admin, 'web', {
       '1.0.0': { [MAIN]: 'web one\n', 'modules/iis.yaml': 'iis' },
@@ -29,8 +28,6 @@ describe('a node pulls a composite', () => {
     await publishConfiguration(hawser.admin, 'base', { '1.0.0': { [MAIN]: 'base one\n' } });
     await publishConfiguration(hawser.admin, 'other', { '1.0.0': { [MAIN]: 'other one\n' } });
   });
-
-  after(() => hawser.close());
 
   const nodeNamed = async (name: string): Promise<NodeUnderTest> => {
     const node = nodes[name] ?? (await hawser.registerNode(`${name}.example.org`));

@@ -18,7 +18,7 @@ import {
 import { CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
 import { describeOnSqlite, itOnSqlite } from '../support/engine.ts';
-import { git, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { git, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
@@ -30,13 +30,7 @@ interface Named {
 }
 
 describe('an author creates a composite configuration', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-
-  after(() => hawser.close());
+  const hawser = useHawser();
 
   const count = async () => Number((await hawser.admin.get(COMPOSITES)).headers['x-total-count']);
 
@@ -194,15 +188,12 @@ describe('an author creates a composite configuration', () => {
 });
 
 describe('an author adds and publishes versions of a composite', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
     await ok(201, createComposite(hawser.admin, 'site'));
   });
-
-  after(() => hawser.close());
 
   const commitOf = (name: string, ref: string) =>
     hawser.git(`composites/${name}.git`, 'rev-parse', `${ref}^{commit}`).trim();
@@ -419,14 +410,11 @@ describe('an author adds and publishes versions of a composite', () => {
 });
 
 describe('an author deletes a composite', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
   });
-
-  after(() => hawser.close());
 
   const grantsOn = (id: string) =>
     withDatabase(hawser, ({ read }) =>
@@ -510,14 +498,11 @@ describe('an author deletes a composite', () => {
 });
 
 describeOnSqlite('at its start the server brings composites and their repositories together', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
   });
-
-  after(() => hawser.close());
 
   const folderOf = (name: string) => join(hawser.reposDir, 'composites', `${name}.git`);
 

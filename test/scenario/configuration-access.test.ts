@@ -9,23 +9,20 @@ import {
   publish,
   versionsOf,
 } from '../support/configurations.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { useHawser } from '../support/hawser.ts';
 import { grant, grantThroughGroup, makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
 describe('who sees and changes a configuration', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let ada: Person;
   let bob: Person;
 
   before(async () => {
-    hawser = await startHawser();
     ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
     bob = await makeUser(hawser, { username: 'bob', roles: ['Viewer'] });
     await ok(201, create(ada.client, 'adas'));
   });
-
-  after(() => hawser.close());
 
   const namesSeenBy = async (client: Client, query = '') =>
     (await ok(200, client.get(CONFIGURATIONS + query))).map((entry: { name: string }) => entry.name);

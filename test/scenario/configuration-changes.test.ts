@@ -10,7 +10,7 @@ import {
   publish,
   versionsOf,
 } from '../support/configurations.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { publishConfiguration, useHawser } from '../support/hawser.ts';
 import { grant, makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
@@ -28,13 +28,7 @@ async function etagOf(client: Client, path: string): Promise<string> {
 }
 
 describe('somebody changes a configuration', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-
-  after(() => hawser.close());
+  const hawser = useHawser();
 
   it('by any subset of description and flag, and gets it whole', async () => {
     const made = await ok(201, create(hawser.admin, 'subset', { description: 'first' }));
@@ -156,13 +150,7 @@ describe('somebody changes a configuration', () => {
 });
 
 describe('somebody deletes a configuration', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-
-  after(() => hawser.close());
+  const hawser = useHawser();
 
   const remove = (name: string, client = hawser.admin) => client.delete(of(name));
 
@@ -340,16 +328,13 @@ describe('somebody deletes a configuration', () => {
 });
 
 describe('somebody deletes a version', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let person: Person;
 
   before(async () => {
-    hawser = await startHawser();
     person = await makeUser(hawser, { username: 'author', roles: ['Viewer'] });
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'one' } });
   });
-
-  after(() => hawser.close());
 
   const versionOf = (version: string) => `${versionsOf('web')}/${version}`;
   const refs = () => hawser.git('configurations/web.git', 'for-each-ref', '--format=%(refname)').trim();

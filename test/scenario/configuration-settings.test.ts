@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Client, Reply } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, create } from '../support/configurations.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { type Hawser, useHawser } from '../support/hawser.ts';
 import { grant, makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
@@ -55,14 +55,11 @@ async function expectLevels(hawser: Hawser, name: string, path: string, change: 
 }
 
 describe('a configuration has settings of its own', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
 
   before(async () => {
-    hawser = await startHawser();
     for (const name of ['web', 'levels', 'match', 'forbidden']) await ok(201, create(hawser.admin, name));
   });
-
-  after(() => hawser.close());
 
   const get = (name = 'web') => ok(200, hawser.admin.get(settingsOf(name)));
   const put = (json: unknown, name = 'web') => hawser.admin.put(settingsOf(name), json);
@@ -180,14 +177,11 @@ describe('a configuration has settings of its own', () => {
 });
 
 describe('a configuration has a retention of its own', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
 
   before(async () => {
-    hawser = await startHawser();
     for (const name of ['web', 'levels', 'match']) await ok(201, create(hawser.admin, name));
   });
-
-  after(() => hawser.close());
 
   const get = (name = 'web') => ok(200, hawser.admin.get(retentionOf(name)));
   const put = (json: unknown) => hawser.admin.put(retentionOf('web'), json);
@@ -272,13 +266,7 @@ describe('a configuration has a retention of its own', () => {
 });
 
 describe('the server has settings of validation', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-
-  after(() => hawser.close());
+  const hawser = useHawser();
 
   it('with defaults, changed by any subset, for good', async () => {
     expect(await ok(200, hawser.admin.get(SERVER))).to.deep.equal(DEFAULTS);

@@ -9,20 +9,14 @@ import {
   post,
   versionsOf,
 } from '../support/configurations.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { useHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { makeZip } from '../support/zip.ts';
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('an author creates a configuration', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-
-  after(() => hawser.close());
+  const hawser = useHawser();
 
   const count = async () => Number((await hawser.admin.get(CONFIGURATIONS)).headers['x-total-count']);
 

@@ -1,19 +1,17 @@
 import { expect } from 'chai';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { useHawser } from '../support/hawser.ts';
 
 const KEYS = '/api/v1/admin/registration-keys';
 
 describe('a request that a browser sends from another site', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let host: string;
   const post = (headers: Record<string, string>) =>
     hawser.client().call('POST', KEYS, { json: {}, headers: { Cookie: hawser.session, ...headers } });
 
   before(async () => {
-    hawser = await startHawser();
     host = `localhost:${hawser.server.port}`;
   });
-  after(() => hawser.close());
 
   it('is refused when Sec-Fetch-Site says so, whatever Origin says', async () => {
     for (const site of ['cross-site', 'same-site', '', 'same-origin, cross-site']) {

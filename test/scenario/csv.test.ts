@@ -5,7 +5,7 @@ import { cellsOf, parseCsv } from '../support/csv.ts';
 import { withDatabase } from '../support/database.ts';
 import { testedService, testOutput } from '../support/dsc-results.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, useHawser } from '../support/hawser.ts';
 import { lastCallWritten } from '../support/last-call.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
@@ -17,11 +17,10 @@ const REPORTS = '/api/v1/reports';
 const AUDIT = '/api/v1/audit';
 
 describe('a list as CSV', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let nodes: NodeUnderTest[];
 
   before(async () => {
-    hawser = await startHawser();
     nodes = [];
     for (const name of ['web-02', 'web-01', 'db-01'])
       nodes.push(await hawser.registerNode(`${name}.example.org`));
@@ -37,7 +36,6 @@ describe('a list as CSV', () => {
     // Else the list might change before it is read as CSV.
     for (const [nodeId, at] of calls) await lastCallWritten(hawser.admin, nodeId, at);
   });
-  after(() => hawser.close());
 
   const node0 = () => nodes[0] as NodeUnderTest;
 

@@ -20,7 +20,7 @@ import {
 } from '../support/configurations.ts';
 import { describeOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
@@ -32,15 +32,12 @@ interface Listed {
 }
 
 describeOnSqlite('a repository that is damaged costs nobody else anything', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   const nodes = new Map<string, NodeUnderTest>();
 
   before(async () => {
-    hawser = await startHawser();
     await make('sound');
   });
-
-  after(() => hawser.close());
 
   async function make(name: string): Promise<void> {
     await publishConfiguration(hawser.admin, name, {

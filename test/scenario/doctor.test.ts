@@ -22,7 +22,7 @@ import { addChild, addCompositeDraft, createComposite, publishComposite } from '
 import { MAIN } from '../support/configurations.ts';
 import { changeRows, copySite } from '../support/database.ts';
 import { databaseSettings, describeOnSqlite, ENGINE, itOnSqlite, placeOf } from '../support/engine.ts';
-import { git, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { git, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
 import { runHawser, spawnHawser } from '../support/spawned.ts';
@@ -31,12 +31,11 @@ const NOWHERE = '1'.repeat(40);
 const WEB = 'configurations/web';
 
 describe('the doctor', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   /** A copy of the world after the server has ended, which each test may damage. */
   let folder: string;
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', {
       '1.0.0': { [MAIN]: 'one\n', 'etc/motd': 'hello\n' },
       '1.1.0': { [MAIN]: 'two\n' },
@@ -48,7 +47,6 @@ describe('the doctor', () => {
     await ok(200, publishComposite(hawser.admin, 'all', '1.0.0'));
     await hawser.registerNode('web-01.example.org');
   });
-  after(() => hawser.close());
 
   describe('beside a running server', () => {
     it('finds nothing while versions are made, and says so as one JSON document', async () => {

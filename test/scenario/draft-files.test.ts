@@ -4,7 +4,7 @@ import { addVersion, create, fileOf, MAIN, publish, versionsOf } from '../suppor
 import { refsOf, remove, save, versionOf } from '../support/draft-files.ts';
 import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { publishConfiguration, useHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { grant, makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
@@ -14,15 +14,12 @@ import { makeZip, unixMode } from '../support/zip.ts';
 const FILES = { [MAIN]: 'resources: []\n', 'lib/a.txt': 'a\n', 'lib/deep/b.txt': 'b\n' };
 
 describe('an author edits one file of a draft', () => {
-  let hawser: Hawser;
+  const hawser = useHawser({ HAWSER_UPLOAD_LIMIT: '20000', HAWSER_UPLOAD_FILES: '6' });
   let ada: Person;
 
   before(async () => {
-    hawser = await startHawser({ HAWSER_UPLOAD_LIMIT: '20000', HAWSER_UPLOAD_FILES: '6' });
     ada = await makeUser(hawser, { username: 'ada', roles: ['Viewer'] });
   });
-
-  after(() => hawser.close());
 
   const git = (name: string, ...args: string[]) => hawser.git(`configurations/${name}.git`, ...args).trim();
   const details = (name: string, version = '1.0.0') => ok(200, hawser.admin.get(versionOf(name, version)));

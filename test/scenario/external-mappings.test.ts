@@ -3,7 +3,7 @@ import { ADMINISTRATOR_ROLE_ID } from '../../src/domain/permissions.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { auditedDuring } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
@@ -15,7 +15,7 @@ const MEMBERS = [
 ];
 
 describe('external mappings', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let groupId: string;
   const map = (externalGroupId: unknown, more: Record<string, unknown> = {}) =>
     hawser.admin.post(MAPPINGS, { provider: 'entra', externalGroupId, groupId, ...more });
@@ -24,10 +24,8 @@ describe('external mappings', () => {
   const listed = async (query = '') => ok(200, hawser.admin.get(`${MAPPINGS}${query}`));
 
   before(async () => {
-    hawser = await startHawser();
     groupId = (await ok(201, hawser.admin.post(GROUPS, { name: 'Crew' }))).id;
   });
-  after(() => hawser.close());
 
   it('are not hidden by the groups, which have their address beside them', async () => {
     for (const slash of ['', '/']) {

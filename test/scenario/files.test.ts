@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
 import { create, fileOf, MAIN, publish, versionsOf } from '../support/configurations.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { useHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
 const BINARY = Buffer.concat([Buffer.from([0, 255, 13, 10, 26, 0]), randomBytes(300_000)]);
@@ -36,15 +36,12 @@ const FILES: [path: string, content: string | Buffer, type: string][] = [
 const encodePath = (path: string) => path.split('/').map(encodeURIComponent).join('/');
 
 describe('a file of a version comes back', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
 
   before(async () => {
-    hawser = await startHawser();
     const files = Object.fromEntries(FILES.map(([path, content]) => [path, content]));
     await ok(201, create(hawser.admin, 'files', {}, { files }));
   });
-
-  after(() => hawser.close());
 
   const get = (path: string, headers: Record<string, string> = {}): Promise<Reply> =>
     hawser.admin.get(fileOf('files', '1.0.0', path), headers);

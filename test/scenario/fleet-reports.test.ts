@@ -4,7 +4,7 @@ import { newId } from '../../src/lib/ids.ts';
 import type { Client } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
 import { testedService, testOutput } from '../support/dsc-results.ts';
-import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
@@ -22,14 +22,12 @@ interface StoredReport {
 }
 
 describe('the reports of the fleet over time', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let node: NodeUnderTest;
 
   before(async () => {
-    hawser = await startHawser();
     node = await hawser.registerNode('web-01.example.org');
   });
-  after(() => hawser.close());
 
   async function addReports(reports: readonly StoredReport[]): Promise<void> {
     await withDatabase(hawser, ({ write }) =>

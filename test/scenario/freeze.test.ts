@@ -13,6 +13,7 @@ import {
   type NodeUnderTest,
   publishConfiguration,
   startHawser,
+  useHawser,
 } from '../support/hawser.ts';
 import { assign, poll } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
@@ -28,12 +29,11 @@ const NOT_FROZEN = { isFrozen: false, reason: null, until: null, frozenBy: null,
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
 describe('a freeze', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let node: NodeUnderTest;
   let rings: Rings;
 
   before(async () => {
-    hawser = await startHawser();
     rings = await prepareRings(hawser);
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
     for (const version of ['1.1.0', '1.2.0', '1.3.0'])
@@ -42,7 +42,6 @@ describe('a freeze', () => {
     node = await hawser.registerNode('frozen.example.org');
     await assign(hawser, node, 'web');
   });
-  after(() => hawser.close());
   afterEach(() => ok(204, hawser.admin.delete(FREEZE)));
 
   const inHours = (hours: number) => new Date(hawser.clock.now() + hours * HOUR).toISOString();

@@ -13,7 +13,7 @@ import {
   versionsOf,
 } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';
-import { git, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { git, type NodeUnderTest, useHawser } from '../support/hawser.ts';
 import { grant, makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
@@ -22,11 +22,10 @@ const CAROL = ['-c', 'user.name=Carol', '-c', 'user.email=carol@example.org'];
 
 /** An author who works with stock git on the server's own repositories. */
 describe('stock git agrees', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let node: NodeUnderTest;
 
   before(async () => {
-    hawser = await startHawser();
     const ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
     const one = { files: { [MAIN]: 'line 1\nline 2\n', 'modules/iis.yaml': 'iis\n' } };
     await ok(201, create(ada.client, 'web', { description: 'The web servers' }, one));
@@ -41,8 +40,6 @@ describe('stock git agrees', () => {
     const path = `/api/v1/nodes/${node.nodeId}/configuration`;
     await ok(204, hawser.admin.put(path, { configurationName: 'web' }));
   });
-
-  after(() => hawser.close());
 
   const web = (...args: string[]) => hawser.git(WEB, ...args).trim();
   const versions = async (): Promise<string[]> =>

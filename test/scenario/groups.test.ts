@@ -6,7 +6,7 @@ import { auditedDuring } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { CONFIGURATIONS, create as createConfiguration } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { type Hawser, startHawser, useHawser } from '../support/hawser.ts';
 import { grantThroughGroup, makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
@@ -26,7 +26,7 @@ const namesIn = (users: { username: string }[]) => users.map(({ username }) => u
 const refusedBeyond = [403, 'beyond_own_permissions'] as const;
 
 describe('groups', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let ann: Person;
   let ben: Person;
 
@@ -40,11 +40,9 @@ describe('groups', () => {
     client.put(rolesOf(id), { roleIds });
 
   before(async () => {
-    hawser = await startHawser();
     ann = await makeUser(hawser, { username: 'ann' });
     ben = await makeUser(hawser, { username: 'ben' });
   });
-  after(() => hawser.close());
 
   it('are the two built-in ones at first, each with its role', async () => {
     const reply = await hawser.admin.get(GROUPS);

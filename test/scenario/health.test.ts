@@ -3,16 +3,12 @@ import { expect } from 'chai';
 import { DAY } from '../../src/lib/clock.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { itOnSqlite } from '../support/engine.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { useHawser } from '../support/hawser.ts';
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('health', () => {
-  let hawser: Hawser;
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
+  const hawser = useHawser();
 
   it('tells that the process answers and that it can do its work', async () => {
     for (const slash of ['', '/']) {

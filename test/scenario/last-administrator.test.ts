@@ -3,7 +3,7 @@ import { ADMINISTRATOR_ROLE_ID, BUILT_IN_GROUPS, PERMISSION_NAMES } from '../../
 import { MINUTE } from '../../src/lib/clock.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { useHawser } from '../support/hawser.ts';
 import { makeUser, type Person } from '../support/people.ts';
 import { Wire } from '../support/wire.ts';
 
@@ -21,15 +21,13 @@ const WAYS = {
 type Way = (client: Client, person: Person) => Promise<Reply>;
 
 describe('the last administrator', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   /** May do everything, but by another role. */
   let keeper: Client;
 
   before(async () => {
-    hawser = await startHawser();
     keeper = await makeUser(hawser, { username: 'keeper', permissions: PERMISSION_NAMES });
   });
-  after(() => hawser.close());
   // Sign-ins from one address are counted by the minute.
   beforeEach(() => hawser.clock.advance(MINUTE));
 

@@ -2,14 +2,7 @@ import { expect } from 'chai';
 import { encodeForm } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { getOutput } from '../support/dsc-results.ts';
-import {
-  createKey,
-  createToken,
-  type Hawser,
-  publishConfiguration,
-  signIn,
-  startHawser,
-} from '../support/hawser.ts';
+import { createKey, createToken, publishConfiguration, signIn, useHawser } from '../support/hawser.ts';
 import { openRequest } from '../support/open-request.ts';
 import { grant, makeUser, type Person } from '../support/people.ts';
 
@@ -20,13 +13,11 @@ const HOUR = 3_600_000;
 
 /** Each caller sends the head of a call, loses a right, and only then sends the body. */
 describe('a body that comes after its sender has lost the right to what it asks for', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let people = 0;
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
   });
-  after(() => hawser.close());
 
   const person = (...roles: string[]) => {
     people += 1;

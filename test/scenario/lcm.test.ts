@@ -4,7 +4,7 @@ import { newId } from '../../src/lib/ids.ts';
 import { auditedDuring } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem } from '../support/replies.ts';
 
@@ -13,16 +13,14 @@ const NOTHING = { configurationMode: null, configurationModeInterval: null, repo
 const ROTATION = { certificateRotationInterval: '60.00:00:00' };
 
 describe("a node's LCM", () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let node: NodeUnderTest;
   let other: NodeUnderTest;
   let nodes = 0;
 
   before(async () => {
-    hawser = await startHawser();
     other = await hawser.registerNode('other.example.org');
   });
-  after(() => hawser.close());
 
   beforeEach(async () => {
     nodes += 1;

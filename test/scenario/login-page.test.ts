@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { MINUTE, SECOND } from '../../src/lib/clock.ts';
 import type { Reply } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
-import { ADMIN_PASSWORD, type Hawser, signIn, startHawser } from '../support/hawser.ts';
+import { ADMIN_PASSWORD, signIn, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 
 const PAGE = '/login';
@@ -18,12 +18,8 @@ const BROWSER = {
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 
 describe('the sign-in page', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
 
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
   // Sign-ins are limited by the minute.
   beforeEach(() => hawser.clock.advance(MINUTE + SECOND));
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { publishWithChildren } from '../support/composites.ts';
 import { MAIN } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { assign, saveParameters } from '../support/parameter-files.ts';
 import { type Grant, makeUser, type Person } from '../support/people.ts';
 import { manifestPath, pulled, reported, told } from '../support/proof.ts';
@@ -10,13 +10,12 @@ import { expectProblem, ok } from '../support/replies.ts';
 
 /** What a checksum stands for: who may read it, and for how long it is kept. */
 describe('manifests', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let node: NodeUnderTest;
   let single: string;
   let composite: string;
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
     await publishConfiguration(hawser.admin, 'base', { '1.0.0': { [MAIN]: 'resources: []\n' } });
     await saveParameters(hawser, { configuration: 'web', content: 'parameters: {port: 80}' });
@@ -30,7 +29,6 @@ describe('manifests', () => {
     await eventually(() => ok(200, hawser.admin.get(manifestPath(single))));
     await eventually(() => ok(200, hawser.admin.get(manifestPath(composite))));
   });
-  after(() => hawser.close());
 
   const grantsOf = (...grants: [Grant['on'], string][]): Grant[] =>
     grants.map(([on, name]) => ({ on, name, level: 'Read' }));

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { PERMISSION_NAMES } from '../../src/domain/permissions.ts';
 import type { Client, Form } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, create, publish } from '../support/configurations.ts';
-import { ALL_SCOPES, createToken, type Hawser, startHawser } from '../support/hawser.ts';
+import { ALL_SCOPES, createToken, useHawser } from '../support/hawser.ts';
 import { openSocket } from '../support/raw-tls.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { makeZip } from '../support/zip.ts';
@@ -19,23 +19,21 @@ const zipOf = (files: Record<string, string>) =>
   makeZip(Object.entries(files).map(([name, content]) => ({ name, content })));
 
 describe('messages', () => {
-  let hawser: Hawser;
+  const hawser = useHawser({
+    HAWSER_JSON_LIMIT: '2KiB',
+    HAWSER_UPLOAD_LIMIT: '8KiB',
+    HAWSER_UPLOAD_FILES: '3',
+  });
   let admin: Client;
   let configurationId: string;
 
   before(async () => {
-    hawser = await startHawser({
-      HAWSER_JSON_LIMIT: '2KiB',
-      HAWSER_UPLOAD_LIMIT: '8KiB',
-      HAWSER_UPLOAD_FILES: '3',
-    });
     admin = hawser.admin;
     configurationId = (await ok(201, create(admin, 'web', { version: '1.1.0' }))).id;
     await ok(200, publish(admin, 'web', '1.1.0'));
     await ok(201, admin.post(COMPOSITES, { name: 'all' }));
     await ok(201, admin.post(`${COMPOSITES}/all/versions`, { version: '1.1.0' }));
   });
-  after(() => hawser.close());
 
   describe('for an upload without a file at the entry point', () => {
     const document = 'resources: []\n';

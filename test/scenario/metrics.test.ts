@@ -14,10 +14,10 @@ import { gitClient } from '../support/git-client.ts';
 import {
   createKey,
   createToken,
-  type Hawser,
   type NodeUnderTest,
   publishConfiguration,
   startHawser,
+  useHawser,
 } from '../support/hawser.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { type Families, parsePrometheus, sumOf } from '../support/prometheus.ts';
@@ -30,11 +30,7 @@ const REPORT = { operation: 'Test', result: { hadErrors: false } };
 const POLL = '/api/v1/nodes/{nodeId}/configuration/checksum';
 
 describe('the token of the metrics', () => {
-  let hawser: Hawser;
-  before(async () => {
-    hawser = await startHawser({ HAWSER_METRICS_TOKEN: TOKEN });
-  });
-  after(() => hawser.close());
+  const hawser = useHawser({ HAWSER_METRICS_TOKEN: TOKEN });
 
   const ask = (authorization: string) => hawser.client().get('/metrics', { Authorization: authorization });
 
@@ -105,12 +101,11 @@ describe('the token of the metrics', () => {
 });
 
 describe('the metrics', () => {
-  let hawser: Hawser;
+  const hawser = useHawser({ HAWSER_METRICS_TOKEN: TOKEN });
   let scraper: Client;
   let node: NodeUnderTest;
 
   before(async () => {
-    hawser = await startHawser({ HAWSER_METRICS_TOKEN: TOKEN });
     scraper = hawser.client().with({ Authorization: `Bearer ${TOKEN}` });
     node = await hawser.registerNode('web-01.example.org');
     await publishConfiguration(hawser.admin, 'shop-frontend', {
@@ -120,7 +115,6 @@ describe('the metrics', () => {
       configurationName: 'shop-frontend',
     });
   });
-  after(() => hawser.close());
 
   const scrape = async (): Promise<Families> => parsePrometheus((await scraper.get('/metrics')).text);
 

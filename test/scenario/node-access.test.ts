@@ -12,7 +12,7 @@ import {
   type Hawser,
   type NodeUnderTest,
   publishConfiguration,
-  startHawser,
+  useHawser,
 } from '../support/hawser.ts';
 
 const labelOf = (route: Route): string => `${route.method} ${route.path}`;
@@ -27,12 +27,11 @@ const nodeRoutes = routes.filter((route) => route.access.kind.startsWith('node:s
 const otherRoutes = routes.filter(({ access: { kind } }) => !/^(?:public|metrics|node:self.*)$/.test(kind));
 
 describe('a node certificate opens the routes of its own node and nothing else', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let own: NodeUnderTest;
   let other: NodeUnderTest;
 
   before(async () => {
-    hawser = await startHawser();
     own = await hawser.registerNode('own.example.org');
     other = await hawser.registerNode('other.example.org');
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'x' } });
@@ -42,8 +41,6 @@ describe('a node certificate opens the routes of its own node and nothing else',
       expect(reply.status).to.equal(204);
     }
   });
-
-  after(() => hawser.close());
 
   /** Without a body: who calls is decided before anything is read. */
   const send = (client: Client, route: Route, nodeId: string): Promise<Reply> =>
@@ -125,13 +122,7 @@ describe('a node certificate opens the routes of its own node and nothing else',
 });
 
 describe('a node that is deleted', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-
-  after(() => hawser.close());
+  const hawser = useHawser();
 
   it('is known no more, on an open connection too, and holds up nobody else', async () => {
     const node = await hawser.registerNode('deleted.example.org');

@@ -6,13 +6,7 @@ import { makeClientCertificate } from '../support/client-certificates.ts';
 import { addVersion } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
-import {
-  createKey,
-  type Hawser,
-  type NodeUnderTest,
-  publishConfiguration,
-  startHawser,
-} from '../support/hawser.ts';
+import { createKey, type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { ok } from '../support/replies.ts';
 import { announce, call, rotate, withCertificate } from '../support/rotation.ts';
@@ -21,19 +15,17 @@ import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts
 const NODES = '/api/v1/nodes';
 
 describe('an operator deletes a node', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let node: NodeUnderTest;
   let kept: NodeUnderTest;
   let scopeValueId: string;
   let nodes = 0;
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'x' } });
     scopeValueId = await createScopeValue(hawser, await createScopeType(hawser, 'Environment'), 'production');
     kept = await busyNode('kept.example.org');
   });
-  after(() => hawser.close());
 
   beforeEach(async () => {
     nodes += 1;

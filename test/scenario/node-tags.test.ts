@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { withDatabase } from '../support/database.ts';
-import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem } from '../support/replies.ts';
 import {
@@ -20,7 +20,7 @@ const MEMBERS = [
 ];
 
 describe('tags of nodes', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let web: NodeUnderTest;
   let db: NodeUnderTest;
   let ids: { site: string; role: string; berlin: string; munich: string; server: string };
@@ -37,7 +37,6 @@ describe('tags of nodes', () => {
   };
 
   before(async () => {
-    hawser = await startHawser();
     web = await hawser.registerNode('web-01.example.org');
     db = await hawser.registerNode('db-01.example.org');
   });
@@ -53,7 +52,6 @@ describe('tags of nodes', () => {
       server: await createScopeValue(hawser, role, 'server'),
     };
   });
-  after(() => hawser.close());
 
   it('are given, listed by precedence and shown with the node', async () => {
     const second = await tag(ids.server);

@@ -10,7 +10,7 @@ import {
   type Hawser,
   type NodeUnderTest,
   publishConfiguration,
-  startHawser,
+  useHawser,
 } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 
@@ -38,13 +38,12 @@ const SUMMARY = [
 ];
 
 describe('operators list and read nodes', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let web: NodeUnderTest;
   let db: NodeUnderTest;
   let scopeValueId: string;
 
   before(async () => {
-    hawser = await startHawser();
     // Not in the order of their names.
     web = await hawser.registerNode('web-01.example.org');
     db = await hawser.registerNode('db-01.example.org');
@@ -54,8 +53,6 @@ describe('operators list and read nodes', () => {
     expect((await hawser.admin.put(`${NODES}/${web.nodeId}/configuration`, body)).status).to.equal(204);
     scopeValueId = await prepareRows(hawser, web.nodeId, db.nodeId);
   });
-
-  after(() => hawser.close());
 
   const list = (query = ''): Promise<Reply> => hawser.admin.get(`${NODES}${query}`);
   const names = async (query: string): Promise<string[]> => {
@@ -243,13 +240,7 @@ describe('operators list and read nodes', () => {
 });
 
 describe('a node that calls is seen, and one that does not becomes stale', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-
-  after(() => hawser.close());
+  const hawser = useHawser();
 
   const seen = async (nodeId: string): Promise<Reply['json']> =>
     (await hawser.admin.get(`${NODES}/${nodeId}`)).json;
