@@ -7,6 +7,7 @@ import { type Gate, startGate } from '../support/agent-gate.ts';
 import { countRuns, keptRuns, operationsOf, reportedRuns } from '../support/agent-runs.ts';
 import { eventually } from '../support/eventually.ts';
 import { createKey, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { ok } from '../support/replies.ts';
 
 const MOST_KEPT = 100;
 
@@ -60,7 +61,7 @@ describe('hawser-agent while its server is away', () => {
   const wantRemediate = async () => {
     const path = `/api/v1/nodes/${agent.nodeId()}/lcm-config`;
     const wanted = { configurationMode: 'Remediate', configurationModeInterval: '00:00:01' };
-    expect((await hawser.admin.put(path, wanted)).status).to.equal(200);
+    await ok(200, hawser.admin.put(path, wanted));
   };
 
   it('goes on, and sends all its reports in their order when the server is back', async () => {

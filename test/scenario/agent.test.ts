@@ -6,6 +6,7 @@ import { type AgentUnderTest, dscResult, makeAgent } from '../support/agent.ts';
 import { slowDownLock } from '../support/agent-disk.ts';
 import { eventually } from '../support/eventually.ts';
 import { createKey, publishConfiguration, useHawser } from '../support/hawser.ts';
+import { ok } from '../support/replies.ts';
 
 const MAIN = 'main.dsc.yaml';
 const document = (word: string) => `resources: []\n# ${word}\n`;
@@ -34,7 +35,7 @@ describe('hawser-agent', () => {
 
   const assign = async (name: string) => {
     const path = `/api/v1/nodes/${agent.nodeId()}/configuration`;
-    expect((await hawser.admin.put(path, { configurationName: name })).status).to.equal(204);
+    await ok(204, hawser.admin.put(path, { configurationName: name }));
   };
   const detail = async () => (await hawser.admin.get(`/api/v1/nodes/${agent.nodeId()}`)).json;
   const reports = async () => (await hawser.admin.get(`/api/v1/nodes/${agent.nodeId()}/reports`)).json;
@@ -92,7 +93,7 @@ describe('hawser-agent', () => {
     expect(second.stdout).not.to.include('switched');
     for (const version of ['1.1.0', '1.2.0']) {
       const form = { fields: { version }, files: { [MAIN]: document(version) } };
-      expect((await hawser.admin.upload('/api/v1/configurations/shop/versions', form)).status).to.equal(201);
+      await ok(201, hawser.admin.upload('/api/v1/configurations/shop/versions', form));
       await hawser.admin.put(`/api/v1/configurations/shop/versions/${version}/publish`);
       await cycle();
     }
@@ -128,7 +129,7 @@ describe('hawser-agent', () => {
       configurationModeInterval: '00:00:01',
       reportCompliance: false,
     };
-    expect((await hawser.admin.put(path, wanted)).status).to.equal(200);
+    await ok(200, hawser.admin.put(path, wanted));
     // The first poll after a start comes within a tenth of this.
     agent.settings['INTERVAL'] = '00:00:05';
     const running = agent.start();

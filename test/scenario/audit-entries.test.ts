@@ -6,6 +6,7 @@ import { makeClientCertificate } from '../support/client-certificates.ts';
 import { withDatabase } from '../support/database.ts';
 import { ADMIN_PASSWORD, createKey, publishConfiguration, signIn, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
+import { ok } from '../support/replies.ts';
 
 const REGISTER = '/api/v1/nodes/register';
 const KEYS = '/api/v1/admin/registration-keys';
@@ -53,7 +54,7 @@ describe('the audit trail of sign-in', () => {
   it('tells who signed in', async () => {
     const expected = { ...asAnna(), action: 'session.created', resourceType: 'User', resourceId: annaId };
     await expectEntry(hawser.client(), { ...expected, details: null }, async (client) => {
-      expect((await login(client, 'ANNA', USER_PASSWORD)).status).to.equal(200);
+      await ok(200, login(client, 'ANNA', USER_PASSWORD));
     });
   });
 
@@ -135,7 +136,7 @@ describe('the audit trail of sign-in', () => {
     expect(refused).to.deep.equal([]);
     const expected = { ...asAnna(), action: 'password.changed', resourceType: 'User', resourceId: annaId };
     await expectEntry(anna, { ...expected, details: null }, async (client) => {
-      expect((await client.post(path, change)).status).to.equal(204);
+      await ok(204, client.post(path, change));
     });
   });
 
@@ -153,7 +154,7 @@ describe('the audit trail of sign-in', () => {
       client.delete(`${TOKENS}/${token.tokenId}`),
     );
     const again = await auditedDuring(hawser, async () => {
-      expect((await anna.delete(`${TOKENS}/${token.tokenId}`)).status).to.equal(204);
+      await ok(204, anna.delete(`${TOKENS}/${token.tokenId}`));
       expect((await anna.delete(`${TOKENS}/${annaId}`)).status).to.equal(404);
       expect((await anna.post(TOKENS, { ...body, scopes: ['no.such'] })).status).to.equal(400);
     });
@@ -200,8 +201,8 @@ describe('the audit trail of registration keys', () => {
     const before = await row();
     hawser.clock.advance(MINUTE);
     const entries = await auditedDuring(hawser, async () => {
-      expect((await hawser.admin.delete(`${KEYS}/${id}`)).status).to.equal(204);
-      expect((await hawser.admin.put(`${KEYS}/${id}`, { description: 'rack 9' })).status).to.equal(200);
+      await ok(204, hawser.admin.delete(`${KEYS}/${id}`));
+      await ok(200, hawser.admin.put(`${KEYS}/${id}`, { description: 'rack 9' }));
       expect((await hawser.admin.post(KEYS, { maxUses: 0 })).status).to.equal(400);
     });
     expect(entries).to.deep.equal([]);
@@ -245,10 +246,10 @@ describe('the audit trail of nodes', () => {
       withDatabase(hawser, ({ read }) => read.selectFrom('generation').selectAll().execute());
     const before = await generation();
     const entries = await auditedDuring(hawser, async () => {
-      expect((await register(client, key, 'again.example.org', settings)).status).to.equal(200);
-      expect((await register(client, key, 'again.example.org')).status).to.equal(200);
+      await ok(200, register(client, key, 'again.example.org', settings));
+      await ok(200, register(client, key, 'again.example.org'));
       const other = { configurationMode: 'Remediate' };
-      expect((await register(client, key, 'AGAIN.example.org', other)).status).to.equal(200);
+      await ok(200, register(client, key, 'AGAIN.example.org', other));
     });
     expect(entries).to.deep.equal([]);
     expect(await generation()).to.deep.equal(before);
@@ -270,7 +271,7 @@ describe('the audit trail of nodes', () => {
     const holder = await hawser.registerNode('holder.example.org');
     const stranger = hawser.client(await makeClientCertificate({ commonName: 'stranger' }));
     const spent = hawser.client(await makeClientCertificate({ commonName: 'spent' }));
-    expect((await register(spent, keys.usedUp, 'spent.example.org')).status).to.equal(200);
+    await ok(200, register(spent, keys.usedUp, 'spent.example.org'));
     const old = await makeClientCertificate({ commonName: 'old', notAfter: Date.now() - MINUTE });
     hawser.clock.advance(2 * MINUTE);
     const fqdn = 'refused.example.org';
@@ -365,7 +366,7 @@ describe('the audit trail of nodes', () => {
       const { client, requestId } = named(session);
       const call = () => (body === null ? client.delete(path) : client.put(path, body));
       const entries = await auditedDuring(hawser, async () => {
-        expect((await call()).status).to.equal(204);
+        await ok(204, call());
       });
       expect(entries).to.have.length(1);
       expect(entries[0]).to.deep.include({
@@ -376,7 +377,7 @@ describe('the audit trail of nodes', () => {
       const since = await assignedAt();
       hawser.clock.advance(MINUTE);
       const again = await auditedDuring(hawser, async () => {
-        expect((await call()).status).to.equal(204);
+        await ok(204, call());
       });
       expect(again).to.deep.equal([]);
       expect(await assignedAt()).to.equal(since);

@@ -5,6 +5,7 @@ import { withDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { createKey, createToken, type Hawser, startHawser, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
+import { expectProblem } from '../support/replies.ts';
 
 const AUDIT = '/api/v1/audit';
 const KEYS = '/api/v1/admin/registration-keys';
@@ -137,9 +138,12 @@ describe('the audit trail', () => {
       ['action=a&action=b', '/action'],
     ];
     for (const [query, path] of faults) {
-      const reply = await hawser.admin.get(`${AUDIT}?${query}`);
-      expect(reply.status, query).to.equal(400);
-      expect(reply.json.code).to.equal('validation_failed');
+      const reply = await expectProblem(
+        hawser.admin.get(`${AUDIT}?${query}`),
+        400,
+        'validation_failed',
+        query,
+      );
       expect(reply.json.errors[0].path, query).to.equal(path);
     }
   });

@@ -113,7 +113,7 @@ describe('a node that awaits its certificate', () => {
     await expectBound(node);
     expect(await call(node)).to.equal(200);
     const next = await withNewCertificate(hawser, node);
-    expect((await rotate(node, announce(next.identity))).status).to.equal(200);
+    await ok(200, rotate(node, announce(next.identity)));
     expect(await call(next)).to.equal(200);
     expect(await call(node)).to.equal(401);
     expect((await register(next)).json).to.deep.equal({ nodeId: node.nodeId });

@@ -4,7 +4,7 @@ import { DAY, HOUR, MINUTE } from '../../src/lib/clock.ts';
 import { auditEntries } from '../support/audit.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { createKey, type NodeUnderTest, useHawser } from '../support/hawser.ts';
-import { expectProblem } from '../support/replies.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { announce, call, rotate, withCertificate, withNewCertificate } from '../support/rotation.ts';
 
 describe('a node rotates its certificate', () => {
@@ -78,7 +78,7 @@ describe('a node rotates its certificate', () => {
     let current = old;
     for (let round = 0; round < 3; round += 1) {
       const newer = await withNewCertificate(hawser, old);
-      expect((await rotate(current, announce(newer.identity))).status).to.equal(200);
+      await ok(200, rotate(current, announce(newer.identity)));
       await expectSwitched(newer);
       expect(await call(current)).to.equal(401);
       current = newer;
@@ -114,7 +114,7 @@ describe('a node rotates its certificate', () => {
 
   it('ignores members that it does not know, and null ones', async () => {
     const more = { keyStorage: 'tpm', nodeId: 1, certificate: null, csr: null };
-    expect((await rotate(old, { ...announce(next.identity), ...more })).status).to.equal(200);
+    await ok(200, rotate(old, { ...announce(next.identity), ...more }));
     await expectSwitched();
   });
 
@@ -124,7 +124,7 @@ describe('a node rotates its certificate', () => {
       certificateSubject: `cn = "${old.fqdn.toUpperCase()}"`,
       certificateNotAfter: new Date(notAfter + 420).toISOString(),
     };
-    expect((await rotate(old, { ...announce(next.identity), ...spelled })).status).to.equal(200);
+    await ok(200, rotate(old, { ...announce(next.identity), ...spelled }));
     await expectSwitched();
   });
 
@@ -134,7 +134,7 @@ describe('a node rotates its certificate', () => {
     ['another notAfter', { certificateNotAfter: '2099-01-01T00:00:00+00:00' }],
   ] as const) {
     it(`refuses the certificate when it comes if it was announced with ${fault}`, async () => {
-      expect((await rotate(old, { ...announce(next.identity), ...wrong })).status).to.equal(200);
+      await ok(200, rotate(old, { ...announce(next.identity), ...wrong }));
       expect(await call(next)).to.equal(401);
       expect(await call(old)).to.equal(200);
       expect((await certificateOf(old))['thumbprint']).to.equal(old.identity.thumbprint);
@@ -200,7 +200,7 @@ describe('a node rotates its certificate', () => {
 
   it('does not switch to one that has expired by the time it comes', async () => {
     const brief = await withNewCertificate(hawser, old, { notAfter: hawser.clock.now() + HOUR });
-    expect((await rotate(old, announce(brief.identity))).status).to.equal(200);
+    await ok(200, rotate(old, announce(brief.identity)));
     hawser.clock.advance(2 * HOUR);
     expect(await call(brief)).to.equal(401);
     expect(await call(old)).to.equal(200);
@@ -253,7 +253,7 @@ describe('a node rotates its certificate', () => {
     const reply = await hawser.client(identity).post('/api/v1/nodes/register', body);
     const awake = withCertificate(hawser, { ...old, nodeId: reply.json.nodeId, fqdn }, identity);
     const sleeper = await withNewCertificate(hawser, awake);
-    expect((await rotate(awake, announce(sleeper.identity))).status).to.equal(200);
+    await ok(200, rotate(awake, announce(sleeper.identity)));
     hawser.clock.advance(2 * DAY);
     expect(await call(awake), 'by the old one, which has expired').to.equal(401);
     await hawser.restart();
@@ -273,7 +273,7 @@ describe('a node rotates its certificate', () => {
 
   it('takes one that a machine has made whose clock is ahead', async () => {
     const early = await withNewCertificate(hawser, old, { notBefore: hawser.clock.now() + 5 * MINUTE });
-    expect((await rotate(old, announce(early.identity))).status).to.equal(200);
+    await ok(200, rotate(old, announce(early.identity)));
     await expectSwitched(early);
   });
 
@@ -285,7 +285,7 @@ describe('a node rotates its certificate', () => {
     await unheard(rotate(old, announce(next.identity)), old);
     old = withCertificate(hawser, old, old.identity);
     expect(await call(old)).to.equal(200);
-    expect((await rotate(old, announce(next.identity))).status).to.equal(200);
+    await ok(200, rotate(old, announce(next.identity)));
     await unheard(call(next), next);
     await expectSwitched(withCertificate(hawser, next, next.identity));
     expect(await call(old)).to.equal(401);
@@ -300,7 +300,7 @@ describe('a node rotates its certificate', () => {
     ];
     for (const form of forms) {
       await rotate(old, announce(next.identity));
-      expect((await rotate(old, form)).status).to.equal(200);
+      await ok(200, rotate(old, form));
       await expectUnchanged();
       expect(await call(next)).to.equal(401);
     }
@@ -359,7 +359,7 @@ describe('a node rotates its certificate', () => {
 
   it('counts as use of the new one only what shows whose it is', async () => {
     await rotate(old, announce(next.identity));
-    expect((await next.client.get('/health')).status).to.equal(200);
+    await ok(200, next.client.get('/health'));
     expect((await next.client.with({ Authorization: 'Bearer pat_x' }).get('/api/v1/nodes')).status).to.equal(
       401,
     );
@@ -394,14 +394,14 @@ describe('a node rotates its certificate', () => {
     expect(await call(next)).to.equal(401);
     expect(await call(old)).to.equal(401);
     await rotate(anew, announce(next.identity));
-    expect((await hawser.admin.delete(`/api/v1/nodes/${old.nodeId}`)).status).to.equal(204);
+    await ok(204, hawser.admin.delete(`/api/v1/nodes/${old.nodeId}`));
     expect(await call(next)).to.equal(401);
     expect(await call(anew)).to.equal(401);
   });
 
   it('leaves its announcement in the audit trail, once however often it is repeated', async () => {
     await rotate(old, { certificate: next.identity.cert });
-    expect((await rotate(old, { certificate: next.identity.cert })).status).to.equal(200);
+    await ok(200, rotate(old, { certificate: next.identity.cert }));
     const [entry, ...others] = await auditEntries(
       hawser,
       `resourceId=${old.nodeId}&action=node.certificate_announced`,

@@ -144,7 +144,7 @@ describe('a bundle counts as served', () => {
   });
 
   it('not where a user gets it', async () => {
-    expect((await hawser.admin.get(bundlePath())).status).to.equal(200);
+    await ok(200, hawser.admin.get(bundlePath()));
     const report = await ok(201, sendReport(node));
     expect(report).to.include({ configurationChecksum: null, checksumSource: null });
     expect(await running()).to.equal(null);

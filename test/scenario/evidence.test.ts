@@ -109,7 +109,7 @@ describe('what a node runs', () => {
     );
     const { checksum } = await ok(200, hawser.admin.get(`${path()}/checksum`));
     await ok(304, hawser.admin.get(`${path()}/checksum`, { 'If-None-Match': `"${checksum}"` }));
-    expect((await hawser.admin.get(`${path()}/bundle`)).status).to.equal(200);
+    await ok(200, hawser.admin.get(`${path()}/bundle`));
     await settle();
     expect(await running()).to.equal(null);
   });

@@ -5,6 +5,7 @@ import { getOutput } from '../support/dsc-results.ts';
 import { createKey, createToken, publishConfiguration, signIn, useHawser } from '../support/hawser.ts';
 import { openRequest } from '../support/open-request.ts';
 import { grant, makeUser, type Person } from '../support/people.ts';
+import { ok } from '../support/replies.ts';
 
 const MAIN = 'main.dsc.yaml';
 const PASSWORD = 'a-password-of-a-test-user';
@@ -27,7 +28,7 @@ describe('a body that comes after its sender has lost the right to what it asks 
     openRequest(hawser.target(), null, { method, path, headers });
   const deactivate = async ({ userId, username }: Person) => {
     const body = { username, email: `${username}@example.org`, isActive: false };
-    expect((await hawser.admin.put(`/api/v1/users/${userId}`, body)).status).to.equal(200);
+    await ok(200, hawser.admin.put(`/api/v1/users/${userId}`, body));
   };
   const newUser = (username: string) =>
     JSON.stringify({ username, email: `${username}@example.org`, password: PASSWORD });
@@ -73,7 +74,7 @@ describe('a body that comes after its sender has lost the right to what it asks 
   it('is 401 of a session that was signed out', async () => {
     const caller = await person('Administrator');
     const late = await open({ Cookie: caller.session }, 'POST', '/api/v1/users');
-    expect((await caller.client.post('/api/v1/auth/logout')).status).to.equal(204);
+    await ok(204, caller.client.post('/api/v1/auth/logout'));
     late.end(newUser('by-an-ended-session'));
     expect(await late.status).to.equal(401);
     expect(await usersNamed('by-an-ended-session')).to.equal(0);
@@ -83,7 +84,7 @@ describe('a body that comes after its sender has lost the right to what it asks 
     const caller = await person('Administrator');
     const late = await open({ Cookie: caller.session }, 'POST', '/api/v1/users');
     const roles = `/api/v1/users/${caller.userId}/roles`;
-    expect((await hawser.admin.put(roles, { roleIds: [] })).status).to.equal(200);
+    await ok(200, hawser.admin.put(roles, { roleIds: [] }));
     late.end(newUser('by-a-former-role'));
     expect([await late.status, await late.code]).to.deep.equal([403, 'forbidden']);
     expect(await usersNamed('by-a-former-role')).to.equal(0);
@@ -145,7 +146,7 @@ describe('a body that comes after its sender has lost the right to what it asks 
     const { nodeId, identity } = await hawser.registerNode('deleted.example.org');
     const path = `/api/v1/nodes/${nodeId}/reports`;
     const late = await openRequest(hawser.target(), identity, { method: 'POST', path });
-    expect((await hawser.admin.delete(`/api/v1/nodes/${nodeId}`)).status).to.equal(204);
+    await ok(204, hawser.admin.delete(`/api/v1/nodes/${nodeId}`));
     late.end(JSON.stringify({ operation: 'Get', result: getOutput() }));
     expect(await late.status).to.equal(401);
   });
@@ -158,7 +159,7 @@ describe('a body that comes after its sender has lost the right to what it asks 
     });
     const registrationKey = await createKey(hawser.admin, { allowReregistration: true });
     const next = hawser.client(await makeClientCertificate({ commonName: fqdn }));
-    expect((await next.post('/api/v1/nodes/register', { registrationKey, fqdn })).status).to.equal(200);
+    await ok(200, next.post('/api/v1/nodes/register', { registrationKey, fqdn }));
     late.end(JSON.stringify({ operation: 'Get', result: getOutput() }));
     expect(await late.status).to.equal(401);
   });

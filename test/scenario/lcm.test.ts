@@ -6,7 +6,7 @@ import type { Reply } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { type NodeUnderTest, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
-import { expectProblem } from '../support/replies.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 const NODES = '/api/v1/nodes';
 const NOTHING = { configurationMode: null, configurationModeInterval: null, reportCompliance: null };
@@ -146,7 +146,7 @@ describe("a node's LCM", () => {
       expect(known.status).to.equal(304);
       const change = (json: unknown): Promise<Reply> =>
         hawser.admin.call('PUT', pathOf('lcm-config'), { json, headers: { 'If-Match': etag } });
-      expect((await change({ reportCompliance: true })).status).to.equal(200);
+      await ok(200, change({ reportCompliance: true }));
       await expectProblem(await change({ reportCompliance: false }), 412, 'precondition_failed');
     });
 
@@ -185,7 +185,7 @@ describe("a node's LCM", () => {
 
     it('is read by itself or with nodes.read, and changed with nodes.write alone', async () => {
       const reader = await makeUser(hawser, { username: `reader-${nodes}`, permissions: ['nodes.read'] });
-      expect((await reader.get(pathOf('lcm-config'))).status).to.equal(200);
+      await ok(200, reader.get(pathOf('lcm-config')));
       await expectProblem(await reader.put(pathOf('lcm-config'), {}), 403, 'forbidden');
       const keys = await makeUser(hawser, {
         username: `keys-${nodes}`,
@@ -219,7 +219,7 @@ describe("a node's LCM", () => {
       const reply = await say({ ...all, certificateRotationInterval: '1', agentVersion: '9' });
       expect(reply.status).to.equal(204);
       expect(await reported()).to.deep.equal(shown);
-      expect((await say({})).status).to.equal(204);
+      await ok(204, say({}));
       expect(await reported()).to.deep.equal(shown);
       await say({ configurationMode: 'Remediate' });
       expect(await reported()).to.deep.equal({ ...shown, configurationMode: 'Remediate' });

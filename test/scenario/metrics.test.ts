@@ -52,7 +52,7 @@ describe('the token of the metrics', () => {
       'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,' +
       'text/plain;version=0.0.4;q=0.3,*/*;q=0.2';
     const headers = { Authorization: `Bearer ${TOKEN}`, Accept: accept };
-    expect((await hawser.client().get('/metrics', headers)).status).to.equal(200);
+    await ok(200, hawser.client().get('/metrics', headers));
   });
 
   it('is asked for with a challenge where it is missing or another one', async () => {
@@ -243,7 +243,7 @@ describe('the metrics', () => {
     const counted = await rise(
       async () => {
         expect((await register('not-a-key-of-this-server')).status).to.equal(403);
-        expect((await register(key)).status).to.equal(200);
+        await ok(200, register(key));
       },
       ['hawser_registrations_total', { outcome: 'registration_key_unknown' }],
       ['hawser_registrations_total', { outcome: 'registered' }],
@@ -310,7 +310,7 @@ describe('the metrics', () => {
     const merged = await rise(
       async () => {
         await saveParameters(hawser, { configuration: 'shop-frontend', content: 'parameters: {}' });
-        expect((await poll()).status).to.equal(200);
+        await ok(200, poll());
       },
       ['hawser_merge_duration_seconds_count'],
       ['hawser_resolution_duration_seconds_count'],

@@ -11,6 +11,7 @@ import { makeClientCertificate } from '../support/client-certificates.ts';
 import { databaseSettings } from '../support/engine.ts';
 import { CHEAP_HASHES, createKey, type Hawser, startHawser } from '../support/hawser.ts';
 import { parsePrometheus, sumOf } from '../support/prometheus.ts';
+import { expectProblem } from '../support/replies.ts';
 import { describeWithOpenssl } from '../support/with-openssl.ts';
 import { OpensslAuthority, type Pair, Workspace } from '../unit/tls/openssl.ts';
 
@@ -132,9 +133,7 @@ describeWithOpenssl('with a node CA of the operator, certificates must chain to 
     expect((await bad.client.get(bad.path)).status).to.equal(404);
     await hawser.server.reloadTls();
     for (const client of [bad.client, hawser.client(bad.pair)]) {
-      const reply = await getAgain(client, bad.path);
-      expect(reply.status).to.equal(401);
-      expect(reply.json.code).to.equal('certificate_revoked');
+      const reply = await expectProblem(getAgain(client, bad.path), 401, 'certificate_revoked');
       expect(reply.headers['connection']).to.equal('close');
     }
     // Who holds the certificate of no node learns nothing of the list.
@@ -170,8 +169,7 @@ describeWithOpenssl('with a node CA of the operator, certificates must chain to 
     authority.crl('-crl_lastupdate', '20200101000000Z', '-crl_nextupdate', '20210101000000Z');
     await hawser.server.reloadTls();
     expect(await metric(due)).to.equal(Date.parse('2021-01-01T00:00:00Z') / 1_000);
-    const reply = await getAgain(node.client, node.path);
-    expect(`${reply.status} ${reply.json.code}`).to.equal('401 crl_expired');
+    await expectProblem(getAgain(node.client, node.path), 401, 'crl_expired');
     authority.crl();
     await hawser.server.reloadTls();
     expect((await getAgain(node.client, node.path)).status).to.equal(404);
@@ -196,8 +194,7 @@ describeWithOpenssl('a node CA set later takes in no node that does not chain to
     const hawser = await startHawser({ ...folders, HAWSER_NODE_CA: space.file('ca.crt') });
     try {
       const path = `/api/v1/nodes/${node.nodeId}/configuration/checksum`;
-      const reply = await hawser.client(node.identity).get(path);
-      expect(`${reply.status} ${reply.json.code}`).to.equal('401 certificate_untrusted');
+      await expectProblem(hawser.client(node.identity).get(path), 401, 'certificate_untrusted');
     } finally {
       await hawser.close();
       space.remove();

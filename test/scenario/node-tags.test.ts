@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { withDatabase } from '../support/database.ts';
 import { type NodeUnderTest, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
-import { expectProblem } from '../support/replies.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import {
   clearScopes,
   createScopeType,
@@ -89,7 +89,7 @@ describe('tags of nodes', () => {
     await tag(ids.berlin);
     await tag(ids.server);
     const order = { scopeTypeIds: [DEFAULT_ID, ids.role, ids.site, NODE_ID] };
-    expect((await hawser.admin.put(`${SCOPE_TYPES}/reorder`, order)).status).to.equal(200);
+    await ok(200, hawser.admin.put(`${SCOPE_TYPES}/reorder`, order));
     const shown = (await list()).map((entry: Record<string, unknown>) => [
       entry['scopeTypeName'],
       entry['precedence'],
@@ -107,8 +107,8 @@ describe('tags of nodes', () => {
       await expectProblem(await tag(ids.berlin), 409, 'scope_type_already_tagged', 'the same one');
     });
     expect((await tag(ids.berlin, db)).status, 'another node').to.equal(201);
-    expect((await untag(ids.berlin)).status).to.equal(204);
-    expect((await tag(ids.munich)).status).to.equal(201);
+    await ok(204, untag(ids.berlin));
+    await ok(201, tag(ids.munich));
   });
 
   it('are one of each scope type, also for two who give them at once', async () => {
@@ -153,7 +153,7 @@ describe('tags of nodes', () => {
       }
       await expectProblem(await untag(ids.berlin, db), 404, 'not_found', 'the other node');
     });
-    expect((await hawser.admin.delete(`${tagsOf(web)}/${ids.berlin}/`)).status).to.equal(204);
+    await ok(204, hawser.admin.delete(`${tagsOf(web)}/${ids.berlin}/`));
     expect(await list()).to.deep.equal([]);
     await expectProblem(await untag(ids.berlin), 404, 'not_found', 'again');
     expect((await scopeAudit(hawser)).at(-1)).to.deep.equal({
@@ -183,7 +183,7 @@ describe('tags of nodes', () => {
     const writer = await makeUser(hawser, { username: 'will', permissions: ['nodes.write'] });
     const other = await makeUser(hawser, { username: 'oda', permissions: ['scopes.admin-override'] });
     const body = { scopeValueId: ids.berlin };
-    expect((await reader.get(tagsOf(web))).status).to.equal(200);
+    await ok(200, reader.get(tagsOf(web)));
     for (const client of [writer, other]) {
       await expectProblem(await client.get(tagsOf(web)), 403, 'forbidden');
     }
@@ -192,8 +192,8 @@ describe('tags of nodes', () => {
       await expectProblem(await client.delete(`${tagsOf(web)}/${ids.berlin}`), 403, 'forbidden');
     }
     await expectProblem(await web.client.get(tagsOf(web)), 403, 'forbidden', 'the node itself');
-    expect((await writer.post(tagsOf(web), body)).status).to.equal(201);
-    expect((await writer.delete(`${tagsOf(web)}/${ids.berlin}`)).status).to.equal(204);
+    await ok(201, writer.post(tagsOf(web), body));
+    await ok(204, writer.delete(`${tagsOf(web)}/${ids.berlin}`));
     expect((await scopeAudit(hawser)).at(-1)).to.include({ action: 'node.untagged', actor: 'will' });
   });
 

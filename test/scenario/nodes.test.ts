@@ -13,6 +13,7 @@ import {
   useHawser,
 } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 const NODES = '/api/v1/nodes';
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -50,7 +51,7 @@ describe('operators list and read nodes', () => {
     await hawser.registerNode('app-1.example.org');
     await publishConfiguration(hawser.admin, 'base', { '2.3.4': { 'main.dsc.yaml': 'x' } });
     const body = { configurationName: 'base', majorVersion: 2 };
-    expect((await hawser.admin.put(`${NODES}/${web.nodeId}/configuration`, body)).status).to.equal(204);
+    await ok(204, hawser.admin.put(`${NODES}/${web.nodeId}/configuration`, body));
     scopeValueId = await prepareRows(hawser, web.nodeId, db.nodeId);
   });
 
@@ -153,9 +154,7 @@ describe('operators list and read nodes', () => {
     '?certificateExpiring=soon',
   ]) {
     it(`answers 400 to ${query}`, async () => {
-      const reply = await list(query);
-      expect(reply.status).to.equal(400);
-      expect(reply.json.code).to.equal('validation_failed');
+      const reply = await expectProblem(list(query), 400, 'validation_failed');
       expect(reply.json.errors[0].path).to.match(/^\/\w+$/);
     });
   }
@@ -219,9 +218,7 @@ describe('operators list and read nodes', () => {
 
   for (const id of [newId(), 'web-09.example.org', '1', '%00', '..%2Fregister'] as const) {
     it(`answers 404 to the id ${id}`, async () => {
-      const reply = await hawser.admin.get(`${NODES}/${id}`);
-      expect(reply.status).to.equal(404);
-      expect(reply.json.code).to.equal('not_found');
+      await expectProblem(hawser.admin.get(`${NODES}/${id}`), 404, 'not_found');
     });
   }
 
@@ -234,7 +231,7 @@ describe('operators list and read nodes', () => {
     expect((await stranger.get(NODES)).status).to.equal(403);
     expect((await stranger.get(`${NODES}/${web.nodeId}`)).status).to.equal(403);
     const reader = await makeUser(hawser, { username: 'reader', permissions: ['nodes.read'] });
-    expect((await reader.get(NODES)).status).to.equal(200);
+    await ok(200, reader.get(NODES));
     expect((await hawser.client().get(NODES)).status).to.equal(401);
   });
 });
