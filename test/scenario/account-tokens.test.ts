@@ -181,20 +181,6 @@ describe('tokens of service accounts', () => {
     await ok(200, bearer(own.token).get(ME));
   });
 
-  it('are listed by whoever may manage users, and made and revoked with a session alone', async () => {
-    const id = await newAccount();
-    const { tokenId } = await ok(201, admin.post(tokensOf(id), wish('nodes.read')));
-    await ok(200, hawser.admin.get(tokensOf(id)));
-    await expectProblem(hawser.admin.post(tokensOf(id), wish('nodes.read')), 403, 'session_required');
-    await expectProblem(hawser.admin.delete(`${tokensOf(id)}/${tokenId}`), 403, 'session_required');
-    hawser.clock.advance(MINUTE);
-    const nobody = await makeUser(hawser, { username: 'nora', permissions: ['groups.manage'] });
-    await expectProblem(nobody.get(tokensOf(id)), 403, 'forbidden');
-    await expectProblem(nobody.post(tokensOf(id), wish('nodes.read')), 403, 'forbidden');
-    await expectProblem(nobody.delete(`${tokensOf(id)}/${tokenId}`), 403, 'forbidden');
-    expect((await admin.get(tokensOf(id))).json).to.have.length(1);
-  });
-
   describe('give nothing beyond what their maker holds', () => {
     it('of permissions: each scope is one of the maker', async () => {
       const id = await newAccount();

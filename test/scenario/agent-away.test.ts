@@ -1,8 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type AgentProcess, type AgentUnderTest, dscResult, makeAgent } from '../support/agent.ts';
+import { type AgentUnderTest, dscResult, makeAgent } from '../support/agent.ts';
 import { type Gate, startGate } from '../support/agent-gate.ts';
 import { countRuns, keptRuns, operationsOf, reportedRuns } from '../support/agent-runs.ts';
 import { eventually } from '../support/eventually.ts';
@@ -54,10 +53,6 @@ describe('hawser-agent while its server is away', () => {
   const reports = async () => (await hawser.admin.get(`/api/v1/nodes/${agent.nodeId()}/reports`)).json;
   const reported = () => reportedRuns(hawser.admin, agent.nodeId());
   const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
-  const kill = async ({ child, ended }: AgentProcess) => {
-    child.kill('SIGKILL');
-    await ended;
-  };
   const wantRemediate = async () => {
     const path = `/api/v1/nodes/${agent.nodeId()}/lcm-config`;
     const wanted = { configurationMode: 'Remediate', configurationModeInterval: '00:00:01' };
@@ -129,27 +124,6 @@ describe('hawser-agent while its server is away', () => {
     await eventually(async () => expect(running.stdout()).to.include('registered'));
     running.child.kill('SIGTERM');
     expect((await running.ended).code).to.equal(0);
-  });
-
-  it('loses no report that it has kept when it is killed', async () => {
-    gate.shut();
-    const seen = new Set<number>();
-    for (let round = 0; round < 6; round += 1) {
-      const running = agent.start();
-      await eventually(async () => expect(running.stdout()).to.include('started'));
-      await sleep(200 + Math.random() * 1_500);
-      await kill(running);
-      const kept = keptRuns(agent);
-      for (const run of seen) expect(kept).to.include(run);
-      for (const run of kept) seen.add(run);
-    }
-    gate.open();
-    await cycle(0);
-    const runs = await reported();
-    expect(runs).to.include.members([...seen]);
-    expect(runs, 'in their order, and none twice').to.deep.equal(
-      [...new Set(runs)].sort((one, other) => one - other),
-    );
   });
 
   it('keeps a hundred reports and drops the oldest, with a line in its log', async () => {

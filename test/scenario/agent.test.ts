@@ -1,8 +1,7 @@
-import { X509Certificate } from 'node:crypto';
-import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type AgentUnderTest, dscResult, makeAgent } from '../support/agent.ts';
+import { type AgentUnderTest, makeAgent } from '../support/agent.ts';
 import { slowDownLock } from '../support/agent-disk.ts';
 import { eventually } from '../support/eventually.ts';
 import { createKey, publishConfiguration, useHawser } from '../support/hawser.ts';
@@ -157,17 +156,6 @@ describe('hawser-agent', () => {
     expect(await detail()).to.include({ status: 'Error', lcmStatus: 'Error' });
   });
 
-  it('reports exactly what the command wrote', async () => {
-    await cycle();
-    await assign('web');
-    agent.answer(dscResult(false, { metadata: { big: 1, 'Microsoft.DSC': { version: '3.1.0' } } }));
-    await cycle();
-    const [report] = await reports();
-    expect(report).to.include({ inDesiredState: false });
-    const { result } = (await hawser.admin.get(`/api/v1/reports/${report.id}`)).json;
-    expect(result.metadata).to.deep.equal({ big: 1, 'Microsoft.DSC': { version: '3.1.0' } });
-  });
-
   it('keeps its state from others, and its secrets from the log and the command', async () => {
     agent.settings['LOG_LEVEL'] = 'debug';
     const first = await cycle();
@@ -182,37 +170,6 @@ describe('hawser-agent', () => {
     expect(log).not.to.include(key);
     expect(log).not.to.include('PRIVATE KEY');
     expect(agent.runs()[0]?.variables.filter((name) => name.startsWith('HAWSER'))).to.deep.equal([]);
-  });
-
-  it('takes its settings from a file, the key from another, and the pinned certificate for the server', async () => {
-    const certificate = readFileSync(join(hawser.dataDir, 'tls/server.crt'));
-    const fingerprint = new X509Certificate(certificate).fingerprint256;
-    writeFileSync(join(agent.folder, 'key'), `${key}\n`);
-    const { SERVER: server = '', COMMAND = '', NAME: name = '' } = agent.settings;
-    const settings = {
-      server,
-      fingerprint,
-      registrationKeyFile: 'key',
-      stateDir: 'state',
-      name,
-      command: JSON.parse(COMMAND),
-    };
-    const file = join(agent.folder, 'agent.json');
-    writeFileSync(file, JSON.stringify(settings));
-    agent.settings = {};
-    expect((await agent.once('--config', file)).code).to.equal(0);
-    expect((await detail()).fqdn).to.equal(name);
-  });
-
-  it('sends nothing to a server that is not the one it knows', async () => {
-    delete agent.settings['CA_FILE'];
-    agent.settings['FINGERPRINT'] = 'ab'.repeat(32);
-    const pinned = await cycle(3);
-    expect(pinned.stdout).to.include('fingerprint');
-    delete agent.settings['FINGERPRINT'];
-    const unknown = await cycle(3);
-    expect(unknown.stdout).to.include('the cycle failed');
-    expect(hawser.log()).not.to.include(agent.settings['NAME']);
   });
 
   it('leaves the state folder to an agent that works in it', async () => {
@@ -242,12 +199,5 @@ describe('hawser-agent', () => {
     await eventually(async () => expect(codes).to.have.length(3));
     agent.variables = {};
     expect((await agent.once()).code).to.equal(0);
-  });
-
-  it('refuses settings it cannot use, in one line', async () => {
-    agent.settings['INTERVALL'] = '00:10:00';
-    const { code, stderr } = await agent.once();
-    expect(code).to.equal(78);
-    expect(stderr).to.match(/^hawser-agent: HAWSER_AGENT_INTERVALL: no such setting; allowed: .*\n$/);
   });
 });

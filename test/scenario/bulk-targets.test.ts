@@ -195,12 +195,6 @@ describe('the nodes of a bulk deed', () => {
       });
       expect(await ok(200, bulk({ ...another(), nodeIds: ids }, paul.client))).to.include({ done: 3 });
     });
-
-    it('and never by a node or a caller without credentials', async () => {
-      const order = { ...another(), nodeIds: ids };
-      await expectProblem(bulk(order, hawser.client()), 401, 'unauthenticated');
-      await expectProblem(bulk(order, nodes[0]?.client), 403, 'forbidden');
-    });
   });
 
   it('that were deleted meanwhile fail alone', async () => {

@@ -20,13 +20,6 @@ describe('the certificate of the built-in authority', () => {
     expect(reply.text).to.not.include('PRIVATE KEY');
   });
 
-  it('has an ETag', async () => {
-    const { headers } = await hawser.client().get(PATH, { Accept: 'application/x-pem-file' });
-    const again = await hawser.client().get(PATH, { 'If-None-Match': String(headers['etag']) });
-    expect(again.status).to.equal(304);
-    await expectProblem(hawser.client().get(PATH, { Accept: 'application/json' }), 406, 'not_acceptable');
-  });
-
   it('is not there where another authority stands behind the nodes', async () => {
     const file = join(hawser.folder, 'nodes-ca.crt');
     writeFileSync(file, hawser.target().ca);

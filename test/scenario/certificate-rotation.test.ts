@@ -85,7 +85,6 @@ describe('a node rotates its certificate', () => {
     }
   });
 
-  const pairs = (digits: string): string => digits.replace(/..(?!$)/g, '$&:');
   const spellings: Record<string, (certificate: X509Certificate) => string> = {
     'SHA-1 in lower case': ({ fingerprint }) => fingerprint.replaceAll(':', '').toLowerCase(),
     'SHA-1 with colons': ({ fingerprint }) => fingerprint,
@@ -149,14 +148,9 @@ describe('a node rotates its certificate', () => {
     ['nothing', {}],
     ['a thumbprint alone', { certificateThumbprint: digits }],
     ['a description without its subject', { certificateSubject: undefined }],
-    ['a description without its notAfter', { certificateNotAfter: null }],
     ['a thumbprint of another length', { certificateThumbprint: digits.slice(2) }],
     ['a thumbprint that is no hex', { certificateThumbprint: 'X'.repeat(40) }],
-    ['a thumbprint with odd colons', { certificateThumbprint: pairs(digits).replace(':', '') }],
-    ['a thumbprint that is no text', { certificateThumbprint: 7 }],
     ['a notAfter without its zone', { certificateNotAfter: '2099-01-01T00:00:00' }],
-    ['a notAfter that is no time', { certificateNotAfter: 'soon' }],
-    ['a subject that is no text', { certificateSubject: ['CN=web'] }],
     ['a description and a certificate', { certificate: '-----BEGIN CERTIFICATE-----' }],
     ['a description and a csr', { csr: '-----BEGIN CERTIFICATE REQUEST-----' }],
   ];

@@ -114,37 +114,6 @@ describe('a node pulls a composite', () => {
     }
   });
 
-  it('whatever YAML would make of the names of its children', async () => {
-    const names = [
-      '1.0',
-      'null',
-      'true',
-      'yes',
-      '0x1f',
-      '1e3',
-      '0',
-      '2001-01-01',
-      'a.b_c-d',
-      'constructor',
-      '7.',
-    ];
-    for (const [at, name] of names.entries()) {
-      const entryPoint = `start #${at} – "ä": x`.replace(':', '').replaceAll('"', "'");
-      await ok(201, create(hawser.admin, name, { entryPoint }, { files: { [entryPoint]: `${name}\n` } }));
-      await ok(200, publish(hawser.admin, name, '1.0.0'));
-    }
-    await publishWithChildren(hawser.admin, 'odd', '1.0.0', names);
-    await ok(204, assign('odd', 'odd'));
-    const files = await unzipTexts((await bundle('odd')).bytes);
-    const { resources } = parse(files[MAIN] ?? '', { version: '1.2' });
-    expect(resources.map((resource: { name: unknown }) => resource.name)).to.deep.equal(names);
-    for (const { name, properties } of resources)
-      expect(files[properties.configurationFile]).to.equal(`${name}\n`);
-    // What an older reader makes of it is the same.
-    expect(parse(files[MAIN] ?? '', { version: '1.1' }).resources).to.deep.equal(resources);
-    expect(Object.keys(files)).to.have.length(names.length + 1);
-  });
-
   it('as JSON where the entry point is', async () => {
     await publishWithChildren(hawser.admin, 'json', '1.0.0', ['web'], { entryPoint: 'start/Main.dsc.JSON' });
     await ok(204, assign('json', 'json'));

@@ -53,29 +53,6 @@ describe('who sees and changes a configuration', () => {
     await expectProblem(create(bob.client, 'bobs'), 403, 'forbidden');
   });
 
-  it('nobody at all gets 401, and a node 403', async () => {
-    const node = await hawser.registerNode('access.example.org');
-    for (const path of [CONFIGURATIONS, ...readingPaths('adas')]) {
-      await expectProblem(hawser.client().get(path), 401, 'unauthenticated', path);
-      await expectProblem(node.client.get(path), 403, 'forbidden', path);
-    }
-    await expectProblem(create(hawser.client(), 'x'), 401, 'unauthenticated');
-    await expectProblem(create(node.client, 'x'), 403, 'forbidden');
-  });
-
-  it('Read reads and does not write; Modify writes', async () => {
-    await grant(hawser, bob, 'adas', 'Read');
-    for (const path of readingPaths('adas')) await ok(200, bob.client.get(path));
-    await expectProblem(addVersion(bob.client, 'adas'), 403, 'forbidden');
-    await expectProblem(publish(bob.client, 'adas', '1.0.0'), 403, 'forbidden');
-    await expectProblem(publish(bob.client, 'adas', '9.9.9'), 403, 'forbidden');
-    await grant(hawser, bob, 'adas', 'Modify');
-    const { version } = await ok(201, addVersion(bob.client, 'adas'));
-    await ok(200, publish(bob.client, 'adas', version));
-    await grant(hawser, bob, 'adas', null);
-    await expectProblem(bob.client.get(versionsOf('adas')), 404, 'not_found');
-  });
-
   it("a group's grant counts, and the highest of several", async () => {
     const cleo = await makeUser(hawser, { username: 'cleo', roles: ['Viewer'] });
     await grant(hawser, cleo, 'adas', 'Read');
@@ -137,8 +114,5 @@ describe('who sees and changes a configuration', () => {
     expect(seen).to.deep.equal(all);
     expect(await namesSeenBy(dora.client, '?skip=4')).to.deep.equal(['dora-e']);
     expect(await namesSeenBy(dora.client, '?skip=5')).to.deep.equal([]);
-    for (const query of ['take=0', 'take=1001', 'take=x', 'take=1.5', 'skip=-1', 'take=1&take=2', 'take=']) {
-      await expectProblem(dora.client.get(`${CONFIGURATIONS}?${query}`), 400, 'validation_failed', query);
-    }
   });
 });

@@ -152,19 +152,13 @@ describe('access to /git', () => {
   describe('names', () => {
     const NAMES = [
       '%2e%2e',
-      '..%2f',
       '..%2fconfigurations%2fweb',
       '..%5cweb',
       'web.git',
       'WEB',
-      '%00',
       'web%00',
-      '-',
       '--upload-pack=x',
       '.tmp',
-      '.',
-      '%20web',
-      'web%2f',
     ];
     for (const name of NAMES) {
       it(`answers 404 to ${name}`, async () => {

@@ -1,11 +1,9 @@
 import { expect } from 'chai';
 import { MINUTE, SECOND } from '../../src/lib/clock.ts';
-import { newId } from '../../src/lib/ids.ts';
 import { auditedDuring } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { type NodeUnderTest, useHawser } from '../support/hawser.ts';
-import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
 const NODES = '/api/v1/nodes';
@@ -49,14 +47,6 @@ describe("a node's LCM", () => {
         await expectProblem(await say(body), 400, 'validation_failed');
       expect((await details()).lcmStatus).to.equal('Idle');
       expect((await hawser.admin.get(pathOf('status-history'))).json).to.have.length(1);
-    });
-
-    it('speaks for itself alone', async () => {
-      const body = { lcmStatus: 'Error' };
-      await expectProblem(await other.client.put(pathOf('lcm-status'), body), 403, 'forbidden');
-      await expectProblem(await hawser.admin.put(pathOf('lcm-status'), body), 403, 'forbidden');
-      await expectProblem(await hawser.client().put(pathOf('lcm-status'), body), 401, 'unauthenticated');
-      expect((await details()).lcmStatus).to.equal('Unknown');
     });
   });
 
@@ -182,24 +172,6 @@ describe("a node's LCM", () => {
         configurationMode: { from: 'Monitor', to: 'Remediate' },
       });
     });
-
-    it('is read by itself or with nodes.read, and changed with nodes.write alone', async () => {
-      const reader = await makeUser(hawser, { username: `reader-${nodes}`, permissions: ['nodes.read'] });
-      await ok(200, reader.get(pathOf('lcm-config')));
-      await expectProblem(await reader.put(pathOf('lcm-config'), {}), 403, 'forbidden');
-      const keys = await makeUser(hawser, {
-        username: `keys-${nodes}`,
-        permissions: ['registration-keys.manage'],
-      });
-      await expectProblem(await keys.get(pathOf('lcm-config')), 403, 'forbidden');
-      await expectProblem(await node.client.put(pathOf('lcm-config'), {}), 403, 'forbidden');
-      await expectProblem(await other.client.get(pathOf('lcm-config')), 403, 'forbidden');
-      await expectProblem(await hawser.client().get(pathOf('lcm-config')), 401, 'unauthenticated');
-      for (const id of [newId(), 'web-01']) {
-        await expectProblem(await hawser.admin.get(`${NODES}/${id}/lcm-config`), 404, 'not_found');
-        await expectProblem(await hawser.admin.put(`${NODES}/${id}/lcm-config`, {}), 404, 'not_found');
-      }
-    });
   });
 
   describe('says what it is set to do', () => {
@@ -263,11 +235,6 @@ describe("a node's LCM", () => {
       ])
         await expectProblem(await say(body), 400, 'validation_failed');
       expect(await reported()).to.deep.equal({ ...NOTHING, configurationMode: 'Monitor' });
-    });
-
-    it('speaks for itself alone', async () => {
-      await expectProblem(await other.client.put(pathOf('reported-config'), {}), 403, 'forbidden');
-      await expectProblem(await hawser.admin.put(pathOf('reported-config'), {}), 403, 'forbidden');
     });
   });
 

@@ -77,11 +77,8 @@ describe('messages', () => {
   describe('for a body that is no JSON', () => {
     const bodies: [body: string, detail: RegExp][] = [
       ['{"name": "Deployer",\n "permissions": ["hunter2"\n}', /Line 3, column 1: Expected "," or "]"\.$/],
-      ['{"name": "hunter2",}', /Line 1, column 20: Expected a key in double quotes\.$/],
-      ["{'name': 'hunter2'}", /Line 1, column 2: Expected a key in double quotes\.$/],
       ['{"name": hunter2}', /Line 1, column 10: Expected a value\.$/],
       ['{"name": "hunter2', /Line 1, column 10: This text has no closing quote\.$/],
-      ['{"name": "hunter2", "name": "hunter2", "n": 1e999, "m": 1 2}', /Line 1, column 59: Expected/],
       ['', /empty/],
     ];
     for (const [body, detail] of bodies) {

@@ -147,13 +147,11 @@ describeWithOpenssl('with a node CA of the operator, certificates must chain to 
     expect((await register(bad.pair, 'stolen.example.org')).json.code).to.equal('certificate_not_trusted');
   });
 
-  it('keeps the old list when the new one cannot be read, and says so in the log and the metrics', async () => {
+  it('keeps the old list when the new one cannot be read, and says so in the metrics', async () => {
     const node = await registered('steady.example.org');
     const list = space.read('crl.pem');
     writeFileSync(space.file('crl.pem'), 'nothing');
-    const before = hawser.log().length;
     await hawser.server.reloadTls();
-    expect(hawser.log().slice(before)).to.include('HAWSER_NODE_CRL');
     expect(await metric('hawser_reload_failed')).to.equal(1);
     expect((await node.client.get(node.path)).status).to.equal(404);
     // The list is the same again: nobody has to connect anew.

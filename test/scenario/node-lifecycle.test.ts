@@ -1,13 +1,11 @@
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { newId } from '../../src/lib/ids.ts';
 import { auditEntries } from '../support/audit.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { addVersion } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { createKey, type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
-import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { announce, call, rotate, withCertificate } from '../support/rotation.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
@@ -174,17 +172,5 @@ describe('an operator deletes a node', () => {
     expect(stale.status).to.equal(412);
     const current = { 'If-Match': String(headers['etag']) };
     await ok(204, hawser.admin.call('DELETE', path, { headers: current }));
-  });
-
-  it('is refused without nodes.delete, to the node itself, and for what is no node', async () => {
-    const writer = await makeUser(hawser, { username: `writer-${nodes}`, permissions: ['nodes.write'] });
-    const path = `${NODES}/${node.nodeId}`;
-    for (const client of [writer, node.client]) {
-      await expectProblem(client.delete(path), 403, 'forbidden');
-    }
-    expect((await hawser.client().delete(path)).status).to.equal(401);
-    for (const id of [newId(), 'web-01', node.nodeId.toUpperCase()])
-      expect((await hawser.admin.delete(`${NODES}/${id}`)).status, id).to.equal(404);
-    await ok(200, hawser.admin.get(path));
   });
 });

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { withDatabase } from '../support/database.ts';
 import { type NodeUnderTest, useHawser } from '../support/hawser.ts';
-import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import {
   clearScopes,
@@ -176,25 +175,6 @@ describe('tags of nodes', () => {
     expect(await names(`scopeValueId=${ids.munich}`)).to.deep.equal([]);
     await untag(ids.server);
     expect(await names(`scopeValueId=${ids.server}`)).to.deep.equal([db.fqdn]);
-  });
-
-  it('take nodes.read to be seen and nodes.write to be changed', async () => {
-    const reader = await makeUser(hawser, { username: 'rita', permissions: ['nodes.read'] });
-    const writer = await makeUser(hawser, { username: 'will', permissions: ['nodes.write'] });
-    const other = await makeUser(hawser, { username: 'oda', permissions: ['scopes.admin-override'] });
-    const body = { scopeValueId: ids.berlin };
-    await ok(200, reader.get(tagsOf(web)));
-    for (const client of [writer, other]) {
-      await expectProblem(await client.get(tagsOf(web)), 403, 'forbidden');
-    }
-    for (const client of [reader, other]) {
-      await expectProblem(await client.post(tagsOf(web), body), 403, 'forbidden');
-      await expectProblem(await client.delete(`${tagsOf(web)}/${ids.berlin}`), 403, 'forbidden');
-    }
-    await expectProblem(await web.client.get(tagsOf(web)), 403, 'forbidden', 'the node itself');
-    await ok(201, writer.post(tagsOf(web), body));
-    await ok(204, writer.delete(`${tagsOf(web)}/${ids.berlin}`));
-    expect((await scopeAudit(hawser)).at(-1)).to.include({ action: 'node.untagged', actor: 'will' });
   });
 
   it('raise the generation, and go with their node', async () => {
