@@ -88,17 +88,9 @@ describe('tokens of service accounts', () => {
     const never = await ok(201, admin.post(tokensOf(id), { ...wish('nodes.read'), expiresAt: null }));
     expect(never.expiresAt).to.equal(null);
     const past = new Date(hawser.clock.now() - MINUTE).toISOString();
-    const faults: [object, string][] = [
-      [{ expiresAt: past }, '/expiresAt'],
-      [{ scopes: ['nodes.read', 'nodes.*'] }, '/scopes/1'],
-      [{ name: ' ' }, '/name'],
-      [{ userId: id }, '/userId'],
-    ];
-    for (const [fault, path] of faults) {
-      const reply = await admin.post(tokensOf(id), { ...wish('nodes.read'), ...fault });
-      await expectProblem(reply, 400, 'validation_failed', path);
-      expect(reply.json.errors[0].path).to.equal(path);
-    }
+    const ended = admin.post(tokensOf(id), { ...wish('nodes.read'), expiresAt: past });
+    const { json } = await expectProblem(ended, 400, 'validation_failed');
+    expect(json.errors[0].path).to.equal('/expiresAt');
     expect((await admin.get(tokensOf(id))).json).to.have.length(1);
   });
 

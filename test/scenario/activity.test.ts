@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { newId } from '../../src/lib/ids.ts';
+import { addEntries } from '../support/audit-table.ts';
 import type { Client } from '../support/client.ts';
-import { addChild, addCompositeDraft, createComposite, publishComposite } from '../support/composites.ts';
+import { publishWithChildren } from '../support/composites.ts';
 import {
   addVersion,
   CONFIGURATIONS,
@@ -10,7 +11,6 @@ import {
   publish,
   versionsOf,
 } from '../support/configurations.ts';
-import { withDatabase } from '../support/database.ts';
 import { type NodeUnderTest, useHawser } from '../support/hawser.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
@@ -62,10 +62,7 @@ describe('the activity', () => {
       content: 'parameters: {}',
     });
     await saveParameters(hawser, { configuration: 'db', content: 'parameters: {}' });
-    await ok(201, createComposite(admin, 'farm'));
-    await ok(201, addCompositeDraft(admin, 'farm', '1.0.0'));
-    await ok(201, addChild(admin, 'farm', '1.0.0', 'web'));
-    await ok(200, publishComposite(admin, 'farm', '1.0.0'));
+    await publishWithChildren(admin, 'farm', '1.0.0', ['web']);
     await ok(201, addVersion(admin, 'web', { version: '1.1.0' }));
     await ok(
       201,
@@ -233,32 +230,13 @@ describe('the activity', () => {
       permissions: ['composite-configurations.admin-override'],
     });
     const resources = Array.from({ length: 300 }, newId);
-    await withDatabase(hawser, ({ write }) =>
-      write.transaction().execute(async (trx) => {
-        for (let index = 0; index < 6_000; index += 1)
-          await trx
-            .insertInto('audit_entries')
-            .values({
-              ...{
-                id: newId(),
-                timestamp: Date.now() + Math.floor(index / 3),
-                actor_type: 'User',
-                actor_id: null,
-              },
-              ...{
-                actor_name: 'somebody',
-                action: 'composite.created',
-                resource_type: 'CompositeConfiguration',
-              },
-              ...{
-                resource_id: resources[index % 300] ?? null,
-                details: null,
-                ip_address: null,
-                request_id: null,
-              },
-            })
-            .execute();
-      }),
+    const kind = { action: 'composite.created', resource_type: 'CompositeConfiguration' };
+    await addEntries(
+      hawser,
+      Array.from({ length: 6_000 }, (_, index) => ({
+        ...{ ...kind, actor_name: 'somebody', resource_id: resources[index % 300] ?? null },
+        timestamp: Date.now() + Math.floor(index / 3),
+      })),
     );
     expect(await activity(reader)).to.deep.equal(before);
     const seen: Entry[] = [];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MINUTE, SECOND } from '../../src/lib/clock.ts';
-import { auditEntries, auditedDuring, type Entry } from '../support/audit.ts';
+import { auditEntries, auditedDuring, type Entry, expectNothingAudited } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { withDatabase } from '../support/database.ts';
@@ -102,18 +102,16 @@ describe('the audit trail of sign-in', () => {
     const tooMany = async (client: Client) =>
       expect((await login(client, 'anna', USER_PASSWORD)).status).to.equal(429);
     await expectEntry(hawser.client(), expected, tooMany);
-    const further = await auditedDuring(hawser, async () => {
+    await expectNothingAudited(hawser, async () => {
       await tooMany(hawser.client());
       await tooMany(hawser.client());
     });
-    expect(further).to.deep.equal([]);
   });
 
   it('leaves nothing of a body that is no sign-in', async () => {
-    const entries = await auditedDuring(hawser, async () => {
+    await expectNothingAudited(hawser, async () => {
       expect((await hawser.client().post('/api/v1/auth/login', { username: 'anna' })).status).to.equal(400);
     });
-    expect(entries).to.deep.equal([]);
   });
 
   it('tells of every way to sign out, once', async () => {
@@ -122,18 +120,17 @@ describe('the audit trail of sign-in', () => {
     const expected = { ...asAnna(), action: 'session.ended', resourceType: 'User', resourceId: annaId };
     const first = await session();
     await expectEntry(first, expected, (client) => client.post('/api/v1/auth/logout'));
-    expect(await auditedDuring(hawser, () => first.post('/api/v1/auth/logout'))).to.deep.equal([]);
+    await expectNothingAudited(hawser, () => first.post('/api/v1/auth/logout'));
     await expectEntry(await session(), expected, (client) => client.get('/api/v1/auth/logout-redirect'));
   });
 
   it('tells of a changed password, and not of an attempt that changed nothing', async () => {
     const path = '/api/v1/auth/change-password';
     const change = { currentPassword: USER_PASSWORD, newPassword: 'another-password-of-anna' };
-    const refused = await auditedDuring(hawser, async () => {
+    await expectNothingAudited(hawser, async () => {
       await anna.post(path, { ...change, currentPassword: 'a-wrong-password' });
       await anna.post(path, { ...change, newPassword: 'short' });
     });
-    expect(refused).to.deep.equal([]);
     const expected = { ...asAnna(), action: 'password.changed', resourceType: 'User', resourceId: annaId };
     await expectEntry(anna, { ...expected, details: null }, async (client) => {
       await ok(204, client.post(path, change));
@@ -153,12 +150,11 @@ describe('the audit trail of sign-in', () => {
     await expectEntry(anna, { ...revoked, details: { name: 'deploy' } }, (client) =>
       client.delete(`${TOKENS}/${token.tokenId}`),
     );
-    const again = await auditedDuring(hawser, async () => {
+    await expectNothingAudited(hawser, async () => {
       await ok(204, anna.delete(`${TOKENS}/${token.tokenId}`));
       expect((await anna.delete(`${TOKENS}/${annaId}`)).status).to.equal(404);
       expect((await anna.post(TOKENS, { ...body, scopes: ['no.such'] })).status).to.equal(400);
     });
-    expect(again).to.deep.equal([]);
   });
 });
 
@@ -200,12 +196,11 @@ describe('the audit trail of registration keys', () => {
       );
     const before = await row();
     hawser.clock.advance(MINUTE);
-    const entries = await auditedDuring(hawser, async () => {
+    await expectNothingAudited(hawser, async () => {
       await ok(204, hawser.admin.delete(`${KEYS}/${id}`));
       await ok(200, hawser.admin.put(`${KEYS}/${id}`, { description: 'rack 9' }));
       expect((await hawser.admin.post(KEYS, { maxUses: 0 })).status).to.equal(400);
     });
-    expect(entries).to.deep.equal([]);
     expect(await row()).to.deep.equal(before);
   });
 });
@@ -245,13 +240,12 @@ describe('the audit trail of nodes', () => {
     const generation = () =>
       withDatabase(hawser, ({ read }) => read.selectFrom('generation').selectAll().execute());
     const before = await generation();
-    const entries = await auditedDuring(hawser, async () => {
+    await expectNothingAudited(hawser, async () => {
       await ok(200, register(client, key, 'again.example.org', settings));
       await ok(200, register(client, key, 'again.example.org'));
       const other = { configurationMode: 'Remediate' };
       await ok(200, register(client, key, 'AGAIN.example.org', other));
     });
-    expect(entries).to.deep.equal([]);
     expect(await generation()).to.deep.equal(before);
   });
 
@@ -309,10 +303,9 @@ describe('the audit trail of nodes', () => {
     expect(entries.map(({ details }) => details)).to.deep.equal([
       { fqdn: null, reason: 'invalid_host_name' },
     ]);
-    const malformed = await auditedDuring(hawser, async () => {
+    await expectNothingAudited(hawser, async () => {
       expect((await client.post(REGISTER, { fqdn: 'x' })).status).to.equal(400);
     });
-    expect(malformed, 'a body that is no registration').to.deep.equal([]);
   });
 
   it('is not flooded: of one address it takes a hundred refusals a minute, and the answer stays the same', async () => {
@@ -376,16 +369,14 @@ describe('the audit trail of nodes', () => {
       });
       const since = await assignedAt();
       hawser.clock.advance(MINUTE);
-      const again = await auditedDuring(hawser, async () => {
+      await expectNothingAudited(hawser, async () => {
         await ok(204, call());
       });
-      expect(again).to.deep.equal([]);
       expect(await assignedAt()).to.equal(since);
     }
-    const refused = await auditedDuring(hawser, async () => {
+    await expectNothingAudited(hawser, async () => {
       expect((await session.put(path, { configurationName: 'no-such' })).status).to.equal(404);
       expect((await session.put(path, { configurationName: 'web', majorVersion: 9 })).status).to.equal(409);
     });
-    expect(refused).to.deep.equal([]);
   });
 });

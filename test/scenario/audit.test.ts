@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { DAY, HOUR, MINUTE } from '../../src/lib/clock.ts';
 import { auditEntries, type Entry } from '../support/audit.ts';
+import { addEntries } from '../support/audit-table.ts';
 import { withDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { createKey, type Hawser, startHawser, useHawser } from '../support/hawser.ts';
@@ -54,16 +55,11 @@ describe('the audit trail', () => {
 
   it('puts those of one millisecond in the order of writing', async () => {
     const at = hawser.clock.now() - HOUR;
-    await withDatabase(hawser, async ({ write }) => {
-      const [row] = await write.selectFrom('audit_entries').selectAll().limit(1).execute();
-      if (!row) throw new Error('no entry at all');
-      const { seq: _, ...entry } = row;
-      for (const place of [1, 2, 3]) {
-        const id = UNKNOWN.replace(/0$/, String(place));
-        const copy = { ...entry, id, timestamp: at, action: 'of.one.moment' };
-        await write.insertInto('audit_entries').values(copy).execute();
-      }
-    });
+    const places = [1, 2, 3].map((place) => UNKNOWN.replace(/0$/, String(place)));
+    await addEntries(
+      hawser,
+      places.map((id) => ({ id, timestamp: at, action: 'of.one.moment' })),
+    );
     const entries = await auditEntries(hawser, 'action=of.one.moment');
     expect(entries.map(({ id }) => id.at(-1))).to.deep.equal(['3', '2', '1']);
   });
@@ -177,7 +173,9 @@ describe('retention of the audit trail', () => {
     const hawser = await startHawser({ HAWSER_AUDIT_KEEP_DAYS: '30' });
     try {
       await keepTokens(hawser);
-      await insertEntries(hawser, 500);
+      // More than fit into one batch of the pruning.
+      const old = { timestamp: hawser.clock.now() - DAY, action: 'settings.changed' };
+      await addEntries(hawser, Array(500).fill(old));
       hawser.clock.advance(20 * DAY);
       await createKey(hawser.admin);
       await hawser.restart();
@@ -209,24 +207,5 @@ describe('retention of the audit trail', () => {
 async function keepTokens(hawser: Hawser): Promise<void> {
   await withDatabase(hawser, ({ write }) =>
     write.updateTable('access_tokens').set({ expires_at: null }).execute(),
-  );
-}
-
-/** More than fit into one batch of the pruning. */
-async function insertEntries(hawser: Hawser, count: number): Promise<void> {
-  const timestamp = hawser.clock.now() - DAY;
-  await withDatabase(hawser, ({ write }) =>
-    write.transaction().execute(async (trx) => {
-      for (let at = 0; at < count; at += 1) {
-        const id = UNKNOWN.replace(/0{6}$/, String(at).padStart(6, '0'));
-        const nobody = { actor_type: 'System', actor_id: null, actor_name: null } as const;
-        const change = { action: 'settings.changed', resource_type: 'Settings', resource_id: null };
-        const rest = { details: null, ip_address: null, request_id: null };
-        await trx
-          .insertInto('audit_entries')
-          .values({ id, timestamp, ...nobody, ...change, ...rest })
-          .execute();
-      }
-    }),
   );
 }

@@ -73,7 +73,7 @@ async function register(hawser: Hawser, fqdn: string, more: Omit<Sent, 'path'>):
 const warningsIn = (log: string): Record<string, unknown>[] =>
   log
     .split('\n')
-    .filter((line) => line.includes('"reason":'))
+    .filter((line) => /"level":"warn".*"reason":/.test(line))
     .map((line) => JSON.parse(line));
 
 const configOf = (nodeId: string) => `/api/v1/nodes/${nodeId}/lcm-config`;

@@ -5,11 +5,9 @@ import {
   addChild,
   addCompositeDraft,
   childrenOf,
-  compositeOf,
   compositeVersionOf,
   createComposite,
   publishComposite,
-  publishWithChildren,
 } from '../support/composites.ts';
 import { addVersion, CONFIGURATIONS, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { publishConfiguration, useHawser } from '../support/hawser.ts';
@@ -308,19 +306,5 @@ describe('the children of a composite', () => {
     await ok(201, addCompositeDraft(ada.client, 'adas', '1.1.0'));
     const other = await ok(201, addChild(hawser.admin, 'adas', '1.1.0', 'c'));
     await ok(204, ada.client.delete(`${childrenOf('adas', '1.1.0')}/${other.id}`));
-  });
-
-  it('cannot be deleted while any version of a composite, a draft too, has them', async () => {
-    await publishConfiguration(hawser.admin, 'kept', { '1.0.0': { [MAIN]: 'x' } });
-    const version = await newDraft();
-    const item = await ok(201, add(version, 'kept'));
-    await expectProblem(hawser.admin.delete(`${CONFIGURATIONS}/kept`), 409, 'in_use');
-    await ok(204, hawser.admin.delete(itemAt(version, item.id)));
-    await publishWithChildren(hawser.admin, 'keeper', '1.0.0', ['kept']);
-    await hawser.restart();
-    await expectProblem(hawser.admin.delete(`${CONFIGURATIONS}/kept`), 409, 'in_use');
-    await ok(204, hawser.admin.delete(compositeOf('keeper')));
-    await ok(204, hawser.admin.delete(`${CONFIGURATIONS}/kept`));
-    await expectProblem(add(version, 'kept'), 404, 'not_found');
   });
 });

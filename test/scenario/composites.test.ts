@@ -132,10 +132,10 @@ describe('an author creates a composite configuration', () => {
     expect(names)
       .to.deep.equal([...names].sort())
       .and.to.include('plain');
-    const page = await hawser.admin.get(`${COMPOSITES}?skip=2&take=3`);
-    expect(page.json).to.deep.equal(all.slice(2, 5));
+    const page = await hawser.admin.get(`${COMPOSITES}?skip=1&take=2`);
+    expect(page.json).to.deep.equal(all.slice(1, 3));
     expect(page.headers['x-total-count']).to.equal(String(all.length));
-    expect(page.headers['link']).to.match(/^<[^>]*skip=5[^>]*>; rel="next"$/);
+    expect(page.headers['link']).to.match(/^<[^>]*skip=3[^>]*>; rel="next"$/);
     await expectProblem(hawser.admin.get(compositeOf('nothing')), 404, 'not_found');
   });
 });
@@ -224,22 +224,6 @@ describe('an author adds and publishes versions of a composite', () => {
     const twenty = Array.from({ length: 20 }, () => addCompositeDraft(hawser.admin, 'exists', '2.0.0'));
     const statuses = (await Promise.all(twenty)).map(({ status }) => status).sort();
     expect(statuses).to.deep.equal([201, ...Array(19).fill(409)]);
-  });
-
-  it('and lists them highest first, page by page', async () => {
-    const wanted = ['10.0.0', '2.0.0', '2.0.0-rc.10', '2.0.0-rc.2', '1.10.0', '1.9.0'];
-    await ok(201, createComposite(hawser.admin, 'sorted'));
-    for (const version of [...wanted].sort())
-      await ok(201, addCompositeDraft(hawser.admin, 'sorted', version));
-    const list = await hawser.admin.get(compositeVersionsOf('sorted'));
-    const versionsIn = (entries: { version: string }[]) => entries.map(({ version }) => version);
-    expect(versionsIn(list.json)).to.deep.equal(wanted);
-    expect(list.headers['x-total-count']).to.equal('6');
-    const page = await hawser.admin.get(`${compositeVersionsOf('sorted')}/?skip=1&take=2`);
-    expect(versionsIn(page.json)).to.deep.equal(wanted.slice(1, 3));
-    expect(page.headers['link']).to.match(/skip=3/);
-    const { versions } = await ok(200, hawser.admin.get(compositeOf('sorted')));
-    expect(versions).to.deep.equal(list.json);
   });
 
   it('publishes it with who and when, after which nothing changes it', async () => {

@@ -137,27 +137,6 @@ describe('the console, as it is handed out', () => {
     }
   });
 
-  it('answers HEAD, OPTIONS and other methods as everything else does', async () => {
-    for (const path of ['/ui/', '/ui/nodes', loadedBy(page)[0] ?? '']) {
-      const get = await hawser.client().get(path);
-      const head = await hawser.client().call('HEAD', path);
-      expect(head.status, path).to.equal(200);
-      expect(head.bytes.length, path).to.equal(0);
-      for (const name of [
-        'content-type',
-        'content-length',
-        'etag',
-        'cache-control',
-        'content-security-policy',
-      ])
-        expect(head.headers[name], `${name} of ${path}`).to.equal(get.headers[name]);
-      const options = await hawser.client().call('OPTIONS', path);
-      expect(options.status, path).to.equal(204);
-      expect(options.headers['allow'], path).to.equal('GET, HEAD, OPTIONS');
-      await expectProblem(hawser.client().post(path, {}), 405, 'method_not_allowed', path);
-    }
-  });
-
   it('hands out nothing but its own files', async () => {
     const others = [
       ...['main.js', 'index.html', 'theme.css', 'main-00000000.js', 'a/b.js', '__proto__', '%00'],

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { newId } from '../../src/lib/ids.ts';
+import { addEntries } from '../support/audit-table.ts';
 import type { Client } from '../support/client.ts';
 import { cellsOf, parseCsv } from '../support/csv.ts';
 import { withDatabase } from '../support/database.ts';
@@ -134,7 +135,10 @@ describe('a list as CSV', () => {
 
   it('holds nothing that a spreadsheet would take for a formula', async () => {
     const names = ['=1+1', 'a\r\nb'];
-    await addEntries(names.map((actor_name) => ({ actor_name, action: 'test.formula' })));
+    await addEntries(
+      hawser,
+      names.map((actor_name) => ({ actor_name, action: 'test.formula' })),
+    );
     const [header = [], ...lines] = await csvOf(`${AUDIT}?action=test.formula`);
     const column = header.indexOf('actorName');
     expect(lines.map((line) => line[column]).reverse()).to.deep.equal(["'=1+1", 'a\r\nb']);
@@ -148,6 +152,7 @@ describe('a list as CSV', () => {
 
     before(async () => {
       await addEntries(
+        hawser,
         Array.from({ length: COUNT }, (_, index) => ({
           action: 'test.many',
           details,
@@ -184,7 +189,7 @@ describe('a list as CSV', () => {
       await ok(200, node0().client.get(`${NODES}/${node0().nodeId}/lcm-config`));
       await ok(200, hawser.admin.get(`${AUDIT}?take=1`));
       // What is written while the list is on its way comes before its first line, and what is deleted is not sent.
-      await addEntries([{ action: 'test.many', timestamp: COUNT }]);
+      await addEntries(hawser, [{ action: 'test.many', timestamp: COUNT }]);
       await withDatabase(hawser, ({ write }) =>
         write
           .deleteFrom('audit_entries')
@@ -208,26 +213,4 @@ describe('a list as CSV', () => {
       await ok(200, hawser.admin.get(NODES));
     });
   });
-
-  async function addEntries(
-    entries: readonly { action: string; actor_name?: string; details?: string; timestamp?: number }[],
-  ): Promise<void> {
-    await withDatabase(hawser, async ({ write }) => {
-      await write.transaction().execute(async (trx) => {
-        for (const entry of entries) {
-          const common = {
-            id: newId(),
-            timestamp: Date.now(),
-            actor_type: 'User',
-            resource_type: 'Test',
-          } as const;
-          const absent = { actor_id: null, resource_id: null, ip_address: null, request_id: null };
-          await trx
-            .insertInto('audit_entries')
-            .values({ ...common, ...absent, actor_name: null, details: null, ...entry })
-            .execute();
-        }
-      });
-    });
-  }
 });

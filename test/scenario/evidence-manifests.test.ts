@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { addChild, addCompositeDraft, createComposite, publishComposite } from '../support/composites.ts';
+import { publishWithChildren } from '../support/composites.ts';
 import { eventually } from '../support/eventually.ts';
 import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { assign, poll, saveParameters } from '../support/parameter-files.ts';
@@ -89,11 +89,10 @@ describe('the manifest of a checksum', () => {
   });
 
   it('of a composite holds its own tag, and its children in its order', async () => {
-    await ok(201, createComposite(hawser.admin, 'stack'));
-    await ok(201, addCompositeDraft(hawser.admin, 'stack', '1.0.0'));
-    await ok(201, addChild(hawser.admin, 'stack', '1.0.0', 'web', { order: 2 }));
-    await ok(201, addChild(hawser.admin, 'stack', '1.0.0', 'plain', { order: 1 }));
-    await ok(200, publishComposite(hawser.admin, 'stack', '1.0.0'));
+    await publishWithChildren(hawser.admin, 'stack', '1.0.0', [
+      { name: 'web', order: 2 },
+      { name: 'plain', order: 1 },
+    ]);
     const node = await addNode('stack', { isComposite: true });
     const checksum = await offeredTo(node);
     await expectRunning(hawser, node, checksum, 'Told');

@@ -8,7 +8,6 @@ import { PERMISSION_NAMES } from '../../src/domain/permissions.ts';
 import type { Client, Form } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, create, publish } from '../support/configurations.ts';
 import { ALL_SCOPES, createToken, useHawser } from '../support/hawser.ts';
-import { openSocket } from '../support/raw-tls.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { makeZip } from '../support/zip.ts';
 
@@ -251,23 +250,6 @@ describe('messages', () => {
         expect(received).to.not.contain('script');
       });
     }
-
-    it('is read no further, however much is sent', async () => {
-      const received = await sendPlain(
-        `POST / HTTP/1.1\r\nHost: x\r\n\r\n${'GET / HTTP/1.1\r\n'.repeat(100_000)}`,
-      );
-      expect(received.match(/HTTP\/1\.1 400/g)).to.have.length(1);
-    });
-
-    it('says nothing to what is neither HTTP nor TLS, nor within TLS', async () => {
-      expect(await sendPlain('\0\0\0\0\0\0\0\0')).to.not.contain('HTTP');
-      const socket = await openSocket(hawser.target());
-      let received = '';
-      socket.on('data', (chunk) => (received += chunk));
-      socket.write('GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
-      await once(socket, 'close');
-      expect(received).to.match(/^HTTP\/1\.1 200 /);
-    });
   });
 
   describe('at the next start', () => {

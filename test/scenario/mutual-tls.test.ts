@@ -1,15 +1,9 @@
-import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { connect } from 'node:tls';
 import { expect } from 'chai';
-import { readConfig } from '../../src/config.ts';
-import { DAY, systemClock } from '../../src/lib/clock.ts';
-import { createLog } from '../../src/lib/log.ts';
-import { startServer } from '../../src/server.ts';
+import { DAY } from '../../src/lib/clock.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { databaseSettings } from '../support/engine.ts';
-import { CHEAP_HASHES, createKey, type Hawser, startHawser } from '../support/hawser.ts';
+import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
 import { parsePrometheus, sumOf } from '../support/prometheus.ts';
 import { expectProblem } from '../support/replies.ts';
 import { describeWithOpenssl } from '../support/with-openssl.ts';
@@ -172,13 +166,6 @@ describeWithOpenssl('with a node CA of the operator, certificates must chain to 
     await hawser.server.reloadTls();
     expect((await getAgain(node.client, node.path)).status).to.equal(404);
   });
-
-  it('stops a certificate at its end even while the connection stays', async () => {
-    const node = await registered('ending.example.org');
-    expect((await node.client.get(node.path)).status).to.equal(404);
-    hawser.clock.advance(6 * DAY);
-    expect((await node.client.get(node.path)).status).to.equal(401);
-  });
 });
 
 describeWithOpenssl('a node CA set later takes in no node that does not chain to it', () => {
@@ -200,46 +187,6 @@ describeWithOpenssl('a node CA set later takes in no node that does not chain to
   });
 });
 
-describeWithOpenssl("the operator's own server certificate", () => {
-  it('is served in place of the made one, and a renewed one after a reload', async () => {
-    const space = new Workspace();
-    const authority = new OpensslAuthority(space);
-    const write = (pair: Pair) => {
-      space.write('own.crt', pair.cert);
-      space.write('own.key', pair.key);
-    };
-    const [first, second] = [authority.issue('server'), authority.issue('server')];
-    write(first);
-    const config = readConfig({
-      HAWSER_HOST: '127.0.0.1',
-      HAWSER_PORT: '0',
-      HAWSER_DATA_DIR: space.file('data'),
-      HAWSER_REPOS_DIR: space.file('repos'),
-      HAWSER_ADMIN_PASSWORD: 'a-password-for-tests',
-      ...CHEAP_HASHES,
-      ...(await databaseSettings(space.file('data'))),
-      HAWSER_TLS_CERT: space.file('own.crt'),
-      HAWSER_TLS_KEY: space.file('own.key'),
-    });
-    const log = createLog('silent');
-    const server = await startServer({ config, clock: systemClock, log, showFirstPassword: () => undefined });
-    try {
-      const serial = (pair: Pair) => new X509Certificate(pair.cert).serialNumber;
-      const served = () => servedCertificate(server.port, authority.certificate);
-      expect(await served()).to.equal(serial(first));
-      write(second);
-      await server.reloadTls();
-      expect(await served()).to.equal(serial(second));
-      space.write('own.key', 'nothing');
-      await server.reloadTls();
-      expect(await served()).to.equal(serial(second));
-    } finally {
-      await server.close();
-      space.remove();
-    }
-  });
-});
-
 /** As HTTP clients do where a kept connection turns out to have ended: over a new one. */
 async function getAgain(client: Client, path: string): Promise<Reply> {
   try {
@@ -248,16 +195,4 @@ async function getAgain(client: Client, path: string): Promise<Reply> {
     if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
     return client.get(path);
   }
-}
-
-/** Serial number of what a client is shown that trusts the authority. The name in it is the test's own. */
-function servedCertificate(port: number, ca: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const options = { port, host: '127.0.0.1', ca, checkServerIdentity: () => undefined };
-    const socket = connect(options, () => {
-      resolve(socket.getPeerCertificate().serialNumber);
-      socket.end();
-    });
-    socket.on('error', reject);
-  });
 }

@@ -1,17 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { MINUTE, SECOND } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { Client, Reply } from '../support/client.ts';
-import { makeClientCertificate } from '../support/client-certificates.ts';
+import type { Reply } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
-import {
-  createKey,
-  type Hawser,
-  type NodeUnderTest,
-  publishConfiguration,
-  useHawser,
-} from '../support/hawser.ts';
+import { type Hawser, type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
 const NODES = '/api/v1/nodes';
@@ -182,58 +173,6 @@ describe('operators list and read nodes', () => {
     expect(tag).to.include({ nodeId: web.nodeId, scopeValueId, scopeTypeName: 'Site', scopeValue: 'berlin' });
     expect((await details(db)).assignment).to.equal(null);
     expect((await details(db)).tags).to.deep.equal([]);
-  });
-});
-
-describe('a node that calls is seen, and one that does not becomes stale', () => {
-  const hawser = useHawser();
-
-  const seen = async (nodeId: string): Promise<Reply['json']> =>
-    (await hawser.admin.get(`${NODES}/${nodeId}`)).json;
-  const stale = async (value: boolean): Promise<string[]> =>
-    (await hawser.admin.get(`${NODES}?stale=${value}`)).json.map((node: { fqdn: string }) => node.fqdn);
-  const poll = (client: Client, nodeId: string) => client.get(`${NODES}/${nodeId}/configuration/checksum`);
-
-  async function registerWithInterval(fqdn: string, interval: string | null) {
-    const identity = await makeClientCertificate({ commonName: fqdn });
-    const client = hawser.client(identity);
-    const registrationKey = await createKey(hawser.admin);
-    const body = { registrationKey, fqdn, configurationModeInterval: interval };
-    const reply = await client.post(`${NODES}/register`, body);
-    expect(reply.status).to.equal(200);
-    return { nodeId: String(reply.json.nodeId), identity, client };
-  }
-
-  it('notes a poll within seconds, whatever it is answered', async () => {
-    const { nodeId, client } = await registerWithInterval('seen.example.org', null);
-    expect((await seen(nodeId)).lastCheckIn).to.equal(null);
-    const now = hawser.clock.now();
-    expect((await poll(client, nodeId)).status).to.equal(404);
-    let lastCheckIn: string | null = null;
-    // Twice as long as promised, for a machine that is busy with other tests.
-    for (const end = Date.now() + 4 * SECOND; lastCheckIn === null && Date.now() < end; await sleep(50)) {
-      lastCheckIn = (await seen(nodeId)).lastCheckIn;
-    }
-    expect(Date.parse(lastCheckIn ?? '')).to.be.within(now, hawser.clock.now());
-  });
-
-  it('is stale after twice its own interval without a call, and not a moment before', async () => {
-    const { nodeId, client } = await registerWithInterval('quarter.example.org', 'PT15M');
-    const silent = await registerWithInterval('silent.example.org', 'PT1S');
-    const unknown = await registerWithInterval('unknown.example.org', null);
-    await poll(client, nodeId);
-    await poll(unknown.client, unknown.nodeId);
-    // Written at the close.
-    await hawser.restart();
-    hawser.clock.advance(29 * MINUTE);
-    expect((await seen(nodeId)).isStale).to.equal(false);
-    hawser.clock.advance(MINUTE + SECOND);
-    expect((await seen(nodeId)).isStale).to.equal(true);
-    expect(await stale(true)).to.deep.equal(['quarter.example.org']);
-    expect(await stale(false)).to.include.members(['silent.example.org', 'unknown.example.org']);
-    // Either one is unknown: the last call here, the interval there.
-    expect((await seen(silent.nodeId)).isStale).to.equal(false);
-    expect((await seen(unknown.nodeId)).isStale).to.equal(false);
   });
 });
 
