@@ -13,7 +13,7 @@ import { needsSession, permissionsOf } from '../../src/security/access.ts';
 import { type AccessWorld, startAccessWorld } from '../support/access-world.ts';
 import type { Client, Reply } from '../support/client.ts';
 import type { Hawser, NodeUnderTest } from '../support/hawser.ts';
-import { type Grant, makeUser } from '../support/people.ts';
+import { type Grant, makeUser, type Person } from '../support/people.ts';
 import { addressOf, declaredRoutes, describeAccess } from '../support/routes.ts';
 
 const BELOW: Record<GrantLevel, GrantLevel | null> = { Read: null, Modify: 'Read', Manage: 'Modify' };
@@ -33,6 +33,8 @@ const asksForParameters = ({ path }: Route) => path.startsWith('/api/v1/nodes/{n
 const asksForComposite = ({ path }: Route) => /composite-configurations\/.*\/proof/.test(path);
 const asksForConfiguration = (route: Route) =>
   !asksForComposite(route) && /\/proof|\/fleet\/configurations\//.test(route.path);
+/** Nodes get it for themselves, and users see it. */
+const isForReaders = ({ access }: Route) => access.kind === 'node:self-or-reader';
 /** Whoever is signed in may call it, and finds what is theirs to read. */
 const findsOwn = ({ path }: Route) =>
   path === '/api/v1/auth/tokens/{id}' || path === '/api/v1/manifests/{checksum}';
@@ -52,16 +54,10 @@ describe('who is let in by each route', () => {
   after(() => world.close());
 
   /** Somebody new with these permissions and grants; a minute later, since sign-ins are limited. */
-  function someone(permissions: readonly Permission[], grants: readonly Grant[] = []): Promise<Client> {
+  function someone(permissions: readonly Permission[], grants: readonly Grant[] = []): Promise<Person> {
     hawser.clock.advance(MINUTE);
     users += 1;
     return makeUser(hawser, { username: `user-${users}`, permissions, grants });
-  }
-
-  async function withToken(client: Client, scopes: readonly string[]): Promise<Client> {
-    const reply = await client.post('/api/v1/auth/tokens', { name: 'test', scopes });
-    expect(reply.status).to.equal(201);
-    return hawser.client().with({ Authorization: `Bearer ${reply.json.token}` });
   }
 
   const call = (client: Client, route: Route): Promise<Reply> => {
@@ -116,12 +112,12 @@ describe('who is let in by each route', () => {
       const exactly = await someone([permission]);
       await expectIn(exactly, enough);
       const forTokens = enough.filter(({ access }) => !needsSession(access));
-      await expectIn(await withToken(exactly, [permission]), forTokens);
+      await expectIn(await exactly.withToken(permission), forTokens);
       const forSessions = enough.filter(({ access }) => needsSession(access));
-      await expectOut(await withToken(exactly, [permission]), forSessions, '403 session_required');
+      await expectOut(await exactly.withToken(permission), forSessions, '403 session_required');
       const openToTokens = chosen.filter(({ access }) => !needsSession(access));
       await expectOut(
-        await withToken(exactly, without(TOKEN_SCOPES, permission)),
+        await exactly.withToken(...without(TOKEN_SCOPES, permission)),
         openToTokens,
         '403 forbidden',
       );
@@ -146,8 +142,8 @@ describe('who is let in by each route', () => {
         const besides = permissionsIn(chosen);
         const holder = await someone(besides, [{ on, name: 'web', level }]);
         await expectIn(holder, chosen);
-        await expectIn(await withToken(holder, [GRANT_RULES[on].scope, ...besides]), chosen);
-        const otherScopes = await withToken(holder, without(TOKEN_SCOPES, GRANT_RULES[on].scope));
+        await expectIn(await holder.withToken(GRANT_RULES[on].scope, ...besides), chosen);
+        const otherScopes = await holder.withToken(...without(TOKEN_SCOPES, GRANT_RULES[on].scope));
         await expectOut(otherScopes, chosen, '404 not_found');
         const below = BELOW[level];
         const lower = await someone(besides, below === null ? [] : [{ on, name: 'web', level: below }]);
@@ -162,24 +158,13 @@ describe('who is let in by each route', () => {
       const permissions = [override, ...permissionsIn(chosen)];
       const manager = await someone(permissions);
       await expectIn(manager, chosen);
-      await expectIn(await withToken(manager, permissions), chosen);
-      await expectOut(await withToken(manager, without(TOKEN_SCOPES, override)), chosen, '404 not_found');
+      await expectIn(await manager.withToken(...permissions), chosen);
+      await expectOut(await manager.withToken(...without(TOKEN_SCOPES, override)), chosen, '404 not_found');
     });
   }
 
-  it('what a node gets: who has nodes.read and may read the configuration', async () => {
-    const chosen = having(({ access }) => access.kind === 'node:self-or-reader');
-    const grant = { on: 'configuration', name: 'web', level: 'Read' } as const;
-    const reader = await someone(['nodes.read'], [grant]);
-    await expectIn(reader, chosen);
-    await expectIn(await withToken(reader, ['nodes.read', 'configurations.grants']), chosen);
-    await expectOut(await withToken(reader, ['nodes.read']), chosen, '404 not_found');
-    await expectOut(await withToken(reader, ['configurations.grants']), chosen, '403 forbidden');
-    await expectOut(await someone(['nodes.read']), chosen, '404 not_found');
-    await expectOut(await someone([], [grant]), chosen, '403 forbidden');
-  });
-
   for (const [what, on, select] of [
+    ['what a node gets', 'configuration', isForReaders],
     ['what becomes of parameters on a node', 'parameters', asksForParameters],
     ['who runs a configuration', 'configuration', asksForConfiguration],
     ['who runs a composite', 'composite', asksForComposite],
@@ -190,9 +175,9 @@ describe('who is let in by each route', () => {
       const { scope } = GRANT_RULES[on];
       const reader = await someone(['nodes.read'], [grant]);
       await expectIn(reader, chosen);
-      await expectIn(await withToken(reader, ['nodes.read', scope]), chosen);
-      await expectOut(await withToken(reader, ['nodes.read']), chosen, '404 not_found');
-      await expectOut(await withToken(reader, [scope]), chosen, '403 forbidden');
+      await expectIn(await reader.withToken('nodes.read', scope), chosen);
+      await expectOut(await reader.withToken('nodes.read'), chosen, '404 not_found');
+      await expectOut(await reader.withToken(scope), chosen, '403 forbidden');
       await expectOut(await someone(['nodes.read']), chosen, '404 not_found');
       await expectOut(await someone([], [grant]), chosen, '403 forbidden');
     });
@@ -219,7 +204,7 @@ describe('who is let in by each route', () => {
       user,
       having((route) => ordinary(route) && !findsOwn(route)),
     );
-    const token = await withToken(user, ['nodes.read']);
+    const token = await user.withToken('nodes.read');
     const sessionOnly = ({ access }: Route) => access.kind === 'user' && access.session === true;
     await expectIn(
       token,

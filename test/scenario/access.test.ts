@@ -4,19 +4,13 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { PROJECT } from '../../scripts/support/project.ts';
 import type { Route } from '../../src/http/route.ts';
-import { prepareSignIn } from '../support/access-world.ts';
+import { type AccessWorld, startAccessWorld } from '../support/access-world.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { consoleValues } from '../support/console-files.ts';
 import { withDatabase } from '../support/database.ts';
-import { createToken, type Hawser, type NodeUnderTest, publishConfiguration } from '../support/hawser.ts';
-import { prepareParameters } from '../support/parameter-files.ts';
+import { createToken, type Hawser, type NodeUnderTest } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
-import { preparePreview } from '../support/previews.ts';
 import { addressOf, declaredRoutes, describeAccess } from '../support/routes.ts';
-import { prepareScopes } from '../support/scopes.ts';
-import { FORGE_SETTINGS, type SignInServer, startSignInServer } from '../support/sign-in-server.ts';
-import { prepareWebhook } from '../support/webhooks.ts';
 
 const GOLDEN = join(PROJECT, 'test/golden/routes.txt');
 /** The required interface, where the machine has it. */
@@ -65,49 +59,21 @@ describe('the table of routes', () => {
 });
 
 describe('access to every route', () => {
-  let server: SignInServer;
+  let world: AccessWorld;
   let hawser: Hawser;
   let node: NodeUnderTest;
   let other: NodeUnderTest;
   let routes: Route[];
-  let values: Record<string, string>;
 
   before(async () => {
     routes = await declaredRoutes();
-    server = await startSignInServer(
-      {},
-      { ...FORGE_SETTINGS, HAWSER_METRICS_TOKEN: 'a-token-for-the-metrics' },
-    );
-    hawser = server.hawser;
-    node = await hawser.registerNode('web-01.example.org');
+    world = await startAccessWorld({ HAWSER_METRICS_TOKEN: 'a-token-for-the-metrics' });
+    ({ hawser, node } = world);
     other = await hawser.registerNode('web-02.example.org');
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'parameters: {}' } });
-    const key = await hawser.admin.post('/api/v1/admin/registration-keys', {});
-    const tokens = await hawser.admin.get('/api/v1/auth/tokens');
-    const me = await hawser.admin.get('/api/v1/auth/me');
-    const composites = '/api/v1/composite-configurations';
-    await hawser.admin.post(composites, { name: 'web' });
-    await hawser.admin.post(`${composites}/web/versions`, { version: '1.0.0' });
-    const child = await hawser.admin.post(`${composites}/web/versions/1.0.0/children`, {
-      childConfigurationName: 'web',
-    });
-    const robot = { username: 'robot', email: 'robot@example.org', accountType: 'ServiceAccount' };
-    const account = await hawser.admin.post('/api/v1/users', robot);
-    // All of them exist, so that no 404 hides a check that is missing.
-    values = {
-      ...{ nodeId: node.nodeId, name: 'web', version: '1.0.0', filePath: 'main.dsc.yaml' },
-      ...{ principalType: 'User', principalId: me.json.userId, childId: child.json.id },
-      ...{ id: tokens.json[0].id, keyId: key.json.id, tokenId: tokens.json[0].id },
-      checksum: 'a'.repeat(64),
-      ...(await prepareSignIn(server, account.json)),
-      ...(await consoleValues(hawser.client())),
-      ...(await prepareScopes(hawser, node.nodeId)),
-      ...(await prepareParameters(hawser, 'web')),
-      ...(await preparePreview(hawser.admin, node.nodeId, 'web')),
-      ...(await prepareWebhook(hawser.admin)),
-    };
   });
-  after(() => server.close());
+  after(() => world.close());
+
+  const address = (route: Route) => addressOf(route, world.valuesOf(route));
 
   async function expectOfEachRoute(
     client: Client,
@@ -117,7 +83,7 @@ describe('access to every route', () => {
     const chosen = routes.filter(selected);
     expect(chosen).to.not.have.length(0);
     for (const route of chosen) {
-      const reply = await client.call(route.method, addressOf(route, values));
+      const reply = await client.call(route.method, address(route));
       check(reply, route, label(route));
       if (reply.status < 400) continue;
       expect(reply.headers['content-type'], label(route)).to.match(/^application\/problem\+json/);
@@ -136,7 +102,7 @@ describe('access to every route', () => {
       expectRefusal(401, 'unauthenticated'),
     );
     for (const route of routes.filter((candidate) => !isPublic(candidate))) {
-      const reply = await hawser.client().call(route.method, `${addressOf(route, values)}/`);
+      const reply = await hawser.client().call(route.method, `${address(route)}/`);
       expect(reply.status, `${label(route)} with a slash`).to.equal(401);
       expect(reply.headers).to.have.property('www-authenticate');
     }
@@ -149,7 +115,7 @@ describe('access to every route', () => {
     // What leads to the address with the slash is another thing without it.
     for (const route of routes.filter(isPublic).filter(({ answers }) => !(302 in answers))) {
       const [plain, slashed] = await Promise.all(
-        ['', '/'].map((slash) => hawser.client().call(route.method, `${addressOf(route, values)}${slash}`)),
+        ['', '/'].map((slash) => hawser.client().call(route.method, `${address(route)}${slash}`)),
       );
       expect(slashed?.status, label(route)).to.equal(plain?.status);
     }

@@ -89,17 +89,9 @@ describe('tokens of service accounts', () => {
     const never = await ok(201, admin.post(tokensOf(id), { ...wish('nodes.read'), expiresAt: null }));
     expect(never.expiresAt).to.equal(null);
     const past = new Date(hawser.clock.now() - MINUTE).toISOString();
-    const faults: [object, string][] = [
-      [{ expiresAt: past }, '/expiresAt'],
-      [{ scopes: ['nodes.read', 'nodes.*'] }, '/scopes/1'],
-      [{ name: ' ' }, '/name'],
-      [{ userId: id }, '/userId'],
-    ];
-    for (const [fault, path] of faults) {
-      const reply = await admin.post(tokensOf(id), { ...wish('nodes.read'), ...fault });
-      await expectProblem(reply, 400, 'validation_failed', path);
-      expect(reply.json.errors[0].path).to.equal(path);
-    }
+    const ended = admin.post(tokensOf(id), { ...wish('nodes.read'), expiresAt: past });
+    const { json } = await expectProblem(ended, 400, 'validation_failed');
+    expect(json.errors[0].path).to.equal('/expiresAt');
     expect((await admin.get(tokensOf(id))).json).to.have.length(1);
   });
 
@@ -180,20 +172,6 @@ describe('tokens of service accounts', () => {
       for (const deed of deeds(tokensOf(id))) await expectProblem(deed, 404, 'not_found');
     }
     await ok(200, bearer(own.token).get(ME));
-  });
-
-  it('are listed by whoever may manage users, and made and revoked with a session alone', async () => {
-    const id = await newAccount();
-    const { tokenId } = await ok(201, admin.post(tokensOf(id), wish('nodes.read')));
-    await ok(200, hawser.admin.get(tokensOf(id)));
-    await expectProblem(hawser.admin.post(tokensOf(id), wish('nodes.read')), 403, 'session_required');
-    await expectProblem(hawser.admin.delete(`${tokensOf(id)}/${tokenId}`), 403, 'session_required');
-    hawser.clock.advance(MINUTE);
-    const nobody = await makeUser(hawser, { username: 'nora', permissions: ['groups.manage'] });
-    await expectProblem(nobody.get(tokensOf(id)), 403, 'forbidden');
-    await expectProblem(nobody.post(tokensOf(id), wish('nodes.read')), 403, 'forbidden');
-    await expectProblem(nobody.delete(`${tokensOf(id)}/${tokenId}`), 403, 'forbidden');
-    expect((await admin.get(tokensOf(id))).json).to.have.length(1);
   });
 
   describe('give nothing beyond what their maker holds', () => {

@@ -1,8 +1,9 @@
 // full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { newId } from '../../src/lib/ids.ts';
+import { addEntries } from '../support/audit-table.ts';
 import type { Client } from '../support/client.ts';
-import { addChild, addCompositeDraft, createComposite, publishComposite } from '../support/composites.ts';
+import { publishWithChildren } from '../support/composites.ts';
 import {
   addVersion,
   CONFIGURATIONS,
@@ -11,8 +12,7 @@ import {
   publish,
   versionsOf,
 } from '../support/configurations.ts';
-import { withDatabase } from '../support/database.ts';
-import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, useHawser } from '../support/hawser.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
@@ -33,14 +33,13 @@ interface Entry {
 }
 
 describe('the activity', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let admin: Client;
   let node: NodeUnderTest;
   /** The id of the node that has been deleted. */
   let goneId: string;
 
   before(async () => {
-    hawser = await startHawser();
     admin = hawser.admin;
     node = await hawser.registerNode('web-01.example.org');
     for (const name of ['web', 'db', 'gone']) {
@@ -64,10 +63,7 @@ describe('the activity', () => {
       content: 'parameters: {}',
     });
     await saveParameters(hawser, { configuration: 'db', content: 'parameters: {}' });
-    await ok(201, createComposite(admin, 'farm'));
-    await ok(201, addCompositeDraft(admin, 'farm', '1.0.0'));
-    await ok(201, addChild(admin, 'farm', '1.0.0', 'web'));
-    await ok(200, publishComposite(admin, 'farm', '1.0.0'));
+    await publishWithChildren(admin, 'farm', '1.0.0', ['web']);
     await ok(201, addVersion(admin, 'web', { version: '1.1.0' }));
     await ok(
       201,
@@ -78,7 +74,6 @@ describe('the activity', () => {
     );
     await ok(200, admin.put(`${versionsOf('web')}/1.0.0/withdraw`, { reason: 'It breaks.' }));
   });
-  after(() => hawser.close());
 
   const activity = (client: Client, query = '?take=1000'): Promise<Entry[]> =>
     ok(200, client.get(`${PATH}${query}`));
@@ -174,9 +169,6 @@ describe('the activity', () => {
     expect(await seen('reports.read')).to.deep.equal([]);
     expect(await seen('configurations.grants')).to.deep.equal(['Configuration db', 'Parameters db']);
     expect(await seen('nodes.read')).to.have.length(2);
-    await expectProblem((await person.withToken()).get(PATH), 403, 'forbidden');
-    await expectProblem(node.client.get(PATH), 403, 'forbidden');
-    await expectProblem(hawser.client().get(PATH), 401, 'unauthenticated');
   });
 
   it('ends with a right, and begins with one', async () => {
@@ -239,32 +231,13 @@ describe('the activity', () => {
       permissions: ['composite-configurations.admin-override'],
     });
     const resources = Array.from({ length: 300 }, newId);
-    await withDatabase(hawser, ({ write }) =>
-      write.transaction().execute(async (trx) => {
-        for (let index = 0; index < 6_000; index += 1)
-          await trx
-            .insertInto('audit_entries')
-            .values({
-              ...{
-                id: newId(),
-                timestamp: Date.now() + Math.floor(index / 3),
-                actor_type: 'User',
-                actor_id: null,
-              },
-              ...{
-                actor_name: 'somebody',
-                action: 'composite.created',
-                resource_type: 'CompositeConfiguration',
-              },
-              ...{
-                resource_id: resources[index % 300] ?? null,
-                details: null,
-                ip_address: null,
-                request_id: null,
-              },
-            })
-            .execute();
-      }),
+    const kind = { action: 'composite.created', resource_type: 'CompositeConfiguration' };
+    await addEntries(
+      hawser,
+      Array.from({ length: 6_000 }, (_, index) => ({
+        ...{ ...kind, actor_name: 'somebody', resource_id: resources[index % 300] ?? null },
+        timestamp: Date.now() + Math.floor(index / 3),
+      })),
     );
     expect(await activity(reader)).to.deep.equal(before);
     const seen: Entry[] = [];

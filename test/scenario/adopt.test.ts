@@ -10,7 +10,7 @@ import { HOUR } from '../../src/lib/clock.ts';
 import { auditEntries } from '../support/audit.ts';
 import { CONFIGURATIONS, MAIN, versionsOf } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { publishConfiguration, useHawser } from '../support/hawser.ts';
 import { assign, configurationPath, pullParameters } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
 import { type Ended, runHawser } from '../support/spawned.ts';
@@ -18,14 +18,10 @@ import { type Ended, runHawser } from '../support/spawned.ts';
 const CAROL = ['-c', 'user.name=Carol', '-c', 'user.email=carol@example.org'];
 
 describe('hawser adopt', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let folder: string;
   let work: string;
 
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-adopt-test-'));
     work = join(folder, 'work');

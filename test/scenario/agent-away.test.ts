@@ -1,13 +1,13 @@
 // full: SQLite
 import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type AgentProcess, type AgentUnderTest, dscResult, makeAgent } from '../support/agent.ts';
+import { type AgentUnderTest, dscResult, makeAgentOf } from '../support/agent.ts';
 import { type Gate, startGate } from '../support/agent-gate.ts';
 import { countRuns, keptRuns, operationsOf, reportedRuns } from '../support/agent-runs.ts';
 import { eventually } from '../support/eventually.ts';
 import { createKey, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { ok } from '../support/replies.ts';
 
 const MOST_KEPT = 100;
 
@@ -28,17 +28,16 @@ describe('hawser-agent while its server is away', () => {
   });
 
   beforeEach(async () => {
-    agent = makeAgent({
+    agent = makeAgentOf(hawser, {
       SERVER: gate.url,
-      CA_FILE: join(hawser.dataDir, 'tls/ca.crt'),
       REGISTRATION_KEY: await createKey(hawser.admin, { maxUses: 1 }),
       NAME: `away-${Math.random().toString(36).slice(2)}.example.org`,
       INTERVAL: '00:00:01',
     });
     countRuns(agent);
-    await cycle(0);
+    await agent.cycle(0);
     await hawser.admin.put(`/api/v1/nodes/${agent.nodeId()}/configuration`, { configurationName: 'web' });
-    await cycle(0);
+    await agent.cycle(0);
     ({ checksum } = (await hawser.admin.get(`/api/v1/nodes/${agent.nodeId()}`)).json.running);
   });
   afterEach(() => {
@@ -46,22 +45,13 @@ describe('hawser-agent while its server is away', () => {
     agent.remove();
   });
 
-  async function cycle(code: number) {
-    const ended = await agent.once();
-    expect(ended.code, ended.stdout + ended.stderr).to.equal(code);
-    return ended.stdout;
-  }
   const reports = async () => (await hawser.admin.get(`/api/v1/nodes/${agent.nodeId()}/reports`)).json;
   const reported = () => reportedRuns(hawser.admin, agent.nodeId());
   const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
-  const kill = async ({ child, ended }: AgentProcess) => {
-    child.kill('SIGKILL');
-    await ended;
-  };
   const wantRemediate = async () => {
     const path = `/api/v1/nodes/${agent.nodeId()}/lcm-config`;
     const wanted = { configurationMode: 'Remediate', configurationModeInterval: '00:00:01' };
-    expect((await hawser.admin.put(path, wanted)).status).to.equal(200);
+    await ok(200, hawser.admin.put(path, wanted));
   };
 
   it('goes on, and sends all its reports in their order when the server is back', async () => {
@@ -77,7 +67,7 @@ describe('hawser-agent while its server is away', () => {
     const { code, stdout } = await running.ended;
     expect(code).to.equal(0);
     expect(stdout).to.include('the node goes on without it');
-    await cycle(0);
+    await agent.cycle(0);
     expect(keptRuns(agent)).to.deep.equal([]);
     const runs = await reported();
     // A report whose answer was lost when the gate was shut comes again.
@@ -88,22 +78,22 @@ describe('hawser-agent while its server is away', () => {
 
   it('ends a single cycle with 3, and has run its command all the same', async () => {
     gate.shut();
-    const stdout = await cycle(3);
+    const stdout = await agent.cycle(3);
     expect(stdout).to.include('cannot be reached').and.to.include('command ended');
     expect(keptRuns(agent)).to.deep.equal([2]);
     gate.open();
-    await cycle(0);
+    await agent.cycle(0);
     expect(await reported()).to.deep.equal([1, 2, 3]);
   });
 
   it('remembers what the server wanted, also when it starts without the server', async () => {
     await wantRemediate();
-    await cycle(0);
+    await agent.cycle(0);
     gate.shut();
-    await cycle(3);
+    await agent.cycle(3);
     expect(operationsOf(agent)).to.deep.equal(['test', 'set', 'set']);
     gate.open();
-    await cycle(0);
+    await agent.cycle(0);
     expect((await reports()).map((report: { operation: string }) => report.operation)).to.deep.equal([
       ...['Set', 'Set', 'Set', 'Test'],
     ]);
@@ -111,9 +101,9 @@ describe('hawser-agent while its server is away', () => {
 
   it('runs nothing after the configuration was taken away', async () => {
     await hawser.admin.delete(`/api/v1/nodes/${agent.nodeId()}/configuration`);
-    await cycle(0);
+    await agent.cycle(0);
     gate.shut();
-    const stdout = await cycle(3);
+    const stdout = await agent.cycle(3);
     expect(stdout).to.include('the cycle failed');
     expect(operationsOf(agent)).to.have.length(1);
   });
@@ -131,27 +121,6 @@ describe('hawser-agent while its server is away', () => {
     expect((await running.ended).code).to.equal(0);
   });
 
-  it('loses no report that it has kept when it is killed', async () => {
-    gate.shut();
-    const seen = new Set<number>();
-    for (let round = 0; round < 6; round += 1) {
-      const running = agent.start();
-      await eventually(async () => expect(running.stdout()).to.include('started'));
-      await sleep(200 + Math.random() * 1_500);
-      await kill(running);
-      const kept = keptRuns(agent);
-      for (const run of seen) expect(kept).to.include(run);
-      for (const run of kept) seen.add(run);
-    }
-    gate.open();
-    await cycle(0);
-    const runs = await reported();
-    expect(runs).to.include.members([...seen]);
-    expect(runs, 'in their order, and none twice').to.deep.equal(
-      [...new Set(runs)].sort((one, other) => one - other),
-    );
-  });
-
   it('keeps a hundred reports and drops the oldest, with a line in its log', async () => {
     const folder = join(agent.stateDir, 'reports');
     const result = (run: number) => ({ metadata: { run }, results: [], hadErrors: false });
@@ -162,14 +131,14 @@ describe('hawser-agent while its server is away', () => {
       utimesSync(path, run, run);
     }
     gate.shut();
-    const stdout = await cycle(3);
+    const stdout = await agent.cycle(3);
     const dropped = stdout.split('\n').filter((line) => line.includes('the oldest is dropped'));
     expect(dropped.map((line) => JSON.parse(line).madeAt)).to.deep.equal(
       upTo(4).map((run) => new Date(run * 1_000).toISOString()),
     );
     expect(readdirSync(folder)).to.have.length(MOST_KEPT);
     gate.open();
-    await cycle(0);
+    await agent.cycle(0);
     const expected = upTo(MOST_KEPT + 3)
       .slice(4)
       .map((run) => 1_000 + run);
@@ -183,7 +152,7 @@ describe('hawser-agent while its server is away', () => {
       result: { metadata: { run: 77 }, results: [], hadErrors: false },
     };
     writeFileSync(join(agent.stateDir, 'report.json'), JSON.stringify(report));
-    await cycle(0);
+    await agent.cycle(0);
     expect(await reported()).to.deep.equal([1, 77, 2]);
     expect(readdirSync(agent.stateDir)).not.to.include('report.json');
   });
@@ -197,37 +166,37 @@ describe('hawser-agent while its server is away', () => {
     };
     const errors = async () =>
       (await reports()).filter(({ hadErrors }: { hadErrors: boolean }) => hadErrors).length;
-    const stdout = await cycle(1);
+    const stdout = await agent.cycle(1);
     expect(stdout).to.include(`${program} is not on this machine`);
     gate.shut();
     // Without the server it is remembered too.
-    await cycle(3);
+    await agent.cycle(3);
     gate.open();
-    await cycle(1);
+    await agent.cycle(1);
     expect(await errors()).to.equal(1);
     const [report] = await reports();
     expect(report).to.include({ hadErrors: true, configurationChecksum: checksum, operation: 'Test' });
     const { result } = (await hawser.admin.get(`/api/v1/reports/${report.id}`)).json;
     expect(result.messages[0]).to.include({ message: `${program} is not on this machine`, level: 'error' });
     engine();
-    await cycle(0);
+    await agent.cycle(0);
     rmSync(program);
-    await cycle(1);
-    await cycle(1);
+    await agent.cycle(1);
+    await agent.cycle(1);
     expect(await errors()).to.equal(2);
     expect(await reports()).to.have.length(4);
   });
 
   it('runs dsc where no command is set, and says where to get it', async () => {
     delete agent.settings['COMMAND'];
-    const stdout = await cycle(1);
+    const stdout = await agent.cycle(1);
     expect(stdout).to.include('get it from https://github.com/PowerShell/DSC/releases');
     const bin = join(agent.folder, 'bin');
     mkdirSync(bin);
     const dsc = `#!/bin/sh\necho "$@" > '${agent.folder}/words'\necho '${dscResult(true)}'\n`;
     writeFileSync(join(bin, 'dsc'), dsc, { mode: 0o755 });
     agent.path = `${bin}:${agent.path}`;
-    await cycle(0);
+    await agent.cycle(0);
     const words = readFileSync(join(agent.folder, 'words'), 'utf8').trim();
     expect(words).to.equal(
       `config test --file ${join(agent.stateDir, 'bundles', checksum, 'main.dsc.yaml')}`,

@@ -29,11 +29,6 @@ describe('hawser-agent before a server that errs', () => {
     await server.close();
   });
 
-  const cycle = async (code: number) => {
-    const ended = await agent.once();
-    expect(ended.code, ended.stdout + ended.stderr).to.equal(code);
-    return ended.stdout;
-  };
   const statuses = () =>
     server.seen.filter(({ call }) => call === 'PUT lcm-status').map(({ body }) => JSON.parse(body).lcmStatus);
   const tamper = (change: (answer: FakeAnswer) => FakeAnswer) => {
@@ -49,8 +44,8 @@ describe('hawser-agent before a server that errs', () => {
   it('asks with the checksum it has, and hands the parameters to the command', async () => {
     server.bundle = makeZip([MAIN, PARAMETERS]);
     server.parametersFile = PARAMETERS.name;
-    await cycle(0);
-    await cycle(0);
+    await agent.cycle(0);
+    await agent.cycle(0);
     const polls = server.seen
       .filter(({ call }) => call === CHECKSUM)
       .map(({ headers }) => headers['if-none-match']);
@@ -65,8 +60,8 @@ describe('hawser-agent before a server that errs', () => {
 
   it('only keeps the files up to date where it has no command', async () => {
     agent.settings['COMMAND'] = '[]';
-    await cycle(0);
-    await cycle(0);
+    await agent.cycle(0);
+    await agent.cycle(0);
     expect(readdirSync(join(agent.stateDir, 'current'))).to.deep.equal([MAIN.name]);
     expect(statuses()).to.deep.equal(['Downloading', 'Idle']);
     expect(server.seen.filter(({ call }) => call === 'POST reports')).to.deep.equal([]);
@@ -96,27 +91,27 @@ describe('hawser-agent before a server that errs', () => {
   for (const [what, change, fault] of TAMPERED) {
     it(`refuses ${what}, and takes the good one the next time`, async () => {
       tamper(change);
-      expect(await cycle(1)).to.include(fault);
+      expect(await agent.cycle(1)).to.include(fault);
       expectNothingKept();
       expect(statuses()).to.deep.equal(['Downloading', 'Error']);
       server.intercept = () => null;
-      await cycle(0);
+      await agent.cycle(0);
       expect(agent.runs()).to.have.length(1);
     });
   }
 
   it('keeps to the bundle it has when the next one is no good', async () => {
-    await cycle(0);
+    await agent.cycle(0);
     const link = readlinkSync(join(agent.stateDir, 'current'));
     server.bundle = Buffer.from('no ZIP at all');
-    await cycle(1);
+    await agent.cycle(1);
     expect(readlinkSync(join(agent.stateDir, 'current'))).to.equal(link);
     expect(agent.runs()).to.have.length(1);
   });
 
   it('refuses a bundle that climbs out of its folder, and keeps nothing of it', async () => {
     server.bundle = makeZip([MAIN, { name: '../../../escaped', content: 'x' }]);
-    await cycle(1);
+    await agent.cycle(1);
     expectNothingKept();
   });
 
@@ -127,17 +122,17 @@ describe('hawser-agent before a server that errs', () => {
       if (call === 'PUT lcm-status') server.bundle = fresh;
       return null;
     };
-    await cycle(0);
+    await agent.cycle(0);
     expect(agent.runs().map((run) => run.document)).to.deep.equal(['resources: [fresh]\n']);
   });
 
   it('keeps a report that the server cannot take now, and sends it the next time', async () => {
     server.intercept = (call) =>
       call === 'POST reports' ? { status: 429, headers: { 'Retry-After': '60' } } : null;
-    await cycle(1);
+    await agent.cycle(1);
     agent.settings['COMMAND'] = '[]';
     server.intercept = () => null;
-    await cycle(0);
+    await agent.cycle(0);
     const reports = server.seen.filter(({ call }) => call === 'POST reports').map(({ body }) => body);
     expect(reports).to.have.length(2);
     expect(reports[1]).to.equal(reports[0]);
@@ -151,16 +146,16 @@ describe('hawser-agent before a server that errs', () => {
     it(`gets its configuration from a server that ${why}, and asks it once in a cycle`, async () => {
       server.intercept = (call) =>
         call === 'POST reports' ? { status, headers: { 'Retry-After': '60' } } : null;
-      expect(await cycle(1))
+      expect(await agent.cycle(1))
         .to.include('the server takes no reports')
         .and.not.to.include('is away');
       server.bundle = makeZip([{ ...MAIN, content: 'resources: [next]\n' }]);
       server.seen.length = 0;
-      await cycle(1);
+      await agent.cycle(1);
       expect(agent.runs().map((run) => run.document)).to.deep.equal([MAIN.content, 'resources: [next]\n']);
       expect(server.seen.filter(({ call }) => call === 'POST reports')).to.have.length(1);
       server.intercept = () => null;
-      await cycle(0);
+      await agent.cycle(0);
       expect(readdirSync(join(agent.stateDir, 'reports'))).to.deep.equal([]);
     });
   }
@@ -169,7 +164,7 @@ describe('hawser-agent before a server that errs', () => {
     server.intercept = (call) => (call === 'POST reports' ? { status: 503 } : null);
     for (const word of ['first', 'second', 'third']) {
       agent.answer(dscResult(true, { word }));
-      await cycle(1);
+      await agent.cycle(1);
     }
     // What will never be taken must not keep the others back. What may be taken later must.
     const refusals: Record<string, number> = { first: 413, second: 201, third: 408 };
@@ -180,17 +175,17 @@ describe('hawser-agent before a server that errs', () => {
       return status === undefined ? null : { status };
     };
     agent.settings['COMMAND'] = '[]';
-    const stdout = await cycle(1);
+    const stdout = await agent.cycle(1);
     expect(
       stdout.split('\n').filter((line) => line.includes('the report is refused and dropped')),
     ).to.have.length(1);
     const folder = join(agent.stateDir, 'reports');
     expect(readdirSync(folder)).to.have.length(1);
     refusals['third'] = 401;
-    await cycle(1);
+    await agent.cycle(1);
     expect(readdirSync(folder), 'a 401 is about the certificate').to.have.length(1);
     refusals['third'] = 201;
-    await cycle(0);
+    await agent.cycle(0);
     expect(readdirSync(folder)).to.deep.equal([]);
   });
 

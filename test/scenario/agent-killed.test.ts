@@ -25,18 +25,13 @@ describe('hawser-agent at a bad moment', () => {
     agent.settings['CA_FILE'] = join(agent.folder, 'ca.crt');
     writeFileSync(agent.settings['CA_FILE'], server.ca);
     countRuns(agent);
-    await cycle(0);
+    await agent.cycle(0);
   });
   afterEach(async () => {
     agent.remove();
     await server.close();
   });
 
-  const cycle = async (code: number) => {
-    const ended = await agent.once();
-    expect(ended.code, ended.stdout + ended.stderr).to.equal(code);
-    return ended.stdout;
-  };
   /** The numbers of the runs whose reports the server was sent. */
   const sentRuns = () =>
     server.seen
@@ -49,7 +44,7 @@ describe('hawser-agent at a bad moment', () => {
   for (const isAway of [true, false]) {
     it(`loses no kept report at any change to its disk, with the server ${isAway ? 'away' : 'there'}`, async () => {
       leave(true);
-      await cycle(1);
+      await agent.cycle(1);
       const seen = new Set(keptRuns(agent));
       let kills = 0;
       leave(isAway);
@@ -65,7 +60,7 @@ describe('hawser-agent at a bad moment', () => {
       expect(kills, 'kills').to.be.within(3, MANY - 2);
       healDisk(agent);
       leave(false);
-      await cycle(0);
+      await agent.cycle(0);
       expect(keptRuns(agent)).to.deep.equal([]);
       expect(readdirSync(join(agent.stateDir, 'reports')), 'halves of files').to.deep.equal([]);
       const sent = sentRuns();
@@ -81,7 +76,7 @@ describe('hawser-agent at a bad moment', () => {
 
   it('sends a report again when it was killed while it sent it', async () => {
     leave(true);
-    await cycle(1);
+    await agent.cycle(1);
     const running = agent.start('--once');
     server.intercept = (call) => {
       if (call === 'POST reports') running.child.kill('SIGKILL');
@@ -90,19 +85,19 @@ describe('hawser-agent at a bad moment', () => {
     expect((await running.ended).code).to.equal(null);
     expect(keptRuns(agent)).to.deep.equal([2]);
     leave(false);
-    await cycle(0);
+    await agent.cycle(0);
     expect(sentRuns()).to.deep.equal([1, 2, 2, 3]);
   });
 
   it('sends what it has kept when its disk is full, says so, and goes on when there is room again', async () => {
     leave(true);
-    await cycle(1);
+    await agent.cycle(1);
     leave(false);
     fillDisk(agent);
-    expect(await cycle(1)).to.include('ENOSPC');
+    expect(await agent.cycle(1)).to.include('ENOSPC');
     expect(sentRuns()).to.deep.equal([1, 2]);
     healDisk(agent);
-    await cycle(0);
+    await agent.cycle(0);
     expect(sentRuns()).to.deep.equal([1, 2, 4]);
   });
 });

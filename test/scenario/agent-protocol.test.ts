@@ -74,8 +74,8 @@ describe('a DSC v3 agent that speaks as the contract says', () => {
     return agent;
   }
 
-  const assign = (agent: LcmAgent, configurationName: string, isComposite = false) =>
-    ok(204, hawser.admin.put(`${NODES}/${agent.nodeId}/configuration`, { configurationName, isComposite }));
+  const assign = (agent: LcmAgent, configurationName: string) =>
+    ok(204, hawser.admin.put(`${NODES}/${agent.nodeId}/configuration`, { configurationName }));
   const read = (agent: LcmAgent, path = '') => ok(200, hawser.admin.get(`${NODES}/${agent.nodeId}${path}`));
 
   /** @returns the calls of one cycle, none of them refused */
@@ -152,21 +152,6 @@ describe('a DSC v3 agent that speaks as the contract says', () => {
     expect(result, 'kept as it came').to.deep.equal(compliant(run));
   });
 
-  it('runs a composite from the document made for it', async () => {
-    const agent = await startAgent('composed');
-    const composite = '/api/v1/composite-configurations';
-    await ok(201, hawser.admin.post(composite, { name: 'site' }));
-    await ok(201, hawser.admin.post(`${composite}/site/versions`, { version: '1.0.0' }));
-    const child = { childConfigurationName: 'web' };
-    await ok(201, hawser.admin.post(`${composite}/site/versions/1.0.0/children`, child));
-    await ok(200, hawser.admin.put(`${composite}/site/versions/1.0.0/publish`));
-    await assign(agent, 'site', true);
-    expect(await cycle(agent)).to.deep.equal(PULLING);
-    expect(Object.keys(agent.files)).to.have.members([MAIN, `web/${MAIN}`, 'web/files/motd.txt']);
-    expect(agent.files[agent.entryPoint]).to.match(/Microsoft\.DSC\/Include/);
-    expect(await cycle(agent)).to.deep.equal(STEADY);
-  });
-
   it('does as operators desire, and as the server does by default', async () => {
     const agent = await startAgent('told');
     await assign(agent, 'web');
@@ -226,25 +211,6 @@ describe('a DSC v3 agent that speaks as the contract says', () => {
     expect(Date.parse(certificate.notAfter)).to.equal(Date.parse(notAfter));
     await hawser.restart();
     expect(await read(agent)).to.have.nested.property('certificate.pendingThumbprint', null);
-  });
-
-  it('may lose a certificate that it has announced, and announces another with the old one', async () => {
-    const agent = await startAgent('losing');
-    await assign(agent, 'web');
-    await ok(200, hawser.admin.put(SETTINGS, { certificateRotationInterval: 'PT1H' }));
-    hawser.clock.advance(61 * MINUTE);
-    await cycle(agent);
-    const { certificate: before } = await read(agent);
-    agent.loseNextCertificate();
-    const rotating = ['GET lcm-config', 'POST rotate-certificate', ...STEADY.slice(1)];
-    expect(await cycle(agent), 'with the old one').to.deep.equal(rotating);
-    const { certificate: after } = await read(agent);
-    expect(after.thumbprint).to.equal(before.thumbprint);
-    expect(after.pendingThumbprint).to.not.equal(before.pendingThumbprint);
-    expect(await cycle(agent), 'with the other').to.deep.equal(STEADY);
-    expect((await read(agent)).certificate).to.include({
-      ...{ thumbprint: agent.certificate.fingerprint256.replaceAll(':', ''), pendingThumbprint: null },
-    });
   });
 
   it('may send members that this server does not know', async () => {

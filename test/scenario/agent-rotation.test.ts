@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type AgentUnderTest, makeAgent } from '../support/agent.ts';
+import { type AgentUnderTest, makeAgentOf } from '../support/agent.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
 import { rotateAlways } from '../support/rotation.ts';
@@ -14,9 +14,7 @@ describe('hawser-agent and its certificate', () => {
 
   beforeEach(async () => {
     hawser = await startHawser();
-    agent = makeAgent({
-      SERVER: `https://localhost:${hawser.server.port}`,
-      CA_FILE: join(hawser.dataDir, 'tls/ca.crt'),
+    agent = makeAgentOf(hawser, {
       REGISTRATION_KEY: await createKey(hawser.admin, { maxUses: 1 }),
     });
   });
@@ -29,11 +27,6 @@ describe('hawser-agent and its certificate', () => {
   const certificate = () => new X509Certificate(read('identity.pem'));
   const thumbprint = () => certificate().fingerprint256.replaceAll(':', '');
   const known = async () => (await hawser.admin.get(`/api/v1/nodes/${agent.nodeId()}`)).json.certificate;
-  const cycle = async (...args: string[]) => {
-    const ended = await agent.once(...args);
-    expect(ended.code, ended.stdout + ended.stderr).to.equal(0);
-    return ended.stdout;
-  };
   const identity = () => ({ cert: read('identity.pem'), key: read('identity.pem') });
   const nextIdentity = async () => {
     const { cert, key } = await makeClientCertificate({ commonName: 'agent-01.example.org' });
@@ -51,60 +44,60 @@ describe('hawser-agent and its certificate', () => {
   };
 
   it('rotates when the server wants it, and goes on with the new one', async () => {
-    await cycle();
+    await agent.cycle();
     const first = thumbprint();
     await rotateAlways(hawser);
-    expect(await cycle()).to.include('certificate rotated');
+    expect(await agent.cycle()).to.include('certificate rotated');
     expect(thumbprint()).not.to.equal(first);
     await expectSettled();
-    await cycle();
+    await agent.cycle();
     await expectSettled();
   });
 
   it('gets its certificate from the authority with --csr, and renews it there', async () => {
-    await cycle('--csr');
+    await agent.cycle(0, '--csr');
     expect(certificate().issuer).to.equal('CN=Hawser CA');
     const first = thumbprint();
     await expectSettled();
-    await cycle('--csr');
+    await agent.cycle(0, '--csr');
     expect(thumbprint(), 'while it is fresh').to.equal(first);
     await rotateAlways(hawser);
-    await cycle('--csr');
+    await agent.cycle(0, '--csr');
     expect(thumbprint()).not.to.equal(first);
     expect(certificate().issuer).to.equal('CN=Hawser CA');
     await expectSettled();
   });
 
   it('goes on with the old one when it was killed before the announcement', async () => {
-    await cycle();
+    await agent.cycle();
     const old = thumbprint();
     await nextIdentity();
-    expect(await cycle()).to.include('the old one stays');
+    expect(await agent.cycle()).to.include('the old one stays');
     expect(thumbprint()).to.equal(old);
     await expectSettled();
   });
 
   it('goes on with the new one when it was killed after the announcement', async () => {
-    await cycle();
+    await agent.cycle();
     const next = await nextIdentity();
     await announce(next.cert);
-    await cycle();
+    await agent.cycle();
     expect(thumbprint()).to.equal(new X509Certificate(next.cert).fingerprint256.replaceAll(':', ''));
     await expectSettled();
   });
 
   it('goes on with the new one when it was killed after its first use', async () => {
-    await cycle();
+    await agent.cycle();
     const next = await nextIdentity();
     await announce(next.cert);
     const used = await hawser.client(next).get(`/api/v1/nodes/${agent.nodeId()}/lcm-config`);
     expect(used.status).to.equal(200);
-    await cycle();
+    await agent.cycle();
     await expectSettled();
   });
 
   it('says what to do when the server knows it no more', async () => {
-    await cycle();
+    await agent.cycle();
     await hawser.admin.delete(`/api/v1/nodes/${agent.nodeId()}`);
     const { code, stdout } = await agent.once();
     expect(code).to.equal(1);

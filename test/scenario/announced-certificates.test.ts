@@ -3,22 +3,17 @@ import { X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
 import { auditEntries } from '../support/audit.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { createKey, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { createKey, type NodeUnderTest, useHawser } from '../support/hawser.ts';
 import { expectProblem } from '../support/replies.ts';
 import { announce, call, rotate, withCertificate, withNewCertificate } from '../support/rotation.ts';
 
 describe('a certificate that was only announced', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   /** The machine that has the key of `next`, and a node that has not. */
   let owner: NodeUnderTest;
   let thief: NodeUnderTest;
   let next: NodeUnderTest;
   let round = 0;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
 
   beforeEach(async () => {
     round += 1;

@@ -4,10 +4,9 @@ import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
 import { addVersion, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { useHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { saveParameters } from '../support/parameter-files.ts';
-import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { askWithoutReading } from '../support/unread-answer.ts';
 import { unzip } from '../support/unzip.ts';
@@ -24,7 +23,7 @@ const archiveOf = (name: string, version: string) =>
   `${versionsOf(name)}/${encodeURIComponent(version)}/archive`;
 
 describe('the archive of a version', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let outside: Outside;
 
   const zipOf = (content: Record<string, string | Buffer>) =>
@@ -40,12 +39,10 @@ describe('the archive of a version', () => {
   const treeOf = (ref: string) => outside.git('rev-parse', `${ref}^{tree}`);
 
   before(async () => {
-    hawser = await startHawser();
     outside = new Outside(hawser, 'web');
     await ok(201, create(hawser.admin, 'web', { version: '1.0.0+b.7' }, { archive: zipOf(CONTENT) }));
     await saveParameters(hawser, { configuration: 'web', content: 'parameters: {port: 81}' });
   });
-  after(() => hawser.close());
 
   it('holds the files as they were uploaded, of a draft and of the published version', async () => {
     const draft = await get('1.0.0+b.7');
@@ -74,12 +71,7 @@ describe('the archive of a version', () => {
     const again = await get('1.0.0+b.7', { 'If-None-Match': `"x", ${etag}` });
     expect(again.status).to.equal(304);
     expect(again.headers['etag']).to.equal(etag);
-    expect((await get('1.0.0+b.7', { 'If-None-Match': '"x"' })).status).to.equal(200);
-    const head = await hawser.admin.call('HEAD', archiveOf('web', '1.0.0+b.7'));
-    expect(head.status).to.equal(200);
-    for (const name of ['etag', 'repr-digest', 'content-length', 'content-disposition'])
-      expect(head.headers[name], name).to.equal(reply.headers[name]);
-    expect(head.bytes.length).to.equal(0);
+    await ok(200, get('1.0.0+b.7', { 'If-None-Match': '"x"' }));
   });
 
   it('makes the same tree when it is uploaded as a new version, and the same archive again', async () => {
@@ -128,15 +120,8 @@ describe('the archive of a version', () => {
     await eventually(async () => expect((await get('4.0.0')).status).to.equal(200));
   });
 
-  it('is read by who may read the configuration, and 404 for all else', async () => {
+  it('of what is not there is 404', async () => {
     await expectProblem(get('9.9.9'), 404, 'not_found');
     await expectProblem(hawser.admin.get(archiveOf('gone', '1.0.0')), 404, 'not_found');
-    const nobody = await makeUser(hawser, { username: 'nobody' });
-    await expectProblem(nobody.get(archiveOf('web', '2.0.0')), 404, 'not_found');
-    const reader = await makeUser(hawser, {
-      username: 'reader',
-      grants: [{ on: 'configuration', name: 'web', level: 'Read' }],
-    });
-    expect((await reader.get(archiveOf('web', '2.0.0'))).status).to.equal(200);
   });
 });

@@ -7,7 +7,7 @@ import { addVersion, CONFIGURATIONS, create, versionsOf } from '../support/confi
 import { withDatabase } from '../support/database.ts';
 import { itOnPostgres, itOnSqlite } from '../support/engine.ts';
 import { untilNumbered } from '../support/events.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { type Hawser, startHawser, useHawser } from '../support/hawser.ts';
 import { makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { publishVersions } from '../support/retention.ts';
@@ -18,11 +18,10 @@ const SERVER = '/api/v1/settings/validation';
 
 /** A trigger stands in for a disk that is full just when the entry is to be written. */
 describe('while no entry can be written to the audit trail', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let bob: Person;
 
   before(async () => {
-    hawser = await startHawser();
     bob = await makeUser(hawser, { username: 'bob', roles: ['Viewer'] });
     await ok(201, create(hawser.admin, 'web'));
     await ok(201, createComposite(hawser.admin, 'site'));
@@ -30,8 +29,6 @@ describe('while no entry can be written to the audit trail', () => {
     await ok(200, withdraw(hawser.admin, 'taken', '1.0.0'));
     await refuseRows(hawser, 'audit_entries');
   });
-
-  after(() => hawser.close());
 
   /** What all of the addresses answer, bytes and all. */
   const state = async () => {

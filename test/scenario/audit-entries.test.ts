@@ -1,19 +1,13 @@
 // full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { MINUTE, SECOND } from '../../src/lib/clock.ts';
-import { auditEntries, auditedDuring, type Entry } from '../support/audit.ts';
+import { auditEntries, auditedDuring, type Entry, expectNothingAudited } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { withDatabase } from '../support/database.ts';
-import {
-  ADMIN_PASSWORD,
-  createKey,
-  type Hawser,
-  publishConfiguration,
-  signIn,
-  startHawser,
-} from '../support/hawser.ts';
+import { ADMIN_PASSWORD, createKey, publishConfiguration, signIn, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
+import { ok } from '../support/replies.ts';
 
 const REGISTER = '/api/v1/nodes/register';
 const KEYS = '/api/v1/admin/registration-keys';
@@ -29,18 +23,16 @@ const named = (client: Client): { client: Client; requestId: string } => {
 };
 
 describe('the audit trail of sign-in', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let anna: Client;
   let annaId: string;
   const login = (client: Client, username: string, password: string): Promise<Reply> =>
     client.post('/api/v1/auth/login', { username, password });
 
   before(async () => {
-    hawser = await startHawser();
     anna = await makeUser(hawser, { username: 'anna', permissions: ['nodes.read'] });
     annaId = (await anna.get('/api/v1/auth/me')).json.userId;
   });
-  after(() => hawser.close());
   // Each test has the attempts of a fresh minute.
   beforeEach(() => hawser.clock.advance(MINUTE + SECOND));
 
@@ -63,7 +55,7 @@ describe('the audit trail of sign-in', () => {
   it('tells who signed in', async () => {
     const expected = { ...asAnna(), action: 'session.created', resourceType: 'User', resourceId: annaId };
     await expectEntry(hawser.client(), { ...expected, details: null }, async (client) => {
-      expect((await login(client, 'ANNA', USER_PASSWORD)).status).to.equal(200);
+      await ok(200, login(client, 'ANNA', USER_PASSWORD));
     });
   });
 
@@ -111,18 +103,16 @@ describe('the audit trail of sign-in', () => {
     const tooMany = async (client: Client) =>
       expect((await login(client, 'anna', USER_PASSWORD)).status).to.equal(429);
     await expectEntry(hawser.client(), expected, tooMany);
-    const further = await auditedDuring(hawser, async () => {
+    await expectNothingAudited(hawser, async () => {
       await tooMany(hawser.client());
       await tooMany(hawser.client());
     });
-    expect(further).to.deep.equal([]);
   });
 
   it('leaves nothing of a body that is no sign-in', async () => {
-    const entries = await auditedDuring(hawser, async () => {
+    await expectNothingAudited(hawser, async () => {
       expect((await hawser.client().post('/api/v1/auth/login', { username: 'anna' })).status).to.equal(400);
     });
-    expect(entries).to.deep.equal([]);
   });
 
   it('tells of every way to sign out, once', async () => {
@@ -131,21 +121,20 @@ describe('the audit trail of sign-in', () => {
     const expected = { ...asAnna(), action: 'session.ended', resourceType: 'User', resourceId: annaId };
     const first = await session();
     await expectEntry(first, expected, (client) => client.post('/api/v1/auth/logout'));
-    expect(await auditedDuring(hawser, () => first.post('/api/v1/auth/logout'))).to.deep.equal([]);
+    await expectNothingAudited(hawser, () => first.post('/api/v1/auth/logout'));
     await expectEntry(await session(), expected, (client) => client.get('/api/v1/auth/logout-redirect'));
   });
 
   it('tells of a changed password, and not of an attempt that changed nothing', async () => {
     const path = '/api/v1/auth/change-password';
     const change = { currentPassword: USER_PASSWORD, newPassword: 'another-password-of-anna' };
-    const refused = await auditedDuring(hawser, async () => {
+    await expectNothingAudited(hawser, async () => {
       await anna.post(path, { ...change, currentPassword: 'a-wrong-password' });
       await anna.post(path, { ...change, newPassword: 'short' });
     });
-    expect(refused).to.deep.equal([]);
     const expected = { ...asAnna(), action: 'password.changed', resourceType: 'User', resourceId: annaId };
     await expectEntry(anna, { ...expected, details: null }, async (client) => {
-      expect((await client.post(path, change)).status).to.equal(204);
+      await ok(204, client.post(path, change));
     });
   });
 
@@ -162,21 +151,16 @@ describe('the audit trail of sign-in', () => {
     await expectEntry(anna, { ...revoked, details: { name: 'deploy' } }, (client) =>
       client.delete(`${TOKENS}/${token.tokenId}`),
     );
-    const again = await auditedDuring(hawser, async () => {
-      expect((await anna.delete(`${TOKENS}/${token.tokenId}`)).status).to.equal(204);
+    await expectNothingAudited(hawser, async () => {
+      await ok(204, anna.delete(`${TOKENS}/${token.tokenId}`));
       expect((await anna.delete(`${TOKENS}/${annaId}`)).status).to.equal(404);
       expect((await anna.post(TOKENS, { ...body, scopes: ['no.such'] })).status).to.equal(400);
     });
-    expect(again).to.deep.equal([]);
   });
 });
 
 describe('the audit trail of registration keys', () => {
-  let hawser: Hawser;
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
+  const hawser = useHawser();
 
   it('tells of a key made, described anew and revoked, by which token, and never the key', async () => {
     const wish = { description: 'rack 7', maxUses: 3, allowReregistration: true };
@@ -213,23 +197,20 @@ describe('the audit trail of registration keys', () => {
       );
     const before = await row();
     hawser.clock.advance(MINUTE);
-    const entries = await auditedDuring(hawser, async () => {
-      expect((await hawser.admin.delete(`${KEYS}/${id}`)).status).to.equal(204);
-      expect((await hawser.admin.put(`${KEYS}/${id}`, { description: 'rack 9' })).status).to.equal(200);
+    await expectNothingAudited(hawser, async () => {
+      await ok(204, hawser.admin.delete(`${KEYS}/${id}`));
+      await ok(200, hawser.admin.put(`${KEYS}/${id}`, { description: 'rack 9' }));
       expect((await hawser.admin.post(KEYS, { maxUses: 0 })).status).to.equal(400);
     });
-    expect(entries).to.deep.equal([]);
     expect(await row()).to.deep.equal(before);
   });
 });
 
 describe('the audit trail of nodes', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'one' } });
   });
-  after(() => hawser.close());
 
   const anonymous = { actorType: 'Anonymous', actorId: null, actorName: null, ipAddress: '127.0.0.1' };
   const register = (client: Client, registrationKey: string, fqdn: string, settings = {}): Promise<Reply> =>
@@ -260,13 +241,12 @@ describe('the audit trail of nodes', () => {
     const generation = () =>
       withDatabase(hawser, ({ read }) => read.selectFrom('generation').selectAll().execute());
     const before = await generation();
-    const entries = await auditedDuring(hawser, async () => {
-      expect((await register(client, key, 'again.example.org', settings)).status).to.equal(200);
-      expect((await register(client, key, 'again.example.org')).status).to.equal(200);
+    await expectNothingAudited(hawser, async () => {
+      await ok(200, register(client, key, 'again.example.org', settings));
+      await ok(200, register(client, key, 'again.example.org'));
       const other = { configurationMode: 'Remediate' };
-      expect((await register(client, key, 'AGAIN.example.org', other)).status).to.equal(200);
+      await ok(200, register(client, key, 'AGAIN.example.org', other));
     });
-    expect(entries).to.deep.equal([]);
     expect(await generation()).to.deep.equal(before);
   });
 
@@ -286,7 +266,7 @@ describe('the audit trail of nodes', () => {
     const holder = await hawser.registerNode('holder.example.org');
     const stranger = hawser.client(await makeClientCertificate({ commonName: 'stranger' }));
     const spent = hawser.client(await makeClientCertificate({ commonName: 'spent' }));
-    expect((await register(spent, keys.usedUp, 'spent.example.org')).status).to.equal(200);
+    await ok(200, register(spent, keys.usedUp, 'spent.example.org'));
     const old = await makeClientCertificate({ commonName: 'old', notAfter: Date.now() - MINUTE });
     hawser.clock.advance(2 * MINUTE);
     const fqdn = 'refused.example.org';
@@ -324,10 +304,9 @@ describe('the audit trail of nodes', () => {
     expect(entries.map(({ details }) => details)).to.deep.equal([
       { fqdn: null, reason: 'invalid_host_name' },
     ]);
-    const malformed = await auditedDuring(hawser, async () => {
+    await expectNothingAudited(hawser, async () => {
       expect((await client.post(REGISTER, { fqdn: 'x' })).status).to.equal(400);
     });
-    expect(malformed, 'a body that is no registration').to.deep.equal([]);
   });
 
   it('is not flooded: of one address it takes a hundred refusals a minute, and the answer stays the same', async () => {
@@ -381,7 +360,7 @@ describe('the audit trail of nodes', () => {
       const { client, requestId } = named(session);
       const call = () => (body === null ? client.delete(path) : client.put(path, body));
       const entries = await auditedDuring(hawser, async () => {
-        expect((await call()).status).to.equal(204);
+        await ok(204, call());
       });
       expect(entries).to.have.length(1);
       expect(entries[0]).to.deep.include({
@@ -391,16 +370,14 @@ describe('the audit trail of nodes', () => {
       });
       const since = await assignedAt();
       hawser.clock.advance(MINUTE);
-      const again = await auditedDuring(hawser, async () => {
-        expect((await call()).status).to.equal(204);
+      await expectNothingAudited(hawser, async () => {
+        await ok(204, call());
       });
-      expect(again).to.deep.equal([]);
       expect(await assignedAt()).to.equal(since);
     }
-    const refused = await auditedDuring(hawser, async () => {
+    await expectNothingAudited(hawser, async () => {
       expect((await session.put(path, { configurationName: 'no-such' })).status).to.equal(404);
       expect((await session.put(path, { configurationName: 'web', majorVersion: 9 })).status).to.equal(409);
     });
-    expect(refused).to.deep.equal([]);
   });
 });

@@ -10,7 +10,7 @@ import { expect } from 'chai';
 import { auditEntries, type Entry } from '../support/audit.ts';
 import { withDatabase } from '../support/database.ts';
 import { ENGINE } from '../support/engine.ts';
-import { createToken, type Hawser, startHawser } from '../support/hawser.ts';
+import { createToken, startHawser, useHawser } from '../support/hawser.ts';
 import { expectProblem } from '../support/replies.ts';
 
 const AUDIT = '/api/v1/audit';
@@ -26,13 +26,11 @@ const fromLines = (text: string): Entry[] =>
     .map((line) => JSON.parse(line));
 
 describe('the export of the audit trail', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
 
   before(async () => {
-    hawser = await startHawser();
     for (const description of ['a', 'b', 'c']) await hawser.admin.post(KEYS, { description });
   });
-  after(() => hawser.close());
 
   it('begins with the oldest entry, and goes on behind any, by every filter', async () => {
     const rising = (await auditEntries(hawser)).reverse();

@@ -19,7 +19,7 @@ import { type ClientCertificate, makeClientCertificate } from '../support/client
 import { withDatabase } from '../support/database.ts';
 import { describeOnPostgres, describeOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { createKey, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { createKey, type Hawser, type NodeUnderTest, startHawser, useHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { announce, call, rotate, withCertificate, withNewCertificate } from '../support/rotation.ts';
 import { spawnHawser } from '../support/spawned.ts';
@@ -61,12 +61,7 @@ async function bring(
 }
 
 describe('a node that awaits its certificate', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
+  const hawser = useHawser();
 
   /** Waits until this server has read of the node, which takes up to a second on PostgreSQL. */
   async function bringHere(change?: Parameters<typeof bring>[2]): Promise<NodeUnderTest> {
@@ -119,7 +114,7 @@ describe('a node that awaits its certificate', () => {
     await expectBound(node);
     expect(await call(node)).to.equal(200);
     const next = await withNewCertificate(hawser, node);
-    expect((await rotate(node, announce(next.identity))).status).to.equal(200);
+    await ok(200, rotate(node, announce(next.identity)));
     expect(await call(next)).to.equal(200);
     expect(await call(node)).to.equal(401);
     expect((await register(next)).json).to.deep.equal({ nodeId: node.nodeId });

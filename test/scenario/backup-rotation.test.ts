@@ -7,7 +7,7 @@ import { DAY, SECOND, systemClock } from '../../src/lib/clock.ts';
 import { archivePath, readKeep, rotate } from '../../src/operations/backup/rotation.ts';
 import { readCommandLine, UsageError } from '../../src/operations/command-line.ts';
 import { OPERATIONS } from '../../src/operations/commands.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { useHawser } from '../support/hawser.ts';
 import { parsePrometheus } from '../support/prometheus.ts';
 import { runHawser } from '../support/spawned.ts';
 
@@ -15,15 +15,13 @@ const TOKEN = 'the-token-that-opens-the-metrics';
 const NAME = /^hawser-\d{4}-\d{2}-\d{2}T\d{6}Z\.zip$/;
 
 describe('a folder of backups', () => {
-  let hawser: Hawser;
+  const hawser = useHawser({ HAWSER_METRICS_TOKEN: TOKEN });
   let into: string;
 
   before(async () => {
-    hawser = await startHawser({ HAWSER_METRICS_TOKEN: TOKEN });
     into = join(hawser.folder, 'backups');
     mkdirSync(into);
   });
-  after(() => hawser.close());
 
   const run = (...words: string[]) => runHawser(hawser.folder, settings(), words);
   const settings = (): Record<string, string> =>

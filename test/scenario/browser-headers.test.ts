@@ -5,27 +5,24 @@ import { makeClientCertificate } from '../support/client-certificates.ts';
 import {
   ADMIN_PASSWORD,
   createKey,
-  type Hawser,
   type NodeUnderTest,
   publishConfiguration,
-  startHawser,
+  useHawser,
 } from '../support/hawser.ts';
 
 const NO_DOCUMENT = "default-src 'none'; frame-ancestors 'none'";
 
 describe('what answers tell browsers', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let node: NodeUnderTest;
 
   before(async () => {
-    hawser = await startHawser();
     node = await hawser.registerNode('web-01.example.org');
     await publishConfiguration(hawser.admin, 'web', {
       '1.0.0': { 'main.dsc.yaml': 'parameters: {}', 'page.html': '<script>alert(1)</script>' },
     });
     await hawser.admin.put(`/api/v1/nodes/${node.nodeId}/configuration`, { configurationName: 'web' });
   });
-  after(() => hawser.close());
 
   const expectEverywhere = ({ headers }: Reply, name: string) => {
     expect(headers['x-content-type-options'], name).to.equal('nosniff');

@@ -4,7 +4,7 @@ import { newId } from '../../src/lib/ids.ts';
 import { type Entry, entriesDuring } from '../support/audit-table.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue } from '../support/scopes.ts';
@@ -13,7 +13,7 @@ const BULK = '/api/v1/nodes/bulk';
 const MAIN = { 'main.dsc.yaml': 'content' };
 
 describe('one thing is done to many nodes', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let nodes: NodeUnderTest[];
   let ids: string[];
   let region: string;
@@ -21,7 +21,6 @@ describe('one thing is done to many nodes', () => {
   let south: string;
 
   before(async () => {
-    hawser = await startHawser();
     nodes = [];
     for (const at of [1, 2, 3, 4]) nodes.push(await hawser.registerNode(`web-0${at}.example.org`));
     ids = nodes.map(({ nodeId }) => nodeId);
@@ -31,7 +30,6 @@ describe('one thing is done to many nodes', () => {
     north = await createScopeValue(hawser, region, 'north');
     south = await createScopeValue(hawser, region, 'south');
   });
-  after(() => hawser.close());
 
   const bulk = (body: unknown, client: Client = hawser.admin): Promise<Reply> => client.post(BULK, body);
   const done = (body: unknown) => ok(200, bulk(body));

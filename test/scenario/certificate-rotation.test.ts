@@ -4,20 +4,15 @@ import { expect } from 'chai';
 import { DAY, HOUR, MINUTE } from '../../src/lib/clock.ts';
 import { auditEntries } from '../support/audit.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { createKey, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
-import { expectProblem } from '../support/replies.ts';
+import { createKey, type NodeUnderTest, useHawser } from '../support/hawser.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { announce, call, rotate, withCertificate, withNewCertificate } from '../support/rotation.ts';
 
 describe('a node rotates its certificate', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let old: NodeUnderTest;
   let next: NodeUnderTest;
   let nodes = 0;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
 
   beforeEach(async () => {
     nodes += 1;
@@ -69,29 +64,6 @@ describe('a node rotates its certificate', () => {
     expect(await certificateOf(next)).to.deep.include({ subject: `CN=${old.fqdn}`, pendingThumbprint: null });
   });
 
-  it('shows the term and subject of the certificate that came', async () => {
-    await rotate(old, announce(next.identity));
-    await expectSwitched();
-    const { validFrom, validTo } = new X509Certificate(next.identity.cert);
-    expect(await certificateOf(old)).to.deep.include({
-      subject: `CN=${old.fqdn}`,
-      notBefore: new Date(validFrom).toISOString(),
-      notAfter: new Date(validTo).toISOString(),
-    });
-  });
-
-  it('rotates again and again, each time from the newest', async () => {
-    let current = old;
-    for (let round = 0; round < 3; round += 1) {
-      const newer = await withNewCertificate(hawser, old);
-      expect((await rotate(current, announce(newer.identity))).status).to.equal(200);
-      await expectSwitched(newer);
-      expect(await call(current)).to.equal(401);
-      current = newer;
-    }
-  });
-
-  const pairs = (digits: string): string => digits.replace(/..(?!$)/g, '$&:');
   const spellings: Record<string, (certificate: X509Certificate) => string> = {
     'SHA-1 in lower case': ({ fingerprint }) => fingerprint.replaceAll(':', '').toLowerCase(),
     'SHA-1 with colons': ({ fingerprint }) => fingerprint,
@@ -118,19 +90,13 @@ describe('a node rotates its certificate', () => {
     expect(await call(old)).to.equal(401);
   });
 
-  it('ignores members that it does not know, and null ones', async () => {
-    const more = { keyStorage: 'tpm', nodeId: 1, certificate: null, csr: null };
-    expect((await rotate(old, { ...announce(next.identity), ...more })).status).to.equal(200);
-    await expectSwitched();
-  });
-
   it('takes the subject in the spelling of .NET, notAfter to the second and in any zone', async () => {
     const notAfter = Date.parse(announce(next.identity).certificateNotAfter);
     const spelled = {
       certificateSubject: `cn = "${old.fqdn.toUpperCase()}"`,
       certificateNotAfter: new Date(notAfter + 420).toISOString(),
     };
-    expect((await rotate(old, { ...announce(next.identity), ...spelled })).status).to.equal(200);
+    await ok(200, rotate(old, { ...announce(next.identity), ...spelled }));
     await expectSwitched();
   });
 
@@ -140,7 +106,7 @@ describe('a node rotates its certificate', () => {
     ['another notAfter', { certificateNotAfter: '2099-01-01T00:00:00+00:00' }],
   ] as const) {
     it(`refuses the certificate when it comes if it was announced with ${fault}`, async () => {
-      expect((await rotate(old, { ...announce(next.identity), ...wrong })).status).to.equal(200);
+      await ok(200, rotate(old, { ...announce(next.identity), ...wrong }));
       expect(await call(next)).to.equal(401);
       expect(await call(old)).to.equal(200);
       expect((await certificateOf(old))['thumbprint']).to.equal(old.identity.thumbprint);
@@ -155,14 +121,9 @@ describe('a node rotates its certificate', () => {
     ['nothing', {}],
     ['a thumbprint alone', { certificateThumbprint: digits }],
     ['a description without its subject', { certificateSubject: undefined }],
-    ['a description without its notAfter', { certificateNotAfter: null }],
     ['a thumbprint of another length', { certificateThumbprint: digits.slice(2) }],
     ['a thumbprint that is no hex', { certificateThumbprint: 'X'.repeat(40) }],
-    ['a thumbprint with odd colons', { certificateThumbprint: pairs(digits).replace(':', '') }],
-    ['a thumbprint that is no text', { certificateThumbprint: 7 }],
     ['a notAfter without its zone', { certificateNotAfter: '2099-01-01T00:00:00' }],
-    ['a notAfter that is no time', { certificateNotAfter: 'soon' }],
-    ['a subject that is no text', { certificateSubject: ['CN=web'] }],
     ['a description and a certificate', { certificate: '-----BEGIN CERTIFICATE-----' }],
     ['a description and a csr', { csr: '-----BEGIN CERTIFICATE REQUEST-----' }],
   ];
@@ -202,14 +163,6 @@ describe('a node rotates its certificate', () => {
     await expectProblem(await rotate(old, announce(late.identity)), 400, 'certificate_expired');
     await expectProblem(await rotate(old, { certificate: late.identity.cert }), 400, 'certificate_expired');
     await expectUnchanged();
-  });
-
-  it('does not switch to one that has expired by the time it comes', async () => {
-    const brief = await withNewCertificate(hawser, old, { notAfter: hawser.clock.now() + HOUR });
-    expect((await rotate(old, announce(brief.identity))).status).to.equal(200);
-    hawser.clock.advance(2 * HOUR);
-    expect(await call(brief)).to.equal(401);
-    expect(await call(old)).to.equal(200);
   });
 
   it('answers 409 to one that another node holds', async () => {
@@ -259,7 +212,7 @@ describe('a node rotates its certificate', () => {
     const reply = await hawser.client(identity).post('/api/v1/nodes/register', body);
     const awake = withCertificate(hawser, { ...old, nodeId: reply.json.nodeId, fqdn }, identity);
     const sleeper = await withNewCertificate(hawser, awake);
-    expect((await rotate(awake, announce(sleeper.identity))).status).to.equal(200);
+    await ok(200, rotate(awake, announce(sleeper.identity)));
     hawser.clock.advance(2 * DAY);
     expect(await call(awake), 'by the old one, which has expired').to.equal(401);
     await hawser.restart();
@@ -279,7 +232,7 @@ describe('a node rotates its certificate', () => {
 
   it('takes one that a machine has made whose clock is ahead', async () => {
     const early = await withNewCertificate(hawser, old, { notBefore: hawser.clock.now() + 5 * MINUTE });
-    expect((await rotate(old, announce(early.identity))).status).to.equal(200);
+    await ok(200, rotate(old, announce(early.identity)));
     await expectSwitched(early);
   });
 
@@ -291,7 +244,7 @@ describe('a node rotates its certificate', () => {
     await unheard(rotate(old, announce(next.identity)), old);
     old = withCertificate(hawser, old, old.identity);
     expect(await call(old)).to.equal(200);
-    expect((await rotate(old, announce(next.identity))).status).to.equal(200);
+    await ok(200, rotate(old, announce(next.identity)));
     await unheard(call(next), next);
     await expectSwitched(withCertificate(hawser, next, next.identity));
     expect(await call(old)).to.equal(401);
@@ -306,7 +259,7 @@ describe('a node rotates its certificate', () => {
     ];
     for (const form of forms) {
       await rotate(old, announce(next.identity));
-      expect((await rotate(old, form)).status).to.equal(200);
+      await ok(200, rotate(old, form));
       await expectUnchanged();
       expect(await call(next)).to.equal(401);
     }
@@ -365,7 +318,7 @@ describe('a node rotates its certificate', () => {
 
   it('counts as use of the new one only what shows whose it is', async () => {
     await rotate(old, announce(next.identity));
-    expect((await next.client.get('/health')).status).to.equal(200);
+    await ok(200, next.client.get('/health'));
     expect((await next.client.with({ Authorization: 'Bearer pat_x' }).get('/api/v1/nodes')).status).to.equal(
       401,
     );
@@ -400,14 +353,14 @@ describe('a node rotates its certificate', () => {
     expect(await call(next)).to.equal(401);
     expect(await call(old)).to.equal(401);
     await rotate(anew, announce(next.identity));
-    expect((await hawser.admin.delete(`/api/v1/nodes/${old.nodeId}`)).status).to.equal(204);
+    await ok(204, hawser.admin.delete(`/api/v1/nodes/${old.nodeId}`));
     expect(await call(next)).to.equal(401);
     expect(await call(anew)).to.equal(401);
   });
 
   it('leaves its announcement in the audit trail, once however often it is repeated', async () => {
     await rotate(old, { certificate: next.identity.cert });
-    expect((await rotate(old, { certificate: next.identity.cert })).status).to.equal(200);
+    await ok(200, rotate(old, { certificate: next.identity.cert }));
     const [entry, ...others] = await auditEntries(
       hawser,
       `resourceId=${old.nodeId}&action=node.certificate_announced`,

@@ -10,14 +10,13 @@ import { DAY, MINUTE } from '../../src/lib/clock.ts';
 import { auditedDuring } from '../support/audit.ts';
 import type { Identity } from '../support/client.ts';
 import { type ClientCertificate, makeClientCertificate } from '../support/client-certificates.ts';
-import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
+import { createKey, type Hawser, startHawser, useHawser } from '../support/hawser.ts';
 import { announce } from '../support/rotation.ts';
 import { describeWithOpenssl } from '../support/with-openssl.ts';
 import { OpensslAuthority, Workspace } from '../unit/tls/openssl.ts';
 
 const PROXY = '127.0.0.1';
 const STRANGER = '127.0.0.2';
-const IGNORED = 'client certificate header ignored';
 
 interface Sent {
   method?: string;
@@ -71,21 +70,26 @@ async function register(hawser: Hawser, fqdn: string, more: Omit<Sent, 'path'>):
   return send(hawser, { ...more, path: '/api/v1/nodes/register', body: { registrationKey, fqdn } });
 }
 
+/** What the log says of headers that were ignored. */
+const warningsIn = (log: string): Record<string, unknown>[] =>
+  log
+    .split('\n')
+    .filter((line) => /"level":"warn".*"reason":/.test(line))
+    .map((line) => JSON.parse(line));
+
 const configOf = (nodeId: string) => `/api/v1/nodes/${nodeId}/lcm-config`;
 
 describe('a client certificate in a header, by plain HTTP', () => {
-  let hawser: Hawser;
+  const hawser = useHawser({ HAWSER_TLS: 'off', HAWSER_TRUSTED_PROXIES: PROXY });
   let own: ClientCertificate;
   let nodeId: string;
 
   before(async () => {
-    hawser = await startHawser({ HAWSER_TLS: 'off', HAWSER_TRUSTED_PROXIES: PROXY });
     own = await makeClientCertificate({ commonName: 'web-01' });
     const { status, json } = await register(hawser, 'web-01.example.org', { headers: clientCert(own) });
     expect(status, JSON.stringify(json)).to.equal(200);
     nodeId = json.nodeId;
   });
-  after(() => hawser.close());
 
   const poll = async (headers: string[], from = PROXY) =>
     (await send(hawser, { path: configOf(nodeId), headers, from })).status;
@@ -100,34 +104,20 @@ describe('a client certificate in a header, by plain HTTP', () => {
     expect(await poll(['CLIENT-CERT', sequence(own.cert)])).to.equal(200);
     const other = await makeClientCertificate({ commonName: 'web-02' });
     expect(await poll(clientCert(other)), 'of nobody').to.equal(401);
-    expect(hawser.log()).not.to.include(IGNORED);
+    expect(warningsIn(hawser.log())).to.deep.equal([]);
   });
 
   it('is not there where the proxy leaves the header out or empty', async () => {
     for (const headers of [[], ['Client-Cert', ''], ['Client-Cert', '::']])
       expect(await poll(headers)).to.equal(401);
-    expect(hawser.log()).not.to.include(IGNORED);
+    expect(warningsIn(hawser.log())).to.deep.equal([]);
   });
 
   const ignored: [reason: string, what: string, headers: () => string[], from?: string][] = [
     ['not from an address in HAWSER_TRUSTED_PROXIES', 'from elsewhere', () => clientCert(own), STRANGER],
-    [
-      'not from an address in HAWSER_TRUSTED_PROXIES',
-      'misspelt, from elsewhere',
-      () => ['Client_Cert', sequence(own.cert)],
-      STRANGER,
-    ],
     ['more than once in a request', 'twice', () => [...clientCert(own), ...clientCert(own)]],
-    ['more than once in a request', 'empty, then once', () => ['Client-Cert', '', ...clientCert(own)]],
     ['spelt with an underscore', 'misspelt', () => ['Client_Cert', sequence(own.cert)]],
-    [
-      'spelt with an underscore',
-      'misspelt as well',
-      () => ['client_cert', sequence(own.cert), ...clientCert(own)],
-    ],
     ['malformed', 'as escaped PEM', escapedPem],
-    ['malformed', 'as a list', () => ['Client-Cert', `${sequence(own.cert)}, ${sequence(own.cert)}`]],
-    ['malformed', 'cut off', () => ['Client-Cert', `${sequence(own.cert).slice(0, -9)}:`]],
     ['too large', 'too large', () => ['Client-Cert', `:${'A'.repeat(13_000)}:`]],
   ];
   for (const [reason, what, headers, from] of ignored) {
@@ -136,27 +126,21 @@ describe('a client certificate in a header, by plain HTTP', () => {
       const before = hawser.log().length;
       expect(await poll(headers(), from)).to.equal(401);
       const logged = hawser.log().slice(before);
-      const line = JSON.parse(logged.split('\n').find((each) => each.includes(IGNORED)) ?? '{}');
-      expect(line).to.include({ level: 'warn', reason, address: from ?? PROXY });
+      expect(warningsIn(logged)[0]).to.include({ level: 'warn', reason, address: from ?? PROXY });
       expect(logged).not.to.include(sequence(own.cert).slice(20, 60));
     });
   }
 
   it('is warned of once a minute, whoever sends how many', async () => {
     hawser.clock.advance(2 * MINUTE);
-    const lines = (from: number) =>
-      hawser
-        .log()
-        .slice(from)
-        .split('\n')
-        .filter((each) => each.includes(IGNORED));
     const before = hawser.log().length;
     for (let sent = 0; sent < 20; sent += 1) await poll(escapedPem());
-    expect(lines(before)).to.have.length(1);
+    const warnings = () => warningsIn(hawser.log().slice(before));
+    expect(warnings()).to.have.length(1);
     hawser.clock.advance(MINUTE);
     await poll(escapedPem());
-    expect(lines(before)).to.have.length(2);
-    expect(JSON.parse(lines(before)[1] ?? '')).to.include({ moreBefore: 19 });
+    expect(warnings()).to.have.length(2);
+    expect(warnings()[1]).to.include({ moreBefore: 19 });
   });
 
   it('may be one that the built-in authority has issued for a request', async () => {
@@ -208,11 +192,7 @@ describe('a client certificate in a header, by plain HTTP', () => {
 });
 
 describe('a client certificate in a header, by TLS from the proxy', () => {
-  let hawser: Hawser;
-  before(async () => {
-    hawser = await startHawser({ HAWSER_TRUSTED_PROXIES: PROXY });
-  });
-  after(() => hawser.close());
+  const hawser = useHawser({ HAWSER_TRUSTED_PROXIES: PROXY });
 
   it("counts from the proxy, whose own certificate is nobody's; others are known by theirs", async () => {
     const [proxied, direct] = [
@@ -233,12 +213,12 @@ describe('a client certificate in a header, by TLS from the proxy', () => {
     expect(await statusOf({ path: proxiedPath, identity: direct, headers: clientCert(proxied) })).to.equal(
       200,
     );
-    expect(hawser.log()).not.to.include(IGNORED);
+    expect(warningsIn(hawser.log())).to.deep.equal([]);
 
     const stranger = { identity: direct, from: STRANGER, headers: clientCert(proxied) };
     expect(await statusOf({ path: directPath, ...stranger })).to.equal(200);
     expect(await statusOf({ path: proxiedPath, ...stranger })).to.equal(403);
-    expect(hawser.log()).to.include(IGNORED);
+    expect(warningsIn(hawser.log())).to.have.length(1);
     expect((await register(hawser, 'bare.example.org', { identity: direct })).json.code).to.equal(
       'client_certificate_required',
     );

@@ -6,14 +6,12 @@ import {
   addChild,
   addCompositeDraft,
   childrenOf,
-  compositeOf,
   compositeVersionOf,
   createComposite,
   publishComposite,
-  publishWithChildren,
 } from '../support/composites.ts';
 import { addVersion, CONFIGURATIONS, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { publishConfiguration, useHawser } from '../support/hawser.ts';
 import { grant, makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
@@ -26,12 +24,11 @@ interface Item {
 }
 
 describe('the children of a composite', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let ada: Person;
   let draft = 0;
 
   before(async () => {
-    hawser = await startHawser();
     ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
     for (const name of ['a', 'b', 'c', 'zz']) {
       await publishConfiguration(hawser.admin, name, { '1.0.0': { [MAIN]: `${name}\n` } });
@@ -40,8 +37,6 @@ describe('the children of a composite', () => {
     await ok(201, create(hawser.admin, 'unpublished'));
     await ok(201, createComposite(hawser.admin, 'site'));
   });
-
-  after(() => hawser.close());
 
   /** A new empty draft of `site`. */
   const newDraft = async () => {
@@ -312,19 +307,5 @@ describe('the children of a composite', () => {
     await ok(201, addCompositeDraft(ada.client, 'adas', '1.1.0'));
     const other = await ok(201, addChild(hawser.admin, 'adas', '1.1.0', 'c'));
     await ok(204, ada.client.delete(`${childrenOf('adas', '1.1.0')}/${other.id}`));
-  });
-
-  it('cannot be deleted while any version of a composite, a draft too, has them', async () => {
-    await publishConfiguration(hawser.admin, 'kept', { '1.0.0': { [MAIN]: 'x' } });
-    const version = await newDraft();
-    const item = await ok(201, add(version, 'kept'));
-    await expectProblem(hawser.admin.delete(`${CONFIGURATIONS}/kept`), 409, 'in_use');
-    await ok(204, hawser.admin.delete(itemAt(version, item.id)));
-    await publishWithChildren(hawser.admin, 'keeper', '1.0.0', ['kept']);
-    await hawser.restart();
-    await expectProblem(hawser.admin.delete(`${CONFIGURATIONS}/kept`), 409, 'in_use');
-    await ok(204, hawser.admin.delete(compositeOf('keeper')));
-    await ok(204, hawser.admin.delete(`${CONFIGURATIONS}/kept`));
-    await expectProblem(add(version, 'kept'), 404, 'not_found');
   });
 });

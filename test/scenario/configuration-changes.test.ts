@@ -11,8 +11,8 @@ import {
   publish,
   versionsOf,
 } from '../support/configurations.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { grant, makeUser, type Person } from '../support/people.ts';
+import { publishConfiguration, useHawser } from '../support/hawser.ts';
+import { grant, makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
 const COMPOSITES = '/api/v1/composite-configurations';
@@ -29,13 +29,7 @@ async function etagOf(client: Client, path: string): Promise<string> {
 }
 
 describe('somebody changes a configuration', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-
-  after(() => hawser.close());
+  const hawser = useHawser();
 
   it('by any subset of description and flag, and gets it whole', async () => {
     const made = await ok(201, create(hawser.admin, 'subset', { description: 'first' }));
@@ -106,22 +100,6 @@ describe('somebody changes a configuration', () => {
     await ok(200, patch(hawser.admin, 'elsewhere', { useServerManagedParameters: true }));
   });
 
-  it('with Modify only', async () => {
-    await ok(201, create(hawser.admin, 'levels'));
-    const person = await makeUser(hawser, { username: 'changer', roles: ['Viewer'] });
-    const change = () => patch(person.client, 'levels', { description: 'x' });
-    await expectProblem(change(), 404, 'not_found');
-    await grant(hawser, person, 'levels', 'Read');
-    await expectProblem(change(), 403, 'forbidden');
-    await grant(hawser, person, 'levels', 'Modify');
-    await ok(200, change());
-    await grant(hawser, person, 'levels', 'Manage');
-    await ok(200, change());
-    await expectProblem(hawser.client().call('PATCH', of('levels'), { json: {} }), 401, 'unauthenticated');
-    const node = await hawser.registerNode('patch.example.org');
-    await expectProblem(patch(node.client, 'levels', {}), 403, 'forbidden');
-  });
-
   it('only as it was read, where it says so', async () => {
     await ok(201, create(hawser.admin, 'match'));
     const etag = await etagOf(hawser.admin, of('match'));
@@ -157,13 +135,7 @@ describe('somebody changes a configuration', () => {
 });
 
 describe('somebody deletes a configuration', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-
-  after(() => hawser.close());
+  const hawser = useHawser();
 
   const remove = (name: string, client = hawser.admin) => client.delete(of(name));
 
@@ -224,20 +196,6 @@ describe('somebody deletes a configuration', () => {
     await hawser.restart();
     expect((await ok(200, hawser.admin.get(of('AGAIN')))).versionCount).to.equal(1);
     await expectProblem(hawser.admin.get(of('again')), 404, 'not_found');
-  });
-
-  it('with Manage only', async () => {
-    await ok(201, create(hawser.admin, 'levels'));
-    const person = await makeUser(hawser, { username: 'remover', roles: ['Author'] });
-    await expectProblem(remove('levels', person.client), 404, 'not_found');
-    for (const level of ['Read', 'Modify'] as const) {
-      await grant(hawser, person, 'levels', level);
-      await expectProblem(remove('levels', person.client), 403, 'forbidden', level);
-    }
-    await grant(hawser, person, 'levels', 'Manage');
-    await ok(204, remove('levels', person.client));
-    await ok(201, create(person.client, 'own'));
-    await ok(204, remove('own', person.client));
   });
 
   it('not while a node has it', async () => {
@@ -341,16 +299,11 @@ describe('somebody deletes a configuration', () => {
 });
 
 describe('somebody deletes a version', () => {
-  let hawser: Hawser;
-  let person: Person;
+  const hawser = useHawser();
 
   before(async () => {
-    hawser = await startHawser();
-    person = await makeUser(hawser, { username: 'author', roles: ['Viewer'] });
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'one' } });
   });
-
-  after(() => hawser.close());
 
   const versionOf = (version: string) => `${versionsOf('web')}/${version}`;
   const refs = () => hawser.git('configurations/web.git', 'for-each-ref', '--format=%(refname)').trim();
@@ -393,21 +346,6 @@ describe('somebody deletes a version', () => {
     for (const version of ['9.9.9', 'v1.0.0', '1.0.0+x', 'latest', '%2e%2e', 'main', 'draft%2F1.0.0']) {
       await expectProblem(hawser.admin.delete(versionOf(version)), 404, 'not_found', version);
     }
-  });
-
-  it('with Manage only, drafts too', async () => {
-    await ok(201, addVersion(hawser.admin, 'web', { version: '3.0.0' }));
-    const remove = (version: string) => person.client.delete(versionOf(version));
-    await expectProblem(remove('3.0.0'), 404, 'not_found');
-    for (const level of ['Read', 'Modify'] as const) {
-      await grant(hawser, person, 'web', level);
-      await expectProblem(remove('3.0.0'), 403, 'forbidden', level);
-      await expectProblem(remove('1.0.0'), 403, 'forbidden', level);
-      await expectProblem(remove('9.9.9'), 403, 'forbidden', level);
-    }
-    await grant(hawser, person, 'web', 'Manage');
-    await expectProblem(remove('1.0.0'), 409, 'published_version');
-    await ok(204, remove('3.0.0'));
   });
 
   it('and publishes one, only as it was read, where it says so', async () => {

@@ -13,7 +13,8 @@ import { PROJECT } from '../../scripts/support/project.ts';
 import { makeClient } from '../support/client.ts';
 import { loadedBy } from '../support/console-files.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
-import { programArguments } from '../support/program.ts';
+import { PROJECT, programArguments } from '../support/program.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { follow, type Spawned } from '../support/spawned.ts';
 
 const POLICY =
@@ -138,29 +139,6 @@ describe('the console, as it is handed out', () => {
     }
   });
 
-  it('answers HEAD, OPTIONS and other methods as everything else does', async () => {
-    for (const path of ['/ui/', '/ui/nodes', loadedBy(page)[0] ?? '']) {
-      const get = await hawser.client().get(path);
-      const head = await hawser.client().call('HEAD', path);
-      expect(head.status, path).to.equal(200);
-      expect(head.bytes.length, path).to.equal(0);
-      for (const name of [
-        'content-type',
-        'content-length',
-        'etag',
-        'cache-control',
-        'content-security-policy',
-      ])
-        expect(head.headers[name], `${name} of ${path}`).to.equal(get.headers[name]);
-      const options = await hawser.client().call('OPTIONS', path);
-      expect(options.status, path).to.equal(204);
-      expect(options.headers['allow'], path).to.equal('GET, HEAD, OPTIONS');
-      const wrong = await hawser.client().post(path, {});
-      expect(wrong.status, path).to.equal(405);
-      expect(wrong.json.code, path).to.equal('method_not_allowed');
-    }
-  });
-
   it('hands out nothing but its own files', async () => {
     const others = [
       ...['main.js', 'index.html', 'theme.css', 'main-00000000.js', 'a/b.js', '__proto__', '%00'],
@@ -186,9 +164,7 @@ describe('the console, as it is handed out', () => {
     const without = await startHawser({ HAWSER_UI: 'off' });
     try {
       for (const path of ['/', '/ui', '/ui/', '/ui/nodes', ...loadedBy(page)]) {
-        const reply = await without.client().get(path);
-        expect(reply.status, path).to.equal(404);
-        expect(reply.json.code, path).to.equal('not_found');
+        await expectProblem(without.client().get(path), 404, 'not_found', path);
       }
     } finally {
       await without.close();
@@ -246,11 +222,9 @@ describe('a server whose build is removed', () => {
     const later = makeClient(await again.listening());
     expect(again.stdout()).to.include('the files of the console are missing');
     for (const path of ['/ui/', '/ui/nodes', ...loadedBy(page)]) {
-      const reply = await later.get(path);
-      expect(reply.status, path).to.equal(404);
-      expect(reply.json.code, path).to.equal('not_found');
+      await expectProblem(later.get(path), 404, 'not_found', path);
     }
-    expect((await later.get('/login')).status).to.equal(200);
+    await ok(200, later.get('/login'));
     later.close();
     await end(again);
   });

@@ -1,26 +1,28 @@
 // full: SQLite
 import { expect } from 'chai';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { useHawser } from '../support/hawser.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 const KEYS = '/api/v1/admin/registration-keys';
 
 describe('a request that a browser sends from another site', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let host: string;
   const post = (headers: Record<string, string>) =>
     hawser.client().call('POST', KEYS, { json: {}, headers: { Cookie: hawser.session, ...headers } });
 
   before(async () => {
-    hawser = await startHawser();
     host = `localhost:${hawser.server.port}`;
   });
-  after(() => hawser.close());
 
   it('is refused when Sec-Fetch-Site says so, whatever Origin says', async () => {
     for (const site of ['cross-site', 'same-site', '', 'same-origin, cross-site']) {
-      const reply = await post({ 'Sec-Fetch-Site': site, Origin: `https://${host}` });
-      expect(reply.status, site).to.equal(403);
-      expect(reply.json.code).to.equal('cross_site_request');
+      await expectProblem(
+        post({ 'Sec-Fetch-Site': site, Origin: `https://${host}` }),
+        403,
+        'cross_site_request',
+        site,
+      );
     }
   });
 
@@ -34,9 +36,7 @@ describe('a request that a browser sends from another site', () => {
       'null',
     ];
     for (const origin of origins) {
-      const reply = await post({ Origin: origin });
-      expect(reply.status, origin).to.equal(403);
-      expect(reply.json.code).to.equal('cross_site_request');
+      await expectProblem(post({ Origin: origin }), 403, 'cross_site_request', origin);
     }
   });
 
@@ -72,11 +72,14 @@ describe('a request that a browser sends from another site', () => {
       ['POST', '/api/v1/auth/logout'],
       ['POST', '/api/v1/auth/login'],
     ] as const) {
-      const reply = await hawser.client().call(method, path, { json: {}, headers });
-      expect(reply.status, path).to.equal(403);
-      expect(reply.json.code).to.equal('cross_site_request');
+      await expectProblem(
+        hawser.client().call(method, path, { json: {}, headers }),
+        403,
+        'cross_site_request',
+        path,
+      );
     }
-    expect((await hawser.client().get('/api/v1/auth/me', { Cookie: hawser.session })).status).to.equal(200);
+    await ok(200, hawser.client().get('/api/v1/auth/me', { Cookie: hawser.session }));
   });
 
   it('does not concern tokens, which no browser sends by itself', async () => {

@@ -21,7 +21,7 @@ import {
 } from '../support/configurations.ts';
 import { describeOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
@@ -33,15 +33,12 @@ interface Listed {
 }
 
 describeOnSqlite('a repository that is damaged costs nobody else anything', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   const nodes = new Map<string, NodeUnderTest>();
 
   before(async () => {
-    hawser = await startHawser();
     await make('sound');
   });
-
-  after(() => hawser.close());
 
   async function make(name: string): Promise<void> {
     await publishConfiguration(hawser.admin, name, {
@@ -88,7 +85,7 @@ describeOnSqlite('a repository that is damaged costs nobody else anything', () =
     await ok(204, hawser.admin.delete(`${versionsOf('sound')}/${version}`));
     expect(await ready()).to.match(new RegExp(`^Degraded: [^]*configurations/${broken}\\b`));
     expect(await ready()).to.not.include('sound');
-    expect((await hawser.client().get('/health')).status).to.equal(200);
+    await ok(200, hawser.client().get('/health'));
   }
 
   const isHealed = (name: string) =>

@@ -19,37 +19,31 @@ import { readConfig } from '../../src/config.ts';
 import { DAY } from '../../src/lib/clock.ts';
 import { examine } from '../../src/operations/doctor/doctor.ts';
 import type { Finding } from '../../src/operations/doctor/findings.ts';
-import { addChild, addCompositeDraft, createComposite, publishComposite } from '../support/composites.ts';
+import { publishWithChildren } from '../support/composites.ts';
 import { MAIN } from '../support/configurations.ts';
 import { changeRows, copySite } from '../support/database.ts';
 import { databaseSettings, describeOnSqlite, ENGINE, itOnSqlite, placeOf } from '../support/engine.ts';
-import { git, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { git, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { saveParameters } from '../support/parameter-files.ts';
-import { ok } from '../support/replies.ts';
 import { runHawser, spawnHawser } from '../support/spawned.ts';
 
 const NOWHERE = '1'.repeat(40);
 const WEB = 'configurations/web';
 
 describe('the doctor', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   /** A copy of the world after the server has ended, which each test may damage. */
   let folder: string;
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', {
       '1.0.0': { [MAIN]: 'one\n', 'etc/motd': 'hello\n' },
       '1.1.0': { [MAIN]: 'two\n' },
     });
     await saveParameters(hawser, { configuration: 'web', content: 'parameters: {}' });
-    await createComposite(hawser.admin, 'all');
-    await addCompositeDraft(hawser.admin, 'all', '1.0.0');
-    await addChild(hawser.admin, 'all', '1.0.0', 'web');
-    await ok(200, publishComposite(hawser.admin, 'all', '1.0.0'));
+    await publishWithChildren(hawser.admin, 'all', '1.0.0', ['web']);
     await hawser.registerNode('web-01.example.org');
   });
-  after(() => hawser.close());
 
   describe('beside a running server', () => {
     it('finds nothing while versions are made, and says so as one JSON document', async () => {

@@ -10,8 +10,7 @@ import { PROJECT } from '../../scripts/support/project.ts';
 import { CLIENTS } from '../../src/api/download/files.ts';
 import { readVersion } from '../../src/lib/version.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
-import { buildOnce } from '../support/program.ts';
-import { expectProblem } from '../support/replies.ts';
+import { buildOnce, PROJECT } from '../support/program.ts';
 
 const addressOf = (name: string) => `/download/${name}`;
 const fileOf = (name: string) => join(PROJECT, '.build/client', name);
@@ -39,38 +38,6 @@ describe('the clients', () => {
           'cache-control': 'no-cache',
           'repr-digest': `sha-256=:${digest}:`,
         });
-      });
-
-      it('is not sent again to who has it', async () => {
-        const { headers } = await hawser.client().call('HEAD', addressOf(name));
-        const etag = String(headers['etag']);
-        expect(etag).to.match(/^"[0-9a-f]{40}"$/);
-        for (const held of [etag, `"other", W/${etag}`, '*']) {
-          const again = await hawser.client().get(addressOf(name), { 'If-None-Match': held });
-          expect(again.status, held).to.equal(304);
-          expect(again.bytes).to.have.lengthOf(0);
-          expect(again.headers).to.include({ etag, 'cache-control': 'no-cache' });
-          expect(again.headers).to.not.have.property('repr-digest');
-        }
-        const other = await hawser.client().get(addressOf(name), { 'If-None-Match': '"other"' });
-        expect(other.status).to.equal(200);
-      });
-
-      it('answers HEAD as GET without the bytes, and has an address with a slash too', async () => {
-        const whole = await hawser.client().get(addressOf(name));
-        const head = await hawser.client().call('HEAD', addressOf(name));
-        expect(head.status).to.equal(200);
-        expect(head.bytes).to.have.lengthOf(0);
-        for (const header of ['etag', 'repr-digest', 'content-type'])
-          expect(head.headers[header], header).to.equal(whole.headers[header]);
-        const slashed = await hawser.client().get(`${addressOf(name)}/`);
-        expect(slashed.bytes.equals(whole.bytes)).to.equal(true);
-      });
-
-      it('says which types and methods there are', async () => {
-        const wanted = hawser.client().get(addressOf(name), { Accept: 'text/html' });
-        await expectProblem(wanted, 406, 'not_acceptable');
-        await expectProblem(hawser.client().post(addressOf(name)), 405, 'method_not_allowed');
       });
 
       describe('as one file', () => {

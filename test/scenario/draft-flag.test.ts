@@ -8,7 +8,7 @@ import {
   createComposite,
 } from '../support/composites.ts';
 import { CONFIGURATIONS, create, MAIN, versionsOf } from '../support/configurations.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { useHawser } from '../support/hawser.ts';
 import { configurationId } from '../support/parameter-files.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
@@ -26,16 +26,14 @@ interface Upload {
 }
 
 describe('isDraft of an upload', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let parameters: string;
 
   before(async () => {
-    hawser = await startHawser();
     await ok(201, create(hawser.admin, 'web'));
     await ok(201, createComposite(hawser.admin, 'farm'));
     parameters = `/api/v1/parameters/${DEFAULT_ID}/${await configurationId(hawser.admin, 'web')}`;
   });
-  after(() => hawser.close());
 
   const statusIn = async (path: string, version: string): Promise<string | null> => {
     const versions: { version: string; status: string }[] = await ok(200, hawser.admin.get(path));

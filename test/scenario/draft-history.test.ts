@@ -5,7 +5,7 @@ import { refsOf, remove, save, versionOf } from '../support/draft-files.ts';
 import { itOnSqlite } from '../support/engine.ts';
 import { eraseUnreachable } from '../support/erasing.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { publishConfiguration, useHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
@@ -13,15 +13,12 @@ import { cleanUp, deletedBy, NOTHING_KEPT } from '../support/retention.ts';
 import { makeZip, unixMode } from '../support/zip.ts';
 
 describe('the history of an edited draft', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let ada: Person;
 
   before(async () => {
-    hawser = await startHawser();
     ada = await makeUser(hawser, { username: 'ada', roles: ['Administrator'] });
   });
-
-  after(() => hawser.close());
 
   const git = (name: string, ...args: string[]) => hawser.git(`configurations/${name}.git`, ...args).trim();
   /** Makes a draft by `admin`, which `ada` edits twice. */
@@ -168,10 +165,9 @@ describe('the history of an edited draft', () => {
 });
 
 describe('a draft that is a copy of another version', () => {
-  let hawser: Hawser;
+  const hawser = useHawser({ HAWSER_UPLOAD_LIMIT: '20000', HAWSER_UPLOAD_FILES: '3' });
 
   before(async () => {
-    hawser = await startHawser({ HAWSER_UPLOAD_LIMIT: '20000', HAWSER_UPLOAD_FILES: '3' });
     const archive = makeZip([
       { name: 'start.yaml', content: 'resources: []\n', attributes: unixMode(0o100644) },
       { name: 'run.sh', content: '#!/bin/sh\n', attributes: unixMode(0o100755) },
@@ -181,8 +177,6 @@ describe('a draft that is a copy of another version', () => {
     await ok(201, addVersion(hawser.admin, 'copied', { version: '1.1.0', entryPoint: MAIN }));
     await ok(200, publish(hawser.admin, 'copied', '1.1.0'));
   });
-
-  after(() => hawser.close());
 
   const git = (...args: string[]) => hawser.git('configurations/copied.git', ...args).trim();
   const copy = (json: object, name = 'copied') => hawser.admin.post(versionsOf(name), json);

@@ -1,8 +1,8 @@
 // full: SQLite, PostgreSQL
 import { expect } from 'chai';
-import { addChild, addCompositeDraft, createComposite, publishComposite } from '../support/composites.ts';
+import { publishWithChildren } from '../support/composites.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { assign, poll, saveParameters } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
 import { NOTHING_KEPT, RETENTION } from '../support/retention.ts';
@@ -10,11 +10,10 @@ import { declare, download, expectRunning, manifestOf, offeredTo, sendReport } f
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
 
 describe('the manifest of a checksum', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let next = 0;
 
   before(async () => {
-    hawser = await startHawser();
     const main = { 'main.dsc.yaml': 'parameters: {port: {type: int, defaultValue: 1}}\nresources: []\n' };
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': main, '2.0.0': main });
     await publishConfiguration(hawser.admin, 'plain', { '1.0.0': { 'main.dsc.yaml': 'resources: []\n' } });
@@ -27,7 +26,6 @@ describe('the manifest of a checksum', () => {
     const zone = { configuration: 'web', scopeType: 'Zone', value: 'north' };
     await saveParameters(hawser, { ...zone, content: 'parameters: {port: 81}' });
   });
-  after(() => hawser.close());
   let north = '';
 
   async function addNode(configuration: string, more = {}): Promise<NodeUnderTest> {
@@ -92,11 +90,10 @@ describe('the manifest of a checksum', () => {
   });
 
   it('of a composite holds its own tag, and its children in its order', async () => {
-    await ok(201, createComposite(hawser.admin, 'stack'));
-    await ok(201, addCompositeDraft(hawser.admin, 'stack', '1.0.0'));
-    await ok(201, addChild(hawser.admin, 'stack', '1.0.0', 'web', { order: 2 }));
-    await ok(201, addChild(hawser.admin, 'stack', '1.0.0', 'plain', { order: 1 }));
-    await ok(200, publishComposite(hawser.admin, 'stack', '1.0.0'));
+    await publishWithChildren(hawser.admin, 'stack', '1.0.0', [
+      { name: 'web', order: 2 },
+      { name: 'plain', order: 1 },
+    ]);
     const node = await addNode('stack', { isComposite: true });
     const checksum = await offeredTo(node);
     await expectRunning(hawser, node, checksum, 'Told');

@@ -12,11 +12,10 @@ import {
   ALL_SCOPES,
   createKey,
   createToken,
-  type Hawser,
   type NodeUnderTest,
   publishConfiguration,
   signIn,
-  startHawser,
+  useHawser,
 } from '../support/hawser.ts';
 import { holdDatabase } from '../support/held-database.ts';
 import { assign, poll } from '../support/parameter-files.ts';
@@ -37,11 +36,10 @@ const OTHER = 'ab'.repeat(32);
 const CONNECTIONS = 4;
 
 describe('what nodes run, over restarts and faults', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let node: NodeUnderTest;
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', {
       '1.0.0': { 'main.dsc.yaml': 'one' },
       '2.0.0': { 'main.dsc.yaml': 'two' },
@@ -49,7 +47,6 @@ describe('what nodes run, over restarts and faults', () => {
     node = await hawser.registerNode('web-01.example.org');
     await assign(hawser, node, 'web', { majorVersion: 1 });
   });
-  after(() => hawser.close());
 
   it('is written when the server ends right after the call, and stays', async () => {
     const checksum = await offeredTo(node);

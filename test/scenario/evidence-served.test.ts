@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { assign, configurationPath } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
 import {
@@ -22,12 +22,11 @@ import { askWithoutReading } from '../support/unread-answer.ts';
 const LARGE = 24 * 1024 * 1024;
 
 describe('a bundle counts as served', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let node: NodeUnderTest;
   let next = 0;
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'small', {
       '1.0.0': { 'main.dsc.yaml': 'one' },
       '2.0.0': { 'main.dsc.yaml': 'two' },
@@ -36,7 +35,6 @@ describe('a bundle counts as served', () => {
       '1.0.0': { 'main.dsc.yaml': 'one', 'data.bin': randomBytes(LARGE) },
     });
   });
-  after(() => hawser.close());
 
   beforeEach(async () => {
     next += 1;
@@ -147,7 +145,7 @@ describe('a bundle counts as served', () => {
   });
 
   it('not where a user gets it', async () => {
-    expect((await hawser.admin.get(bundlePath())).status).to.equal(200);
+    await ok(200, hawser.admin.get(bundlePath()));
     const report = await ok(201, sendReport(node));
     expect(report).to.include({ configurationChecksum: null, checksumSource: null });
     expect(await running()).to.equal(null);

@@ -1,7 +1,7 @@
 // full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { assign, configurationPath, poll } from '../support/parameter-files.ts';
 import { parsePrometheus, sumOf } from '../support/prometheus.ts';
 import { expectProblem, ok } from '../support/replies.ts';
@@ -20,18 +20,16 @@ const TOKEN = 'the-token-that-opens-the-metrics';
 const OTHER = 'ab'.repeat(32);
 
 describe('what a node runs', () => {
-  let hawser: Hawser;
+  const hawser = useHawser({ HAWSER_METRICS_TOKEN: TOKEN });
   let node: NodeUnderTest;
   let next = 0;
 
   before(async () => {
-    hawser = await startHawser({ HAWSER_METRICS_TOKEN: TOKEN });
     await publishConfiguration(hawser.admin, 'web', {
       '1.0.0': { 'main.dsc.yaml': 'one' },
       '2.0.0': { 'main.dsc.yaml': 'two' },
     });
   });
-  after(() => hawser.close());
 
   beforeEach(async () => {
     next += 1;
@@ -112,7 +110,7 @@ describe('what a node runs', () => {
     );
     const { checksum } = await ok(200, hawser.admin.get(`${path()}/checksum`));
     await ok(304, hawser.admin.get(`${path()}/checksum`, { 'If-None-Match': `"${checksum}"` }));
-    expect((await hawser.admin.get(`${path()}/bundle`)).status).to.equal(200);
+    await ok(200, hawser.admin.get(`${path()}/bundle`));
     await settle();
     expect(await running()).to.equal(null);
   });

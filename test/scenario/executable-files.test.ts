@@ -2,19 +2,18 @@
 import { expect } from 'chai';
 import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, useHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { assign, configurationPath } from '../support/parameter-files.ts';
 import { unzip } from '../support/unzip.ts';
 import { makeZip, unixMode } from '../support/zip.ts';
 
 describe('the executable bit of a file', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let node: NodeUnderTest;
   let outside: Outside;
 
   before(async () => {
-    hawser = await startHawser();
     node = await hawser.registerNode('web-01.example.org');
     outside = new Outside(hawser, 'web');
     const archive = makeZip([
@@ -25,7 +24,6 @@ describe('the executable bit of a file', () => {
     await hawser.admin.put('/api/v1/configurations/web/versions/1.0.0/publish');
     await assign(hawser, node, 'web');
   });
-  after(() => hawser.close());
 
   const checksum = async () => (await node.client.get(`${configurationPath(node)}/checksum`)).headers['etag'];
   const modesInBundle = async () => {

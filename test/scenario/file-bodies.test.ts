@@ -4,26 +4,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { create, fileOf, MAIN } from '../support/configurations.ts';
 import { refsOf, save } from '../support/draft-files.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { useHawser } from '../support/hawser.ts';
 import { ok } from '../support/replies.ts';
 import { Wire, type WireReply } from '../support/wire.ts';
 
 const LIMIT = 3_000_000;
 
 describe('the body of a file that is saved', () => {
-  let hawser: Hawser;
+  const hawser = useHawser({ HAWSER_UPLOAD_LIMIT: String(LIMIT) });
   const wires: Wire[] = [];
 
   before(async () => {
-    hawser = await startHawser({ HAWSER_UPLOAD_LIMIT: String(LIMIT) });
     await ok(201, create(hawser.admin, 'web'));
   });
 
   afterEach(() => {
     for (const wire of wires.splice(0)) wire.destroy();
   });
-
-  after(() => hawser.close());
 
   /** Sends the head of a PUT. @param length null sends the body in chunks */
   const begin = async (path: string, length: number | null) => {
@@ -43,7 +40,7 @@ describe('the body of a file that is saved', () => {
     expect((await wire.reply())?.status).to.equal(201);
     expect((await read('bytes')).equals(bytes)).to.equal(true);
     const large = randomBytes(LIMIT - 200_000);
-    expect((await save(hawser.admin, ['web', '1.0.0', 'bytes'], large)).status).to.equal(200);
+    await ok(200, save(hawser.admin, ['web', '1.0.0', 'bytes'], large));
     expect((await read('bytes')).equals(large)).to.equal(true);
     await ok(200, save(hawser.admin, ['web', '1.0.0', 'bytes'], ''));
   });

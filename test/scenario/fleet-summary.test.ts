@@ -4,7 +4,6 @@ import { DAY, MINUTE } from '../../src/lib/clock.ts';
 import { publishWithChildren } from '../support/composites.ts';
 import { testedService, testOutput } from '../support/dsc-results.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { makeUser } from '../support/people.ts';
 import { ok } from '../support/replies.ts';
 
 const SUMMARY = '/api/v1/fleet/summary';
@@ -144,13 +143,5 @@ describe('the fleet at a glance', () => {
     expect(await names('evidence=Told')).to.deep.equal(['told']);
     expect(await names('evidence=told&configurationName=base&version=1.0.0')).to.deep.equal(['told']);
     expect(await names('evidence=Declared')).to.deep.equal([]);
-  });
-
-  it('wants nodes.read', async () => {
-    const stranger = await makeUser(hawser, { username: 'stranger', permissions: ['nodes.write'] });
-    expect((await stranger.get(SUMMARY)).status).to.equal(403);
-    expect((await hawser.client().get(SUMMARY)).status).to.equal(401);
-    const reader = await makeUser(hawser, { username: 'reader', permissions: ['nodes.read'] });
-    expect(await ok(200, reader.get(SUMMARY))).to.include({ nodes: 0 });
   });
 });

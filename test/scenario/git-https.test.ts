@@ -33,7 +33,7 @@ describe('stock git reads over HTTPS', () => {
     ]);
     await publishConfiguration(hawser.admin, 'web', VERSIONS);
     const form = { fields: { version: '2.0.0' }, files: { 'main.dsc.yaml': 'three' } };
-    expect((await hawser.admin.upload('/api/v1/configurations/web/versions', form)).status).to.equal(201);
+    await ok(201, hawser.admin.upload('/api/v1/configurations/web/versions', form));
   });
 
   after(async () => {

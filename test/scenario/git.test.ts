@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import {
   addVersion,
@@ -14,7 +13,8 @@ import {
   versionsOf,
 } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';
-import { git, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { eventually } from '../support/eventually.ts';
+import { git, type NodeUnderTest, useHawser } from '../support/hawser.ts';
 import { grant, makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
@@ -23,11 +23,10 @@ const CAROL = ['-c', 'user.name=Carol', '-c', 'user.email=carol@example.org'];
 
 /** An author who works with stock git on the server's own repositories. */
 describe('stock git agrees', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let node: NodeUnderTest;
 
   before(async () => {
-    hawser = await startHawser();
     const ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
     const one = { files: { [MAIN]: 'line 1\nline 2\n', 'modules/iis.yaml': 'iis\n' } };
     await ok(201, create(ada.client, 'web', { description: 'The web servers' }, one));
@@ -43,22 +42,11 @@ describe('stock git agrees', () => {
     await ok(204, hawser.admin.put(path, { configurationName: 'web' }));
   });
 
-  after(() => hawser.close());
-
   const web = (...args: string[]) => hawser.git(WEB, ...args).trim();
   const versions = async (): Promise<string[]> =>
     (await ok(200, hawser.admin.get(versionsOf('web')))).map((it: { version: string }) => it.version);
   const checksum = async () =>
     (await node.client.get(`/api/v1/nodes/${node.nodeId}/configuration/checksum`)).json;
-
-  /** Waits for what the server notices by itself. */
-  const eventually = async (condition: () => Promise<boolean>, what: string) => {
-    for (let round = 0; round < 100; round += 1) {
-      if (await condition()) return;
-      await sleep(100);
-    }
-    expect.fail(`never: ${what}`);
-  };
 
   const fsck = () => {
     const repository = hawser.folderOf(WEB);
@@ -147,7 +135,7 @@ describe('stock git agrees', () => {
       fsck();
       // So that the next round compares with the same list.
       web('update-ref', '-d', `refs/tags/v${version}`);
-      await eventually(async () => !(await versions()).includes(version), `${version} is gone`);
+      await eventually(async () => expect(await versions()).to.not.include(version));
       before[1] = (await answers())[1] ?? [];
     }
     await hawser.restart();
@@ -164,7 +152,7 @@ describe('stock git agrees', () => {
     web('tag', 'release-9', 'main');
     web(...CAROL, 'tag', '-a', '-m', 'Not a version', 'vNext', 'main');
     web(...CAROL, 'tag', '-a', '-m', 'By hand', 'v1.2.0', commitOf('by hand\n'));
-    await eventually(async () => (await versions()).includes('1.2.0'), '1.2.0 is listed');
+    await eventually(async () => expect(await versions()).to.include('1.2.0'));
     expect(await versions()).to.have.members(['1.2.0', ...before]);
     const [version] = (await ok(200, hawser.admin.get(versionsOf('web')))).filter(
       (it: { version: string }) => it.version === '1.2.0',
@@ -177,9 +165,9 @@ describe('stock git agrees', () => {
       entryPoint: MAIN,
     });
     expect(version.commit).to.equal(web('rev-parse', 'v1.2.0^{commit}'));
-    await eventually(async () => (await checksum()).version === '1.2.0', 'the node gets 1.2.0');
+    await eventually(async () => expect((await checksum()).version).to.equal('1.2.0'));
     expect((await checksum()).checksum).to.not.equal(known);
-    await eventually(async () => web('rev-parse', 'main') === version.commit, 'main follows');
+    await eventually(async () => expect(web('rev-parse', 'main')).to.equal(version.commit));
     expect((await hawser.admin.get(fileOf('web', '1.2.0', MAIN))).text).to.equal('by hand\n');
     await expectProblem(addVersion(hawser.admin, 'web', { version: '1.2.0' }), 409, 'version_exists');
     await expectProblem(publish(hawser.admin, 'web', '1.2.0'), 409, 'already_published');
@@ -188,7 +176,7 @@ describe('stock git agrees', () => {
   itOnSqlite('that a branch made by hand is a draft, which the server publishes', async () => {
     const commit = commitOf('drafted by hand\n');
     web('update-ref', 'refs/heads/draft/1.3.0', commit);
-    await eventually(async () => (await versions()).includes('1.3.0'), '1.3.0 is listed');
+    await eventually(async () => expect(await versions()).to.include('1.3.0'));
     const published = await ok(200, publish(hawser.admin, 'web', '1.3.0'));
     expect(published).to.include({ createdBy: 'Dan', publishedBy: 'admin', commit });
     expect(web('for-each-ref', 'refs/heads/draft/1.3.0')).to.equal('');
@@ -198,7 +186,7 @@ describe('stock git agrees', () => {
 
   itOnSqlite('that a tag taken away is a version less, for nodes too', async () => {
     web('tag', '-d', 'v1.3.0');
-    await eventually(async () => (await checksum()).version === '1.2.0', 'the node gets 1.2.0 again');
+    await eventually(async () => expect((await checksum()).version).to.equal('1.2.0'));
     expect(await versions()).to.not.include('1.3.0');
     await expectProblem(hawser.admin.get(fileOf('web', '1.3.0', MAIN)), 404, 'not_found');
   });

@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import { ADMINISTRATOR_ROLE_ID, BUILT_IN_GROUPS, BUILT_IN_ROLES } from '../../src/domain/permissions.ts';
 import { MINUTE } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { auditedDuring } from '../support/audit.ts';
+import { auditedCall, auditedDuring, expectNothingAudited } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { CONFIGURATIONS, create as createConfiguration } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { type Hawser, startHawser, useHawser } from '../support/hawser.ts';
 import { grantThroughGroup, makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
@@ -27,7 +27,7 @@ const namesIn = (users: { username: string }[]) => users.map(({ username }) => u
 const refusedBeyond = [403, 'beyond_own_permissions'] as const;
 
 describe('groups', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let ann: Person;
   let ben: Person;
 
@@ -41,11 +41,9 @@ describe('groups', () => {
     client.put(rolesOf(id), { roleIds });
 
   before(async () => {
-    hawser = await startHawser();
     ann = await makeUser(hawser, { username: 'ann' });
     ben = await makeUser(hawser, { username: 'ben' });
   });
-  after(() => hawser.close());
 
   it('are the two built-in ones at first, each with its role', async () => {
     const reply = await hawser.admin.get(GROUPS);
@@ -67,11 +65,10 @@ describe('groups', () => {
   });
 
   it('are created empty', async () => {
-    let reply: Reply | undefined;
-    const [entry, ...others] = await auditedDuring(hawser, async () => {
-      reply = await hawser.admin.post(`${GROUPS}/`, { name: ' Night shift  ', description: 'at night' });
-    });
-    if (!reply) throw new Error('there was no answer');
+    const { reply, entries } = await auditedCall(hawser, () =>
+      hawser.admin.post(`${GROUPS}/`, { name: ' Night shift  ', description: 'at night' }),
+    );
+    const [entry, ...others] = entries;
     const group = await ok(201, reply);
     expect(group).to.have.all.keys(...MEMBERS, 'members', 'roles');
     expect(group).to.deep.include({ name: 'Night shift', description: 'at night', members: [], roles: [] });
@@ -106,12 +103,11 @@ describe('groups', () => {
     await ok(200, setRoles(group.id, [roleId('Viewer')]));
     const before = await shown(group.id);
     hawser.clock.advance(MINUTE);
-    const entries = await auditedDuring(hawser, async () => {
+    await expectNothingAudited(hawser, async () => {
       await ok(200, hawser.admin.put(groupOf(group.id), { name: 'Steady ', description: 'same' }));
       await ok(200, setMembers(group.id, [ann.userId, ann.userId]));
       await ok(200, setRoles(group.id, [roleId('Viewer')]));
     });
-    expect(entries).to.deep.equal([]);
     expect(await shown(group.id)).to.deep.equal(before);
   });
 
@@ -145,10 +141,9 @@ describe('groups', () => {
       await expectProblem(create(name), 409, 'name_taken', name);
     }
     const other = await made('Another');
-    const entries = await auditedDuring(hawser, () =>
+    await expectNothingAudited(hawser, () =>
       expectProblem(hawser.admin.put(groupOf(other.id), { name: 'OPERATORS' }), 409, 'name_taken'),
     );
-    expect(entries).to.deep.equal([]);
     expect(await shown(other.id)).to.deep.equal(other);
     const twins = await Promise.all(['Twin', 'TWIN', 'twin'].map((name) => create(name)));
     expect(twins.map((reply) => reply.status).sort()).to.deep.equal([201, 409, 409]);
@@ -211,7 +206,7 @@ describe('groups', () => {
         [undefined, '/userIds', 'invalid_type'],
         [Array(10_001).fill(ann.userId), '/userIds', 'too_big'],
       ];
-      const entries = await auditedDuring(hawser, async () => {
+      await expectNothingAudited(hawser, async () => {
         for (const [userIds, path, code] of faults) {
           const reply = await setMembers(id, userIds);
           await expectProblem(reply, 400, 'validation_failed', `${path} ${code}`);
@@ -223,7 +218,6 @@ describe('groups', () => {
         const other = await hawser.admin.put(membersOf(id), { userIds: [], roleIds: [] });
         await expectProblem(other, 400, 'validation_failed');
       });
-      expect(entries).to.deep.equal([]);
       expect(namesIn((await shown(id)).members)).to.deep.equal(['ann']);
     });
 
@@ -308,28 +302,14 @@ describe('groups', () => {
         hawser.admin.post('/api/v1/roles', { name: 'Own', permissions: ['nodes.read'] }),
       );
       await ok(200, setRoles(id, [own.id], gus));
-      const entries = await auditedDuring(hawser, async () => {
+      await expectNothingAudited(hawser, async () => {
         await expectProblem(setRoles(id, [own.id, roleId('Viewer')], gus), ...refusedBeyond);
         await expectProblem(setRoles(id, [ADMINISTRATOR_ROLE_ID], gus), ...refusedBeyond);
       });
-      expect(entries).to.deep.equal([]);
       await ok(200, setRoles(id, [own.id, roleId('Viewer')]));
       // Keeping and taking away needs nothing.
       await ok(200, setRoles(id, [roleId('Viewer')], gus));
       await ok(200, setRoles(id, [roleId('Viewer'), own.id], gus));
-    });
-
-    it('nobody lets somebody into a group that holds more than they do', async () => {
-      const me = await ok(200, gus.get('/api/v1/auth/me'));
-      const { id } = await made('Powerful');
-      await ok(200, setRoles(id, [ADMINISTRATOR_ROLE_ID]));
-      await ok(200, setMembers(id, [ann.userId, ben.userId]));
-      await expectProblem(setMembers(id, [ann.userId, ben.userId, me.userId], gus), ...refusedBeyond);
-      await expectProblem(setMembers(id, [me.userId], gus), ...refusedBeyond);
-      const [administrators] = BUILT_IN_GROUPS;
-      await expectProblem(setMembers(administrators.id, [me.userId], gus), ...refusedBeyond);
-      expect(namesIn(await ok(200, setMembers(id, [ben.userId], gus)))).to.deep.equal(['ben']);
-      await ok(204, gus.delete(groupOf(id)));
     });
 
     it('a token counts for what its scopes leave of its owner', async () => {

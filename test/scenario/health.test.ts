@@ -4,16 +4,13 @@ import { expect } from 'chai';
 import { DAY } from '../../src/lib/clock.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { itOnSqlite } from '../support/engine.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { useHawser } from '../support/hawser.ts';
+import { ok } from '../support/replies.ts';
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('health', () => {
-  let hawser: Hawser;
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
+  const hawser = useHawser();
 
   it('tells that the process answers and that it can do its work', async () => {
     for (const slash of ['', '/']) {
@@ -56,9 +53,9 @@ describe('health', () => {
 
   it('asks nobody who they are, not even with bad credentials', async () => {
     const stranger = hawser.client(await makeClientCertificate({ commonName: 'x' }));
-    expect((await stranger.get('/health/ready')).status).to.equal(200);
+    await ok(200, stranger.get('/health/ready'));
     const garbage = { Authorization: 'Bearer pat_x', Cookie: 'hawser_session=x' };
-    expect((await hawser.client().get('/health', garbage)).status).to.equal(200);
+    await ok(200, hawser.client().get('/health', garbage));
   });
 
   itOnSqlite('is not ready while the repositories are away, and says which check failed', async () => {

@@ -9,7 +9,7 @@ import { importedPasswordHash, readImportedHash } from '../../src/security/impor
 import { verifyPassword } from '../../src/security/passwords.ts';
 import { auditEntries } from '../support/audit.ts';
 import { withDatabase } from '../support/database.ts';
-import { ADMIN_PASSWORD, type Hawser, signIn, startHawser } from '../support/hawser.ts';
+import { ADMIN_PASSWORD, signIn, useHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
 const LOGIN = '/api/v1/auth/login';
@@ -17,13 +17,8 @@ const LOGIN = '/api/v1/auth/login';
 const PASSWORD = 'Pässw0rd';
 
 describe('a user with a password from another server', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let count = 0;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
 
   async function bring(change: { is_active?: number; require_password_change?: number } = {}) {
     count += 1;

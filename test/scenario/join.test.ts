@@ -318,37 +318,3 @@ describe('the line that joins a machine, with a certificate of another authority
     }
   });
 });
-
-describe('no line that joins a machine', () => {
-  const keyOf = async (settings: Record<string, string>) => {
-    const hawser = await startHawser(settings);
-    try {
-      return await ok(201, hawser.admin.post(KEYS, {}));
-    } finally {
-      await hawser.close();
-    }
-  };
-
-  before(buildOnce);
-
-  it('is made while nobody has said where the server is', async () => {
-    expect(await keyOf({})).to.not.have.property('joinCommand');
-  });
-
-  it('is made for a way without TLS', async () => {
-    const settings = { HAWSER_ENV: 'development', HAWSER_PUBLIC_URL: 'http://localhost:8080' };
-    expect(await keyOf(settings)).to.not.have.property('joinCommand');
-  });
-
-  it('is made where nodes need certificates of another authority', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'hawser-join-'));
-    try {
-      const file = join(folder, 'nodes.crt');
-      writeFileSync(file, (await createAuthority(Date.now())).certificate);
-      const settings = { HAWSER_PUBLIC_URL: 'https://hawser.example.org', HAWSER_NODE_CA: file };
-      expect(await keyOf(settings)).to.not.have.property('joinCommand');
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  });
-});

@@ -2,24 +2,22 @@
 import { expect } from 'chai';
 import { HOUR } from '../../src/lib/clock.ts';
 import { type ClientCertificate, makeClientCertificate } from '../support/client-certificates.ts';
-import { createKey, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { createKey, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { PooledClient, type PooledReply } from '../support/keep-alive-pool.ts';
 import { announce } from '../support/rotation.ts';
 
 const KEPT = 3;
 
 describe('an agent that keeps connections and goes on with the certificate of their handshake', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let pool: PooledClient;
   let nodeId: string;
   let next: ClientCertificate;
   let round = 0;
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'resources: []\n' } });
   });
-  after(() => hawser.close());
 
   beforeEach(async () => {
     round += 1;

@@ -4,8 +4,9 @@ import { ADMINISTRATOR_ROLE_ID, BUILT_IN_GROUPS, PERMISSION_NAMES } from '../../
 import { MINUTE } from '../../src/lib/clock.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { useHawser } from '../support/hawser.ts';
 import { makeUser, type Person } from '../support/people.ts';
+import { ok } from '../support/replies.ts';
 import { Wire } from '../support/wire.ts';
 
 const USERS = '/api/v1/users';
@@ -22,15 +23,13 @@ const WAYS = {
 type Way = (client: Client, person: Person) => Promise<Reply>;
 
 describe('the last administrator', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   /** May do everything, but by another role. */
   let keeper: Client;
 
   before(async () => {
-    hawser = await startHawser();
     keeper = await makeUser(hawser, { username: 'keeper', permissions: PERMISSION_NAMES });
   });
-  after(() => hawser.close());
   // Sign-ins from one address are counted by the minute.
   beforeEach(() => hawser.clock.advance(MINUTE));
 
@@ -139,20 +138,20 @@ describe('the last administrator', () => {
   it('may be changed in everything else', async () => {
     const last = await onlyAdministrator('lena');
     const state = { username: 'LENA', email: 'lena@example.com', isActive: true };
-    expect((await keeper.put(`${USERS}/${last.userId}`, state)).status).to.equal(200);
+    await ok(200, keeper.put(`${USERS}/${last.userId}`, state));
     const viewer = await keeper.get(
       `${USERS}/${(await makeUser(hawser, { username: 'vera', roles: ['Viewer'] })).userId}`,
     );
     const roleIds = [ADMINISTRATOR_ROLE_ID, viewer.json.roles[0].id];
-    expect((await keeper.put(`${USERS}/${last.userId}/roles`, { roleIds })).status).to.equal(200);
+    await ok(200, keeper.put(`${USERS}/${last.userId}/roles`, { roleIds }));
     const reset = { newPassword: 'another-password-worth-having' };
-    expect((await keeper.post(`${USERS}/${last.userId}/reset-password`, reset)).status).to.equal(204);
+    await ok(204, keeper.post(`${USERS}/${last.userId}/reset-password`, reset));
   });
 
   it('is none who is inactive, and no service account', async () => {
     const last = await onlyAdministrator('laura');
     const idle = await makeUser(hawser, { username: 'ines', roles: ['Administrator'] });
-    expect((await WAYS.deactivate(keeper, idle)).status).to.equal(200);
+    await ok(200, WAYS.deactivate(keeper, idle));
     const bot = { username: 'bot', email: 'bot@example.org', accountType: 'ServiceAccount' };
     const { id } = (await keeper.post(USERS, bot)).json;
     const given = await keeper.put(`${USERS}/${id}/roles`, { roleIds: [ADMINISTRATOR_ROLE_ID] });
@@ -165,7 +164,7 @@ describe('the last administrator', () => {
     const direct = await onlyAdministrator('dora');
     const member = await makeUser(hawser, { username: 'mia', roles: ['Viewer'] });
     await join(member);
-    expect((await WAYS.demote(keeper, direct)).status).to.equal(200);
+    await ok(200, WAYS.demote(keeper, direct));
     expect((await direct.client.get(USERS)).status).to.equal(403);
     expect((await WAYS.demote(keeper, member)).status, 'a role that does not matter').to.equal(200);
     expect((await member.client.get(USERS)).status, 'by way of the group').to.equal(200);

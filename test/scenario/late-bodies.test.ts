@@ -3,16 +3,10 @@ import { expect } from 'chai';
 import { encodeForm } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { getOutput } from '../support/dsc-results.ts';
-import {
-  createKey,
-  createToken,
-  type Hawser,
-  publishConfiguration,
-  signIn,
-  startHawser,
-} from '../support/hawser.ts';
+import { createKey, createToken, publishConfiguration, signIn, useHawser } from '../support/hawser.ts';
 import { openRequest } from '../support/open-request.ts';
 import { grant, makeUser, type Person } from '../support/people.ts';
+import { ok } from '../support/replies.ts';
 
 const MAIN = 'main.dsc.yaml';
 const PASSWORD = 'a-password-of-a-test-user';
@@ -21,13 +15,11 @@ const HOUR = 3_600_000;
 
 /** Each caller sends the head of a call, loses a right, and only then sends the body. */
 describe('a body that comes after its sender has lost the right to what it asks for', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let people = 0;
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
   });
-  after(() => hawser.close());
 
   const person = (...roles: string[]) => {
     people += 1;
@@ -37,7 +29,7 @@ describe('a body that comes after its sender has lost the right to what it asks 
     openRequest(hawser.target(), null, { method, path, headers });
   const deactivate = async ({ userId, username }: Person) => {
     const body = { username, email: `${username}@example.org`, isActive: false };
-    expect((await hawser.admin.put(`/api/v1/users/${userId}`, body)).status).to.equal(200);
+    await ok(200, hawser.admin.put(`/api/v1/users/${userId}`, body));
   };
   const newUser = (username: string) =>
     JSON.stringify({ username, email: `${username}@example.org`, password: PASSWORD });
@@ -57,47 +49,63 @@ describe('a body that comes after its sender has lost the right to what it asks 
     expect((await hawser.admin.get(path)).json.isActive).to.equal(false);
   });
 
-  it('is 401 of a token that was revoked, and makes no user', async () => {
-    const caller = await person('Administrator');
-    const reply = await caller.client.post('/api/v1/auth/tokens', { name: 'ci', scopes: ['users.manage'] });
-    const late = await open({ Authorization: `Bearer ${reply.json.token}` }, 'POST', '/api/v1/users');
-    const revoked = await caller.client.delete(`/api/v1/auth/tokens/${reply.json.tokenId}`);
-    expect(revoked.status).to.equal(204);
-    late.end(newUser('by-a-revoked-token'));
-    expect([await late.status, await late.code]).to.deep.equal([401, 'unauthenticated']);
-    expect(await usersNamed('by-a-revoked-token')).to.equal(0);
-  });
-
-  it('is 401 of a token that has ended meanwhile by itself', async () => {
-    const caller = await person('Administrator');
-    const expiresAt = new Date(hawser.clock.now() + HOUR).toISOString();
-    const wish = { name: 'short', scopes: ['users.manage'], expiresAt };
-    const { token } = (await caller.client.post('/api/v1/auth/tokens', wish)).json;
-    const late = await open({ Authorization: `Bearer ${token}` }, 'POST', '/api/v1/users');
-    hawser.clock.advance(HOUR + 1);
-    late.end(newUser('by-an-ended-token'));
-    expect(await late.status).to.equal(401);
-    expect(await usersNamed('by-an-ended-token')).to.equal(0);
-  });
-
-  it('is 401 of a session that was signed out', async () => {
-    const caller = await person('Administrator');
-    const late = await open({ Cookie: caller.session }, 'POST', '/api/v1/users');
-    expect((await caller.client.post('/api/v1/auth/logout')).status).to.equal(204);
-    late.end(newUser('by-an-ended-session'));
-    expect(await late.status).to.equal(401);
-    expect(await usersNamed('by-an-ended-session')).to.equal(0);
-  });
-
-  it('is 403 of somebody whose role was taken away', async () => {
-    const caller = await person('Administrator');
-    const late = await open({ Cookie: caller.session }, 'POST', '/api/v1/users');
-    const roles = `/api/v1/users/${caller.userId}/roles`;
-    expect((await hawser.admin.put(roles, { roleIds: [] })).status).to.equal(200);
-    late.end(newUser('by-a-former-role'));
-    expect([await late.status, await late.code]).to.deep.equal([403, 'forbidden']);
-    expect(await usersNamed('by-a-former-role')).to.equal(0);
-  });
+  /** What happens between head and body, and how the call that makes a user is answered then. */
+  const MEANWHILE: Record<
+    string,
+    { status: 201 | 401 | 403; byToken?: true; happens(caller: Person, tokenId: string): Promise<unknown> }
+  > = {
+    'of a token that was revoked': {
+      ...{ status: 401, byToken: true },
+      happens: ({ client }, tokenId) => ok(204, client.delete(`/api/v1/auth/tokens/${tokenId}`)),
+    },
+    'of a token that has ended meanwhile by itself': {
+      ...{ status: 401, byToken: true },
+      happens: async () => hawser.clock.advance(HOUR + 1),
+    },
+    'of a session that was signed out': {
+      status: 401,
+      happens: ({ client }) => ok(204, client.post('/api/v1/auth/logout')),
+    },
+    'of somebody whose role was taken away': {
+      status: 403,
+      happens: ({ userId }) => ok(200, hawser.admin.put(`/api/v1/users/${userId}/roles`, { roleIds: [] })),
+    },
+    'of somebody whose password was reset, which ends the session': {
+      status: 401,
+      happens: ({ userId }) =>
+        ok(
+          204,
+          hawser.admin.post(`/api/v1/users/${userId}/reset-password`, { newPassword: `${PASSWORD}-2` }),
+        ),
+    },
+    'of somebody who still may when others have changed': {
+      status: 201,
+      happens: async () => deactivate(await person('Viewer')),
+    },
+    'of a session that still stands, whoever else signs in': {
+      status: 201,
+      happens: async ({ username, session }) => {
+        await signIn(hawser.client(), username, PASSWORD);
+        await createToken(hawser.client(), session, ['users.manage']);
+      },
+    },
+  };
+  for (const [what, { status, byToken, happens }] of Object.entries(MEANWHILE)) {
+    it(`is ${status} ${what}`, async () => {
+      const caller = await person('Administrator');
+      const username = `made-by-${caller.username}`;
+      const expiresAt = new Date(hawser.clock.now() + HOUR).toISOString();
+      const wish = { name: 'ci', scopes: ['users.manage'], expiresAt };
+      const { token, tokenId } = await ok(201, caller.client.post('/api/v1/auth/tokens', wish));
+      const credential = byToken ? { Authorization: `Bearer ${token}` } : { Cookie: caller.session };
+      const late = await open(credential, 'POST', '/api/v1/users');
+      await happens(caller, tokenId);
+      late.end(newUser(username));
+      expect(await late.status).to.equal(status);
+      if (status !== 201) expect(await late.code).to.equal(status === 401 ? 'unauthenticated' : 'forbidden');
+      expect(await usersNamed(username)).to.equal(status === 201 ? 1 : 0);
+    });
+  }
 
   it('is 404 without the grant, 403 with a lower one, and done with the one that is enough', async () => {
     const caller = await person('Author');
@@ -140,22 +148,11 @@ describe('a body that comes after its sender has lost the right to what it asks 
     expect(await late.status).to.equal(404);
   });
 
-  it('is 401 of somebody whose password was reset, which ends the session', async () => {
-    const caller = await person('Administrator');
-    const late = await open({ Cookie: caller.session }, 'POST', '/api/v1/groups');
-    const reset = await hawser.admin.post(`/api/v1/users/${caller.userId}/reset-password`, {
-      newPassword: 'another-long-password',
-    });
-    expect(reset.status).to.equal(204);
-    late.end(JSON.stringify({ name: 'by-somebody-reset' }));
-    expect(await late.status).to.equal(401);
-  });
-
   it('is 401 of a node that was deleted', async () => {
     const { nodeId, identity } = await hawser.registerNode('deleted.example.org');
     const path = `/api/v1/nodes/${nodeId}/reports`;
     const late = await openRequest(hawser.target(), identity, { method: 'POST', path });
-    expect((await hawser.admin.delete(`/api/v1/nodes/${nodeId}`)).status).to.equal(204);
+    await ok(204, hawser.admin.delete(`/api/v1/nodes/${nodeId}`));
     late.end(JSON.stringify({ operation: 'Get', result: getOutput() }));
     expect(await late.status).to.equal(401);
   });
@@ -168,18 +165,9 @@ describe('a body that comes after its sender has lost the right to what it asks 
     });
     const registrationKey = await createKey(hawser.admin, { allowReregistration: true });
     const next = hawser.client(await makeClientCertificate({ commonName: fqdn }));
-    expect((await next.post('/api/v1/nodes/register', { registrationKey, fqdn })).status).to.equal(200);
+    await ok(200, next.post('/api/v1/nodes/register', { registrationKey, fqdn }));
     late.end(JSON.stringify({ operation: 'Get', result: getOutput() }));
     expect(await late.status).to.equal(401);
-  });
-
-  it('goes on with what its sender still holds when others have changed', async () => {
-    const caller = await person('Administrator');
-    const late = await open({ Cookie: caller.session }, 'POST', '/api/v1/users');
-    await deactivate(await person('Viewer'));
-    late.end(newUser('by-somebody-who-still-may'));
-    expect(await late.status).to.equal(201);
-    expect(await usersNamed('by-somebody-who-still-may')).to.equal(1);
   });
 
   it('counts from its own moment: a registration key that has ended by then is rejected', async () => {
@@ -191,14 +179,5 @@ describe('a body that comes after its sender has lost the right to what it asks 
     hawser.clock.advance(HOUR + 1);
     late.end(JSON.stringify({ registrationKey: key, fqdn: 'late.example.org' }));
     expect([await late.status, await late.code]).to.deep.equal([403, 'registration_key_rejected']);
-  });
-
-  it('is of a session that still stands, whoever else signs in', async () => {
-    const caller = await person('Administrator');
-    const late = await open({ Cookie: caller.session }, 'POST', '/api/v1/groups');
-    await signIn(hawser.client(), caller.username, PASSWORD);
-    await createToken(hawser.client(), caller.session, ['users.manage']);
-    late.end(JSON.stringify({ name: 'by-one-of-two-sessions' }));
-    expect(await late.status).to.equal(201);
   });
 });

@@ -1,29 +1,25 @@
 // full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { MINUTE, SECOND } from '../../src/lib/clock.ts';
-import { newId } from '../../src/lib/ids.ts';
-import { auditedDuring } from '../support/audit.ts';
+import { auditedDuring, expectNothingAudited } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
-import { makeUser } from '../support/people.ts';
-import { expectProblem } from '../support/replies.ts';
+import { type NodeUnderTest, useHawser } from '../support/hawser.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 const NODES = '/api/v1/nodes';
 const NOTHING = { configurationMode: null, configurationModeInterval: null, reportCompliance: null };
 const ROTATION = { certificateRotationInterval: '60.00:00:00' };
 
 describe("a node's LCM", () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let node: NodeUnderTest;
   let other: NodeUnderTest;
   let nodes = 0;
 
   before(async () => {
-    hawser = await startHawser();
     other = await hawser.registerNode('other.example.org');
   });
-  after(() => hawser.close());
 
   beforeEach(async () => {
     nodes += 1;
@@ -52,14 +48,6 @@ describe("a node's LCM", () => {
         await expectProblem(await say(body), 400, 'validation_failed');
       expect((await details()).lcmStatus).to.equal('Idle');
       expect((await hawser.admin.get(pathOf('status-history'))).json).to.have.length(1);
-    });
-
-    it('speaks for itself alone', async () => {
-      const body = { lcmStatus: 'Error' };
-      await expectProblem(await other.client.put(pathOf('lcm-status'), body), 403, 'forbidden');
-      await expectProblem(await hawser.admin.put(pathOf('lcm-status'), body), 403, 'forbidden');
-      await expectProblem(await hawser.client().put(pathOf('lcm-status'), body), 401, 'unauthenticated');
-      expect((await details()).lcmStatus).to.equal('Unknown');
     });
   });
 
@@ -149,7 +137,7 @@ describe("a node's LCM", () => {
       expect(known.status).to.equal(304);
       const change = (json: unknown): Promise<Reply> =>
         hawser.admin.call('PUT', pathOf('lcm-config'), { json, headers: { 'If-Match': etag } });
-      expect((await change({ reportCompliance: true })).status).to.equal(200);
+      await ok(200, change({ reportCompliance: true }));
       await expectProblem(await change({ reportCompliance: false }), 412, 'precondition_failed');
     });
 
@@ -185,24 +173,6 @@ describe("a node's LCM", () => {
         configurationMode: { from: 'Monitor', to: 'Remediate' },
       });
     });
-
-    it('is read by itself or with nodes.read, and changed with nodes.write alone', async () => {
-      const reader = await makeUser(hawser, { username: `reader-${nodes}`, permissions: ['nodes.read'] });
-      expect((await reader.get(pathOf('lcm-config'))).status).to.equal(200);
-      await expectProblem(await reader.put(pathOf('lcm-config'), {}), 403, 'forbidden');
-      const keys = await makeUser(hawser, {
-        username: `keys-${nodes}`,
-        permissions: ['registration-keys.manage'],
-      });
-      await expectProblem(await keys.get(pathOf('lcm-config')), 403, 'forbidden');
-      await expectProblem(await node.client.put(pathOf('lcm-config'), {}), 403, 'forbidden');
-      await expectProblem(await other.client.get(pathOf('lcm-config')), 403, 'forbidden');
-      await expectProblem(await hawser.client().get(pathOf('lcm-config')), 401, 'unauthenticated');
-      for (const id of [newId(), 'web-01']) {
-        await expectProblem(await hawser.admin.get(`${NODES}/${id}/lcm-config`), 404, 'not_found');
-        await expectProblem(await hawser.admin.put(`${NODES}/${id}/lcm-config`, {}), 404, 'not_found');
-      }
-    });
   });
 
   describe('says what it is set to do', () => {
@@ -222,7 +192,7 @@ describe("a node's LCM", () => {
       const reply = await say({ ...all, certificateRotationInterval: '1', agentVersion: '9' });
       expect(reply.status).to.equal(204);
       expect(await reported()).to.deep.equal(shown);
-      expect((await say({})).status).to.equal(204);
+      await ok(204, say({}));
       expect(await reported()).to.deep.equal(shown);
       await say({ configurationMode: 'Remediate' });
       expect(await reported()).to.deep.equal({ ...shown, configurationMode: 'Remediate' });
@@ -231,11 +201,10 @@ describe("a node's LCM", () => {
     });
 
     it('is neither what is desired of it nor an event, nor an entry in the audit trail', async () => {
-      const entries = await auditedDuring(hawser, async () => {
+      await expectNothingAudited(hawser, async () => {
         await say({ configurationMode: 'Remediate' });
         await node.client.put(pathOf('lcm-status'), { lcmStatus: 'Idle' });
       });
-      expect(entries).to.deep.equal([]);
       expect(await details()).to.include({ desiredConfigurationMode: null, configurationSource: 'Pull' });
       expect((await hawser.admin.get(pathOf('status-history'))).json).to.have.length(1);
     });
@@ -267,15 +236,11 @@ describe("a node's LCM", () => {
         await expectProblem(await say(body), 400, 'validation_failed');
       expect(await reported()).to.deep.equal({ ...NOTHING, configurationMode: 'Monitor' });
     });
-
-    it('speaks for itself alone', async () => {
-      await expectProblem(await other.client.put(pathOf('reported-config'), {}), 403, 'forbidden');
-      await expectProblem(await hawser.admin.put(pathOf('reported-config'), {}), 403, 'forbidden');
-    });
   });
 
   describe('is seen at every call of its own', () => {
     const calls: Record<string, () => Promise<Reply>> = {
+      'GET configuration/checksum': () => node.client.get(pathOf('configuration/checksum')),
       'PUT lcm-status': () => node.client.put(pathOf('lcm-status'), { lcmStatus: 'Idle' }),
       'GET lcm-config': () => node.client.get(pathOf('lcm-config')),
       'PUT reported-config': () => node.client.put(pathOf('reported-config'), {}),

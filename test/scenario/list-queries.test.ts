@@ -65,6 +65,17 @@ describe('the query of a list', () => {
     }
   });
 
+  it('asks for no page that is none', async () => {
+    for (const route of lists.filter(({ id }) => UNPAGED[id] === undefined))
+      for (const query of ['take=0', 'take=1001', 'skip=-1', 'skip=x', 'take=1&take=2']) {
+        const path = `${address(route)}${neededQuery(route) || '?'}&${query}`;
+        const { json } = await expectProblem(hawser.admin.get(path), 400, 'validation_failed', path);
+        expect(json.errors.map(({ path: member }: { path: string }) => member)).to.include(
+          `/${query.slice(0, 4)}`,
+        );
+      }
+  });
+
   it('has no member of a strange name either', async () => {
     for (const name of ['_', 'constructor', '__proto__', 'take[]', 'toString'])
       await expectRefused(`/api/v1/nodes?${name}=1`, name, 'unrecognized_keys');

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
 import { ADMIN_PASSWORD, type Hawser, startHawser } from '../support/hawser.ts';
+import { ok } from '../support/replies.ts';
 
 const WANTED = '/ui/nodes?status=Error&q="><script>&page=2';
 /** As it stands in an address. */
@@ -43,7 +44,7 @@ describe('the sign-in page on the way to the console', () => {
     const reply = await login(`/login?${NEXT}`);
     expect(reply.status).to.equal(303);
     expect(reply.headers['location']).to.equal(TARGET);
-    expect((await show('/api/v1/auth/me', cookieOf(reply))).status).to.equal(200);
+    await ok(200, show('/api/v1/auth/me', cookieOf(reply)));
     for (const other of [
       'https://evil.example/ui/',
       '//evil.example/ui/',

@@ -4,8 +4,9 @@ import { expect } from 'chai';
 import { MINUTE, SECOND } from '../../src/lib/clock.ts';
 import type { Reply } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
-import { ADMIN_PASSWORD, type Hawser, signIn, startHawser } from '../support/hawser.ts';
+import { ADMIN_PASSWORD, signIn, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 const PAGE = '/login';
 const ME = '/api/v1/auth/me';
@@ -19,12 +20,8 @@ const BROWSER = {
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 
 describe('the sign-in page', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
 
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
   // Sign-ins are limited by the minute.
   beforeEach(() => hawser.clock.advance(MINUTE + SECOND));
 
@@ -111,7 +108,7 @@ describe('the sign-in page', () => {
     expectPage(await login(wrong.username, wrong.password), 403, 'lock an account for 15 minutes');
     expectPage(await login('anna', GOOD), 403, 'or the account cannot be used now');
     hawser.clock.advance(15 * MINUTE);
-    expect((await login('anna', GOOD)).status).to.equal(303);
+    await ok(303, login('anna', GOOD));
     const { json } = await hawser.admin.get('/api/v1/audit?action=session.refused&take=100');
     const reasons = json
       .filter(({ details }: { details: { username?: string } }) => details.username === 'anna')
@@ -153,9 +150,12 @@ describe('the sign-in page', () => {
     // Browsers of before Sec-Fetch-Site tell the origin alone.
     for (const origin of ['https://evil.example', 'null']) {
       const body = String(new URLSearchParams({ username: 'admin', password: ADMIN_PASSWORD }));
-      const reply = await hawser.client().call('POST', PAGE, { body, headers: { ...FORM, Origin: origin } });
-      expect(reply.status, origin).to.equal(403);
-      expect(reply.json.code).to.equal('cross_site_request');
+      await expectProblem(
+        hawser.client().call('POST', PAGE, { body, headers: { ...FORM, Origin: origin } }),
+        403,
+        'cross_site_request',
+        origin,
+      );
     }
     expect(await attempts()).to.deep.equal(before);
     expectPage(await show(session), 200, 'You are signed in as admin');
@@ -164,7 +164,7 @@ describe('the sign-in page', () => {
   it('takes it from a browser that sends neither header, such as one for text', async () => {
     const body = String(new URLSearchParams({ username: 'admin', password: ADMIN_PASSWORD }));
     const headers = { ...FORM, Accept: 'text/html, text/plain, */*;q=0.01' };
-    expect((await hawser.client().call('POST', PAGE, { body, headers })).status).to.equal(303);
+    await ok(303, hawser.client().call('POST', PAGE, { body, headers }));
   });
 
   it('has whoever must change the password do so, and says what is wrong with the new one', async () => {
@@ -193,7 +193,7 @@ describe('the sign-in page', () => {
     const page = await hawser.client().get(location, { ...BROWSER, Cookie: cookie });
     expectPage(page, 200, 'The password has been changed', 'signed in as mara');
     expect(textOf(page)).to.not.include('must be changed');
-    expect((await nodes()).status).to.equal(200);
+    await ok(200, nodes());
     expect(await signIn(hawser.client(), 'mara', fresh)).to.be.a('string');
   });
 

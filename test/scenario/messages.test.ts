@@ -8,8 +8,7 @@ import { expect } from 'chai';
 import { PERMISSION_NAMES } from '../../src/domain/permissions.ts';
 import type { Client, Form } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, create, publish } from '../support/configurations.ts';
-import { ALL_SCOPES, createToken, type Hawser, startHawser } from '../support/hawser.ts';
-import { openSocket } from '../support/raw-tls.ts';
+import { ALL_SCOPES, createToken, useHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { makeZip } from '../support/zip.ts';
 
@@ -20,23 +19,21 @@ const zipOf = (files: Record<string, string>) =>
   makeZip(Object.entries(files).map(([name, content]) => ({ name, content })));
 
 describe('messages', () => {
-  let hawser: Hawser;
+  const hawser = useHawser({
+    HAWSER_JSON_LIMIT: '2KiB',
+    HAWSER_UPLOAD_LIMIT: '8KiB',
+    HAWSER_UPLOAD_FILES: '3',
+  });
   let admin: Client;
   let configurationId: string;
 
   before(async () => {
-    hawser = await startHawser({
-      HAWSER_JSON_LIMIT: '2KiB',
-      HAWSER_UPLOAD_LIMIT: '8KiB',
-      HAWSER_UPLOAD_FILES: '3',
-    });
     admin = hawser.admin;
     configurationId = (await ok(201, create(admin, 'web', { version: '1.1.0' }))).id;
     await ok(200, publish(admin, 'web', '1.1.0'));
     await ok(201, admin.post(COMPOSITES, { name: 'all' }));
     await ok(201, admin.post(`${COMPOSITES}/all/versions`, { version: '1.1.0' }));
   });
-  after(() => hawser.close());
 
   describe('for an upload without a file at the entry point', () => {
     const document = 'resources: []\n';
@@ -80,11 +77,8 @@ describe('messages', () => {
   describe('for a body that is no JSON', () => {
     const bodies: [body: string, detail: RegExp][] = [
       ['{"name": "Deployer",\n "permissions": ["hunter2"\n}', /Line 3, column 1: Expected "," or "]"\.$/],
-      ['{"name": "hunter2",}', /Line 1, column 20: Expected a key in double quotes\.$/],
-      ["{'name': 'hunter2'}", /Line 1, column 2: Expected a key in double quotes\.$/],
       ['{"name": hunter2}', /Line 1, column 10: Expected a value\.$/],
       ['{"name": "hunter2', /Line 1, column 10: This text has no closing quote\.$/],
-      ['{"name": "hunter2", "name": "hunter2", "n": 1e999, "m": 1 2}', /Line 1, column 59: Expected/],
       ['', /empty/],
     ];
     for (const [body, detail] of bodies) {
@@ -257,23 +251,6 @@ describe('messages', () => {
         expect(received).to.not.contain('script');
       });
     }
-
-    it('is read no further, however much is sent', async () => {
-      const received = await sendPlain(
-        `POST / HTTP/1.1\r\nHost: x\r\n\r\n${'GET / HTTP/1.1\r\n'.repeat(100_000)}`,
-      );
-      expect(received.match(/HTTP\/1\.1 400/g)).to.have.length(1);
-    });
-
-    it('says nothing to what is neither HTTP nor TLS, nor within TLS', async () => {
-      expect(await sendPlain('\0\0\0\0\0\0\0\0')).to.not.contain('HTTP');
-      const socket = await openSocket(hawser.target());
-      let received = '';
-      socket.on('data', (chunk) => (received += chunk));
-      socket.write('GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
-      await once(socket, 'close');
-      expect(received).to.match(/^HTTP\/1\.1 200 /);
-    });
   });
 
   describe('at the next start', () => {

@@ -4,7 +4,7 @@ import { newId } from '../../src/lib/ids.ts';
 import { auditEntries } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { setOutput, testedService, testOutput } from '../support/dsc-results.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { lastCallWritten } from '../support/last-call.ts';
 import { assign, saveParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
@@ -21,14 +21,13 @@ function shown({ status, headers, text }: Reply): object {
 }
 
 describe('a user names a node in a path by its fqdn', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let admin: Client;
   let node: NodeUnderTest;
   let byName: string;
   let byId: string;
 
   before(async () => {
-    hawser = await startHawser();
     admin = hawser.admin;
     node = await hawser.registerNode('web-01.example.org');
     byName = `${NODES}/${node.fqdn}`;
@@ -46,7 +45,6 @@ describe('a user names a node in a path by its fqdn', () => {
     // When it called is written within a second, and must not change between two answers that are compared.
     await lastCallWritten(admin, node.nodeId, lastCall);
   });
-  after(() => hawser.close());
 
   for (const what of [
     '',

@@ -1,40 +1,30 @@
 // full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { newId } from '../../src/lib/ids.ts';
 import { auditEntries } from '../support/audit.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { addVersion } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
-import {
-  createKey,
-  type Hawser,
-  type NodeUnderTest,
-  publishConfiguration,
-  startHawser,
-} from '../support/hawser.ts';
-import { makeUser } from '../support/people.ts';
-import { ok } from '../support/replies.ts';
+import { createKey, type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { announce, call, rotate, withCertificate } from '../support/rotation.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
 
 const NODES = '/api/v1/nodes';
 
 describe('an operator deletes a node', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
   let node: NodeUnderTest;
   let kept: NodeUnderTest;
   let scopeValueId: string;
   let nodes = 0;
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'x' } });
     scopeValueId = await createScopeValue(hawser, await createScopeType(hawser, 'Environment'), 'production');
     kept = await busyNode('kept.example.org');
   });
-  after(() => hawser.close());
 
   beforeEach(async () => {
     nodes += 1;
@@ -47,7 +37,7 @@ describe('an operator deletes a node', () => {
     const path = `${NODES}/${busy.nodeId}`;
     await hawser.admin.put(`${path}/configuration`, { configurationName: 'web' });
     await tagNode(hawser, busy.nodeId, scopeValueId);
-    expect((await busy.client.put(`${path}/lcm-status`, { lcmStatus: 'Idle' })).status).to.equal(204);
+    await ok(204, busy.client.put(`${path}/lcm-status`, { lcmStatus: 'Idle' }));
     const report = { operation: 'Test', result: { results: [], hadErrors: false } };
     const reply = await busy.client.post(`${path}/reports`, {
       ...report,
@@ -114,18 +104,17 @@ describe('an operator deletes a node', () => {
     const own = await rowsOf(node);
     expect(Object.keys(own)).to.include.members(['status_events', 'reports', 'node_tags', 'assignments']);
     for (const [table, count] of Object.entries(own)) expect(count, table).to.be.greaterThan(0);
-    expect((await remove(node)).status).to.equal(204);
+    await ok(204, remove(node));
     for (const [table, count] of Object.entries(await rowsOf(node))) expect(count, table).to.equal(0);
     expect(await rowsOf(kept)).to.deep.equal(before);
   });
 
   it('answers 404 for it from then on, on every route that names it, to a second deletion too', async () => {
-    expect((await remove(node)).status).to.equal(204);
+    await ok(204, remove(node));
     const path = `${NODES}/${node.nodeId}`;
     for (const gone of [path, `${path}/tags`, `${path}/status-history`, `${path}/lcm-config`])
       expect((await hawser.admin.get(gone)).status, gone).to.equal(404);
-    const second = await remove(node);
-    expect(`${second.status} ${second.json.code}`).to.equal('404 not_found');
+    await expectProblem(remove(node), 404, 'not_found');
     const { json } = await hawser.admin.get(`${NODES}?fqdn=${node.fqdn}`);
     expect(json).to.deep.equal([]);
   });
@@ -134,17 +123,20 @@ describe('an operator deletes a node', () => {
     const fresh = withCertificate(hawser, node, node.identity);
     expect(await call(node)).to.equal(200);
     expect(await call(fresh)).to.equal(200);
-    expect((await remove(node)).status).to.equal(204);
+    await ok(204, remove(node));
     for (const { client } of [node, fresh, withCertificate(hawser, node, node.identity)]) {
-      const reply = await client.get(`${NODES}/${node.nodeId}/lcm-config`);
-      expect(`${reply.status} ${reply.json.code}`).to.equal('401 unauthenticated');
+      const reply = await expectProblem(
+        client.get(`${NODES}/${node.nodeId}/lcm-config`),
+        401,
+        'unauthenticated',
+      );
       expect(reply.headers['connection']).to.equal('close');
     }
     expect(await call(kept)).to.equal(200);
   });
 
   it('lets a machine of that name register anew, with the same certificate, as another node', async () => {
-    expect((await remove(node)).status).to.equal(204);
+    await ok(204, remove(node));
     const body = { registrationKey: await createKey(hawser.admin), fqdn: node.fqdn };
     const reply = await node.client.post(`${NODES}/register`, body);
     expect(reply.status).to.equal(200);
@@ -180,19 +172,6 @@ describe('an operator deletes a node', () => {
     const stale = await hawser.admin.call('DELETE', path, { headers: { 'If-Match': '"other"' } });
     expect(stale.status).to.equal(412);
     const current = { 'If-Match': String(headers['etag']) };
-    expect((await hawser.admin.call('DELETE', path, { headers: current })).status).to.equal(204);
-  });
-
-  it('is refused without nodes.delete, to the node itself, and for what is no node', async () => {
-    const writer = await makeUser(hawser, { username: `writer-${nodes}`, permissions: ['nodes.write'] });
-    const path = `${NODES}/${node.nodeId}`;
-    for (const client of [writer, node.client]) {
-      const reply = await client.delete(path);
-      expect(`${reply.status} ${reply.json.code}`).to.equal('403 forbidden');
-    }
-    expect((await hawser.client().delete(path)).status).to.equal(401);
-    for (const id of [newId(), 'web-01', node.nodeId.toUpperCase()])
-      expect((await hawser.admin.delete(`${NODES}/${id}`)).status, id).to.equal(404);
-    expect((await hawser.admin.get(path)).status).to.equal(200);
+    await ok(204, hawser.admin.call('DELETE', path, { headers: current }));
   });
 });

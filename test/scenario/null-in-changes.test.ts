@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { create } from '../support/configurations.ts';
 import { DOCUMENT_FILE } from '../support/contract.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { useHawser } from '../support/hawser.ts';
 import { ok } from '../support/replies.ts';
 import { createScopeType } from '../support/scopes.ts';
 
@@ -136,14 +136,12 @@ const bodies = Object.entries(document.paths).flatMap(([path, operations]) =>
 );
 
 describe('null for a member of a change', () => {
-  let hawser: Hawser;
+  const hawser = useHawser();
 
   before(async () => {
-    hawser = await startHawser();
     await ok(201, create(hawser.admin, 'web'));
     await createScopeType(hawser, 'Ring', { valueMode: 'Restricted' });
   });
-  after(() => hawser.close());
 
   it('is taken for every member that may be absent, by every PUT and PATCH', () => {
     expect(bodies.length).to.be.greaterThan(15);

@@ -26,15 +26,15 @@ export interface AccessWorld {
 }
 
 /** Starts a server at which everything is possible, and makes one of everything there. */
-export async function startAccessWorld(): Promise<AccessWorld> {
-  const server = await startSignInServer({}, FORGE_SETTINGS);
+export async function startAccessWorld(settings: Record<string, string> = {}): Promise<AccessWorld> {
+  const server = await startSignInServer({}, { ...FORGE_SETTINGS, ...settings });
   const { hawser, close } = server;
   const node = await hawser.registerNode('web-01.example.org');
   return { hawser, node, close, valuesOf: await makeAll(server, node) };
 }
 
 /** Somebody who signed in by a provider, and a service account whose tokens come from jobs. */
-export async function prepareSignIn(
+async function prepareSignIn(
   { hawser, signIn }: SignInServer,
   account: { id: string },
 ): Promise<{ provider: string; userId: string; identityId: string; federationId: string }> {

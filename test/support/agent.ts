@@ -4,8 +4,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PROJECT } from '../../scripts/support/project.ts';
-import { programArguments } from './program.ts';
+import { expect } from 'chai';
+import type { Hawser } from './hawser.ts';
+import { PROJECT, programArguments } from './program.ts';
 import type { Ended } from './spawned.ts';
 
 /** What the command saw when it ran. */
@@ -40,6 +41,8 @@ export interface AgentUnderTest {
   start(...args: string[]): AgentProcess;
   /** Runs one cycle. */
   once(...args: string[]): Promise<Ended>;
+  /** Runs one cycle, which must end with this code. @returns what it has written */
+  cycle(code?: number, ...args: string[]): Promise<string>;
   runs(): RecordedRun[];
   /** Sets what the command prints from now on. */
   answer(stdout: string, exitCode?: number): void;
@@ -98,6 +101,11 @@ export function makeAgent(settings: Record<string, string>): AgentUnderTest {
     variables: {},
     start: (...args) => spawnAgent(agent, args),
     once: (...args) => spawnAgent(agent, ['--once', ...args]).ended,
+    cycle: async (code = 0, ...args) => {
+      const ended = await agent.once(...args);
+      expect(ended.code, ended.stdout + ended.stderr).to.equal(code);
+      return ended.stdout;
+    },
     runs: () => {
       const path = join(folder, 'runs.jsonl');
       const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
@@ -110,6 +118,12 @@ export function makeAgent(settings: Record<string, string>): AgentUnderTest {
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
   return agent;
+}
+
+/** Makes an agent that knows the server, but has no key for it unless the settings have one. */
+export function makeAgentOf(hawser: Hawser, settings: Record<string, string>): AgentUnderTest {
+  const server = { SERVER: `https://localhost:${hawser.server.port}` };
+  return makeAgent({ ...server, CA_FILE: join(hawser.dataDir, 'tls/ca.crt'), ...settings });
 }
 
 function spawnAgent(

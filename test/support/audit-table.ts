@@ -1,6 +1,10 @@
 /** Reads the audit trail from its table, and finds what a call adds to it. */
 
 import { expect } from 'chai';
+import type { Insertable } from 'kysely';
+import type { DatabasePlace } from '../../src/db/database.ts';
+import type { Schema } from '../../src/db/schema.ts';
+import { newId } from '../../src/lib/ids.ts';
 import type { Client, Reply } from './client.ts';
 import { withDatabase } from './database.ts';
 import type { Hawser } from './hawser.ts';
@@ -18,6 +22,25 @@ export interface Entry {
   details: any;
   ip_address: string | null;
   request_id: string | null;
+}
+
+/** Writes entries that no deed of a test could make, or not as fast. What is not given is of nobody and of now. */
+export async function addEntries(
+  place: DatabasePlace,
+  entries: readonly Partial<Omit<Insertable<Schema['audit_entries']>, 'seq'>>[],
+): Promise<void> {
+  const common = { action: 'test.entry', actor_type: 'User', resource_type: 'Test' } as const;
+  const absent = { actor_id: null, actor_name: null, resource_id: null, details: null };
+  const request = { ip_address: null, request_id: null };
+  await withDatabase(place, ({ write }) =>
+    write.transaction().execute(async (trx) => {
+      for (const entry of entries)
+        await trx
+          .insertInto('audit_entries')
+          .values({ id: newId(), timestamp: Date.now(), ...common, ...absent, ...request, ...entry })
+          .execute();
+    }),
+  );
 }
 
 /** @returns all entries in the order in which they were written */

@@ -1,5 +1,7 @@
 /** Reads the audit trail as an operator does: through its route. */
 
+import { expect } from 'chai';
+import type { Reply } from './client.ts';
 import type { Hawser } from './hawser.ts';
 
 export interface Entry {
@@ -34,4 +36,18 @@ export async function auditedDuring(hawser: Hawser, work: () => Promise<unknown>
   await work();
   const added = (await countAuditEntries(hawser)) - before;
   return added === 0 ? [] : (await auditEntries(hawser, `take=${added}`)).reverse();
+}
+
+/** The answer of a call, and the entries that it has added. */
+export async function auditedCall(
+  hawser: Hawser,
+  call: () => Promise<Reply>,
+): Promise<{ reply: Reply; entries: Entry[] }> {
+  const replies: Reply[] = [];
+  const entries = await auditedDuring(hawser, async () => replies.push(await call()));
+  return { reply: replies[0] as Reply, entries };
+}
+
+export async function expectNothingAudited(hawser: Hawser, work: () => Promise<unknown>): Promise<void> {
+  expect(await auditedDuring(hawser, work)).to.deep.equal([]);
 }

@@ -21,17 +21,6 @@ export const GITHUB_JOB = {
   job_workflow_ref: 'octo/site/.github/workflows/publish.yml@refs/heads/main',
 };
 
-/** What GitLab says of a job on the main branch. It writes several values that are no text as text. */
-export const GITLAB_JOB = {
-  sub: 'project_path:octo/site:ref_type:branch:ref:main',
-  project_path: 'octo/site',
-  namespace_path: 'octo',
-  ref: 'main',
-  ref_type: 'branch',
-  ref_protected: 'true',
-  pipeline_source: 'push',
-};
-
 export interface ForgeOptions {
   /** For whom a token is unless a test says otherwise: Hawser's public URL. */
   audience?: string;

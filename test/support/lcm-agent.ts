@@ -104,12 +104,6 @@ export class LcmAgent {
     await this.callOwn('PUT', 'reported-config', reported);
   }
 
-  /** Simulates a power cut of the machine before the certificate that it has announced was on the disk. */
-  loseNextCertificate(): void {
-    this.next = null;
-    this.disconnect();
-  }
-
   /** Ends the agent's connections, as a restart of its service would. */
   disconnect(): void {
     for (const connection of this.connections) connection.destroy();
