@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { auditedDuring } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { MAIN } from '../support/configurations.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationId, poll, pullParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
@@ -15,6 +15,7 @@ import {
   SCOPE_TYPES,
   tagNode,
 } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const FILES = { [MAIN]: 'resources: []\n' };
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
@@ -27,7 +28,7 @@ const MEMBERS = [
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 describe('parameter files', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let environment: string;
   let site: string;
   let web: string;
@@ -77,7 +78,6 @@ describe('parameter files', () => {
   };
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': FILES });
     web = await configurationId(hawser.admin, 'web');
     environment = await createScopeType(hawser, 'Environment');
@@ -85,8 +85,6 @@ describe('parameter files', () => {
     await createScopeValue(hawser, site, 'Berlin');
     await ok(201, put(environment, { version: '1.0.0', scopeValue: 'first' }));
   });
-
-  after(() => hawser.close());
 
   describe('as drafts', () => {
     it('are made, with the value that an Unrestricted type lacks', async () => {

@@ -6,23 +6,18 @@ import type { Reply } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
 import { itOnSqlite } from '../support/engine.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationId, pullParameters, saveParameters } from '../support/parameter-files.ts';
 import { documentOf, publishBlocks, schemaOf, uploadSchema } from '../support/parameter-schemas.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, DEFAULT_ID, NODE_ID, SCOPE_TYPES } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const of = (name: string) => `${CONFIGURATIONS}/${name}`;
 const text = { type: 'string', defaultValue: 'abcd' };
 
 describe('the parameters of a configuration', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-
-  after(() => hawser.close());
+  const hawser = started(startHawser);
 
   const folderOf = (name: string, kind = 'parameters') => join(hawser.reposDir, kind, `${name}.git`);
   const hasRepository = (name: string, kind = 'parameters') => hawser.has(`${kind}/${name}.git`);

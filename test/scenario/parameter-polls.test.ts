@@ -17,6 +17,7 @@ import {
 } from '../support/parameter-files.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, generation, SCOPE_TYPES, tagNode } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const FILES = { [MAIN]: 'resources: []\n' };
 
@@ -44,12 +45,11 @@ const ENVIRONMENT = { configuration: 'web', scopeType: 'Environment' };
 const SITE = { configuration: 'web', scopeType: 'Site', value: 'berlin' };
 
 describe('a change reaches exactly the nodes that it concerns, at their next poll', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let scopes: Awaited<ReturnType<typeof prepare>>;
   const nodes: Record<string, NodeUnderTest> = {};
 
   before(async () => {
-    hawser = await startHawser();
     scopes = await prepare(hawser);
     nodes['plain'] = await addNode(hawser, 'plain');
     nodes['prod'] = await addNode(hawser, 'prod', scopes.prod);
@@ -59,8 +59,6 @@ describe('a change reaches exactly the nodes that it concerns, at their next pol
     await saveParameters(hawser, { ...ENVIRONMENT, value: 'prod', content: 'parameters: {from: prod}' });
     await saveParameters(hawser, { ...SITE, content: 'parameters: {from: berlin}' });
   });
-
-  after(() => hawser.close());
 
   /** The names of the nodes that the change concerns; for every other it is 304 and the same bundle to the byte. */
   async function concerned(change: () => Promise<unknown>): Promise<string[]> {
@@ -150,18 +148,15 @@ describe('a change reaches exactly the nodes that it concerns, at their next pol
 });
 
 describe('polls of nodes with parameters', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let scopes: Awaited<ReturnType<typeof prepare>>;
   let node: NodeUnderTest;
 
   before(async () => {
-    hawser = await startHawser();
     scopes = await prepare(hawser);
     node = await addNode(hawser, 'web-01', scopes.prod);
     await saveParameters(hawser, { configuration: 'web', content: 'parameters: {from: default}' });
   });
-
-  after(() => hawser.close());
 
   const repository = (kind: string) => join(hawser.reposDir, kind, 'web.git');
   /** With a connection of its own, as the server may have been started anew. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Wish as Child, publishWithChildren } from '../support/composites.ts';
 import { addVersion, create, MAIN, publish } from '../support/configurations.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import {
   assign,
   configurationPath,
@@ -12,17 +12,17 @@ import {
 } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const FILES = { [MAIN]: 'resources: []\n' };
 
 describe('a node pulls the parameters of its scopes', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
   const types: Record<string, string> = {};
   const values: Record<string, string> = {};
 
   before(async () => {
-    hawser = await startHawser();
     for (const [type, value] of [
       ['Environment', 'prod'],
       ['Site', 'berlin'],
@@ -33,8 +33,6 @@ describe('a node pulls the parameters of its scopes', () => {
     node = await hawser.registerNode('web-01.example.org');
     for (const value of Object.values(values)) await tagNode(hawser, node.nodeId, value);
   });
-
-  after(() => hawser.close());
 
   /** A configuration of these versions, assigned to the node. */
   async function start(name: string, versions: string[] = ['1.0.0'], more: Record<string, unknown> = {}) {

@@ -3,12 +3,13 @@ import { expect } from 'chai';
 import { MAIN } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { configurationId, saveParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, DEFAULT_ID, NODE_ID } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 interface File {
   scopeTypeName: string;
@@ -18,7 +19,7 @@ interface File {
 }
 
 describe('parameter files are read', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let environment: string;
   let web: string;
 
@@ -48,7 +49,6 @@ describe('parameter files are read', () => {
   ];
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
     web = await configurationId(hawser.admin, 'web');
     environment = await createScopeType(hawser, 'Environment');
@@ -61,7 +61,6 @@ describe('parameter files are read', () => {
     await save('Default', undefined, '1.2.0', true);
     await save('Default', undefined, '1.10.0', false);
   });
-  after(() => hawser.close());
 
   describe('one version at a time', () => {
     it('with their content, drafts and published ones, as the list of versions shows them', async () => {

@@ -2,26 +2,24 @@ import { expect } from 'chai';
 import { auditedDuring } from '../support/audit.ts';
 import type { Client } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, create, publish, versionsOf } from '../support/configurations.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { documentOf, filesOf, publishBlocks, schemaOf, uploadSchema } from '../support/parameter-schemas.ts';
 import { grant, makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const text = { type: 'string', defaultValue: 'abcd' };
 const port = { type: 'int', minValue: 1, maxValue: 65_535 };
 
 describe('a schema of parameters', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let admin: Client;
 
   before(async () => {
-    hawser = await startHawser();
     admin = hawser.admin;
   });
-
-  after(() => hawser.close());
 
   const read = (name: string, query = '') => admin.get(schemaOf(name) + query);
   const tags = (name: string) => hawser.git(`parameters/${name}.git`, 'tag', '--list').trim().split('\n');

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
 import { addVersion, MAIN, publish } from '../support/configurations.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { configurationId } from '../support/parameter-files.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, DEFAULT_ID } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const LONG = 900_000;
 const SCHEMA = `parameters:
@@ -16,20 +17,17 @@ resources: []
 const OPEN = 'resources: []\n';
 
 describe('the content of parameter files', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let environment: string;
   let serial = 0;
   const ids: Record<string, string> = {};
 
   before(async () => {
-    hawser = await startHawser();
     environment = await createScopeType(hawser, 'Environment');
     await publishConfiguration(hawser.admin, 'open', { '1.0.0': { [MAIN]: OPEN } });
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: SCHEMA } });
     for (const name of ['open', 'web']) ids[name] = await configurationId(hawser.admin, name);
   });
-
-  after(() => hawser.close());
 
   const pathOf = (configuration: string, type = DEFAULT_ID) =>
     `/api/v1/parameters/${type}/${ids[configuration]}`;

@@ -14,9 +14,10 @@ import {
 } from '../support/composites.ts';
 import { CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const UNKNOWN = '3f0e0000-0000-4000-8000-000000000000';
 
@@ -27,17 +28,14 @@ const KINDS = [
 
 for (const { kind, base, scope, make } of KINDS) {
   describe(`permissions on ${kind}`, () => {
-    let hawser: Hawser;
+    const hawser = started(startHawser);
     let ada: Person;
     let bob: Person;
 
     before(async () => {
-      hawser = await startHawser();
       ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
       bob = await makeUser(hawser, { username: 'bob', roles: ['Viewer'] });
     });
-
-    after(() => hawser.close());
 
     const permissionsOf = (name: string) => `${base}/${name}/permissions`;
     const give = (
@@ -251,13 +249,12 @@ for (const { kind, base, scope, make } of KINDS) {
 }
 
 describe('who sees and changes a composite', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let ada: Person;
   let bob: Person;
   let itemId: string;
 
   before(async () => {
-    hawser = await startHawser();
     ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
     bob = await makeUser(hawser, { username: 'bob', roles: ['Author'] });
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'x' } });
@@ -270,8 +267,6 @@ describe('who sees and changes a composite', () => {
     await ok(204, hawser.admin.put(`${CONFIGURATIONS}/web/permissions`, grant));
     itemId = (await ok(201, addChild(ada.client, 'adas', '1.0.0', 'web'))).id;
   });
-
-  after(() => hawser.close());
 
   const reads = (client: Client, name = 'adas'): Promise<Reply>[] => [
     client.get(compositeOf(name)),

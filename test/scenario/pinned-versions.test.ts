@@ -4,24 +4,23 @@ import { compositeOf, publishWithChildren } from '../support/composites.ts';
 import { addVersion, CONFIGURATIONS, MAIN, publish } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { assign, configurationPath, poll, pullBundle, saveParameters } from '../support/parameter-files.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { cleanUp, deletedBy, NOTHING_KEPT, publishVersions, versionsLeft } from '../support/retention.ts';
+import { started, startedForEach } from '../support/started.ts';
 
 const FILES = { [MAIN]: 'resources: []\n' };
 
 describe('a node that is pinned to a version', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
 
   before(async () => {
-    hawser = await startHawser();
     await publishVersions(hawser.admin, 'web', '1.0.0', '1.1.0', '2.0.0-rc.1', '2.0.0');
     await ok(201, addVersion(hawser.admin, 'web', { version: '3.0.0' }, { files: FILES }));
   });
-  after(() => hawser.close());
   beforeEach(async () => {
     node ??= await hawser.registerNode('web-01.example.org');
     await assign(hawser, node, 'web');
@@ -210,12 +209,7 @@ describe('a node that is pinned to a version', () => {
 });
 
 describe('a version that a node is pinned to', () => {
-  let hawser: Hawser;
-
-  beforeEach(async () => {
-    hawser = await startHawser();
-  });
-  afterEach(() => hawser.close());
+  const hawser = startedForEach(startHawser);
 
   const left = (path: string) => versionsLeft(hawser.admin, path);
 

@@ -3,8 +3,7 @@ import type { Client } from '../support/client.ts';
 import { publishWithChildren } from '../support/composites.ts';
 import { addVersion, create, MAIN, publish } from '../support/configurations.ts';
 import { storedBytes } from '../support/database.ts';
-
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, poll, saveParameters } from '../support/parameter-files.ts';
 import {
   askFor,
@@ -19,6 +18,7 @@ import {
 } from '../support/previews.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const DECLARING =
   'parameters:\n  port: {type: int, defaultValue: 1}\n  key: {type: secureString, defaultValue: x}\nresources: []\n';
@@ -27,14 +27,13 @@ const SECRET = 'a-secret-that-nobody-sees';
 const documented = (port: number, more = '') => `parameters:\n  port: ${port}\n${more}`;
 
 describe('a preview', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let admin: Client;
   /** web-01 and web-02 have Default alone, web-03 the value prod; idle-01 has nothing. */
   let nodes: NodeUnderTest[];
   let prod: string;
 
   before(async () => {
-    hawser = await startHawser();
     admin = hawser.admin;
     const names = ['web-01.example.org', 'web-02.example.org', 'web-03.example.org', 'idle-01.example.org'];
     nodes = await Promise.all(names.map((name) => hawser.registerNode(name)));
@@ -53,7 +52,6 @@ describe('a preview', () => {
     await tagNode(hawser, at(2).nodeId, prod);
     for (const node of nodes.slice(0, 3)) await assign(hawser, node, 'web');
   });
-  after(() => hawser.close());
 
   const at = (index: number) => nodes[index] as NodeUnderTest;
   const checksums = async () =>

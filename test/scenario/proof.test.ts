@@ -3,7 +3,7 @@ import { publishWithChildren } from '../support/composites.ts';
 import { addVersion, MAIN, publish } from '../support/configurations.ts';
 import { cellsOf, parseCsv } from '../support/csv.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, saveParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import {
@@ -17,12 +17,13 @@ import {
   told,
 } from '../support/proof.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const NOTHING_RUN = 'a'.repeat(64);
 
 /** Who runs exactly this version, and why the others do not. */
 describe('the proof of a version', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   const nodes = new Map<string, NodeUnderTest>();
   const node = (name: string): NodeUnderTest => {
     const found = nodes.get(`${name}.example.org`);
@@ -35,7 +36,6 @@ describe('the proof of a version', () => {
     (await rowsOf(query, path)).map(({ fqdn }: { fqdn: string }) => fqdn.split('.', 1)[0]);
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
     await publishConfiguration(hawser.admin, 'other', { '1.0.0': { [MAIN]: 'resources: []\n' } });
     for (const name of ['declares', 'downloads', 'goes', 'never', 'polls', 'unassigned']) {
@@ -50,7 +50,6 @@ describe('the proof of a version', () => {
     await reported(node('goes'), await told(node('goes')));
     await reported(node('goes'), NOTHING_RUN);
   });
-  after(() => hawser.close());
 
   it('counts who declares, was served and was told what it is offered, and says why the others do not run it', async () => {
     await expectProof(hawser.admin, proofPath('web', '1.0.0'), {

@@ -14,8 +14,9 @@ import {
   keepCookies,
   providerIn,
 } from '../support/sign-in-flow.ts';
-import { PROVIDER, PUBLIC_URL, type SignInServer, startSignInServer } from '../support/sign-in-server.ts';
+import { PROVIDER, PUBLIC_URL, startSignInServer } from '../support/sign-in-server.ts';
 import type { Signing } from '../support/signing-keys.ts';
+import { started } from '../support/started.ts';
 
 const ME = '/api/v1/auth/me';
 const LOGOUT = `/login/oidc/${PROVIDER}/backchannel-logout`;
@@ -24,13 +25,9 @@ const MINUTE = 60_000;
 const NOW = () => Math.floor(Date.now() / 1_000);
 
 describe('the end of a session by a provider', () => {
-  let server: SignInServer;
+  const server = started(startSignInServer);
 
   // The provider's clock is that of the machine, so no test moves that of the server.
-  before(async () => {
-    server = await startSignInServer();
-  });
-  after(() => server.close());
 
   const enter = (name: string) => server.signIn({ sub: `of-${name}`, preferred_username: name });
   const statusOf = async (client: Client) => (await client.get(ME)).status;

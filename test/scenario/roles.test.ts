@@ -4,9 +4,10 @@ import { MINUTE } from '../../src/lib/clock.ts';
 import { auditedDuring } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const ROLES = '/api/v1/roles';
 const UNKNOWN = '3f0e0000-0000-4000-8000-000000000000';
@@ -14,7 +15,7 @@ const MEMBERS = ['id', 'name', 'description', 'permissions', 'isSystemRole', 'cr
 const ADMINISTRATOR = BUILT_IN_ROLES[0]?.id;
 
 describe('roles', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   const roleOf = (id: string) => `${ROLES}/${id}`;
   const create = (name: string, permissions: unknown = [], more: Record<string, unknown> = {}) =>
     hawser.admin.post(ROLES, { name, permissions, ...more });
@@ -23,11 +24,6 @@ describe('roles', () => {
     withDatabase(hawser, ({ write }) =>
       write.insertInto('user_roles').values({ user_id: userId, role_id: roleId }).execute(),
     );
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
 
   it('are the four built-in ones at first, listed by name, a page at a time', async () => {
     const reply = await hawser.admin.get(ROLES);
@@ -300,11 +296,7 @@ describe('roles', () => {
 });
 
 describe('the catalogue of permissions', () => {
-  let hawser: Hawser;
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
+  const hawser = started(startHawser);
 
   it('shows every permission with what it is for to whoever is signed in', async () => {
     const nobody = await makeUser(hawser, { username: 'nobody' });
