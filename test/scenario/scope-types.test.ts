@@ -16,7 +16,7 @@ import { HOUR } from '../../src/lib/clock.ts';
 import { LocalLocks } from '../../src/lib/locks.ts';
 import { systemActor } from '../../src/security/audit.ts';
 import { openDatabaseOf } from '../support/database.ts';
-import { createToken, type Hawser, startHawser } from '../support/hawser.ts';
+import { createToken, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem } from '../support/replies.ts';
 import {
@@ -30,6 +30,7 @@ import {
   scopeAudit,
   tagNode,
 } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const MEMBERS = [
@@ -45,7 +46,7 @@ interface Shown {
 }
 
 describe('scope types', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   const list = async (): Promise<Shown[]> => (await hawser.admin.get(`${SCOPE_TYPES}?take=1000`)).json;
   const names = async () => (await list()).map(({ name }) => name);
   const reorder = (ids: unknown, slash = '') =>
@@ -68,11 +69,7 @@ describe('scope types', () => {
     expect([await list(), await scopeAudit(hawser), await generation(hawser)]).to.deep.equal(before);
   };
 
-  before(async () => {
-    hawser = await startHawser();
-  });
   beforeEach(() => clearScopes(hawser));
-  after(() => hawser.close());
 
   it('are Default and Node on a new server', async () => {
     const fresh = await startHawser();

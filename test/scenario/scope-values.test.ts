@@ -3,7 +3,7 @@ import { defineScopeValue } from '../../src/api/scope-types/queries.ts';
 import { HOUR } from '../../src/lib/clock.ts';
 import { systemActor } from '../../src/security/audit.ts';
 import { withDatabase } from '../support/database.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem } from '../support/replies.ts';
 import {
@@ -17,12 +17,13 @@ import {
   scopeAudit,
   tagNode,
 } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const MEMBERS = ['id', 'scopeTypeId', 'value', 'description', 'createdAt', 'updatedAt'];
 
 describe('scope values', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let site: string;
   let role: string;
   const valuesOf = (scopeTypeId: string) => `${SCOPE_TYPES}/${scopeTypeId}/values`;
@@ -35,15 +36,11 @@ describe('scope values', () => {
     expect(await state()).to.deep.equal(before);
   };
 
-  before(async () => {
-    hawser = await startHawser();
-  });
   beforeEach(async () => {
     await clearScopes(hawser);
     site = await createScopeType(hawser, 'Site');
     role = await createScopeType(hawser, 'Role', { valueMode: 'Restricted' });
   });
-  after(() => hawser.close());
 
   it('are created, read and listed by value', async () => {
     const body = { value: 'munich', description: 'the south' };

@@ -8,20 +8,15 @@ import {
   publish,
   versionsOf,
 } from '../support/configurations.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 import { unzipTexts } from '../support/unzip.ts';
 
 const settingsOf = (name: string) => `${CONFIGURATIONS}/${name}/settings`;
 
 describe('a configuration does without SemVer', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-
-  after(() => hawser.close());
+  const hawser = started(startHawser);
 
   const files = (content: string) => ({ files: { [MAIN]: content } });
 

@@ -2,9 +2,10 @@ import { expect } from 'chai';
 import { MINUTE } from '../../src/lib/clock.ts';
 import { auditedDuring } from '../support/audit.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
+import { createKey, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const SETTINGS = '/api/v1/settings';
 const PUBLIC = `${SETTINGS}/public`;
@@ -135,12 +136,7 @@ describe("the server's settings", () => {
 
 function describeGroup(name: string, { path, defaults, changes, bad }: Group): void {
   describe(`of the group ${name}`, () => {
-    let hawser: Hawser;
-
-    before(async () => {
-      hawser = await startHawser();
-    });
-    after(() => hawser.close());
+    const hawser = started(startHawser);
 
     const get = () => ok(200, hawser.admin.get(path));
     const put = (json: unknown) => hawser.admin.put(path, json);
@@ -255,12 +251,7 @@ function describeGroup(name: string, { path, defaults, changes, bad }: Group): v
 }
 
 describe('settings that nodes go by', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
+  const hawser = started(startHawser);
 
   it('are public as far as an agent needs them before it is registered', async () => {
     const client = hawser.client();

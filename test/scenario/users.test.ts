@@ -5,8 +5,9 @@ import { BUILT_IN_GROUPS, BUILT_IN_ROLES } from '../../src/domain/permissions.ts
 import { MINUTE } from '../../src/lib/clock.ts';
 import type { Reply } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
-import { type Hawser, publishConfiguration, signIn, startHawser } from '../support/hawser.ts';
+import { publishConfiguration, signIn, startHawser } from '../support/hawser.ts';
 import { grant, makeUser } from '../support/people.ts';
+import { started } from '../support/started.ts';
 
 const USERS = '/api/v1/users';
 const ME = '/api/v1/auth/me';
@@ -22,12 +23,8 @@ const DETAILS = [...MEMBERS, 'accessFailedCount', 'roles', 'groups'];
 const roleId = (name: string) => BUILT_IN_ROLES.find((role) => role.name === name)?.id ?? '';
 
 describe('users', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
 
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
   // Sign-ins from one address are counted by the minute.
   beforeEach(() => hawser.clock.advance(MINUTE));
 

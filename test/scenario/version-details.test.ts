@@ -10,9 +10,10 @@ import {
   publish,
   versionsOf,
 } from '../support/configurations.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { grant, makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 import { makeZip } from '../support/zip.ts';
 
 const BINARY = Buffer.from([0, 255, 13, 10, 0, 1, 2, 3]);
@@ -20,13 +21,7 @@ const sha256 = (content: string | Buffer) => createHash('sha256').update(content
 const versionOf = (name: string, version: string) => `${versionsOf(name)}/${encodeURIComponent(version)}`;
 
 describe('somebody looks at a version', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-
-  after(() => hawser.close());
+  const hawser = started(startHawser);
 
   const files = {
     [MAIN]: 'resources: []\n',
@@ -120,13 +115,7 @@ describe('somebody looks at a version', () => {
 });
 
 describe('an author replaces the files of a draft', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-
-  after(() => hawser.close());
+  const hawser = started(startHawser);
 
   const put = (name: string, version: string, form: Form, headers = {}): Promise<Reply> =>
     hawser.admin.call('PUT', versionOf(name, version), { form, headers });

@@ -9,8 +9,9 @@ import {
   publish,
   versionsOf,
 } from '../support/configurations.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 interface Version {
   version: string;
@@ -20,13 +21,7 @@ interface Version {
 }
 
 describe('an author adds versions', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-
-  after(() => hawser.close());
+  const hawser = started(startHawser);
 
   const list = (name: string): Promise<Version[]> => ok(200, hawser.admin.get(versionsOf(name)));
   const versionsIn = async (name: string) => (await list(name)).map(({ version }) => version);
@@ -185,13 +180,7 @@ describe('an author adds versions', () => {
 });
 
 describe('an author publishes a version', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-
-  after(() => hawser.close());
+  const hawser = started(startHawser);
 
   const refs = (name: string) =>
     hawser.git(`configurations/${name}.git`, 'for-each-ref', '--format=%(refname)').trim().split('\n');

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 import { prepareWebhook, SECRET, WEBHOOKS } from '../support/webhooks.ts';
 
 const URL_OF_CI = 'https://ci.example.org/hook?key=in-the-url';
@@ -9,12 +10,7 @@ const OTHER_SECRET = `whsec_${Buffer.alloc(24, 9).toString('base64')}`;
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
 describe('webhooks', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
+  const hawser = started(startHawser);
 
   const make = (members: Record<string, unknown> = {}) =>
     hawser.admin.post(WEBHOOKS, { url: URL_OF_CI, events: ['rollout.*'], secret: SECRET, ...members });

@@ -10,12 +10,13 @@ import {
   publishWithChildren,
 } from '../support/composites.ts';
 import { addVersion, MAIN } from '../support/configurations.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { validated } from '../support/parameter-schemas.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { cleanUp, deletedBy, NOTHING_KEPT, publishVersions, versionsLeft } from '../support/retention.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
+import { startedForEach } from '../support/started.ts';
 import { unzipTexts } from '../support/unzip.ts';
 import {
   offerAgain,
@@ -26,12 +27,7 @@ import {
 } from '../support/withdrawals.ts';
 
 describe('withdrawing versions of and in composites', () => {
-  let hawser: Hawser;
-
-  beforeEach(async () => {
-    hawser = await startHawser();
-  });
-  afterEach(() => hawser.close());
+  const hawser = startedForEach(startHawser);
 
   const pathOf = (node: NodeUnderTest, what = '') => `/api/v1/nodes/${node.nodeId}/configuration${what}`;
 

@@ -7,20 +7,16 @@ import { itOnSqlite } from '../support/engine.ts';
 import { eraseUnreachable } from '../support/erasing.ts';
 import { eventually } from '../support/eventually.ts';
 import { gitClient } from '../support/git-client.ts';
-import { createToken, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { createToken, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { cleanUp, deletedBy, NOTHING_KEPT, publishVersions, versionsLeft } from '../support/retention.ts';
+import { started } from '../support/started.ts';
 import { offerAgain, versionOf, withdraw } from '../support/withdrawals.ts';
 
 describe('withdrawing a version of a configuration', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
+  const hawser = started(startHawser);
 
   const repository = (name: string) => `configurations/${name}.git`;
   const refs = (name: string) => hawser.git(repository(name), 'for-each-ref');
