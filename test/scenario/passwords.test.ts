@@ -24,17 +24,7 @@ describe('changing the own password', () => {
     hawser.client().with({ Cookie: cookie }).post(CHANGE, { currentPassword, newPassword });
 
   it('is refused for a new password that is too weak', async () => {
-    const weak = [
-      '',
-      'eleven-char',
-      'password1234',
-      'PassWord1234',
-      '111111111111',
-      'x'.repeat(257),
-      'x'.repeat(100_000),
-      5,
-    ];
-    for (const password of weak) {
+    for (const password of ['', 'password1234', 'x'.repeat(257), 'x'.repeat(100_000), 5]) {
       const reply = await change(hawser.session, ADMIN_PASSWORD, password);
       expect(reply.status, String(password).slice(0, 20)).to.equal(400);
       expect(reply.json.code).to.equal('validation_failed');

@@ -261,22 +261,6 @@ describe('users', () => {
         ).to.deep.equal(replies.map(() => 404));
       }
     });
-
-    it('have their addresses with a trailing slash too', async () => {
-      const id = await newUser('clara');
-      const change = { username: 'clara', email: 'clara@example.org', isActive: true };
-      const replies = [
-        await hawser.admin.get(`${USERS}/`),
-        await hawser.admin.get(`${USERS}/${id}/`),
-        await hawser.admin.put(`${USERS}/${id}/`, change),
-        await hawser.admin.get(`${USERS}/${id}/roles/`),
-        await hawser.admin.put(`${USERS}/${id}/roles/`, { roleIds: [] }),
-        await hawser.admin.post(`${USERS}/${id}/reset-password/`, { newPassword: PASSWORD }),
-        await hawser.admin.post(`${USERS}/${id}/unlock/`),
-        await hawser.admin.delete(`${USERS}/${id}/`),
-      ];
-      expect(replies.map((reply) => reply.status)).to.deep.equal([200, 200, 200, 200, 200, 204, 204, 204]);
-    });
   });
 
   describe('being changed', () => {
