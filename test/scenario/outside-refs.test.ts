@@ -3,23 +3,14 @@ import { expect } from 'chai';
 import { addVersion, CONFIGURATIONS, fileOf, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { describeOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 import { unzipTexts } from '../support/unzip.ts';
 
 describeOnSqlite('an administrator moves refs with stock git beside the running server', () => {
-  let hawser: Hawser;
-  /** A repository that the tests look at only to see when the watch has come by. */
-  let canary: Outside;
-
-  before(async () => {
-    hawser = await startHawser();
-    await publishConfiguration(hawser.admin, 'canary', { '1.0.0': { [MAIN]: 'one\n' } });
-    canary = new Outside(hawser, 'canary');
-  });
-
-  after(() => hawser.close());
+  const hawser = started(startHawser);
 
   /** A configuration with 1.0.0 published, loaded, and pulled by a node. */
   async function start(name: string): Promise<{ outside: Outside; node: NodeUnderTest; path: string }> {

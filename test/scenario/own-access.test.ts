@@ -3,20 +3,19 @@ import { expect } from 'chai';
 import type { Client } from '../support/client.ts';
 import { COMPOSITES, compositeOf, createComposite } from '../support/composites.ts';
 import { CONFIGURATIONS, create } from '../support/configurations.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { type Grant, grantThroughGroup, makeUser, type UserWish } from '../support/people.ts';
 import { ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 describe('what the caller may do', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
 
   before(async () => {
-    hawser = await startHawser();
     await ok(201, create(hawser.admin, 'web'));
     await ok(201, create(hawser.admin, 'db'));
     await ok(201, createComposite(hawser.admin, 'farm'));
   });
-  after(() => hawser.close());
 
   const grant = (on: Grant['on'], name: string, level: Grant['level']): Grant => ({ on, name, level });
   const person = (username: string, wish: Partial<UserWish>) => makeUser(hawser, { username, ...wish });

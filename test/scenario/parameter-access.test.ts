@@ -4,11 +4,12 @@ import type { GrantLevel } from '../../src/domain/permissions.ts';
 import { auditedDuring } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { MAIN } from '../support/configurations.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { configurationId } from '../support/parameter-files.ts';
 import { makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const CONTENT = 'parameters: {port: 80}\n';
 const WEB = '/api/v1/configurations/web';
@@ -17,21 +18,18 @@ const LEVELS = ['Read', 'Modify', 'Manage'] as const;
 type Outcome = 'in' | 'forbidden' | 'not_found';
 
 describe('who may do what with parameters', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let set: string;
   let bob: Person;
   let serial = 0;
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
     set = `/api/v1/parameters/${DEFAULT_ID}/${await configurationId(hawser.admin, 'web')}`;
     bob = await makeUser(hawser, { username: 'bob', roles: ['Viewer'] });
     await ok(201, hawser.admin.put(set, { version: '1.0.0', content: CONTENT }));
     await ok(200, hawser.admin.put(`${set}/versions/1.0.0/publish`));
   });
-
-  after(() => hawser.close());
 
   /** Gives the person this level on the thing that has its permissions there, or none. */
   const grant = async (person: Person, path: string, level: GrantLevel | null) => {

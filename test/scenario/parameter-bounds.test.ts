@@ -4,7 +4,7 @@ import type { Client, Reply } from '../support/client.ts';
 import { publishWithChildren } from '../support/composites.ts';
 import { addVersion, create, MAIN, publish } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import {
   assign,
@@ -17,6 +17,7 @@ import {
 import { filesOf, schemaOf, uploadSchema } from '../support/parameter-schemas.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, DEFAULT_ID, tagNode } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const MAX_LEAVES = 20_000;
 const MAX_PROVENANCE_BYTES = 8 * 1024 * 1024;
@@ -45,12 +46,11 @@ const nested = (levels: number, key: string, leaves: number) => {
 
 describe('the leaves of parameters', function () {
   this.timeout(180_000);
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let admin: Client;
   let node: NodeUnderTest;
 
   before(async () => {
-    hawser = await startHawser();
     admin = hawser.admin;
     node = await hawser.registerNode('web-01.example.org');
     for (const [scopeType, value] of [
@@ -61,7 +61,6 @@ describe('the leaves of parameters', function () {
       await tagNode(hawser, node.nodeId, await createScopeValue(hawser, id, value));
     }
   });
-  after(() => hawser.close());
 
   const start = async (name: string) => {
     await publishConfiguration(admin, name, { '1.0.0': { [MAIN]: 'resources: []\n' } });

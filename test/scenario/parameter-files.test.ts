@@ -4,18 +4,12 @@ import { expect } from 'chai';
 import { auditedDuring } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { MAIN } from '../support/configurations.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { assign, configurationId, poll, pullParameters } from '../support/parameter-files.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
+import { configurationId } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
-import { expectProblem, ok } from '../support/replies.ts';
-import {
-  createScopeType,
-  createScopeValue,
-  DEFAULT_ID,
-  NODE_ID,
-  SCOPE_TYPES,
-  tagNode,
-} from '../support/scopes.ts';
+import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
+import { createScopeType, createScopeValue, DEFAULT_ID, NODE_ID, SCOPE_TYPES } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const FILES = { [MAIN]: 'resources: []\n' };
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
@@ -28,7 +22,7 @@ const MEMBERS = [
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 describe('parameter files', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let environment: string;
   let site: string;
   let web: string;
@@ -78,7 +72,6 @@ describe('parameter files', () => {
   };
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': FILES });
     web = await configurationId(hawser.admin, 'web');
     environment = await createScopeType(hawser, 'Environment');
@@ -86,8 +79,6 @@ describe('parameter files', () => {
     await createScopeValue(hawser, site, 'Berlin');
     await ok(201, put(environment, { version: '1.0.0', scopeValue: 'first' }));
   });
-
-  after(() => hawser.close());
 
   describe('as drafts', () => {
     it('are made, with the value that an Unrestricted type lacks', async () => {
@@ -133,28 +124,6 @@ describe('parameter files', () => {
       expect(await ok(200, put(environment, { version: '1.0.0', scopeValue }))).to.deep.equal(first);
     });
 
-    it('take every name of the two content types', async () => {
-      const scopeValue = freshValue();
-      const names: [string | null, string][] = [
-        ...[
-          null,
-          'yaml',
-          'YAML',
-          'text/yaml',
-          'text/x-yaml',
-          'application/x-yaml',
-          'application/yaml; a=b',
-        ].map((name): [string | null, string] => [name, 'application/yaml']),
-        ...['json', 'text/json', 'APPLICATION/JSON', 'application/json;charset=utf-8'].map(
-          (name): [string, string] => [name, 'application/json'],
-        ),
-      ];
-      for (const [at, [contentType, expected]] of names.entries()) {
-        const wish = { version: `1.0.${at}`, scopeValue, content: '{"parameters": {}}', contentType };
-        expect((await ok(201, put(environment, wish))).contentType, String(contentType)).to.equal(expected);
-      }
-    });
-
     it('of Default take no value, of Node that of a registered node in any case', async () => {
       const node = await hawser.registerNode('db-01.example.org');
       const ofDefault = await ok(201, put(DEFAULT_ID, { version: '0.1.0' }));
@@ -164,9 +133,7 @@ describe('parameter files', () => {
       expect(await list(NODE_ID, 'Db-01.example.org')).to.deep.equal([ofNode]);
       await changesNothing(async () => {
         for (const scopeValue of ['prod', '']) {
-          const reply = await put(DEFAULT_ID, { version: '0.2.0', scopeValue });
-          await expectProblem(reply, 400, 'validation_failed');
-          expect(reply.json.errors[0].path).to.equal('/scopeValue');
+          await expectInvalid(put(DEFAULT_ID, { version: '0.2.0', scopeValue }), '/scopeValue');
         }
         for (const scopeValue of ['db-02.example.org', 'a/b', '..', 'db-01.example.org.lock', '']) {
           const reply = await put(NODE_ID, { version: '0.2.0', scopeValue });
@@ -175,7 +142,7 @@ describe('parameter files', () => {
         }
         for (const type of [NODE_ID, environment, site]) {
           const reply = await put(type, { version: '0.2.0' });
-          await expectProblem(reply, 400, 'validation_failed');
+          await expectInvalid(reply);
           expect(reply.json.errors[0]).to.include({ path: '/scopeValue', code: 'required' });
         }
       });
@@ -213,9 +180,11 @@ describe('parameter files', () => {
       ];
       await changesNothing(async () => {
         for (const [fault, path] of faults) {
-          const reply = await put(environment, { version: '9.0.0', scopeValue: 'new', ...fault });
-          await expectProblem(reply, 400, 'validation_failed', JSON.stringify(fault));
-          expect(reply.json.errors[0].path, JSON.stringify(fault)).to.equal(path);
+          await expectInvalid(
+            put(environment, { version: '9.0.0', scopeValue: 'new', ...fault }),
+            path,
+            JSON.stringify(fault),
+          );
         }
       });
     });
@@ -251,14 +220,6 @@ describe('parameter files', () => {
           if (value !== '%00') expect(await list(environment, value)).to.deep.equal([]);
         }
       });
-    });
-
-    it('are deleted', async () => {
-      const scopeValue = freshValue();
-      await ok(201, put(environment, { version: '1.0.0', scopeValue }));
-      await ok(204, remove(environment, '1.0.0', scopeValue.toUpperCase()));
-      expect(await list(environment, scopeValue)).to.deep.equal([]);
-      await expectProblem(remove(environment, '1.0.0', scopeValue), 404, 'not_found');
     });
   });
 
@@ -320,13 +281,9 @@ describe('parameter files', () => {
       expect(named(second.json)).to.deep.equal(order.slice(2, 4));
       expect(second.headers['x-total-count']).to.equal('5');
       expect(second.headers['link']).to.match(/skip=4.*rel="next"/);
-      await expectProblem(hawser.admin.get(`${pathOf(environment)}/versions`), 400, 'validation_failed');
-      await expectProblem(
-        hawser.admin.get(`${pathOf(DEFAULT_ID)}/versions?scopeValue=x`),
-        400,
-        'validation_failed',
-      );
-      await expectProblem(hawser.admin.get(`${path}&scopeValue=y`), 400, 'validation_failed');
+      await expectInvalid(hawser.admin.get(`${pathOf(environment)}/versions`));
+      await expectInvalid(hawser.admin.get(`${pathOf(DEFAULT_ID)}/versions?scopeValue=x`));
+      await expectInvalid(hawser.admin.get(`${path}&scopeValue=y`));
     });
 
     it('are told of by majors', async () => {
@@ -361,33 +318,6 @@ describe('parameter files', () => {
       await ok(201, put(environment, { version: '3.0.0', scopeValue, content: null, isPassthrough: true }));
       await ok(200, publish(environment, '3.0.0', scopeValue));
       expect(await ok(200, major(3))).to.include({ content: null, contentType: null, isPassthrough: true });
-    });
-
-    it('reach a node at its next poll', async () => {
-      const node = await hawser.registerNode('web-01.example.org');
-      await assign(hawser, node, 'web');
-      const value = await createScopeValue(hawser, environment, 'pulled');
-      await tagNode(hawser, node.nodeId, value);
-      const scopeValue = 'pulled';
-      const save = async (type: string, version: string, content: string, named?: string) => {
-        const before = await ok(200, poll(node));
-        await ok(201, put(type, { version, content, ...(named ? { scopeValue: named } : {}) }));
-        expect(await ok(200, poll(node)), 'a draft').to.deep.equal(before);
-        await ok(200, publish(type, version, named));
-        expect((await ok(200, poll(node))).checksum).to.not.equal(before.checksum);
-      };
-      expect(await pullParameters(node)).to.equal(null);
-      await save(DEFAULT_ID, '1.0.0', 'parameters: {port: 80, log: {level: info, keep: 7}}');
-      await save(environment, '1.0.0', '{parameters: {log: {level: debug}}}', scopeValue);
-      await save(NODE_ID, '1.0.0', 'parameters: {port: 8080}', node.fqdn);
-      const merged = 'parameters:\n  port: 8080\n  log:\n    level: debug\n    keep: 7\n';
-      expect(await pullParameters(node)).to.equal(merged);
-      await ok(
-        201,
-        put(NODE_ID, { version: '1.1.0', scopeValue: node.fqdn, content: null, isPassthrough: true }),
-      );
-      await ok(200, publish(NODE_ID, '1.1.0', node.fqdn));
-      expect(await pullParameters(node)).to.equal(merged.replace('8080', '80'));
     });
   });
 
@@ -467,7 +397,7 @@ describe('parameter files', () => {
         const nothing = await hawser.admin.upload('/api/v1/configurations/web/parameters/parameter-files', {
           fields,
         });
-        await expectProblem(nothing, 400, 'validation_failed');
+        await expectInvalid(nothing);
         expect(nothing.json.errors[0]).to.include({ path: '/parametersFile', code: 'required' });
         await expectProblem(upload({ ...fields, scopeTypeName: 'Nobody' }), 404, 'not_found');
         const large = Buffer.alloc(5 * 1024 * 1024 + 1, 'a');
@@ -515,19 +445,6 @@ describe('parameter files', () => {
       const codes = replies.map(({ status, json }) => `${status} ${json.code ?? ''}`).sort();
       expect(codes).to.deep.equal(['200 ', '409 already_published']);
     });
-  });
-
-  it('are refused where the configuration goes while the body comes in', async () => {
-    await publishConfiguration(hawser.admin, 'gone', { '1.0.0': FILES });
-    const id = await configurationId(hawser.admin, 'gone');
-    const [, ...replies] = await Promise.all([
-      hawser.admin.delete('/api/v1/configurations/gone'),
-      ...[1, 2, 3].map((n) =>
-        hawser.admin.put(pathOf(DEFAULT_ID, id), { version: `${n}.0.0`, content: PORT_80 }),
-      ),
-    ]);
-    for (const { status, text } of replies) expect(status, text).to.be.oneOf([201, 404]);
-    await expectProblem(hawser.admin.get(`${pathOf(DEFAULT_ID, id)}/versions`), 404, 'not_found');
   });
 
   describe('to stock git', () => {

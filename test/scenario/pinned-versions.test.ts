@@ -5,24 +5,23 @@ import { compositeOf, publishWithChildren } from '../support/composites.ts';
 import { addVersion, CONFIGURATIONS, MAIN, publish } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { assign, configurationPath, poll, pullBundle, saveParameters } from '../support/parameter-files.ts';
-import { expectProblem, ok } from '../support/replies.ts';
+import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
 import { cleanUp, deletedBy, NOTHING_KEPT, publishVersions, versionsLeft } from '../support/retention.ts';
+import { started, startedForEach } from '../support/started.ts';
 
 const FILES = { [MAIN]: 'resources: []\n' };
 
 describe('a node that is pinned to a version', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
 
   before(async () => {
-    hawser = await startHawser();
     await publishVersions(hawser.admin, 'web', '1.0.0', '1.1.0', '2.0.0-rc.1', '2.0.0');
     await ok(201, addVersion(hawser.admin, 'web', { version: '3.0.0' }, { files: FILES }));
   });
-  after(() => hawser.close());
   beforeEach(async () => {
     node ??= await hawser.registerNode('web-01.example.org');
     await assign(hawser, node, 'web');
@@ -109,11 +108,7 @@ describe('a node that is pinned to a version', () => {
     ['more than any version is long', { version: '1'.repeat(201) }, ['/version']],
   ] as const)
     it(`cannot be made so with ${what}: 400, which names the member, and all stays`, async () => {
-      const reply = await expectProblem(
-        put({ configurationName: 'web', ...members }),
-        400,
-        'validation_failed',
-      );
+      const reply = await expectInvalid(put({ configurationName: 'web', ...members }));
       expect(reply.json.errors.map(({ path }: { path: string }) => path)).to.deep.equal(paths);
       expect(await delivered()).to.equal('2.0.0');
     });
@@ -182,11 +177,7 @@ describe('a node that is pinned to a version', () => {
       409,
       'no_eligible_version',
     );
-    await expectProblem(
-      put({ configurationName: 'site', ...site, majorVersion: 1 }),
-      400,
-      'validation_failed',
-    );
+    await expectInvalid(put({ configurationName: 'site', ...site, majorVersion: 1 }));
     expect(await delivered()).to.equal('1.0.0');
   });
 
@@ -211,12 +202,7 @@ describe('a node that is pinned to a version', () => {
 });
 
 describe('a version that a node is pinned to', () => {
-  let hawser: Hawser;
-
-  beforeEach(async () => {
-    hawser = await startHawser();
-  });
-  afterEach(() => hawser.close());
+  const hawser = startedForEach(startHawser);
 
   const left = (path: string) => versionsLeft(hawser.admin, path);
 

@@ -6,10 +6,11 @@ import type { Client, Reply } from '../support/client.ts';
 import { COMPOSITES } from '../support/composites.ts';
 import { create } from '../support/configurations.ts';
 import { describeOnPostgres } from '../support/engine.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { type OtherProgram, otherProgram } from '../support/postgres/other-program.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, SCOPE_TYPES } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 interface Making {
   what: string;
@@ -23,18 +24,16 @@ const MAPPINGS = 'external_group_mappings';
 const withKey = (name: string) => ({ name, name_key: name });
 
 describeOnPostgres('a name that is taken while a request is under way', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let admin: Client;
   let site: string;
   let group: string;
 
   before(async () => {
-    hawser = await startHawser();
     admin = hawser.admin;
     site = await createScopeType(hawser, 'Site');
     group = (await ok(201, admin.post('/api/v1/groups', { name: 'mapped' }))).id;
   });
-  after(() => hawser.close());
 
   const MAKINGS: Making[] = [
     {

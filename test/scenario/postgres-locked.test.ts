@@ -8,11 +8,12 @@ import { addVersion, CONFIGURATIONS, MAIN } from '../support/configurations.ts';
 import { testOutput } from '../support/dsc-results.ts';
 import { describeOnPostgres } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationPath, poll } from '../support/parameter-files.ts';
 import { type OtherProgram, otherProgram } from '../support/postgres/other-program.ts';
 import { databaseName, querySharedCluster } from '../support/postgres.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const KEYS = '/api/v1/admin/registration-keys';
 const WEB = `${CONFIGURATIONS}/web`;
@@ -21,13 +22,12 @@ const OF_SQL = /select|insert|update|delete|statement|timeout|lock|relation|post
 
 describeOnPostgres('a server whose PostgreSQL is locked by another program', function () {
   this.timeout(180_000);
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let admin: Client;
   let node: NodeUnderTest;
   let other: OtherProgram;
 
   before(async () => {
-    hawser = await startHawser();
     // So long the other program has to close a circle of those who wait for each other.
     await querySharedCluster(`alter database ${name()} set deadlock_timeout = '3s'`);
     await hawser.restart();
@@ -37,7 +37,6 @@ describeOnPostgres('a server whose PostgreSQL is locked by another program', fun
     node = await hawser.registerNode('web-01.example.org');
     await assign(hawser, node, 'web');
   });
-  after(() => hawser.close());
   beforeEach(async () => {
     other = await otherProgram(hawser.databaseUrl ?? '');
   });

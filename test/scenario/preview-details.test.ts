@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { sha256Hex } from '../../src/lib/hash.ts';
 import type { Client } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, create, MAIN, publish } from '../support/configurations.ts';
-import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import {
   assign,
   configurationId,
@@ -15,6 +15,7 @@ import { PREVIEWS, preview, publishing, setting } from '../support/previews.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { cleanUp, deletedBy, NOTHING_KEPT } from '../support/retention.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
+import { startedForEach } from '../support/started.ts';
 
 const declaring = (port: string) =>
   `parameters:\n  port: {type: ${port}}\n  key: {type: secureString}\n  list: {type: array, defaultValue: []}\nresources: []\n`;
@@ -28,12 +29,11 @@ interface Leaf {
 }
 
 describe('the details of a group of a preview', () => {
-  let hawser: Hawser;
+  const hawser = startedForEach(startHawser);
   let admin: Client;
   let node: NodeUnderTest;
 
   beforeEach(async () => {
-    hawser = await startHawser();
     admin = hawser.admin;
     node = await hawser.registerNode('web-01.example.org');
     await ok(201, create(admin, 'web', { version: '1.0.0' }, { files: { [MAIN]: declaring('int') } }));
@@ -48,7 +48,6 @@ describe('the details of a group of a preview', () => {
     await tagNode(hawser, node.nodeId, prod);
     await assign(hawser, node, 'web');
   });
-  afterEach(() => hawser.close());
 
   const provenance = async (): Promise<Record<string, Leaf>> => {
     const query = `configurationId=${await configurationId(admin, 'web')}`;

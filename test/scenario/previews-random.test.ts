@@ -1,14 +1,11 @@
 // full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { checkPreviews } from '../support/checked-previews.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
+import { started } from '../support/started.ts';
 
 describe('previews of random changes to a random site', () => {
-  let hawser: Hawser;
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
+  const hawser = started(startHawser);
 
   it('say of each node what its next poll is answered with, or refuse what the deed refuses', async () => {
     const tally = await checkPreviews(hawser, 20, 19);

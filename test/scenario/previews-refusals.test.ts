@@ -3,12 +3,13 @@ import { expect } from 'chai';
 import type { Client, Reply } from '../support/client.ts';
 import { addCompositeDraft, createComposite, publishWithChildren } from '../support/composites.ts';
 import { addVersion, create, MAIN, publish } from '../support/configurations.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationId, saveParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { askFor, PREVIEWS, publishing, setting, type Wish } from '../support/previews.ts';
-import { expectProblem, ok } from '../support/replies.ts';
+import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, DEFAULT_ID, tagNode } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const UNKNOWN = '0b1f7c52-6a53-4d0e-9d43-7c1d2f0c9a11';
 const FILES = { [MAIN]: 'resources: []\n' };
@@ -18,14 +19,13 @@ const PORT = 'parameters:\n  port: 80\n';
 
 /** What could not be carried out is answered as the deed itself would be, and named by its place. */
 describe('a preview of what cannot be done', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
   let other: NodeUnderTest;
   let prod: string;
   let test: string;
 
   before(async () => {
-    hawser = await startHawser();
     node = await hawser.registerNode('web-01.example.org');
     other = await hawser.registerNode('web-02.example.org');
     await publishConfiguration(hawser.admin, 'plain', { '1.0.0': FILES });
@@ -43,7 +43,6 @@ describe('a preview of what cannot be done', () => {
     await saveParameters(hawser, { configuration: 'web', version: '1.1.0', content: PORT, publish: false });
     await assign(hawser, node, 'plain');
   });
-  after(() => hawser.close());
 
   const refused = async (
     changes: readonly Wish[],
@@ -78,12 +77,7 @@ describe('a preview of what cannot be done', () => {
       { changes: [publishing('web', '1.1.0')], more: true },
     ];
     for (const shape of shapes)
-      await expectProblem(
-        hawser.admin.post(PREVIEWS, shape),
-        400,
-        'validation_failed',
-        JSON.stringify(shape),
-      );
+      await expectInvalid(hawser.admin.post(PREVIEWS, shape), undefined, JSON.stringify(shape));
   });
 
   it('is 404 for what is not there or may not be read, before any change is tried', async () => {

@@ -16,7 +16,6 @@ import {
   ALL_SCOPES,
   createKey,
   createToken,
-  type Hawser,
   publishConfiguration,
   signIn,
   startHawser,
@@ -25,6 +24,7 @@ import { assign, poll, saveParameters } from '../support/parameter-files.ts';
 import { expectProof, manifestPath, proofPath, pulled, ran, readProof, reported } from '../support/proof.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
+import { started } from '../support/started.ts';
 
 const NODES = 620;
 /** A document has at most 20,000 leaves, merged ones too. */
@@ -34,11 +34,10 @@ const leaves = (name: string) =>
   });
 
 describe('the proof of many nodes', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   const path = proofPath('web', '1.0.0');
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
     const { id } = await ok(200, hawser.admin.get('/api/v1/configurations/web'));
     const nodes = Array.from({ length: NODES }, (_, at) => {
@@ -55,7 +54,6 @@ describe('the proof of many nodes', () => {
       }),
     );
   });
-  after(() => hawser.close());
 
   it('sends each of them once as CSV, by fqdn, though it takes several slices', async () => {
     const { text } = await hawser.admin.with({ Accept: 'text/csv' }).get(`${path}/nodes`);
@@ -100,12 +98,7 @@ describe('the proof of many nodes', () => {
 });
 
 describe('the proof of a version that cannot be read', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
+  const hawser = started(startHawser);
 
   itOnSqlite('comes back by itself when the object is put back, though nothing tells of that', async () => {
     await publishConfiguration(hawser.admin, 'frail', { '1.0.0': { [MAIN]: 'resources: []\n' } });

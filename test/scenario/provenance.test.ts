@@ -3,26 +3,24 @@ import { expect } from 'chai';
 import { MAIN } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { assign, configurationId, pullParameters, saveParameters } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 describe("the provenance of a node's parameters", () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
 
   before(async () => {
-    hawser = await startHawser();
     const environment = await createScopeType(hawser, 'Environment');
     const site = await createScopeType(hawser, 'Site');
     node = await hawser.registerNode('web-01.example.org');
     await tagNode(hawser, node.nodeId, await createScopeValue(hawser, environment, 'prod'));
     await tagNode(hawser, node.nodeId, await createScopeValue(hawser, site, 'berlin'));
   });
-
-  after(() => hawser.close());
 
   async function start(name: string, document = 'resources: []\n') {
     await publishConfiguration(hawser.admin, name, { '1.0.0': { [MAIN]: document } });

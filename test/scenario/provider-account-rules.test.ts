@@ -16,7 +16,8 @@ import {
   providerIn,
   signInBy,
 } from '../support/sign-in-flow.ts';
-import { PROVIDER, type SignInServer, startSignInServer } from '../support/sign-in-server.ts';
+import { PROVIDER, startSignInServer } from '../support/sign-in-server.ts';
+import { started } from '../support/started.ts';
 import { allowRows, refuseRows } from '../support/triggers.ts';
 
 const ME = '/api/v1/auth/me';
@@ -31,12 +32,8 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 describe('the account of who signs in by a provider', () => {
-  let server: SignInServer;
+  const server = started(() => startSignInServer({ groupsClaim: '/groups' }));
 
-  before(async () => {
-    server = await startSignInServer({ groupsClaim: '/groups' });
-  });
-  after(() => server.close());
   afterEach(() => server.hawser.clock.advance(MINUTE));
 
   const person = (name: string, more: Record<string, unknown> = {}) => ({

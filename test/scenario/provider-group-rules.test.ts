@@ -18,7 +18,8 @@ import {
   signInBy,
 } from '../support/sign-in-flow.ts';
 import { PROVIDER, startSignInServer } from '../support/sign-in-server.ts';
-import { NAMES, type Name, startWithTwoProviders, type TwoProviders } from '../support/two-providers.ts';
+import { started } from '../support/started.ts';
+import { NAMES, type Name, startWithTwoProviders } from '../support/two-providers.ts';
 
 const ME = '/api/v1/auth/me';
 const GROUPS = '/api/v1/groups';
@@ -33,18 +34,16 @@ interface Member {
 }
 
 describe('two providers', () => {
-  let server: TwoProviders;
+  const server = started(startWithTwoProviders);
   /** Each is mapped to the group `SG-Web` of one provider. */
   const groups: Record<Name, string> = { corp: '', partner: '' };
 
   before(async () => {
-    server = await startWithTwoProviders();
     for (const name of NAMES) {
       groups[name] = await makeGroup(`Web of ${name}`);
       await map(name, 'SG-Web', groups[name]);
     }
   });
-  after(() => server.close());
   afterEach(() => server.hawser.clock.advance(60_000));
 
   const makeGroup = async (name: string) =>

@@ -4,19 +4,19 @@
 import { expect } from 'chai';
 import { expectProblem, ok } from '../support/replies.ts';
 import { signInBy } from '../support/sign-in-flow.ts';
-import { PROVIDER, type SignInServer, startSignInServer } from '../support/sign-in-server.ts';
+import { PROVIDER, startSignInServer } from '../support/sign-in-server.ts';
+import { started } from '../support/started.ts';
 
 const ME = '/api/v1/auth/me';
 const MAPPINGS = '/api/v1/groups/external-mappings';
 const JSON_ONLY = { Accept: 'application/problem+json' };
 
 describe('groups of a provider', () => {
-  let server: SignInServer;
+  const server = started(() => startSignInServer({ groupsClaim: '/groups' }));
   let group: string;
   let mapping: string;
 
   before(async () => {
-    server = await startSignInServer({ groupsClaim: '/groups' });
     const { admin } = server.hawser;
     group = (await ok(201, admin.post('/api/v1/groups', { name: 'Readers', description: null }))).id;
     const roles = await ok(200, admin.get('/api/v1/roles?take=100'));
@@ -25,7 +25,6 @@ describe('groups of a provider', () => {
     const body = { provider: PROVIDER, externalGroupId: 'SG-Web', externalGroupName: null, groupId: group };
     mapping = (await ok(201, admin.post(MAPPINGS, body))).id;
   });
-  after(() => server.close());
   afterEach(() => server.hawser.clock.advance(20_000));
 
   const person = (groups: unknown, name = 'ann') => ({ sub: `of-${name}`, preferred_username: name, groups });

@@ -9,7 +9,8 @@ import { later } from '../support/later.ts';
 import type { Lie } from '../support/lying-provider.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { answerOfProvider, beginSignIn, finishSignIn, signInBy } from '../support/sign-in-flow.ts';
-import { PROVIDER, type SignInServer, startSignInServer } from '../support/sign-in-server.ts';
+import { PROVIDER, startSignInServer } from '../support/sign-in-server.ts';
+import { started } from '../support/started.ts';
 
 const ME = '/api/v1/auth/me';
 const BEGIN = `/login/oidc/${PROVIDER}`;
@@ -19,12 +20,8 @@ const MINUTE = 60_000;
 const NOW = () => Math.floor(Date.now() / 1_000);
 
 describe('the way to a provider and back', () => {
-  let server: SignInServer;
+  const server = started(startSignInServer);
 
-  before(async () => {
-    server = await startSignInServer();
-  });
-  after(() => server.close());
   afterEach(async () => {
     server.provider.lie = {};
     server.hawser.clock.advance(MINUTE);

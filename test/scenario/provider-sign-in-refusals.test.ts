@@ -7,7 +7,8 @@ import { ADMIN_PASSWORD, signIn } from '../support/hawser.ts';
 import { type Lie, SAID_BY_PROVIDER } from '../support/lying-provider.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { answerOfProvider, beginSignIn, finishSignIn, signInBy } from '../support/sign-in-flow.ts';
-import { PROVIDER, type SignInServer, startSignInServer } from '../support/sign-in-server.ts';
+import { PROVIDER, startSignInServer } from '../support/sign-in-server.ts';
+import { started } from '../support/started.ts';
 
 const JSON_ONLY = { Accept: 'application/problem+json' };
 const NOW = () => Math.floor(Date.now() / 1_000);
@@ -54,12 +55,8 @@ const UNAVAILABLE: Record<string, Lie> = {
 };
 
 describe('a provider', () => {
-  let server: SignInServer;
+  const server = started(startSignInServer);
 
-  before(async () => {
-    server = await startSignInServer();
-  });
-  after(() => server.close());
   afterEach(() => {
     server.provider.lie = {};
     // Somebody may ask thirty times a minute.

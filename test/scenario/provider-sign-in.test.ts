@@ -14,19 +14,15 @@ import {
   providerIn,
   signInBy,
 } from '../support/sign-in-flow.ts';
-import { PROVIDER, PUBLIC_URL, type SignInServer, startSignInServer } from '../support/sign-in-server.ts';
+import { PROVIDER, PUBLIC_URL, startSignInServer } from '../support/sign-in-server.ts';
+import { started } from '../support/started.ts';
 
 const ME = '/api/v1/auth/me';
 const PASSWORD = 'a-password-of-a-test-user';
 const HOUR = 3_600_000;
 
 describe('signing in by a provider', () => {
-  let server: SignInServer;
-
-  before(async () => {
-    server = await startSignInServer();
-  });
-  after(() => server.close());
+  const server = started(startSignInServer);
 
   const json = { Accept: 'application/problem+json' };
   const userNamed = async (name: string) => {

@@ -7,6 +7,7 @@ import { type Hawser, publishConfiguration, startHawser } from '../support/hawse
 import { saveParameters } from '../support/parameter-files.ts';
 import { filesOf, publishBlocks } from '../support/parameter-schemas.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const port = { type: 'int', defaultValue: 1 };
 const host = { type: 'string', defaultValue: 'a' };
@@ -165,13 +166,7 @@ const CASES: readonly Case[] = [
 ];
 
 describe('the check of a publish', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-
-  after(() => hawser.close());
+  const hawser = started(startHawser);
 
   const allRefs = (path: string) => {
     const [, , , kind = '', name = ''] = path.split('/');

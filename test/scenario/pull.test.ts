@@ -2,26 +2,24 @@
 import { expect } from 'chai';
 import type { Client, Form, Reply } from '../support/client.ts';
 import { describeOnSqlite, itOnSqlite } from '../support/engine.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
+import { started } from '../support/started.ts';
 
 const CONFIGURATIONS = '/api/v1/configurations';
 
 describe('a node pulls what is assigned to it', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
   let path: string;
 
   before(async () => {
-    hawser = await startHawser();
     node = await hawser.registerNode('web-01.example.org');
     path = `/api/v1/nodes/${node.nodeId}/configuration`;
     await publishConfiguration(hawser.admin, 'web', {
       '1.0.0': { 'main.dsc.yaml': 'one', 'modules/iis.yaml': 'x' },
     });
   });
-
-  after(() => hawser.close());
 
   const assign = async (configurationName: string, more: Record<string, unknown> = {}): Promise<void> => {
     const reply = await hawser.admin.put(path, { configurationName, ...more });
@@ -161,7 +159,7 @@ describe('a node pulls what is assigned to it', () => {
 });
 
 describeOnSqlite('the checksum changes when and only when what the node gets does', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
   let path: string;
   const checksums: Record<string, string> = {};
@@ -185,15 +183,12 @@ describeOnSqlite('the checksum changes when and only when what the node gets doe
   };
 
   before(async () => {
-    hawser = await startHawser();
     node = await hawser.registerNode('web-01.example.org');
     path = `/api/v1/nodes/${node.nodeId}/configuration`;
     await publishConfiguration(hawser.admin, 'web', { '0.1.0': FILES });
     await publishConfiguration(hawser.admin, 'web2', { '1.0.0': FILES });
     for (const [respect, form] of Object.entries(VARIANTS)) checksums[respect] = await checksumOf(form);
   });
-
-  after(() => hawser.close());
 
   const poll = async (configurationName: string): Promise<string> => {
     const assigned = await hawser.admin.put(path, { configurationName });
@@ -253,16 +248,13 @@ describeOnSqlite('the checksum changes when and only when what the node gets doe
 });
 
 describe('people read what a node gets', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let nodeId: string;
 
   before(async () => {
-    hawser = await startHawser();
     nodeId = (await hawser.registerNode('web-01.example.org')).nodeId;
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'one' } });
   });
-
-  after(() => hawser.close());
 
   const statuses = async (client: Client): Promise<number[]> => {
     const path = `/api/v1/nodes/${nodeId}/configuration`;

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { openPage, startBrowser, type WatchedPage } from '../support/browser.ts';
 import { ADMIN_PASSWORD, createToken, type Hawser, startHawser } from '../support/hawser.ts';
+import { started } from '../support/started.ts';
 
 const FILES = [
   'swagger-ui-bundle.js',
@@ -13,12 +14,7 @@ const FILES = [
 ];
 
 describe('the interactive reference', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser({ HAWSER_ENV: 'development' });
-  });
-  after(() => hawser.close());
+  const hawser = started(() => startHawser({ HAWSER_ENV: 'development' }));
 
   it('is one page under both spellings of its address, and all that it loads comes from the server', async () => {
     const [plain, slashed] = await Promise.all(

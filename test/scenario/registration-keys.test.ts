@@ -1,8 +1,9 @@
 // full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { DAY, HOUR } from '../../src/lib/clock.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
+import { started } from '../support/started.ts';
 
 const KEYS = '/api/v1/admin/registration-keys';
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
@@ -12,13 +13,8 @@ const MEMBERS = [
 ];
 
 describe('registration keys', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   const create = (body: unknown = {}) => hawser.admin.post(KEYS, body);
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
 
   it('are shown once, and last seven days unless told otherwise', async () => {
     const reply = await create();

@@ -3,20 +3,18 @@ import { expect } from 'chai';
 import { DAY, MINUTE } from '../../src/lib/clock.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { type ClientCertificate, makeClientCertificate } from '../support/client-certificates.ts';
-import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
+import { createKey, startHawser } from '../support/hawser.ts';
+import { started } from '../support/started.ts';
 
 const REGISTER = '/api/v1/nodes/register';
 
 describe('a node registers with a key and its certificate', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let key: string;
 
   before(async () => {
-    hawser = await startHawser();
     key = await createKey(hawser.admin);
   });
-
-  after(() => hawser.close());
 
   const clientOf = async (commonName: string): Promise<Client> =>
     hawser.client(await makeClientCertificate({ commonName }));

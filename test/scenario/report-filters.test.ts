@@ -2,8 +2,9 @@
 import { expect } from 'chai';
 import { MINUTE } from '../../src/lib/clock.ts';
 import { testedService, testOutput } from '../support/dsc-results.ts';
-import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
+import { started } from '../support/started.ts';
 
 const ALL = '/api/v1/reports';
 
@@ -31,13 +32,12 @@ const KINDS: [operation: string, said: boolean | null, hadErrors: boolean][] = [
 ];
 
 describe('the lists of reports', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let nodes: NodeUnderTest[];
   /** Everything that was reported, newest first. */
   let expected: Summary[];
 
   before(async () => {
-    hawser = await startHawser();
     nodes = [await hawser.registerNode('web-01.example.org'), await hawser.registerNode('db-01.example.org')];
     expected = [];
     // Half of them within one of the periods that are counted together, the others further and further apart.
@@ -52,7 +52,6 @@ describe('the lists of reports', () => {
       }
     }
   });
-  after(() => hawser.close());
 
   const ids = (reports: readonly Summary[]) => reports.map(({ id }) => id);
   const queryOf = (filters: Record<string, unknown>) =>

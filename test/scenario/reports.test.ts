@@ -11,8 +11,9 @@ import {
   testOutput,
 } from '../support/dsc-results.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { expectProblem } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const REPORTS = '/api/v1/reports';
 const pathOf = (node: NodeUnderTest) => `/api/v1/nodes/${node.nodeId}/reports`;
@@ -22,14 +23,10 @@ const report = (node: NodeUnderTest, operation: string, result: unknown): Promis
 const SHA256 = 'ab'.repeat(32);
 
 describe('a report', () => {
-  let hawser: Hawser;
+  const hawser = started(() => startHawser({ HAWSER_REPORT_LIMIT: '100KiB' }));
   let node: NodeUnderTest;
   let nodes = 0;
 
-  before(async () => {
-    hawser = await startHawser({ HAWSER_REPORT_LIMIT: '100KiB' });
-  });
-  after(() => hawser.close());
   beforeEach(async () => {
     nodes += 1;
     node = await hawser.registerNode(`web-${nodes}.example.org`);
@@ -331,14 +328,12 @@ describe('a report', () => {
 describe('a large report, with nothing set', () => {
   const LIMIT = 5 * 1024 * 1024;
   const [start, end] = ['{"operation":"Test","result":{"hadErrors":false,"results":', '}}'];
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
 
   before(async () => {
-    hawser = await startHawser();
     node = await hawser.registerNode('web-01.example.org');
   });
-  after(() => hawser.close());
 
   const send = (results: string) =>
     node.client.call('POST', pathOf(node), {

@@ -9,18 +9,14 @@ import { itOnSqlite } from '../support/engine.ts';
 import { type Hawser, signIn, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { type Ended, runHawser } from '../support/spawned.ts';
+import { startedForEach } from '../support/started.ts';
 
 const ME = '/api/v1/auth/me';
 const USERS = '/api/v1/users';
 const NEW_PASSWORD = 'another-password-for-tests';
 
 describe('resetting the password of an administrator from the command line', () => {
-  let hawser: Hawser;
-
-  beforeEach(async () => {
-    hawser = await startHawser();
-  });
-  afterEach(() => hawser.close());
+  const hawser = startedForEach(startHawser);
 
   const reset = (...words: string[]): Promise<Ended> =>
     runHawser(hawser.folder, {}, ['reset-admin-password', ...words]);
@@ -71,7 +67,7 @@ describe('resetting the password of an administrator from the command line', () 
     });
 
     it('leaves its trace, and the password nowhere', async () => {
-      const entries = await auditEntries({ ...hawser, admin: as(session) });
+      const entries = await auditEntries({ admin: as(session) });
       const made = entries.filter(({ actorType }) => actorType === 'System').map(({ action }) => action);
       expect(made).to.include.members(['password.reset', 'user.updated', 'user.roles_changed']);
       expect(JSON.stringify(entries)).not.to.include(password);

@@ -5,11 +5,12 @@ import { publishWithChildren } from '../support/composites.ts';
 import { create, MAIN, publish } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationId, saveParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const FILES = { [MAIN]: 'resources: []\n' };
 const DECLARING = {
@@ -22,12 +23,11 @@ resources: []
 };
 
 describe("the resolution of a node's parameters", () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
   let path: string;
 
   before(async () => {
-    hawser = await startHawser();
     const environment = await createScopeType(hawser, 'Environment');
     await createScopeType(hawser, 'Ring');
     const site = await createScopeType(hawser, 'Site');
@@ -36,8 +36,6 @@ describe("the resolution of a node's parameters", () => {
     await tagNode(hawser, node.nodeId, await createScopeValue(hawser, site, 'berlin'));
     await tagNode(hawser, node.nodeId, await createScopeValue(hawser, environment, 'prod'));
   });
-
-  after(() => hawser.close());
 
   async function make(name: string, files: Record<string, string>, ...versions: string[]): Promise<string> {
     await publishConfiguration(

@@ -4,7 +4,7 @@ import { DAY } from '../../src/lib/clock.ts';
 import type { GitStore, ParameterScope } from '../../src/versions/store.ts';
 import { entriesDuring } from '../support/audit-table.ts';
 import { CONFIGURATIONS } from '../support/configurations.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { ok } from '../support/replies.ts';
 import {
   beside,
@@ -14,19 +14,18 @@ import {
   publishVersions,
   writeParameters,
 } from '../support/retention.ts';
+import { startedForEach } from '../support/started.ts';
 
 const DEFAULT: ParameterScope = { scopeType: 'Default', value: null };
 const PROD: ParameterScope = { scopeType: 'Environment', value: 'prod' };
 
 describe('the cleanup of parameters', () => {
-  let hawser: Hawser;
+  const hawser = startedForEach(startHawser);
   let start: number;
 
   beforeEach(async () => {
-    hawser = await startHawser();
     start = Date.now() - 100 * DAY;
   });
-  afterEach(() => hawser.close());
 
   const onDay = (days: number) => ({ at: start + days * DAY });
   const draft = (days: number) => ({ ...onDay(days), isDraft: true });

@@ -5,9 +5,10 @@ import { DAY, SECOND } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { entriesDuring } from '../support/audit-table.ts';
 import { withDatabase } from '../support/database.ts';
-import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { cleanUp, RETENTION, RUNS } from '../support/retention.ts';
+import { startedForEach } from '../support/started.ts';
 
 const METRICS_TOKEN = 'the-token-that-opens-the-metrics';
 
@@ -22,16 +23,14 @@ const KINDS = [
 
 for (const { what, versionType, settings } of KINDS) {
   describe(`the cleanup of ${what}`, () => {
-    let hawser: Hawser;
+    const hawser = startedForEach(startHawser);
     let busy: NodeUnderTest;
     let quiet: NodeUnderTest;
 
     beforeEach(async () => {
-      hawser = await startHawser();
       busy = await hawser.registerNode('busy.example.org');
       quiet = await hawser.registerNode('quiet.example.org');
     });
-    afterEach(() => hawser.close());
 
     /** Records of these ages in days. */
     async function write({ nodeId }: NodeUnderTest, ...ages: number[]): Promise<void> {

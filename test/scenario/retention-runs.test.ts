@@ -12,20 +12,16 @@ import { entriesOf } from '../support/audit-table.ts';
 import { CONFIGURATIONS } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { beside, cleanUp, publishVersions, RETENTION, RUNS, versionsLeft } from '../support/retention.ts';
+import { startedForEach } from '../support/started.ts';
 
 const SETTINGS = '/api/v1/settings/retention';
 const ALL = ['Composite', 'Configuration', 'Parameter', 'Report', 'StatusEvent'];
 
 describe('the history of cleanups', () => {
-  let hawser: Hawser;
-
-  beforeEach(async () => {
-    hawser = await startHawser();
-  });
-  afterEach(() => hawser.close());
+  const hawser = startedForEach(startHawser);
 
   const runs = (query = '') => ok(200, hawser.admin.get(RUNS + query));
   const typesOf = (some: { versionType: string }[]) => some.map(({ versionType }) => versionType);
@@ -105,12 +101,7 @@ describe('the history of cleanups', () => {
 });
 
 describe('the schedule of cleanups', () => {
-  let hawser: Hawser;
-
-  beforeEach(async () => {
-    hawser = await startHawser();
-  });
-  afterEach(() => hawser.close());
+  const hawser = startedForEach(startHawser);
 
   const runs = () => ok(200, hawser.admin.get(`${RUNS}?take=1000`));
   const expectRuns = (count: number) =>

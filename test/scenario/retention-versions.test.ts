@@ -22,7 +22,7 @@ import {
 import { ENGINE, itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { gitClient } from '../support/git-client.ts';
-import { createToken, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { createToken, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import {
@@ -34,16 +34,12 @@ import {
   RUNS,
   versionsLeft,
 } from '../support/retention.ts';
+import { started, startedForEach } from '../support/started.ts';
 
 const configurationOf = (name: string) => `${CONFIGURATIONS}/${name}`;
 
 describe('the cleanup of configurations', () => {
-  let hawser: Hawser;
-
-  beforeEach(async () => {
-    hawser = await startHawser();
-  });
-  afterEach(() => hawser.close());
+  const hawser = startedForEach(startHawser);
 
   const left = (name: string) => versionsLeft(hawser.admin, configurationOf(name));
 
@@ -300,12 +296,7 @@ describe('the cleanup of configurations', () => {
 });
 
 describe('the cleanup of composites', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
+  const hawser = started(startHawser);
 
   it('deletes old versions but what a node gets, and so frees what they were pinned to', async () => {
     const { admin } = hawser;

@@ -5,11 +5,12 @@ import { expect } from 'chai';
 import { MINUTE } from '../../src/lib/clock.ts';
 import { auditedDuring } from '../support/audit.ts';
 import { MAIN, post, versionsOf } from '../support/configurations.ts';
-import { createKey, type Hawser, publishConfiguration, signIn, startHawser } from '../support/hawser.ts';
+import { createKey, publishConfiguration, signIn, startHawser } from '../support/hawser.ts';
 import { configurationId } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const USERS = '/api/v1/users';
 const GROUPS = '/api/v1/groups';
@@ -20,13 +21,11 @@ const NEW_PASSWORD = 'another-password-worth-having';
 const OLD_PASSWORD = 'a-password-of-a-test-user';
 
 describe('an attacker', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
   });
-  after(() => hawser.close());
   // Sign-ins from one address are counted by the minute.
   beforeEach(() => hawser.clock.advance(MINUTE));
 

@@ -8,13 +8,14 @@ import { withDatabase } from '../support/database.ts';
 import { testedService, testOutput } from '../support/dsc-results.ts';
 import { itOnPostgres } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, poll } from '../support/parameter-files.ts';
 import { breakLock } from '../support/postgres/advisory-locks.ts';
 import { ok } from '../support/replies.ts';
 import { doDeed, prepareRings, type Rings, rollOut, rolloutsOf, step } from '../support/rollouts.ts';
 import { download, offeredTo } from '../support/running.ts';
 import { tagNode } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 import { versionOf, withdraw } from '../support/withdrawals.ts';
 
 /** The leader evaluates every ten seconds, and a step takes two evaluations. */
@@ -22,16 +23,14 @@ const WAIT = 60_000;
 
 describe('nodes report, and a rollout', function () {
   this.timeout(4 * WAIT);
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let rings: Rings;
   let name: string;
   let tests = 0;
 
   before(async () => {
-    hawser = await startHawser();
     rings = await prepareRings(hawser);
   });
-  after(() => hawser.close());
   beforeEach(async () => {
     tests += 1;
     name = `web-${tests}`;

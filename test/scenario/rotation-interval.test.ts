@@ -10,18 +10,18 @@ import { DAY, HOUR } from '../../src/lib/clock.ts';
 import { auditedDuring } from '../support/audit.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { openDatabaseOf } from '../support/database.ts';
-import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
+import { createKey, startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const SETTINGS = '/api/v1/settings';
 
 /** The interval of the OpenDSC agent is 60 days at first, and its certificates are valid for 90. */
 describe('a longer interval of certificate rotation', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   const nodes: Record<string, string> = {};
 
   before(async () => {
-    hawser = await startHawser();
     for (const [name, days] of Object.entries({ young: 89, old: 31, older: 30, expiring: 1 })) {
       const notAfter = hawser.clock.now() + days * DAY;
       const identity = await makeClientCertificate({ commonName: name, notAfter });
@@ -31,7 +31,6 @@ describe('a longer interval of certificate rotation', () => {
     // One that has expired is locked out already, and is not counted.
     hawser.clock.advance(DAY);
   });
-  after(() => hawser.close());
 
   const put = (json: object) => hawser.admin.put(SETTINGS, json);
   const interval = async () => (await ok(200, hawser.admin.get(SETTINGS))).certificateRotationInterval;

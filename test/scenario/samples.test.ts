@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { PROJECT } from '../../scripts/support/project.ts';
 import { addVersion, create, fileOf, MAIN, publish } from '../support/configurations.ts';
-import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 import { type UnzippedEntry, unzip } from '../support/unzip.ts';
 import { makeZip } from '../support/zip.ts';
 
@@ -25,13 +26,12 @@ function documentsIn(folder: string): Document[] {
 }
 
 describe('real documents come back byte for byte', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
   const documents = [...documentsIn(OWN), ...documentsIn(SHARED)];
   const all = Object.fromEntries(documents.map(([name, content]) => [`documents/${name}`, content]));
 
   before(async () => {
-    hawser = await startHawser();
     node = await hawser.registerNode('samples.example.org');
     // They declare parameters that have nothing to do with each other, which versions of one set could not.
     await ok(201, create(hawser.admin, 'samples', { useServerManagedParameters: 'false' }));
@@ -39,8 +39,6 @@ describe('real documents come back byte for byte', () => {
     const assignment = { configurationName: 'samples' };
     await ok(204, hawser.admin.put(`/api/v1/nodes/${node.nodeId}/configuration`, assignment));
   });
-
-  after(() => hawser.close());
 
   const pull = (what = '') => node.client.get(`/api/v1/nodes/${node.nodeId}/configuration${what}`);
 

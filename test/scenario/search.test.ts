@@ -5,10 +5,11 @@ import type { Client } from '../support/client.ts';
 import { createComposite } from '../support/composites.ts';
 import { create } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const PATH = '/api/v1/search';
 
@@ -20,12 +21,11 @@ interface Hit {
 }
 
 describe('the search', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let admin: Client;
   let node: NodeUnderTest;
 
   before(async () => {
-    hawser = await startHawser();
     admin = hawser.admin;
     node = await hawser.registerNode('web-01.example.org');
     await hawser.registerNode('old-web.example.org');
@@ -43,7 +43,6 @@ describe('the search', () => {
     await ok(201, admin.post('/api/v1/groups', { name: 'Die Webmeister (süß)', description: 'They watch' }));
     await makeUser(hawser, { username: 'webber' });
   });
-  after(() => hawser.close());
 
   const search = (text: string, client = admin): Promise<Hit[]> =>
     ok(200, client.get(`${PATH}?q=${encodeURIComponent(text)}`));

@@ -17,13 +17,13 @@ import {
   ADMIN_PASSWORD,
   CHEAP_HASHES,
   git,
-  type Hawser,
   publishConfiguration,
   signIn,
   startHawser,
   TestClock,
 } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
+import { started } from '../support/started.ts';
 
 const CHANGE = '/api/v1/auth/change-password';
 const LOGIN = '/api/v1/auth/login';
@@ -91,7 +91,7 @@ const KEPT_KEY = ENGINE === 'sqlite' ? 'ca.key' : SHARED;
 const cookieValue = (cookie: string) => cookie.split('=')[1] ?? '';
 
 describe('what opens doors', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   const secrets = new Map<string, Buffer>();
   const note = (what: string, secret: string): string => {
     secrets.set(what, Buffer.from(secret));
@@ -99,11 +99,9 @@ describe('what opens doors', () => {
   };
 
   before(async () => {
-    hawser = await startHawser();
     note('the password from the environment', ADMIN_PASSWORD);
     note('a session', cookieValue(hawser.session));
   });
-  after(() => hawser.close());
 
   async function usePasswords(): Promise<void> {
     const wrong = note('a wrong password', 'a-wrong-password-typed-in-haste');

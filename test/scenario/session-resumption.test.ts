@@ -2,21 +2,19 @@
 import { once } from 'node:events';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { expect } from 'chai';
-import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { statusesOf } from '../support/raw-tls.ts';
+import { startedForEach } from '../support/started.ts';
 
 describe('a TLS session that a node resumes', () => {
-  let hawser: Hawser;
+  const hawser = startedForEach(startHawser);
   let own: NodeUnderTest;
   let other: NodeUnderTest;
 
   beforeEach(async () => {
-    hawser = await startHawser();
     own = await hawser.registerNode('own.example.org');
     other = await hawser.registerNode('other.example.org');
   });
-
-  afterEach(() => hawser.close());
 
   /** One request over a connection of its own, and the session that the server gave out with it. */
   async function ask({ nodeId }: NodeUnderTest, options: ConnectionOptions) {

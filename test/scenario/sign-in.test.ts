@@ -4,8 +4,9 @@ import { HOUR, MINUTE, SECOND } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Reply } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
-import { ADMIN_PASSWORD, type Hawser, signIn, startHawser } from '../support/hawser.ts';
+import { ADMIN_PASSWORD, signIn, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
+import { started } from '../support/started.ts';
 
 const LOGIN = '/api/v1/auth/login';
 const ME = '/api/v1/auth/me';
@@ -19,14 +20,10 @@ function visible({ status, headers, text }: Reply) {
 }
 
 describe('signing in', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   const login = (username: unknown, password: unknown = ADMIN_PASSWORD) =>
     hawser.client().post(LOGIN, { username, password });
 
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
   // Each test has the attempts of a fresh minute.
   beforeEach(() => hawser.clock.advance(MINUTE + SECOND));
 
@@ -179,13 +176,9 @@ describe('signing in', () => {
 });
 
 describe('a session', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   const me = (cookie: string) => hawser.client().get(ME, { Cookie: cookie });
 
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
   beforeEach(() => hawser.clock.advance(MINUTE + SECOND));
 
   it('tells who its user is and what the user may do', async () => {

@@ -2,8 +2,9 @@
 import { expect } from 'chai';
 import { getOutput } from '../support/dsc-results.ts';
 import { eventually } from '../support/eventually.ts';
-import { ADMIN_PASSWORD, type Hawser, startHawser } from '../support/hawser.ts';
+import { ADMIN_PASSWORD, startHawser } from '../support/hawser.ts';
 import { type OpenCall, type OpenRequest, openRequest } from '../support/open-request.ts';
+import { startedForEach } from '../support/started.ts';
 import { Wire } from '../support/wire.ts';
 
 const MIB = 1024 * 1024;
@@ -11,11 +12,7 @@ const LOGIN: OpenCall = { method: 'POST', path: '/api/v1/auth/login' };
 const OF_ONE_ADDRESS = 8;
 
 describe('bodies that take their time', () => {
-  let hawser: Hawser;
-  beforeEach(async () => {
-    hawser = await startHawser();
-  });
-  afterEach(() => hawser.close());
+  const hawser = startedForEach(startHawser);
 
   const open = (call: OpenCall) => openRequest(hawser.target(), null, call);
   const head = { 'Content-Type': 'application/json' };

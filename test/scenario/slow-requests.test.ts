@@ -4,9 +4,10 @@ import { expect } from 'chai';
 import { AtomicFs } from '../../src/git/atomic-fs.ts';
 import { create } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { HeldDisk, holdWrites } from '../support/held-writes.ts';
 import { ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const SLOW = 200;
 /** Longer than what counts as slow. */
@@ -14,12 +15,7 @@ const HELD = 300;
 
 describe('the log of requests', () => {
   const disk = new HeldDisk();
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser({ HAWSER_SLOW_MS: String(SLOW) }, new AtomicFs(disk));
-  });
-  after(() => hawser.close());
+  const hawser = started(() => startHawser({ HAWSER_SLOW_MS: String(SLOW) }, new AtomicFs(disk)));
 
   /** The line of the last request to this path. */
   const lineOf = (path: string) =>

@@ -6,8 +6,9 @@ import { newId } from '../../src/lib/ids.ts';
 import type { Reply } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
 import { itOnSqlite } from '../support/engine.ts';
-import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
+import { started } from '../support/started.ts';
 
 const NODES = '/api/v1/nodes';
 
@@ -20,12 +21,11 @@ interface Event {
 }
 
 describe('the history of what a node did and how compliant it was', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
   let other: NodeUnderTest;
 
   before(async () => {
-    hawser = await startHawser();
     other = await hawser.registerNode('other.example.org');
     node = await hawser.registerNode('web-01.example.org');
     // Between those of the node, so that ids and times of one are not those of its neighbours.
@@ -37,7 +37,6 @@ describe('the history of what a node did and how compliant it was', () => {
       hawser.clock.advance(MINUTE);
     }
   });
-  after(() => hawser.close());
 
   const history = (query = '', { nodeId } = node): Promise<Reply> =>
     hawser.admin.get(`${NODES}/${nodeId}/status-history${query}`);

@@ -3,28 +3,27 @@ import { expect } from 'chai';
 import { DAY, HOUR, MINUTE } from '../../src/lib/clock.ts';
 import type { Client } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
+import { started } from '../support/started.ts';
 
 const TOKENS = '/api/v1/auth/tokens';
 const ME = '/api/v1/auth/me';
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
 describe('personal access tokens', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let owner: Client;
   const bearer = (token: string) => hawser.client().with({ Authorization: `Bearer ${token}` });
   const create = (body: Record<string, unknown>) =>
     owner.post(TOKENS, { name: 'a script', scopes: ['nodes.read'], ...body });
 
   before(async () => {
-    hawser = await startHawser();
     owner = await makeUser(hawser, {
       username: 'olga',
       permissions: ['nodes.read', 'nodes.write', 'configurations.create'],
     });
   });
-  after(() => hawser.close());
 
   it('are shown once, when they are made', async () => {
     const before = hawser.clock.now();

@@ -8,6 +8,7 @@ import { addVersion, create, fileOf, MAIN, versionsOf } from '../support/configu
 import { everythingOf, type Kept, ownTemporaryFolder } from '../support/disk.ts';
 import { git, type Hawser, startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 import { makeZip } from '../support/zip.ts';
 
 const MOST = 20_000;
@@ -116,13 +117,7 @@ describe('what a version may hold', () => {
 });
 
 describe('a version within a lower setting', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser({ HAWSER_UPLOAD_FILES: '5' });
-  });
-
-  after(() => hawser.close());
+  const hawser = started(() => startHawser({ HAWSER_UPLOAD_FILES: '5' }));
 
   it('is refused beyond it as it always was', async () => {
     const paths = Array.from({ length: 6 }, (_, at) => [at === 0 ? MAIN : `f${at}`, 'x']);

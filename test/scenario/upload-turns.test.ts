@@ -3,21 +3,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { encodeForm } from '../support/client.ts';
 import { CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { makeUser, type Person } from '../support/people.ts';
 import { ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 import { Wire } from '../support/wire.ts';
 
 const BOUNDARY = 'turns';
 
 describe('uploads take turns', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let ann: Person;
   let bob: Person;
   const wires: Wire[] = [];
 
   before(async () => {
-    hawser = await startHawser();
     ann = await makeUser(hawser, { username: 'ann', roles: ['Administrator'] });
     bob = await makeUser(hawser, { username: 'bob', roles: ['Administrator'] });
   });
@@ -25,8 +25,6 @@ describe('uploads take turns', () => {
   afterEach(() => {
     for (const wire of wires.splice(0)) wire.destroy();
   });
-
-  after(() => hawser.close());
 
   const bodyOf = (name: string) => encodeForm({ fields: { name }, files: { [MAIN]: 'x' } }, BOUNDARY);
 

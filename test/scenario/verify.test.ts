@@ -8,18 +8,13 @@ import { MAIN } from '../support/configurations.ts';
 import { changeRows, copySite } from '../support/database.ts';
 import { describeOnSqlite, itOnSqlite, placeOf } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import {
-  git,
-  type Hawser,
-  type NodeUnderTest,
-  publishConfiguration,
-  startHawser,
-} from '../support/hawser.ts';
+import { git, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, poll, saveParameters } from '../support/parameter-files.ts';
 import { manifestPath, pulled, reported, told } from '../support/proof.ts';
 import { ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
 import { runHawser } from '../support/spawned.ts';
+import { started } from '../support/started.ts';
 
 const WEB = 'configurations/web';
 const PARAMETERS = 'parameters/web';
@@ -32,7 +27,7 @@ resources: []
 
 /** From the published tag to what a node reports: each link can be checked by itself. */
 describe('the chain of proof', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
   let other: NodeUnderTest;
   let checksum: string;
@@ -40,7 +35,6 @@ describe('the chain of proof', () => {
   let composite: string;
 
   before(async () => {
-    hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: ENTRY, 'etc/motd': 'hello\n' } });
     const siteId = await createScopeType(hawser, 'Site');
     const berlinId = await createScopeValue(hawser, siteId, 'berlin');
@@ -69,7 +63,6 @@ describe('the chain of proof', () => {
     await eventually(async () => expect((await manifestOf(checksum)).firstServedAt).to.not.equal(null));
     await eventually(async () => expect((await manifestOf(composite)).firstServedAt).to.not.equal(null));
   });
-  after(() => hawser.close());
 
   const manifestOf = (sum: string) => ok(200, hawser.admin.get(manifestPath(sum)));
   const revision = (repository: string, name: string) =>

@@ -11,10 +11,11 @@ import { addVersion, create, MAIN, publish, versionsOf } from '../support/config
 import { save, versionOf } from '../support/draft-files.ts';
 import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { grant, makeUser, type Person } from '../support/people.ts';
 import { ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const ADMIN = { name: 'admin', email: 'admin@localhost' };
 const ADA = { name: 'ada', email: 'ada@example.org' };
@@ -22,17 +23,15 @@ const BEN = { name: 'ben', email: 'ben@example.org' };
 const SIGNATURE = '-----BEGIN SSH SIGNATURE-----\nU1NIU0lHAAAAAQ==\n-----END SSH SIGNATURE-----';
 
 describe('the author of a version in git', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let ada: Person;
   let ben: Person;
   before(async () => {
-    hawser = await startHawser();
     ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
     ben = await makeUser(hawser, { username: 'ben', roles: ['Author'] });
     await ok(201, create(hawser.admin, 'web'));
     for (const person of [ada, ben]) await grant(hawser, person, 'web', 'Modify');
   });
-  after(() => hawser.close());
 
   /** What each version must say, by the path of its list. */
   const told: [list: string, version: string, expected: object][] = [];

@@ -3,23 +3,22 @@ import { expect } from 'chai';
 import type { Form, Reply } from '../support/client.ts';
 import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
-import { expectProblem, ok } from '../support/replies.ts';
+import { expectInvalid, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const DEFAULT_TYPE = '00000000-0000-0000-0000-000000000001';
 const files = { 'main.dsc.yaml': 'resources: []\n' };
 
 describe('the message of a version says why it was made', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let outside: Outside;
   before(async () => {
-    hawser = await startHawser();
     outside = new Outside(hawser, 'web');
     const fields = { name: 'web', message: '\r\n\nFirst line.\r\n\r\nSecond paragraph.\n\n' };
     await ok(201, hawser.admin.upload('/api/v1/configurations', { fields, files }));
   });
-  after(() => hawser.close());
 
   const versions = '/api/v1/configurations/web/versions';
   const messageOf = async (version: string): Promise<unknown> =>
@@ -105,7 +104,7 @@ describe('the message of a version says why it was made', () => {
       await hawser.admin.upload(versions, { fields: { version }, files });
       const refs = outside.git('for-each-ref');
       const reply: Reply = await hawser.admin.put(`${versions}/${version}/publish`, body);
-      expectProblem(reply, 400, 'validation_failed');
+      await expectInvalid(reply);
       expect(outside.git('for-each-ref')).to.equal(refs);
     });
   }

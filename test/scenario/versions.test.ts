@@ -10,8 +10,9 @@ import {
   publish,
   versionsOf,
 } from '../support/configurations.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { expectProblem, ok } from '../support/replies.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
+import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 interface Version {
   version: string;
@@ -21,13 +22,7 @@ interface Version {
 }
 
 describe('an author adds versions', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-
-  after(() => hawser.close());
+  const hawser = started(startHawser);
 
   const list = (name: string): Promise<Version[]> => ok(200, hawser.admin.get(versionsOf(name)));
   const versionsIn = async (name: string) => (await list(name)).map(({ version }) => version);
@@ -116,7 +111,7 @@ describe('an author adds versions', () => {
     await ok(201, addVersion(hawser.admin, 'entry', { version: '0.1.0' }, start));
     const next = await ok(201, addVersion(hawser.admin, 'entry', {}, start));
     expect(next).to.include({ version: '1.0.3', entryPoint: 'other.yaml' });
-    await expectProblem(addVersion(hawser.admin, 'entry'), 400, 'validation_failed');
+    await expectInvalid(addVersion(hawser.admin, 'entry'));
   });
 
   it('at an entry point of any legal path', async () => {
@@ -163,7 +158,7 @@ describe('an author adds versions', () => {
     expect(page.json.map(({ version }: Version) => version)).to.deep.equal(wanted.slice(2, 5));
     expect(page.headers['x-total-count']).to.equal('14');
     expect(page.headers['link']).to.match(/^<[^>]*skip=5[^>]*>; rel="next"$/);
-    await expectProblem(hawser.admin.get(`${versionsOf('sorted')}?take=0`), 400, 'validation_failed');
+    await expectInvalid(hawser.admin.get(`${versionsOf('sorted')}?take=0`));
     const { latestVersion, latestPublishedVersion } = await ok(
       200,
       hawser.admin.get(`${CONFIGURATIONS}/sorted`),
@@ -186,13 +181,7 @@ describe('an author adds versions', () => {
 });
 
 describe('an author publishes a version', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-
-  after(() => hawser.close());
+  const hawser = started(startHawser);
 
   const refs = (name: string) =>
     hawser.git(`configurations/${name}.git`, 'for-each-ref', '--format=%(refname)').trim().split('\n');

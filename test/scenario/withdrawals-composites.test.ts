@@ -11,12 +11,13 @@ import {
   publishWithChildren,
 } from '../support/composites.ts';
 import { addVersion, MAIN } from '../support/configurations.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { validated } from '../support/parameter-schemas.ts';
 import { makeUser } from '../support/people.ts';
-import { expectProblem, ok } from '../support/replies.ts';
+import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
 import { cleanUp, deletedBy, NOTHING_KEPT, publishVersions, versionsLeft } from '../support/retention.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
+import { startedForEach } from '../support/started.ts';
 import { unzipTexts } from '../support/unzip.ts';
 import {
   offerAgain,
@@ -27,12 +28,7 @@ import {
 } from '../support/withdrawals.ts';
 
 describe('withdrawing versions of and in composites', () => {
-  let hawser: Hawser;
-
-  beforeEach(async () => {
-    hawser = await startHawser();
-  });
-  afterEach(() => hawser.close());
+  const hawser = startedForEach(startHawser);
 
   const pathOf = (node: NodeUnderTest, what = '') => `/api/v1/nodes/${node.nodeId}/configuration${what}`;
 
@@ -144,7 +140,7 @@ describe('withdrawing versions of and in composites', () => {
     await ok(201, addCompositeDraft(hawser.admin, 'site', '2.0.0'));
     await expectProblem(withdrawComposite(hawser.admin, 'site', '2.0.0'), 409, 'not_published');
     await expectProblem(withdrawComposite(hawser.admin, 'site', '3.0.0'), 404, 'not_found');
-    await expectProblem(withdrawComposite(hawser.admin, 'site', '1.0.0', ''), 400, 'validation_failed');
+    await expectInvalid(withdrawComposite(hawser.admin, 'site', '1.0.0', ''));
     const back = await onlyEntry(hawser, session, (client) => offerCompositeAgain(client, 'site', '1.1.0'));
     expect(shortly(back)).to.deep.include({ action: 'composite.version_offered_again', details });
     await expectProblem(offerCompositeAgain(hawser.admin, 'site', '1.1.0'), 404, 'not_found');
@@ -320,6 +316,6 @@ describe('withdrawing versions of and in composites', () => {
     const path = `/api/v1/parameters/${DEFAULT_ID}/${id}`;
     await ok(201, hawser.admin.put(path, { version: '2.0.0', content }));
     await ok(204, offerAgain(hawser.admin, 'web', '2.1.0'));
-    await expectProblem(hawser.admin.put(path, { version: '2.0.1', content }), 400, 'validation_failed');
+    await expectInvalid(hawser.admin.put(path, { version: '2.0.1', content }));
   });
 });

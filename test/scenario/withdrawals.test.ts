@@ -8,20 +8,16 @@ import { itOnSqlite } from '../support/engine.ts';
 import { eraseUnreachable } from '../support/erasing.ts';
 import { eventually } from '../support/eventually.ts';
 import { gitClient } from '../support/git-client.ts';
-import { createToken, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { createToken, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { makeUser } from '../support/people.ts';
-import { expectProblem, ok } from '../support/replies.ts';
+import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
 import { cleanUp, deletedBy, NOTHING_KEPT, publishVersions, versionsLeft } from '../support/retention.ts';
+import { started } from '../support/started.ts';
 import { offerAgain, versionOf, withdraw } from '../support/withdrawals.ts';
 
 describe('withdrawing a version of a configuration', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    hawser = await startHawser();
-  });
-  after(() => hawser.close());
+  const hawser = started(startHawser);
 
   const repository = (name: string) => `configurations/${name}.git`;
   const refs = (name: string) => hawser.git(repository(name), 'for-each-ref');
@@ -160,13 +156,12 @@ describe('withdrawing a version of a configuration', () => {
       'x\n-----BEGIN PGP SIGNATURE-----',
     ];
     for (const reason of reasons) {
-      const reply = await expectProblem(put('1.1.0', { reason }), 400, 'validation_failed', String(reason));
-      expect(reply.json.errors[0].path).to.equal('/reason');
+      await expectInvalid(put('1.1.0', { reason }), '/reason', String(reason));
     }
-    for (const body of [undefined, {}]) await expectProblem(put('1.1.0', body), 400, 'validation_failed');
-    await expectProblem(put('1.1.0', { reason: 'x', more: 1 }), 400, 'validation_failed');
-    await expectProblem(put('1.1.0', { reason: 'x' }, '?dryRun=maybe'), 400, 'validation_failed');
-    await expectProblem(put('1.1.0', { reason: '' }, '?dryRun=true'), 400, 'validation_failed');
+    for (const body of [undefined, {}]) await expectInvalid(put('1.1.0', body));
+    await expectInvalid(put('1.1.0', { reason: 'x', more: 1 }));
+    await expectInvalid(put('1.1.0', { reason: 'x' }, '?dryRun=maybe'));
+    await expectInvalid(put('1.1.0', { reason: '' }, '?dryRun=true'));
     expect(refs('bad')).to.equal(before);
     const longest = '𝄞'.repeat(1_000);
     expect((await ok(200, put('1.1.0', { reason: longest }))).withdrawn.reason).to.equal(longest);

@@ -19,7 +19,7 @@ export interface Entry {
 }
 
 /** @param query such as `action=user.created&take=5` */
-export async function auditEntries(hawser: Hawser, query = ''): Promise<Entry[]> {
+export async function auditEntries(hawser: Pick<Hawser, 'admin'>, query = ''): Promise<Entry[]> {
   const reply = await hawser.admin.get(`/api/v1/audit?${query}`);
   if (reply.status !== 200) throw new Error(`the audit trail answered ${reply.status} ${reply.text}`);
   return reply.json;

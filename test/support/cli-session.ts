@@ -22,11 +22,17 @@ export interface CliSession {
   close(): Promise<void>;
 }
 
+/** `hawserctl`, signed in to the server as `admin` with every scope. */
+export async function signedInCli(hawser: Hawser): Promise<Cli> {
+  const cli = await makeCli();
+  cli.signIn(hawser.target(), await createToken(hawser.client(), hawser.session, ALL_SCOPES));
+  return cli;
+}
+
 /** @param settings HAWSER_* variables */
 export async function startCliSession(settings: Record<string, string> = {}): Promise<CliSession> {
   const hawser = await startHawser({ HAWSER_METRICS_TOKEN: METRICS_TOKEN, ...settings });
-  const cli = await makeCli();
-  cli.signIn(hawser.target(), await createToken(hawser.client(), hawser.session, ALL_SCOPES));
+  const cli = await signedInCli(hawser);
   return {
     ...{ hawser, cli },
     folder: (name, files) => writeFolder(join(cli.home, name), files),

@@ -1,11 +1,12 @@
 // full: SQLite
 import { expect } from 'chai';
-import { type Cli, makeCli } from '../../support/cli.ts';
-import { ALL_SCOPES, createToken, type Hawser, startHawser } from '../../support/hawser.ts';
+import { signedInCli } from '../../support/cli-session.ts';
+import { startHawser } from '../../support/hawser.ts';
+import { started } from '../../support/started.ts';
 
 describe('the audit trail by hawserctl', () => {
-  let hawser: Hawser;
-  let cli: Cli;
+  const hawser = started(startHawser);
+  const cli = started(() => signedInCli(hawser));
 
   const actions = async (...words: string[]): Promise<string[]> => {
     const { stdout } = await cli.run(['audit', 'list', ...words, '--json']);
@@ -13,19 +14,12 @@ describe('the audit trail by hawserctl', () => {
   };
 
   before(async () => {
-    hawser = await startHawser();
-    cli = await makeCli();
-    cli.signIn(hawser.target(), await createToken(hawser.client(), hawser.session, ALL_SCOPES));
     for (let at = 0; at < 3; at++)
       await hawser.admin.post('/api/v1/groups', {
         name: `g${at}`,
         description: `line\nbreak \u001b[31m${at}`,
       });
     await hawser.client().post('/api/v1/auth/login', { username: 'admin', password: 'wrong' });
-  });
-  after(async () => {
-    cli.close();
-    await hawser.close();
   });
 
   it('lists what was written after an entry, oldest first', async () => {

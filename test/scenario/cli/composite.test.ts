@@ -1,27 +1,26 @@
 // full: SQLite
 import { expect } from 'chai';
-import { type CliSession, startCliSession } from '../../support/cli-session.ts';
+import { startCliSession } from '../../support/cli-session.ts';
 import { COMPOSITES, compositeOf, compositeVersionOf } from '../../support/composites.ts';
 import { addVersion, MAIN } from '../../support/configurations.ts';
 import { type NodeUnderTest, publishConfiguration } from '../../support/hawser.ts';
 import { assign, poll } from '../../support/parameter-files.ts';
 import { ok } from '../../support/replies.ts';
+import { started } from '../../support/started.ts';
 
 const YAML = 'resources: []\n';
 const VERSION = '/api/v1/composite-configurations/{name}/versions/{version}';
 
 describe('hawserctl composite', () => {
-  let session: CliSession;
+  const session = started(startCliSession);
   let node: NodeUnderTest;
   before(async () => {
-    session = await startCliSession();
     const { admin } = session.hawser;
     for (const name of ['web', 'db', 'cache'])
       await publishConfiguration(admin, name, { '1.0.0': { [MAIN]: YAML }, '1.1.0': { [MAIN]: YAML } });
     await ok(201, addVersion(admin, 'web', { version: '2.0.0' }));
     node = await session.hawser.registerNode('one.example');
   });
-  after(() => session.close());
 
   const composite = (...words: string[]) => session.cli.run(['composite', ...words]);
 

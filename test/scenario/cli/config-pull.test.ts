@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type ApiServer, startApiServer } from '../../support/api-server.ts';
-import { type Cli, makeCli } from '../../support/cli.ts';
+import { makeCli } from '../../support/cli.ts';
+import { startedForEach } from '../../support/started.ts';
 import { makeZip, unixMode, type ZipEntry } from '../../support/zip.ts';
 
 const PLAIN = unixMode(0o100644);
@@ -12,7 +13,7 @@ const MAIN: ZipEntry = { name: 'main.dsc.yaml', content: 'resources: []\n', attr
 
 describe('hawserctl config pull', () => {
   let server: ApiServer;
-  let cli: Cli;
+  const cli = startedForEach(makeCli);
   let archive: Buffer;
   before(async () => {
     server = await startApiServer(({ path }) => {
@@ -22,11 +23,9 @@ describe('hawserctl config pull', () => {
   });
   after(() => server.close());
   beforeEach(async () => {
-    cli = await makeCli();
     cli.signIn({ port: Number(new URL(server.url).port), ca: server.ca }, 'pat_x');
     archive = makeZip([MAIN, { name: 'bin/run.sh', content: '#!/bin/sh\n', attributes: unixMode(0o100755) }]);
   });
-  afterEach(() => cli.close());
 
   const pull = (...words: string[]) => cli.run(['config', 'pull', 'web', ...words]);
   const all = () => readdirSync(cli.home, { recursive: true }).map(String).sort();

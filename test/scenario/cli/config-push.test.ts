@@ -2,9 +2,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type CliSession, startCliSession } from '../../support/cli-session.ts';
+import { startCliSession } from '../../support/cli-session.ts';
 import { MAIN, versionsOf } from '../../support/configurations.ts';
 import { ok } from '../../support/replies.ts';
+import { started } from '../../support/started.ts';
 import { unzip } from '../../support/unzip.ts';
 import { withdraw } from '../../support/withdrawals.ts';
 
@@ -12,11 +13,7 @@ const YAML = 'resources: []\n';
 const VERSIONS = 'GET /api/v1/configurations/{name}/versions';
 
 describe('hawserctl config push', () => {
-  let session: CliSession;
-  before(async () => {
-    session = await startCliSession();
-  });
-  after(() => session.close());
+  const session = started(startCliSession);
 
   const push = (...words: string[]) => session.cli.run(['config', 'push', ...words]);
 

@@ -2,11 +2,12 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type CliSession, startCliSession } from '../../support/cli-session.ts';
+import { startCliSession } from '../../support/cli-session.ts';
 import { addVersion, CONFIGURATIONS, MAIN, versionsOf } from '../../support/configurations.ts';
 import { createToken, type NodeUnderTest, publishConfiguration } from '../../support/hawser.ts';
 import { assign, poll, saveParameters } from '../../support/parameter-files.ts';
 import { ok } from '../../support/replies.ts';
+import { started } from '../../support/started.ts';
 
 const YAML = 'resources: []\n';
 
@@ -17,10 +18,9 @@ const leaves = (name: string) =>
   });
 
 describe('hawserctl config', () => {
-  let session: CliSession;
+  const session = started(startCliSession);
   let one: NodeUnderTest;
   before(async () => {
-    session = await startCliSession();
     const { hawser } = session;
     await publishConfiguration(hawser.admin, 'web', {
       '1.0.0': { [MAIN]: YAML, 'port.conf': '80\n' },
@@ -40,7 +40,6 @@ describe('hawserctl config', () => {
     await hawser.registerNode('two.example');
     await assign(hawser, one, 'web');
   });
-  after(() => session.close());
 
   const config = (...words: string[]) => session.cli.run(['config', ...words]);
   const statuses = async (name: string) =>

@@ -1,23 +1,14 @@
 // full: SQLite
 import { expect } from 'chai';
-import { type Cli, makeCli } from '../../support/cli.ts';
-import { ALL_SCOPES, createToken, type Hawser, startHawser } from '../../support/hawser.ts';
+import { signedInCli } from '../../support/cli-session.ts';
+import { startHawser } from '../../support/hawser.ts';
+import { started } from '../../support/started.ts';
 
 describe('a freeze by hawserctl', () => {
-  let hawser: Hawser;
-  let cli: Cli;
+  const hawser = started(startHawser);
+  const cli = started(() => signedInCli(hawser));
 
   const run = (...words: string[]) => cli.run(['freeze', ...words]);
-
-  before(async () => {
-    hawser = await startHawser();
-    cli = await makeCli();
-    cli.signIn(hawser.target(), await createToken(hawser.client(), hawser.session, ALL_SCOPES));
-  });
-  after(async () => {
-    cli.close();
-    await hawser.close();
-  });
 
   it('is set with an end, shown, and ended', async () => {
     expect((await run('show')).stdout).to.equal('Nothing is frozen.\n');

@@ -1,23 +1,17 @@
 // full: SQLite
 import { expect } from 'chai';
-import { type Cli, makeCli } from '../../support/cli.ts';
+import { signedInCli } from '../../support/cli-session.ts';
 import { publishWithChildren } from '../../support/composites.ts';
-import {
-  ALL_SCOPES,
-  createToken,
-  type Hawser,
-  type NodeUnderTest,
-  publishConfiguration,
-  startHawser,
-} from '../../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../../support/hawser.ts';
 import { assign, pullBundle, saveParameters } from '../../support/parameter-files.ts';
 import { createScopeType, createScopeValue } from '../../support/scopes.ts';
+import { started } from '../../support/started.ts';
 
 const PAIR = ['web01.example', 'web02.example'];
 
 describe('hawserctl node', () => {
-  let hawser: Hawser;
-  let cli: Cli;
+  const hawser = started(startHawser);
+  const cli = started(() => signedInCli(hawser));
   let nodes: NodeUnderTest[];
   let prod: string;
 
@@ -42,9 +36,6 @@ describe('hawserctl node', () => {
     );
 
   before(async () => {
-    hawser = await startHawser();
-    cli = await makeCli();
-    cli.signIn(hawser.target(), await createToken(hawser.client(), hawser.session, ALL_SCOPES));
     const type = await createScopeType(hawser, 'Environment');
     prod = await createScopeValue(hawser, type, 'prod');
     await createScopeValue(hawser, type, 'test');
@@ -53,6 +44,7 @@ describe('hawserctl node', () => {
       '1.1.0': { 'main.dsc.yaml': 'a: 2\n' },
     });
   });
+
   beforeEach(async () => {
     nodes = [];
     for (const name of ['db01.example', ...PAIR]) nodes.push(await hawser.registerNode(name));
@@ -60,11 +52,6 @@ describe('hawserctl node', () => {
   afterEach(async () => {
     for (const { nodeId } of nodes) await hawser.admin.delete(`/api/v1/nodes/${nodeId}`);
   });
-  after(async () => {
-    cli.close();
-    await hawser.close();
-  });
-
   const at = (index: number) => nodes[index] as NodeUnderTest;
 
   it('lists nodes as a table, or as the API answers', async () => {

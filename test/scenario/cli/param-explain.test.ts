@@ -1,22 +1,17 @@
 // full: SQLite
 import { expect } from 'chai';
-import { type Cli, makeCli } from '../../support/cli.ts';
+import { signedInCli } from '../../support/cli-session.ts';
 import { publishWithChildren } from '../../support/composites.ts';
-import {
-  ALL_SCOPES,
-  createToken,
-  type Hawser,
-  publishConfiguration,
-  startHawser,
-} from '../../support/hawser.ts';
+import { publishConfiguration, startHawser } from '../../support/hawser.ts';
 import { assign, saveParameters } from '../../support/parameter-files.ts';
 import { createScopeType, createScopeValue, tagNode } from '../../support/scopes.ts';
+import { started } from '../../support/started.ts';
 
 describe('hawserctl param explain', () => {
   const NODE = 'web01.example';
 
-  let hawser: Hawser;
-  let cli: Cli;
+  const hawser = started(startHawser);
+  const cli = started(() => signedInCli(hawser));
 
   const run = (words: readonly string[]) => cli.run(['param', ...words]);
   const rows = (text: string) =>
@@ -26,9 +21,6 @@ describe('hawserctl param explain', () => {
       .map((line) => line.split(/ {2,}/));
 
   before(async () => {
-    hawser = await startHawser();
-    cli = await makeCli();
-    cli.signIn(hawser.target(), await createToken(hawser.client(), hawser.session, ALL_SCOPES));
     const prod = await createScopeValue(hawser, await createScopeType(hawser, 'Environment'), 'prod');
     await publishConfiguration(hawser.admin, 'db', { '1.0.0': { 'main.dsc.yaml': 'resources: []\n' } });
     const node = await hawser.registerNode(NODE);
@@ -39,10 +31,6 @@ describe('hawserctl param explain', () => {
     await save('Default', undefined, 'parameters: {port: 1, big: 12345678901234567890, list: [1]}\n');
     await save('Environment', 'prod', 'parameters: {port: "2", tls: {port: 443}}\n');
     await save('Node', NODE, 'parameters: {port: 3}\n');
-  });
-  after(async () => {
-    cli.close();
-    await hawser.close();
   });
 
   it('shows value, scope, version, who, when and what it hides', async () => {

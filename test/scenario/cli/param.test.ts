@@ -2,23 +2,19 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect } from 'chai';
-import { type Cli, makeCli, type RunOptions } from '../../support/cli.ts';
-import {
-  ALL_SCOPES,
-  createToken,
-  type Hawser,
-  publishConfiguration,
-  startHawser,
-} from '../../support/hawser.ts';
+import type { RunOptions } from '../../support/cli.ts';
+import { signedInCli } from '../../support/cli-session.ts';
+import { createToken, publishConfiguration, startHawser } from '../../support/hawser.ts';
 import { saveParameters } from '../../support/parameter-files.ts';
 import { makeUser } from '../../support/people.ts';
 import { createScopeType, createScopeValue } from '../../support/scopes.ts';
+import { started } from '../../support/started.ts';
 
 const PROD = ['--scope', 'Environment/prod'];
 
 describe('hawserctl param', () => {
-  let hawser: Hawser;
-  let cli: Cli;
+  const hawser = started(startHawser);
+  const cli = started(() => signedInCli(hawser));
 
   const run = (words: readonly string[], options?: RunOptions) => cli.run(['param', ...words], options);
   const setProd = (version: string, content: string) =>
@@ -38,21 +34,14 @@ describe('hawserctl param', () => {
     editor(`import fs from 'node:fs'; fs.writeFileSync(process.argv[2], ${JSON.stringify(text)});`);
 
   before(async () => {
-    hawser = await startHawser();
-    cli = await makeCli();
-    cli.signIn(hawser.target(), await createToken(hawser.client(), hawser.session, ALL_SCOPES));
     await createScopeValue(hawser, await createScopeType(hawser, 'Environment'), 'prod');
   });
+
   beforeEach(async () => {
     // Each test has a configuration of its own name to begin with.
     await hawser.admin.delete('/api/v1/configurations/web');
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'resources: []\n' } });
   });
-  after(async () => {
-    cli.close();
-    await hawser.close();
-  });
-
   it('makes a draft, replaces it, publishes it and says what is next', async () => {
     const file = cli.write('values.yaml', 'parameters:\n  port: 1\n');
     const words = ['set', 'web', ...PROD, '--version', '1.2.0', '-m', 'why'];

@@ -1,20 +1,14 @@
 // full: SQLite
 import { expect } from 'chai';
-import { type Cli, makeCli } from '../../support/cli.ts';
-import {
-  ADMIN_PASSWORD,
-  ALL_SCOPES,
-  createToken,
-  type Hawser,
-  signIn,
-  startHawser,
-} from '../../support/hawser.ts';
+import { signedInCli } from '../../support/cli-session.ts';
+import { ADMIN_PASSWORD, signIn, startHawser } from '../../support/hawser.ts';
+import { startedForEach } from '../../support/started.ts';
 
 const PASSWORD = 'correct horse battery';
 
 describe('users, groups and roles by hawserctl', () => {
-  let hawser: Hawser;
-  let cli: Cli;
+  const hawser = startedForEach(startHawser);
+  const cli = startedForEach(() => signedInCli(hawser));
 
   const run = (...words: string[]) => cli.run(words);
   /** @returns what is printed with --json @throws where the command fails */
@@ -36,14 +30,7 @@ describe('users, groups and roles by hawserctl', () => {
     );
 
   beforeEach(async () => {
-    hawser = await startHawser();
-    cli = await makeCli();
-    cli.signIn(hawser.target(), await createToken(hawser.client(), hawser.session, ALL_SCOPES));
     cli.write('password', `${PASSWORD}\n`);
-  });
-  afterEach(async () => {
-    cli.close();
-    await hawser.close();
   });
 
   it('makes a user, and a service account without a password', async () => {

@@ -1,7 +1,7 @@
 // full: SQLite
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type Cli, makeCli } from '../../support/cli.ts';
+import { makeCli } from '../../support/cli.ts';
 import { type CliSession, startCliSession } from '../../support/cli-session.ts';
 import { publishWithChildren } from '../../support/composites.ts';
 import { addVersion, MAIN } from '../../support/configurations.ts';
@@ -10,6 +10,7 @@ import { assign } from '../../support/parameter-files.ts';
 import { steadyPort } from '../../support/ports.ts';
 import { expectProof, proofPath, pulled, ran, told } from '../../support/proof.ts';
 import { ok } from '../../support/replies.ts';
+import { started } from '../../support/started.ts';
 import { withdraw } from '../../support/withdrawals.ts';
 
 describe('hawserctl proof', () => {
@@ -135,11 +136,7 @@ describe('hawserctl proof', () => {
 describe('hawserctl proof, used wrongly', () => {
   // Nothing answers there, so an attempt to ask would end otherwise.
   const env = { HAWSER_URL: 'https://localhost:1', HAWSER_TOKEN: 'pat_x' };
-  let cli: Cli;
-  before(async () => {
-    cli = await makeCli();
-  });
-  after(() => cli.close());
+  const cli = started(makeCli);
 
   for (const [words, says] of [
     [['web', '1.0.0', '--wait', '10'], '--wait: "10" is no time; one is written as 90s, 10m or 1h.'],

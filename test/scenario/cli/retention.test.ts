@@ -1,17 +1,12 @@
 // full: SQLite
 import { expect } from 'chai';
-import { type Cli, makeCli } from '../../support/cli.ts';
-import {
-  ALL_SCOPES,
-  createToken,
-  type Hawser,
-  publishConfiguration,
-  startHawser,
-} from '../../support/hawser.ts';
+import { signedInCli } from '../../support/cli-session.ts';
+import { publishConfiguration, startHawser } from '../../support/hawser.ts';
+import { startedForEach } from '../../support/started.ts';
 
 describe('retention by hawserctl', () => {
-  let hawser: Hawser;
-  let cli: Cli;
+  const hawser = startedForEach(startHawser);
+  const cli = startedForEach(() => signedInCli(hawser));
 
   const CLEANUP = ['retention', 'run', 'configurations', '--keep-versions', '1', '--keep-days', '0'];
   const versions = async () => {
@@ -20,18 +15,11 @@ describe('retention by hawserctl', () => {
   };
 
   beforeEach(async () => {
-    hawser = await startHawser();
-    cli = await makeCli();
-    cli.signIn(hawser.target(), await createToken(hawser.client(), hawser.session, ALL_SCOPES));
     const files = (text: string) => ({ 'main.dsc.yaml': `a: ${text}\n` });
     await publishConfiguration(hawser.admin, 'web', {
       ...{ '1.0.0-rc': files('1'), '1.0.0': files('2'), '1.1.0': files('3') },
     });
     hawser.clock.advance(1000);
-  });
-  afterEach(async () => {
-    cli.close();
-    await hawser.close();
   });
 
   it('lists what would be deleted, and then deletes it only if told so', async () => {

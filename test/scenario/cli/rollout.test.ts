@@ -1,21 +1,20 @@
 // full: SQLite
 import { expect } from 'chai';
-import { type CliSession, startCliSession } from '../../support/cli-session.ts';
+import { startCliSession } from '../../support/cli-session.ts';
 import { publishWithChildren } from '../../support/composites.ts';
 import { addVersion, MAIN } from '../../support/configurations.ts';
 import { publishConfiguration } from '../../support/hawser.ts';
 import { ok } from '../../support/replies.ts';
 import { prepareRings, rolloutsOf } from '../../support/rollouts.ts';
+import { started } from '../../support/started.ts';
 
 describe('hawserctl rollout', () => {
-  let session: CliSession;
+  const session = started(startCliSession);
   let name: string;
   let tests = 0;
   before(async () => {
-    session = await startCliSession();
     await prepareRings(session.hawser);
   });
-  after(() => session.close());
   beforeEach(async () => {
     tests += 1;
     name = `web-${tests}`;

@@ -1,24 +1,15 @@
 // full: SQLite
 import { expect } from 'chai';
-import { type Cli, makeCli } from '../../support/cli.ts';
-import { ALL_SCOPES, createToken, type Hawser, startHawser } from '../../support/hawser.ts';
+import { signedInCli } from '../../support/cli-session.ts';
+import { createToken, startHawser } from '../../support/hawser.ts';
+import { started } from '../../support/started.ts';
 
 describe('the settings of the server by hawserctl', () => {
-  let hawser: Hawser;
-  let cli: Cli;
+  const hawser = started(startHawser);
+  const cli = started(() => signedInCli(hawser));
 
   const run = (...words: string[]) => cli.run(['settings', ...words]);
   const read = async (section: string) => (await hawser.admin.get(`/api/v1/settings${section}`)).json;
-
-  before(async () => {
-    hawser = await startHawser();
-    cli = await makeCli();
-    cli.signIn(hawser.target(), await createToken(hawser.client(), hawser.session, ALL_SCOPES));
-  });
-  after(async () => {
-    cli.close();
-    await hawser.close();
-  });
 
   it('shows all of them, or one section', async () => {
     const { code, stdout } = await run('show');

@@ -8,9 +8,10 @@ import { type Cli, makeCli } from '../../support/cli.ts';
 import { ADMIN_PASSWORD, type Hawser, startHawser } from '../../support/hawser.ts';
 import { describeWith } from '../../support/installed.ts';
 import type { Ended } from '../../support/spawned.ts';
+import { started } from '../../support/started.ts';
 
 describe('signing in with hawserctl', () => {
-  let hawser: Hawser;
+  const hawser = started(startHawser);
   let cli: Cli;
   let url: string;
   let token: string;
@@ -32,7 +33,6 @@ describe('signing in with hawserctl', () => {
       .match(/"path":"[^"]*"/g) ?? [];
 
   before(async () => {
-    hawser = await startHawser();
     const made = await hawser
       .client()
       .with({ Cookie: hawser.session })
@@ -53,7 +53,6 @@ describe('signing in with hawserctl', () => {
       for (const secret of [/pat_[\w-]{9}/, new RegExp(ADMIN_PASSWORD)])
         expect(stdout + stderr).to.not.match(secret);
   });
-  after(() => hawser.close());
 
   it('takes a token and the file of the authority', async () => {
     const { code, stdout, stderr } = await login('--ca-file', 'ca.pem', '--token-file', '-');

@@ -1,7 +1,8 @@
 // full: SQLite
 import { expect } from 'chai';
-import { type Cli, makeCli } from '../../support/cli.ts';
-import { ADMIN_PASSWORD, ALL_SCOPES, createToken, type Hawser, startHawser } from '../../support/hawser.ts';
+import { signedInCli } from '../../support/cli-session.ts';
+import { ADMIN_PASSWORD, createToken, startHawser } from '../../support/hawser.ts';
+import { startedForEach } from '../../support/started.ts';
 
 interface Token {
   id: string;
@@ -10,8 +11,8 @@ interface Token {
 }
 
 describe('tokens by hawserctl', () => {
-  let hawser: Hawser;
-  let cli: Cli;
+  const hawser = startedForEach(startHawser);
+  const cli = startedForEach(() => signedInCli(hawser));
 
   const WITH_PASSWORD = ['--password-file', 'password'];
   const tokens = async (): Promise<Token[]> => (await hawser.admin.get('/api/v1/auth/tokens')).json;
@@ -23,14 +24,7 @@ describe('tokens by hawserctl', () => {
       .get('/api/v1/auth/me');
 
   beforeEach(async () => {
-    hawser = await startHawser();
-    cli = await makeCli();
-    cli.signIn(hawser.target(), await createToken(hawser.client(), hawser.session, ALL_SCOPES));
     cli.write('password', `${ADMIN_PASSWORD}\n`);
-  });
-  afterEach(async () => {
-    cli.close();
-    await hawser.close();
   });
 
   it('prints a new token alone on stdout, and shows its prefix and nothing more ever after', async () => {

@@ -6,18 +6,14 @@ import type { Locator, Page } from 'playwright-core';
 import { DAY } from '../../../src/lib/clock.ts';
 import { type AgentUnderTest, makeAgent } from '../../support/agent.ts';
 import { axe } from '../../support/axe.ts';
-import { type ConsoleUnderTest, REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
+import { REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
 import { ok } from '../../support/replies.ts';
+import { started } from '../../support/started.ts';
 
 const WITH_REFUSALS = { allows: REFUSED_REQUEST };
 
 describe('the pages of access, keys, retention and settings', () => {
-  let shown: ConsoleUnderTest;
-
-  before(async () => {
-    shown = await startConsole({ nodes: 40 });
-  });
-  after(() => shown?.close());
+  const shown = started(() => startConsole({ nodes: 40 }));
 
   const button = (within: Page | Locator, name: string) => within.getByRole('button', { name, exact: true });
   const alert = (page: Page, code: string) => page.locator(`[role=alert][data-code=${code}]`);

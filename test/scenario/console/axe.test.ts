@@ -13,6 +13,7 @@ import {
   THEMES,
   WIDTHS,
 } from '../../support/console.ts';
+import { started } from '../../support/started.ts';
 
 /** One cause may be a barrier in each row of a table. */
 const SHOWN = 5;
@@ -48,13 +49,11 @@ async function check(shown: ConsoleUnderTest, wish: ConsolePage): Promise<void> 
 }
 
 describe('every page of the console', () => {
-  let shown: ConsoleUnderTest;
+  const shown = started(() => startConsole({ hasHistory: true }));
 
   before(async () => {
-    shown = await startConsole({ hasHistory: true });
     await rollOutDatabase(shown.hawser.admin, shown.site);
   });
-  after(() => shown?.close());
 
   // The names and ids of the site are known only once it is there, so the pages are gone through by their places.
   for (const part of ['fleet', 'content', 'server'] as const) {

@@ -12,15 +12,10 @@ import {
   publishWithChildren,
 } from '../../support/composites.ts';
 import { create, publish } from '../../support/configurations.ts';
-import {
-  type ConsoleUnderTest,
-  noHorizontalScroll,
-  REFUSED_REQUEST,
-  ready,
-  startConsole,
-} from '../../support/console.ts';
+import { noHorizontalScroll, REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
 import { moveTo } from '../../support/keyboard.ts';
 import { ok } from '../../support/replies.ts';
+import { started } from '../../support/started.ts';
 
 interface Item {
   childConfigurationName: string;
@@ -30,12 +25,7 @@ interface Item {
 
 describe('composites in the console', function () {
   this.timeout(240_000);
-  let shown: ConsoleUnderTest;
-
-  before(async () => {
-    shown = await startConsole({ nodes: 40 });
-  });
-  after(() => shown?.close());
+  const shown = started(() => startConsole({ nodes: 40 }));
 
   const button = (within: Page | Locator, name: string) => within.getByRole('button', { name, exact: true });
   const children = (page: Page) => page.getByRole('table', { name: 'Children', exact: true });

@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { JSHandle, Page } from 'playwright-core';
 import { versionsOf } from '../../support/configurations.ts';
-import { type ConsoleUnderTest, REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
+import { REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
 import { findTable, get, headingOf } from '../../support/console-configurations.ts';
+import { started } from '../../support/started.ts';
 
 interface Version {
   version: string;
@@ -17,12 +18,7 @@ interface Version {
 }
 
 describe('deeds on configurations in the console', () => {
-  let shown: ConsoleUnderTest;
-
-  before(async () => {
-    shown = await startConsole({ nodes: 40 });
-  });
-  after(() => shown?.close());
+  const shown = started(() => startConsole({ nodes: 40 }));
 
   /** Some requests are refused on purpose. */
   const open = async (path: string, user: 'admin' | 'author' = 'author') => {

@@ -3,7 +3,7 @@
 
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { type ConsoleUnderTest, REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
+import { REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
 import {
   findTable,
   get,
@@ -11,14 +11,10 @@ import {
   hostileSite,
   signedVersion,
 } from '../../support/console-configurations.ts';
+import { started } from '../../support/started.ts';
 
 describe('configurations in the console', () => {
-  let shown: ConsoleUnderTest;
-
-  before(async () => {
-    shown = await startConsole({ nodes: 60 });
-  });
-  after(() => shown?.close());
+  const shown = started(() => startConsole({ nodes: 60 }));
 
   it('leads from the list to who wrote which line of a file, and the way back leads back', async () => {
     const { page, close } = await shown.open('/ui/configurations');

@@ -2,15 +2,11 @@
 /** What an operator sees first, how a name is found from everywhere, and how the console stands a server that is away. */
 
 import { expect } from 'chai';
-import { type ConsoleUnderTest, ready, startConsole } from '../../support/console.ts';
+import { ready, startConsole } from '../../support/console.ts';
+import { started } from '../../support/started.ts';
 
 describe('the start page of the console', () => {
-  let shown: ConsoleUnderTest;
-
-  before(async () => {
-    shown = await startConsole({ nodes: 60, hasHistory: true });
-  });
-  after(() => shown?.close());
+  const shown = started(() => startConsole({ nodes: 60, hasHistory: true }));
 
   it('counts the fleet as the API does, and leads to the nodes that it counts', async () => {
     const { page, close } = await shown.open('/ui/');

@@ -3,16 +3,12 @@
 
 import { expect } from 'chai';
 import { HOSTILE } from '../../../scripts/console/site/parameters.ts';
-import { type ConsoleUnderTest, ready, startConsole } from '../../support/console.ts';
+import { ready, startConsole } from '../../support/console.ts';
 import { ok } from '../../support/replies.ts';
+import { started } from '../../support/started.ts';
 
 describe("a node's page in the console", () => {
-  let shown: ConsoleUnderTest;
-
-  before(async () => {
-    shown = await startConsole({ nodes: 60 });
-  });
-  after(() => shown?.close());
+  const shown = started(() => startConsole({ nodes: 60 }));
 
   it('says what the node should get, what it runs and that they differ, and leads to the differences', async () => {
     const { id, fqdn } = shown.site.nodes.behind;

@@ -4,20 +4,16 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { type ConsoleUnderTest, REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
+import { REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
 import { moveTo } from '../../support/keyboard.ts';
 import { ok } from '../../support/replies.ts';
+import { started } from '../../support/started.ts';
 
 const counted = (page: Page) => page.getByRole('status').filter({ hasText: /^\d+ of \d+$/ });
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 describe('the list of nodes in the console', () => {
-  let shown: ConsoleUnderTest;
-
-  before(async () => {
-    shown = await startConsole({ nodes: 130 });
-  });
-  after(() => shown?.close());
+  const shown = started(() => startConsole({ nodes: 130 }));
 
   const list = (query: string): Promise<Record<string, unknown>[]> =>
     ok(200, shown.hawser.admin.get(`/api/v1/nodes?take=1000&${query}`));

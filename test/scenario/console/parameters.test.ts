@@ -3,10 +3,11 @@
 
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { type ConsoleUnderTest, REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
+import { REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
 import { moveTo } from '../../support/keyboard.ts';
 import { saveParameters } from '../../support/parameter-files.ts';
 import { ok } from '../../support/replies.ts';
+import { started } from '../../support/started.ts';
 
 const SHOP = '/ui/configurations/shop/parameters';
 const fileOf = (configuration: string, query: Record<string, string>) =>
@@ -14,12 +15,7 @@ const fileOf = (configuration: string, query: Record<string, string>) =>
 
 describe('parameter files in the console', function () {
   this.timeout(240_000);
-  let shown: ConsoleUnderTest;
-
-  before(async () => {
-    shown = await startConsole({ nodes: 40 });
-  });
-  after(() => shown?.close());
+  const shown = started(() => startConsole({ nodes: 40 }));
 
   const box = (page: Page) => page.getByRole('textbox', { name: 'parameters.yaml', exact: true });
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });

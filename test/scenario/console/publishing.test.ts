@@ -4,22 +4,18 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { addVersion, create, fileOf, publish, versionsOf } from '../../support/configurations.ts';
-import { type ConsoleUnderTest, REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
+import { REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
 import { save } from '../../support/draft-files.ts';
 import { moveTo } from '../../support/keyboard.ts';
 import { ok } from '../../support/replies.ts';
+import { started } from '../../support/started.ts';
 
 const ENTRY = 'parameters:\n  port:\n    type: int\n    defaultValue: 80\nresources: []\n';
 const WITHOUT_PORT = 'parameters: {}\nresources: []\n';
 
 describe('publishing in the console', function () {
   this.timeout(240_000);
-  let shown: ConsoleUnderTest;
-
-  before(async () => {
-    shown = await startConsole({ nodes: 40 });
-  });
-  after(() => shown?.close());
+  const shown = started(() => startConsole({ nodes: 40 }));
 
   /** A configuration with one published version and a draft of two files. */
   async function makeDraft(name: string, draft: Record<string, string> = {}): Promise<void> {

@@ -4,15 +4,10 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { axe } from '../../support/axe.ts';
-import {
-  type ConsoleUnderTest,
-  noHorizontalScroll,
-  REFUSED_REQUEST,
-  ready,
-  startConsole,
-} from '../../support/console.ts';
+import { noHorizontalScroll, REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
 import { ok } from '../../support/replies.ts';
 import { doDeed, rolloutsOf } from '../../support/rollouts.ts';
+import { started } from '../../support/started.ts';
 
 const REVIEW = '/ui/configurations/shop/drafts/2.2.0/review';
 const PAGE = '/ui/configurations/shop/rollouts/2.2.0';
@@ -20,12 +15,7 @@ const ROLLOUT = `${rolloutsOf('shop')}/2.2.0`;
 
 describe('rollouts in the console', function () {
   this.timeout(240_000);
-  let shown: ConsoleUnderTest;
-
-  before(async () => {
-    shown = await startConsole({ nodes: 40 });
-  });
-  after(() => shown?.close());
+  const shown = started(() => startConsole({ nodes: 40 }));
 
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
   const said = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();

@@ -3,17 +3,13 @@
 
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { type ConsoleUnderTest, REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
+import { REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
 import { moveTo } from '../../support/keyboard.ts';
 import { ok } from '../../support/replies.ts';
+import { started } from '../../support/started.ts';
 
 describe('scopes in the console', () => {
-  let shown: ConsoleUnderTest;
-
-  before(async () => {
-    shown = await startConsole({ nodes: 40 });
-  });
-  after(() => shown?.close());
+  const shown = started(() => startConsole({ nodes: 40 }));
 
   const types = (page: Page) => page.getByRole('table', { name: 'Scope types' });
   const values = (page: Page) => page.getByRole('table', { name: 'Values', exact: true });

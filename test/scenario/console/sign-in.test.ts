@@ -3,11 +3,12 @@ import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { axe } from '../../support/axe.ts';
 import { ready } from '../../support/console.ts';
-import { cookiesOf, type SignInConsole, startSignInConsole } from '../../support/console-sign-in.ts';
+import { cookiesOf, startSignInConsole } from '../../support/console-sign-in.ts';
 import { makeUser } from '../../support/people.ts';
 import { ok } from '../../support/replies.ts';
 import type { Cookies } from '../../support/sign-in-flow.ts';
 import { PROVIDER } from '../../support/sign-in-server.ts';
+import { started } from '../../support/started.ts';
 
 const ME = '/api/v1/auth/me';
 const MAPPINGS = '/api/v1/groups/external-mappings';
@@ -15,12 +16,9 @@ const FORGE = 'https://token.forge.example.org';
 const FROM_NOW_ON = 'Sign in with Example Corp from now on';
 
 describe('the console where people sign in by a provider', () => {
-  let shown: SignInConsole;
-
-  before(async () => {
-    shown = await startSignInConsole({ groupsClaim: '/groups' }, { HAWSER_FEDERATION_ISSUERS: FORGE });
-  });
-  after(() => shown?.close());
+  const shown = started(() =>
+    startSignInConsole({ groupsClaim: '/groups' }, { HAWSER_FEDERATION_ISSUERS: FORGE }),
+  );
 
   const button = (within: Page | Locator, name: string) => within.getByRole('button', { name, exact: true });
   const table = (page: Page, name: string) => page.getByRole('table', { name, exact: true });

@@ -5,7 +5,7 @@ import { pagesOf } from '../../../scripts/console/pages.ts';
 import { rollOutDatabase } from '../../../scripts/console/site/rollout.ts';
 import type { WatchedPage } from '../../support/browser.ts';
 import { type ConsoleUnderTest, ready, startConsole } from '../../support/console.ts';
-import { eventually } from '../../support/eventually.ts';
+import { started } from '../../support/started.ts';
 
 /** Bytes with the headers of the answers. */
 const MOST_BYTES = 100_000;
@@ -142,13 +142,11 @@ async function hide(page: Page, isHidden: boolean): Promise<void> {
 }
 
 describe('what the console loads', () => {
-  let shown: ConsoleUnderTest;
+  const shown = started(startConsole);
 
   before(async () => {
-    shown = await startConsole();
     await rollOutDatabase(shown.hawser.admin, shown.site);
   });
-  after(() => shown?.close());
 
   for (const part of ['fleet', 'content', 'server'] as const)
     it(`is at most 100 KB for a first visit, and nothing of it twice: ${part}`, async function () {
