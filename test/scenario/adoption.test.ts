@@ -1,3 +1,4 @@
+// full: SQLite
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

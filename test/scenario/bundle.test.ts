@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';

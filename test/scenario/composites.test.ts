@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { cpSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

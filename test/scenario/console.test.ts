@@ -13,7 +13,7 @@ import { PROJECT } from '../../scripts/support/project.ts';
 import { makeClient } from '../support/client.ts';
 import { loadedBy } from '../support/console-files.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
-import { PROJECT, programArguments } from '../support/program.ts';
+import { programArguments } from '../support/program.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { follow, type Spawned } from '../support/spawned.ts';
 

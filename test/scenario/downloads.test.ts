@@ -10,7 +10,7 @@ import { PROJECT } from '../../scripts/support/project.ts';
 import { CLIENTS } from '../../src/api/download/files.ts';
 import { readVersion } from '../../src/lib/version.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
-import { buildOnce, PROJECT } from '../support/program.ts';
+import { buildOnce } from '../support/program.ts';
 
 const addressOf = (name: string) => `/download/${name}`;
 const fileOf = (name: string) => join(PROJECT, '.build/client', name);

@@ -1,3 +1,4 @@
+// full: SQLite
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { DAY } from '../../src/lib/clock.ts';

@@ -1,3 +1,4 @@
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { newId } from '../../src/lib/ids.ts';
 import type { Reply } from '../support/client.ts';

@@ -11,6 +11,13 @@ import { unzipTexts } from '../support/unzip.ts';
 
 describeOnSqlite('an administrator moves refs with stock git beside the running server', () => {
   const hawser = started(startHawser);
+  /** A repository that the tests look at only to see when the watch has come by. */
+  let canary: Outside;
+
+  before(async () => {
+    await publishConfiguration(hawser.admin, 'canary', { '1.0.0': { [MAIN]: 'one\n' } });
+    canary = new Outside(hawser, 'canary');
+  });
 
   /** A configuration with 1.0.0 published, loaded, and pulled by a node. */
   async function start(name: string): Promise<{ outside: Outside; node: NodeUnderTest; path: string }> {

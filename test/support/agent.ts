@@ -5,8 +5,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { PROJECT } from '../../scripts/support/project.ts';
 import type { Hawser } from './hawser.ts';
-import { PROJECT, programArguments } from './program.ts';
+import { programArguments } from './program.ts';
 import type { Ended } from './spawned.ts';
 
 /** What the command saw when it ran. */

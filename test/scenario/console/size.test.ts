@@ -5,6 +5,7 @@ import { pagesOf } from '../../../scripts/console/pages.ts';
 import { rollOutDatabase } from '../../../scripts/console/site/rollout.ts';
 import type { WatchedPage } from '../../support/browser.ts';
 import { type ConsoleUnderTest, ready, startConsole } from '../../support/console.ts';
+import { eventually } from '../../support/eventually.ts';
 import { started } from '../../support/started.ts';
 
 /** Bytes with the headers of the answers. */
