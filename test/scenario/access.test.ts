@@ -8,6 +8,7 @@ import { makeClientCertificate } from '../support/client-certificates.ts';
 import { consoleValues } from '../support/console-files.ts';
 import { withDatabase } from '../support/database.ts';
 import { createToken, type Hawser, type NodeUnderTest, publishConfiguration } from '../support/hawser.ts';
+import { itWith } from '../support/optional-tools.ts';
 import { prepareParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { preparePreview } from '../support/previews.ts';
@@ -46,8 +47,8 @@ describe('the table of routes', () => {
     expect(new Set(shapes).size).to.equal(shapes.length);
   });
 
-  it('spells the required routes as required (skipped where shared/routes.txt is not beside the project)', function () {
-    if (!existsSync(REQUIRED)) this.skip();
+  const list = { isMet: existsSync(REQUIRED), otherwise: 'shared/routes.txt is not beside the project' };
+  itWith([list], 'spells the required routes as required', () => {
     const plain = (text: string) => text.replace(/\/$/, '');
     const shape = (text: string) => plain(text).replace(/\{(\*?)\w+\}/g, '{$1}');
     const required = readFileSync(REQUIRED, 'utf8')

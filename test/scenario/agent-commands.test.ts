@@ -9,7 +9,7 @@ import { type AgentUnderTest, dscResult, makeAgent } from '../support/agent.ts';
 import { eventually } from '../support/eventually.ts';
 import { startFakeServer } from '../support/fake-server.ts';
 import { createKey, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { describeWith } from '../support/installed.ts';
+import { describeWith } from '../support/optional-tools.ts';
 import { PROJECT, programArguments } from '../support/program.ts';
 
 const { version: VERSION } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));

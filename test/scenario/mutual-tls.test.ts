@@ -11,7 +11,6 @@ import { makeClientCertificate } from '../support/client-certificates.ts';
 import { databaseSettings } from '../support/engine.ts';
 import { CHEAP_HASHES, createKey, type Hawser, startHawser } from '../support/hawser.ts';
 import { parsePrometheus, sumOf } from '../support/prometheus.ts';
-import { describeWithOpenssl } from '../support/with-openssl.ts';
 import { OpensslAuthority, type Pair, Workspace } from '../unit/tls/openssl.ts';
 
 const REGISTER = '/api/v1/nodes/register';
@@ -23,7 +22,7 @@ interface RegisteredNode {
   path: string;
 }
 
-describeWithOpenssl('with a node CA of the operator, certificates must chain to it', () => {
+describe('with a node CA of the operator, certificates must chain to it', () => {
   let hawser: Hawser;
   let space: Workspace;
   let otherSpace: Workspace;
@@ -185,7 +184,7 @@ describeWithOpenssl('with a node CA of the operator, certificates must chain to 
   });
 });
 
-describeWithOpenssl('a node CA set later takes in no node that does not chain to it', () => {
+describe('a node CA set later takes in no node that does not chain to it', () => {
   it('answers 401 to a node that had registered with a self-signed certificate', async () => {
     const space = new Workspace();
     new OpensslAuthority(space);
@@ -205,7 +204,7 @@ describeWithOpenssl('a node CA set later takes in no node that does not chain to
   });
 });
 
-describeWithOpenssl("the operator's own server certificate", () => {
+describe("the operator's own server certificate", () => {
   it('is served in place of the made one, and a renewed one after a reload', async () => {
     const space = new Workspace();
     const authority = new OpensslAuthority(space);

@@ -5,19 +5,10 @@
  */
 
 import { execFileSync } from 'node:child_process';
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { isProgram } from './optional-tools.ts';
 
 const DEBIAN = '/usr/bin/chromium-headless-shell';
 const PACKAGE = '@sparticuz/chromium';
@@ -101,13 +92,4 @@ function folderWith(name: string, from: string): string {
   if (existsSync(join(from, name))) return from;
   if (from === dirname(from)) throw new Error(`no folder above this one has a ${name}`);
   return folderWith(name, dirname(from));
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

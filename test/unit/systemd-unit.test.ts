@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { EXIT_CONFIG } from '../../src/config.ts';
 import { EXIT_USAGE } from '../../src/operations/command-line.ts';
-import { describeWith } from '../support/installed.ts';
+import { describeWith } from '../support/optional-tools.ts';
 
 const UNIT = join(import.meta.dirname, '../../scripts/systemd/hawser.service');
 /** Of 100, in tenths of what systemd shows; it calls this OK. */
