@@ -24,6 +24,10 @@ const FONTS_CONFIGURATION = `<?xml version="1.0"?>
 </fontconfig>
 `;
 
+/** What is told where there is none, with the remedy. */
+export const NO_CHROMIUM =
+  'Chromium is missing, and npm ci has none for this processor: apt-get install chromium-headless-shell';
+
 export interface Chromium {
   executablePath: string;
   env: Record<string, string>;
@@ -33,10 +37,7 @@ export interface Chromium {
 export function findChromium(): Chromium {
   const kind = chromiumKind();
   if (kind === 'debian') return { executablePath: DEBIAN, env: {} };
-  if (kind === null)
-    throw new Error(
-      `Chromium is missing, and npm ci has none for this processor: apt-get install chromium-headless-shell`,
-    );
+  if (kind === null) throw new Error(NO_CHROMIUM);
   const folder = unpacked(packageFile() ?? '');
   return {
     executablePath: join(folder, 'chromium'),
