@@ -83,7 +83,7 @@ inside() { # work, user:group outside, arguments of the script
 }
 
 hide_all() {
-  local folder pattern file library
+  local folder file library
   export PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
   mount --bind "$work/tmp" /tmp
   mount -t tmpfs -o mode=1777 tmpfs /dev/shm
@@ -93,13 +93,16 @@ hide_all() {
   for folder in "${hidden_folders[@]}"; do
     if [[ -d $folder ]]; then mount --bind "$work/empty" "$folder"; fi
   done
-  while read -r file; do mount --bind /dev/null "$file"; done < <(found_programs)
+  mkdir "$work/layers"
+  mount -t tmpfs tmpfs "$work/layers"
+  while read -r file; do remove "$file"; done < <(found_programs)
   for library in "${hidden_libraries[@]}"; do
     for file in /usr/lib/"$library" /usr/lib64/"$library" /usr/lib/*/"$library"; do
-      if [[ -f $file ]]; then mount --bind /dev/null "$file"; fi
+      if [[ -e $file ]]; then remove "$file"; fi
     done
   done
   local left
+  hash -r
   left=$(found_programs)
   if [[ -n $left ]]; then
     echo "these programs could not be hidden: ${left//$'\n'/ }" >&2
@@ -107,14 +110,23 @@ hide_all() {
   fi
 }
 
-# The paths of all programs with a name that is hidden, as far as they can be started.
+# Removes a file for this namespace alone. Its folder gets a layer, in which the file is marked as gone.
+remove() { # path
+  local folder layer
+  folder=$(realpath "$(dirname "$1")")
+  layer=$work/layers$folder
+  if [[ ! -d $layer/upper ]]; then
+    mkdir -p "$layer/upper" "$layer/work"
+    mount -t overlay overlay -o "lowerdir=$folder,upperdir=$layer/upper,workdir=$layer/work" "$folder"
+  fi
+  rm -f "$folder/$(basename "$1")"
+}
+
+# The paths of all programs with a name that is hidden.
 found_programs() {
-  local pattern name
-  for pattern in "${hidden_programs[@]}"; do
-    for name in $(compgen -c | grep -xE "$(sed 's/\./\\./g; s/\*/.*/g' <<< "$pattern")" | sort -u); do
-      # Every folder of the search path may have one of this name.
-      type -aP "$name" || true
-    done
+  local names=$(printf '%s\n' "${hidden_programs[@]}" | sed 's/\./\\./g; s/\*/.*/g') name
+  for name in $(compgen -c | grep -xE "$names" | sort -u); do
+    if command -v "$name" > /dev/null; then type -aP "$name"; fi
   done
 }
 
