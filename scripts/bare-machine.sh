@@ -126,7 +126,7 @@ remove() { # path
 found_programs() {
   local names=$(printf '%s\n' "${hidden_programs[@]}" | sed 's/\./\\./g; s/\*/.*/g') name
   for name in $(compgen -c | grep -xE "$names" | sort -u); do
-    if command -v "$name" > /dev/null; then type -aP "$name"; fi
+    if command -v "$name" > /dev/null; then type -aP "$name" || command -v "$name"; fi
   done
 }
 
