@@ -33,8 +33,6 @@ export const WALKS: readonly (readonly string[])[] = [
     'docs/troubleshooting.md',
   ],
 ];
-/** Commands that the walks use in addition to those that the project itself needs. */
-export const README_TOOLS = ['bash', 'curl', 'openssl', 'unzip', 'git'];
 
 const PRINTED_PORT = '8443';
 const START_COMMAND = /^([A-Z_]+=\S+ )*npm start$/;

@@ -22,13 +22,13 @@ import { restore } from '../../src/operations/backup/restore.ts';
 import { CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
 import { limitFileSize } from '../support/file-size.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { itWith, LINUX } from '../support/optional-tools.ts';
 import { ok } from '../support/replies.ts';
 import { type Ended, runHawser, spawnHawser } from '../support/spawned.ts';
 import { unzip } from '../support/unzip.ts';
 import { makeZip, unixMode, type ZipEntry } from '../support/zip.ts';
 
 const REGULAR = unixMode(0o100600);
-const UNLESS_LINUX = process.platform === 'linux' ? '' : ' (skipped: only Linux has prlimit)';
 
 describe('backup and restore', () => {
   let hawser: Hawser;
@@ -105,8 +105,7 @@ describe('backup and restore', () => {
       expect(readdirSync(folder)).to.deep.equal([]);
     });
 
-    it(`leaves nothing where the disk takes no more of it${UNLESS_LINUX}`, async function () {
-      if (process.platform !== 'linux') this.skip();
+    itWith([LINUX], 'leaves nothing where the disk takes no more of it', async () => {
       for (const bytes of [0, 10_000, 60_000]) {
         const command = await spawnHawser(hawser.folder, {}, ['backup', join(folder, 'b.zip')]);
         limitFileSize(bytes, command.child.pid);

@@ -5,22 +5,20 @@ import { eventually } from '../support/eventually.ts';
 import { type FailingDatabase, failingDatabase, rowsOf } from '../support/failing-database.ts';
 import { sweep } from '../support/fault-sweep.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { describeWith, LINUX } from '../support/optional-tools.ts';
 import { assign, configurationPath, poll } from '../support/parameter-files.ts';
 import { pushWrites } from '../support/push-writes.ts';
 import { ok } from '../support/replies.ts';
 import { repositoryWrites } from '../support/repository-writes.ts';
 import { RUNS } from '../support/retention.ts';
 
-const isLinux = process.platform === 'linux';
-
-describe(`while the disk of the database fails${isLinux ? '' : ' (skipped: only Linux has prlimit)'}`, function () {
+describeWith([LINUX], 'while the disk of the database fails', function () {
   this.timeout(180_000);
   let disk: FailingDatabase;
   let hawser: Hawser;
   let node: NodeUnderTest;
 
-  before(async function () {
-    if (!isLinux) this.skip();
+  before(async () => {
     disk = failingDatabase();
     hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'polled', { '1.0.0': { [MAIN]: 'resources: []\n' } });

@@ -17,8 +17,9 @@ import { type Death, Trials } from '../support/crash/import/trials.ts';
 import { buildProgram, removePrograms } from '../support/crash/programs.ts';
 import { Random } from '../support/crash/random.ts';
 import { FailingDisk } from '../support/failing-disk.ts';
+import { itWith } from '../support/optional-tools.ts';
 import { newDatabase } from '../support/postgres.ts';
-import { mayMount, mountSmallDisk } from '../support/small-disk.ts';
+import { mounting, mountSmallDisk } from '../support/small-disk.ts';
 import { spawnHawser } from '../support/spawned.ts';
 
 const KILLS = Number(process.env['IMPORT_KILLS'] ?? 0);
@@ -45,8 +46,6 @@ const NARROW: Death[][] = [
 const ROOMS = [320, 704, ...Array.from({ length: 40 }, (_, at) => 128 + 16 * at)].map((kib) => kib * 1024);
 /** Every how many steps the disk of the repositories is full, in turn for good and for one call. */
 const STRIDE = 97;
-
-const mounts = mayMount();
 
 describe('an import from OpenDSC', () => {
   before(() => buildProgram('importer'));
@@ -108,36 +107,39 @@ describe('an import from OpenDSC', () => {
     trials.remove();
   });
 
-  it(`says in one sentence that a disk is full, and goes on once there is room${mounts ? '' : ' (skipped: this user may not mount one)'}`, async function () {
-    if (!mounts) this.skip();
-    this.timeout(300_000);
-    const source = await makeSite().write();
-    const trials = new Trials({ source, random: new Random(0) });
-    const reference = await trials.begin();
-    const disk = mountSmallDisk();
-    try {
-      const importing = new Importing(join(disk.folder, 'target'), source);
-      const ends: (number | null)[] = [];
-      for (const room of ROOMS) {
-        disk.fill(room);
-        const { code, stdout, stderr } = await importing.command();
-        disk.free();
-        ends.push(code);
-        if (code === 2) {
-          await checkEnd(importing, reference, { report: JSON.parse(stdout), cuts: 0 });
-          break;
+  itWith(
+    [mounting()],
+    'says in one sentence that a disk is full, and goes on once there is room',
+    async function (this: Mocha.Context) {
+      this.timeout(300_000);
+      const source = await makeSite().write();
+      const trials = new Trials({ source, random: new Random(0) });
+      const reference = await trials.begin();
+      const disk = mountSmallDisk();
+      try {
+        const importing = new Importing(join(disk.folder, 'target'), source);
+        const ends: (number | null)[] = [];
+        for (const room of ROOMS) {
+          disk.fill(room);
+          const { code, stdout, stderr } = await importing.command();
+          disk.free();
+          ends.push(code);
+          if (code === 2) {
+            await checkEnd(importing, reference, { report: JSON.parse(stdout), cuts: 0 });
+            break;
+          }
+          expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+          expectSentence(stderr, /full/);
         }
-        expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
-        expectSentence(stderr, /full/);
+        expect(ends.length).to.be.greaterThan(4);
+        expect(ends.at(-1)).to.equal(2);
+      } finally {
+        disk.free();
+        disk.remove();
       }
-      expect(ends.length).to.be.greaterThan(4);
-      expect(ends.at(-1)).to.equal(2);
-    } finally {
-      disk.free();
-      disk.remove();
-    }
-    trials.remove();
-  });
+      trials.remove();
+    },
+  );
 
   for (const engine of ['sqlite', 'postgres'] as const)
     it(`ends at once and changes nothing while a server runs on ${engine}`, async function () {

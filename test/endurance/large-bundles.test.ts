@@ -8,9 +8,10 @@ import { addChild, addCompositeDraft, createComposite, publishComposite } from '
 import { addVersion, MAIN, publish } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { describeWith } from '../support/optional-tools.ts';
 import { assign, configurationPath, poll } from '../support/parameter-files.ts';
 import { expectProblem, ok } from '../support/replies.ts';
-import { mayMount, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
+import { mounting, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 import { spawnHawser } from '../support/spawned.ts';
 import { askWithoutReading, type UnreadAnswer } from '../support/unread-answer.ts';
 
@@ -255,13 +256,11 @@ describe('the folder of bundles', () => {
   });
 });
 
-const isRun = mayMount();
-describe(`a large bundle on a full disk${isRun ? '' : ' (skipped: this user may not mount one)'}`, () => {
+describeWith([mounting()], 'a large bundle on a full disk', () => {
   let disk: SmallDisk;
   let hawser: Hawser;
 
-  before(async function () {
-    if (!isRun) this.skip();
+  before(async () => {
     disk = mountSmallDisk();
     hawser = await startHawser({ ...SMALL_CACHE, HAWSER_DATA_DIR: join(disk.folder, 'data') });
   });

@@ -11,10 +11,11 @@ import { create } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
 import { ADMIN_PASSWORD, CHEAP_HASHES, createToken, signIn } from '../support/hawser.ts';
 import { programArguments } from '../support/program.ts';
+import { describeWith, LINUX } from '../support/optional-tools.ts';
+import { PROJECT, programArguments } from '../support/program.ts';
 import { ok } from '../support/replies.ts';
 
 const FULL = '/dev/full';
-const isLinux = process.platform === 'linux';
 
 /** Nobody can read its log, so its port is told beforehand. */
 async function freePort(): Promise<number> {
@@ -26,7 +27,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-describe(`a server whose log cannot be written${isLinux ? '' : ' (skipped: only Linux has /dev/full)'}`, () => {
+describeWith([LINUX], 'a server whose log cannot be written', () => {
   let folder: string;
   let child: ChildProcess;
   let client: Client;
@@ -69,10 +70,6 @@ describe(`a server whose log cannot be written${isLinux ? '' : ' (skipped: only 
     const [code] = await once(child, 'exit');
     expect(code).to.equal(0);
   };
-
-  before(function () {
-    if (!isLinux) this.skip();
-  });
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-log-full-'));

@@ -6,25 +6,24 @@ import { MAIN } from '../support/configurations.ts';
 import { testOutput } from '../support/dsc-results.ts';
 import { expectRefusal } from '../support/fault-sweep.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { describeWith } from '../support/optional-tools.ts';
 import { assign, configurationPath, poll } from '../support/parameter-files.ts';
 import { unprivilegedUser } from '../support/postgres/programs.ts';
 import { type OwnCluster, ownCluster } from '../support/postgres.ts';
 import { ok } from '../support/replies.ts';
-import { mayMount, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
+import { mounting, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 
 const FULL = { status: 507, code: 'insufficient_storage' };
 /** With so many reports the disk would be full twice. */
 const TOO_MANY = 300;
-const isRun = mayMount();
 
-describe(`a PostgreSQL whose disk is really full${isRun ? '' : ' (skipped: this user may not mount one)'}`, () => {
+describeWith([mounting()], 'a PostgreSQL whose disk is really full', () => {
   let disk: SmallDisk;
   let own: OwnCluster;
   let hawser: Hawser;
   let node: NodeUnderTest;
 
-  before(async function () {
-    if (!isRun) this.skip();
+  before(async () => {
     disk = mountSmallDisk('size=64m');
     own = await ownCluster({ fsync: false });
     const folder = join(disk.folder, 'tables');

@@ -14,6 +14,7 @@ import { PROJECT } from '../../scripts/support/project.ts';
 import { type Alert, readAlerts, readPanels, readQueries } from '../support/alerts.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { describeWith } from '../support/optional-tools.ts';
 import { steadyPort } from '../support/ports.ts';
 
 const TOKEN = 'the-token-that-opens-the-metrics';
@@ -28,7 +29,7 @@ interface Rule {
   alerts: { labels: Record<string, string> }[];
 }
 
-describe('a real Prometheus', function () {
+describeWith(['prometheus', 'promtool'], 'a real Prometheus', function () {
   this.timeout(60_000);
   let folder: string;
   let hawser: Hawser;

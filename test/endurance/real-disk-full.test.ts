@@ -8,22 +8,21 @@ import { databaseWrites } from '../support/database-writes.ts';
 import { testOutput } from '../support/dsc-results.ts';
 import { expectRefusal, expectRefused, isTaken, type Write } from '../support/fault-sweep.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { describeWith } from '../support/optional-tools.ts';
 import { assign, configurationPath, poll } from '../support/parameter-files.ts';
 import { pushWrites } from '../support/push-writes.ts';
 import { ok } from '../support/replies.ts';
 import { repositoryWrites } from '../support/repository-writes.ts';
-import { mayMount, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
+import { mounting, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 
 const FULL = { status: 507, code: 'insufficient_storage' };
-const isRun = mayMount();
 
-describe(`on a disk that is really full${isRun ? '' : ' (skipped: this user may not mount one)'}`, () => {
+describeWith([mounting()], 'on a disk that is really full', () => {
   let disk: SmallDisk;
   let hawser: Hawser;
   let node: NodeUnderTest;
 
-  before(async function () {
-    if (!isRun) this.skip();
+  before(async () => {
     disk = mountSmallDisk();
     const { folder } = disk;
     hawser = await startHawser({

@@ -20,7 +20,6 @@ import { ok } from '../support/replies.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
 import { type Ended, runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
 import { unzipTexts } from '../support/unzip.ts';
-import { describeWithOpenssl } from '../support/with-openssl.ts';
 
 const SCOPES = [
   'nodes.read',
@@ -43,7 +42,7 @@ interface Node {
   files: Record<string, string>;
 }
 
-describeWithOpenssl('a restore drill', function (this: Mocha.Suite) {
+describe('a restore drill', function (this: Mocha.Suite) {
   this.timeout(300_000);
   let folder: string;
   let target: Target;

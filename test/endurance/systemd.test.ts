@@ -5,13 +5,15 @@ import { PROJECT } from '../../scripts/support/project.ts';
 import { BootedSystemd } from '../support/booted-systemd.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { buildOnce } from '../support/program.ts';
+import { describeWith } from '../support/optional-tools.ts';
+import { buildOnce, PROJECT } from '../support/program.ts';
 
 const DAY = 86_400_000;
 /** A value in which systemd, a shell and a unit file each see something else. */
 const ODD = `/var/lib/hawser/a $HOME "b" 100%n 'c'`;
 const ENV_FILE = '/etc/hawser/hawser.env';
 const LINEAGE = '/etc/letsencrypt/live/hawser.example.org';
-const mayBoot = await BootedSystemd.mayBoot();
+const booting = await BootedSystemd.booting();
 
 /** Stand-ins: what the package needs is there, root needs no sudo, and certbot calls a hook by a shell, as the real one. */
 const STAND_INS = {
@@ -42,11 +44,10 @@ function writing(path: string, content: string): string {
   return `cat > ${path} << 'END OF FILE'\n${content}\nEND OF FILE\n`;
 }
 
-describe(`under a booted systemd${mayBoot ? '' : ' (skipped: this user or machine may not boot one)'}`, () => {
+describeWith(['systemd-nspawn', booting], 'under a booted systemd', () => {
   let machine: BootedSystemd;
 
-  before(async function () {
-    if (!mayBoot) this.skip();
+  before(async () => {
     buildOnce();
     machine = await BootedSystemd.boot();
     for (const [name, lines] of Object.entries(STAND_INS))

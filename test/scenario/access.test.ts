@@ -9,6 +9,9 @@ import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { withDatabase } from '../support/database.ts';
 import { createToken, type Hawser, type NodeUnderTest } from '../support/hawser.ts';
+import { createToken, type Hawser, type NodeUnderTest, publishConfiguration } from '../support/hawser.ts';
+import { itWith } from '../support/optional-tools.ts';
+import { prepareParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { addressOf, declaredRoutes, describeAccess } from '../support/routes.ts';
 
@@ -42,8 +45,8 @@ describe('the table of routes', () => {
     expect(new Set(shapes).size).to.equal(shapes.length);
   });
 
-  it('spells the required routes as required (skipped where shared/routes.txt is not beside the project)', function () {
-    if (!existsSync(REQUIRED)) this.skip();
+  const list = { isMet: existsSync(REQUIRED), otherwise: 'shared/routes.txt is not beside the project' };
+  itWith([list], 'spells the required routes as required', () => {
     const plain = (text: string) => text.replace(/\/$/, '');
     const shape = (text: string) => plain(text).replace(/\{(\*?)\w+\}/g, '{$1}');
     const required = readFileSync(REQUIRED, 'utf8')

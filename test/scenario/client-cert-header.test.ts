@@ -12,7 +12,6 @@ import type { Identity } from '../support/client.ts';
 import { type ClientCertificate, makeClientCertificate } from '../support/client-certificates.ts';
 import { createKey, type Hawser, startHawser, useHawser } from '../support/hawser.ts';
 import { announce } from '../support/rotation.ts';
-import { describeWithOpenssl } from '../support/with-openssl.ts';
 import { OpensslAuthority, Workspace } from '../unit/tls/openssl.ts';
 
 const PROXY = '127.0.0.1';
@@ -225,7 +224,7 @@ describe('a client certificate in a header, by TLS from the proxy', () => {
   });
 });
 
-describeWithOpenssl('a client certificate in a header, under a node CA', () => {
+describe('a client certificate in a header, under a node CA', () => {
   let hawser: Hawser;
   let space: Workspace;
   let authority: OpensslAuthority;

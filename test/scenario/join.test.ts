@@ -9,8 +9,8 @@ import { expect } from 'chai';
 import { sha256Hex } from '../../src/lib/hash.ts';
 import { createAuthority, issueServerCertificate } from '../../src/security/certificate-authority.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
-import { describeWith } from '../support/installed.ts';
 import { type Machine, makeMachine } from '../support/join-line.ts';
+import { describeWith } from '../support/optional-tools.ts';
 import { steadyPort } from '../support/ports.ts';
 import { buildOnce } from '../support/program.ts';
 import { ok } from '../support/replies.ts';
@@ -104,7 +104,7 @@ describe('the line that joins a machine', () => {
     expect(joinCommand).to.include(` '${url}' '${fingerprint}' '${etag.slice(1, -1)}`);
   });
 
-  for (const shell of ['dash', 'bash']) {
+  for (const shell of ['dash', 'bash'] as const) {
     describeWith([shell], `in ${shell}`, () => {
       it('gets what the machine needs, and registers it', async () => {
         const { code, stdout, stderr } = await machine.run(made.joinCommand, {}, shell);

@@ -23,6 +23,8 @@ import { makeClient, type Target } from '../support/client.ts';
 import { databaseSettings, itOnSqlite } from '../support/engine.ts';
 import { ADMIN_PASSWORD, CHEAP_HASHES, signIn } from '../support/hawser.ts';
 import { programArguments } from '../support/program.ts';
+import { itWith } from '../support/optional-tools.ts';
+import { PROJECT, programArguments } from '../support/program.ts';
 import { type Ended, runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
 
 describe('a folder', () => {
@@ -214,28 +216,32 @@ describe('a folder', () => {
     await started();
   });
 
-  it('that is in use is open to the other commands, whose archives hold no lock', async () => {
-    const first = await started();
-    const run = (...words: string[]) => runHawser(folder, {}, words);
-    const archive = join(folder, 'archive.zip');
-    const backup = await run('backup', archive);
-    expect(backup.code, backup.stderr).to.equal(0);
-    expect(execFileSync('python3', ['-m', 'zipfile', '-l', archive], { encoding: 'utf8' })).to.not.match(
-      /hawser\.(lock|pid)/,
-    );
-    const doctor = await run('doctor');
-    expect(doctor.code, doctor.stdout).to.equal(0);
-    expect(doctor.stdout).to.not.match(/hawser\.(lock|pid)/);
-    // A server that was refused has left its lock file in a folder that holds nothing else.
-    const site = { HAWSER_DATA_DIR: join(folder, 'site'), HAWSER_REPOS_DIR: join(folder, 'site-repos') };
-    await ended({ ...site, HAWSER_REPOS_DIR: join(folder, 'repos') });
-    const restored = await runHawser(folder, site, ['restore', archive]);
-    expect(restored.code, restored.stderr).to.equal(0);
-    const refused = await run('restore', archive);
-    expect(refused.stderr).to.match(/is not empty/);
-    expect(refused.code).to.equal(1);
-    await serves(first.target);
-  });
+  itWith(
+    ['python3'],
+    'that is in use is open to the other commands, whose archives hold no lock',
+    async () => {
+      const first = await started();
+      const run = (...words: string[]) => runHawser(folder, {}, words);
+      const archive = join(folder, 'archive.zip');
+      const backup = await run('backup', archive);
+      expect(backup.code, backup.stderr).to.equal(0);
+      expect(execFileSync('python3', ['-m', 'zipfile', '-l', archive], { encoding: 'utf8' })).to.not.match(
+        /hawser\.(lock|pid)/,
+      );
+      const doctor = await run('doctor');
+      expect(doctor.code, doctor.stdout).to.equal(0);
+      expect(doctor.stdout).to.not.match(/hawser\.(lock|pid)/);
+      // A server that was refused has left its lock file in a folder that holds nothing else.
+      const site = { HAWSER_DATA_DIR: join(folder, 'site'), HAWSER_REPOS_DIR: join(folder, 'site-repos') };
+      await ended({ ...site, HAWSER_REPOS_DIR: join(folder, 'repos') });
+      const restored = await runHawser(folder, site, ['restore', archive]);
+      expect(restored.code, restored.stderr).to.equal(0);
+      const refused = await run('restore', archive);
+      expect(refused.stderr).to.match(/is not empty/);
+      expect(refused.code).to.equal(1);
+      await serves(first.target);
+    },
+  );
 });
 
 /** The letter of /proc: `Z` is a zombie. */

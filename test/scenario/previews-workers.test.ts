@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { childrenOf } from '../../scripts/bench/cpu.ts';
 import type { Database } from '../../src/db/database.ts';
 import { type Client, makeClient, type Target } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
@@ -68,11 +69,7 @@ describeOnSqlite('previews of a server of two workers', function () {
     );
   }
 
-  const workers = (): number[] =>
-    execFileSync('pgrep', ['-f', 'main.[jt]s', '-P', String(hawser.child.pid)], { encoding: 'utf8' })
-      .split('\n')
-      .filter(Boolean)
-      .map(Number);
+  const workers = (): number[] => childrenOf(Number(hawser.child.pid));
   const running = () =>
     database.read.selectFrom('previews').select(['id', 'maker']).where('state', '=', 'Running').execute();
 

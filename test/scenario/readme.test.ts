@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { readBlocks } from '../../scripts/readme/blocks.ts';
 import { README_TOOLS, ReadmeError, readPages, runPages, WALKS } from '../../scripts/readme/run.ts';
 import { PROJECT } from '../../scripts/support/project.ts';
+import { PROJECT, ReadmeError, readPages, runPages, WALKS } from '../../scripts/readme/run.ts';
 import { ConfigError, readConfig } from '../../src/config.ts';
 
 const read = (page: string) => readFileSync(join(PROJECT, page), 'utf8');
@@ -23,12 +24,6 @@ describe('the README', () => {
   for (const walk of WALKS)
     it(`is played as printed, command by command: ${walk.join(', ')}`, async function () {
       this.timeout(600_000);
-      // The project itself needs none of these, so a machine without them can still run the tests.
-      const missing = README_TOOLS.filter((tool) => spawnSync(tool, ['--help']).error !== undefined);
-      if (missing.length > 0) {
-        if (this.test) this.test.title += ` (not played: ${missing.join(', ')} missing)`;
-        this.skip();
-      }
       const pages = readPages(walk);
       const blocks = pages.flatMap(({ name, markdown }) => readBlocks(name, markdown));
       expect(await runPages(pages)).to.equal(blocks.length);

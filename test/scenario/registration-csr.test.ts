@@ -7,7 +7,6 @@ import type { Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
 import { expectProblem } from '../support/replies.ts';
-import { describeWithOpenssl } from '../support/with-openssl.ts';
 import { Workspace } from '../unit/tls/openssl.ts';
 
 const REGISTER = '/api/v1/nodes/register';
@@ -21,7 +20,7 @@ const KEYS: Record<string, string[]> = {
   'P-384': ['ec', '-pkeyopt', 'ec_paramgen_curve:P-384'],
 };
 
-describeWithOpenssl('a node registers with a certificate signing request', () => {
+describe('a node registers with a certificate signing request', () => {
   let hawser: Hawser;
   let space: Workspace;
   let key: string;

@@ -21,7 +21,8 @@ import {
   startHawser,
 } from '../support/hawser.ts';
 import { LcmAgent } from '../support/lcm-agent.ts';
-import { describeWithNginx, type Nginx, startNginx } from '../support/nginx.ts';
+import { type Nginx, startNginx } from '../support/nginx.ts';
+import { describeWith } from '../support/optional-tools.ts';
 import { announce, call, rotate, withNewCertificate } from '../support/rotation.ts';
 import { unzipTexts } from '../support/unzip.ts';
 
@@ -38,7 +39,7 @@ const SCOPES = [
   'server.settings.write',
 ];
 
-describeWithNginx('behind nginx', () => {
+describeWith(['nginx'], 'behind nginx', () => {
   let hawser: Hawser;
   let nginx: Nginx;
   let node: NodeUnderTest;

@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { createKey, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { announce, call, rotate, withCertificate } from '../support/rotation.ts';
-import { describeWithOpenssl } from '../support/with-openssl.ts';
 import { OpensslAuthority, type Pair, Workspace } from '../unit/tls/openssl.ts';
 
 function makeRequest(space: Workspace): { csr: string; key: string } {
@@ -14,7 +13,7 @@ function makeRequest(space: Workspace): { csr: string; key: string } {
 
 const identityOf = (pair: Pair): NodeUnderTest['identity'] => ({ ...pair, thumbprint: '' });
 
-describeWithOpenssl('a node rotates with a certificate signing request', () => {
+describe('a node rotates with a certificate signing request', () => {
   let hawser: Hawser;
   let space: Workspace;
 
@@ -46,7 +45,7 @@ describeWithOpenssl('a node rotates with a certificate signing request', () => {
   });
 });
 
-describeWithOpenssl('with a node CA of the operator, a node rotates to certificates of it alone', () => {
+describe('with a node CA of the operator, a node rotates to certificates of it alone', () => {
   let hawser: Hawser;
   let space: Workspace;
   let authority: OpensslAuthority;

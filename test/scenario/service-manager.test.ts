@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
-import { describeWith } from '../support/installed.ts';
+import { describeWith } from '../support/optional-tools.ts';
 import { spawnHawser } from '../support/spawned.ts';
 
 /** Stands in for systemd: Node itself cannot receive datagrams on a unix socket. Prints each on a line of its own. */

@@ -31,7 +31,6 @@ import {
 } from '../support/hawser.ts';
 import { statusesOf } from '../support/raw-tls.ts';
 import { runHawser, spawnHawser } from '../support/spawned.ts';
-import { describeWithOpenssl } from '../support/with-openssl.ts';
 
 const ME = '/api/v1/auth/me';
 
@@ -125,7 +124,7 @@ describe('the second port', () => {
     });
 });
 
-describeWithOpenssl('the second port, as openssl sees it', () => {
+describe('the second port, as openssl sees it', () => {
   it('asks for no certificate, where the first does', async () => {
     const hawser = await startHawser({ HAWSER_UI_PORT: '0' });
     const asks = async (port = 0) => {

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { childrenOf } from '../../scripts/bench/cpu.ts';
 import { type Client, type Identity, makeClient, type Target } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { describeOnSqlite } from '../support/engine.ts';
@@ -66,11 +67,7 @@ describeOnSqlite('a server of two workers', function () {
 
   const admin = (at: number): Client => admins[at % CONNECTIONS] as Client;
   const statuses = (replies: readonly { status: number }[]) => replies.map(({ status }) => status).sort();
-  const workers = (): number[] =>
-    execFileSync('pgrep', ['-f', 'main.[jt]s', '-P', String(hawser.child.pid)], { encoding: 'utf8' })
-      .split('\n')
-      .filter(Boolean)
-      .map(Number);
+  const workers = (): number[] => childrenOf(Number(hawser.child.pid));
 
   async function publish(at: number, name: string, version: string): Promise<void> {
     const path = `/api/v1/configurations/${name}/versions`;

@@ -10,6 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { PROJECT } from '../../scripts/support/project.ts';
+import type { Condition } from './optional-tools.ts';
+import { PROJECT } from './program.ts';
 import type { Ended } from './spawned.ts';
 
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -63,7 +65,11 @@ export class BootedSystemd {
   }
 
   /** Whether this user may boot one here. Some sandboxes forbid it, as they forbid mounts. */
-  static async mayBoot(): Promise<boolean> {
+  static async booting(): Promise<Condition> {
+    return { isMet: await BootedSystemd.mayBoot(), otherwise: 'this user or machine may not boot one' };
+  }
+
+  private static async mayBoot(): Promise<boolean> {
     if (process.getuid?.() !== 0) return false;
     try {
       await (await BootedSystemd.boot()).stop();

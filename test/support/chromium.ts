@@ -5,19 +5,10 @@
  */
 
 import { execFileSync } from 'node:child_process';
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { isProgram } from './optional-tools.ts';
 
 const DEBIAN = '/usr/bin/chromium-headless-shell';
 const PACKAGE = '@sparticuz/chromium';
@@ -33,6 +24,10 @@ const FONTS_CONFIGURATION = `<?xml version="1.0"?>
 </fontconfig>
 `;
 
+/** What is told where there is none, with the remedy. */
+export const NO_CHROMIUM =
+  'Chromium is missing, and npm ci has none for this processor: apt-get install chromium-headless-shell';
+
 export interface Chromium {
   executablePath: string;
   env: Record<string, string>;
@@ -42,10 +37,7 @@ export interface Chromium {
 export function findChromium(): Chromium {
   const kind = chromiumKind();
   if (kind === 'debian') return { executablePath: DEBIAN, env: {} };
-  if (kind === null)
-    throw new Error(
-      `Chromium is missing, and npm ci has none for this processor: apt-get install chromium-headless-shell`,
-    );
+  if (kind === null) throw new Error(NO_CHROMIUM);
   const folder = unpacked(packageFile() ?? '');
   return {
     executablePath: join(folder, 'chromium'),
@@ -101,13 +93,4 @@ function folderWith(name: string, from: string): string {
   if (existsSync(join(from, name))) return from;
   if (from === dirname(from)) throw new Error(`no folder above this one has a ${name}`);
   return folderWith(name, dirname(from));
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

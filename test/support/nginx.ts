@@ -10,6 +10,7 @@ import { PROJECT } from '../../scripts/support/project.ts';
 import { issueServerCertificate } from '../../src/security/certificate-authority.ts';
 import { readAuthority } from './authority.ts';
 import type { Hawser } from './hawser.ts';
+import type { Condition } from './optional-tools.ts';
 import { steadyPort } from './ports.ts';
 
 const PAGE = join(PROJECT, 'docs/reverse-proxy.md');
@@ -24,13 +25,6 @@ export interface Nginx {
   /** The errors that it has printed so far. */
   errors(): string;
   stop(): Promise<void>;
-}
-
-/** Skips the suite if nginx is missing, with the reason in the title. */
-export function describeWithNginx(title: string, suite: (this: Mocha.Suite) => void): void {
-  const isInstalled = spawnSync('nginx', ['-v'], { stdio: 'ignore', env: { PATH } }).status === 0;
-  if (isInstalled) describe(title, suite);
-  else describe.skip(`${title} (skipped: nginx is not installed)`, suite);
 }
 
 /** The server's own authority issues nginx's certificate, so that clients trust the same authority as without nginx. */
@@ -77,6 +71,11 @@ async function runNginx(folder: string, port: number, configuration: string): Pr
 export function canBalance(): boolean {
   const { stderr } = spawnSync('nginx', ['-V'], { encoding: 'utf8', env: { PATH } });
   return / --with-stream( |$)/m.test(stderr ?? '') || existsSync(STREAM_MODULE);
+}
+
+/** For tests that use `startBalancer`. */
+export function balancing(): Condition {
+  return { isMet: canBalance(), otherwise: 'nginx with its module "stream" is not installed' };
 }
 
 /** Starts the nginx of scripts/compose in front of servers on these ports of this machine. TLS passes it as it is. */

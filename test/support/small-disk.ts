@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Condition } from './optional-tools.ts';
 
 /** Options of `mount`: bytes, and `nr_inodes` for the number of files. */
 const SIZE = 'size=24m';
@@ -42,8 +43,12 @@ export function mountSmallDisk(size = SIZE): SmallDisk {
   };
 }
 
-/** Tries whether this user may mount. */
-export function mayMount(): boolean {
+/** For tests that use a small disk. It tries whether this user may mount one. */
+export function mounting(): Condition {
+  return { isMet: mayMount(), otherwise: 'this user may not mount a disk' };
+}
+
+function mayMount(): boolean {
   try {
     mountSmallDisk().remove();
     return true;

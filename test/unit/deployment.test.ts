@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { parse, parseAllDocuments } from 'yaml';
 import { PROJECT } from '../../scripts/support/project.ts';
 import { readConfig } from '../../src/config.ts';
-import { describeWith } from '../support/installed.ts';
+import { describeWith } from '../support/optional-tools.ts';
 
 const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8');
 

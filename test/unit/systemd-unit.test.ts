@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { PROJECT } from '../../scripts/support/project.ts';
 import { EXIT_CONFIG } from '../../src/config.ts';
 import { EXIT_USAGE } from '../../src/operations/command-line.ts';
-import { describeWith } from '../support/installed.ts';
+import { describeWith } from '../support/optional-tools.ts';
 
 const UNIT = join(PROJECT, 'scripts/systemd/hawser.service');
 /** Of 100, in tenths of what systemd shows; it calls this OK. */

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { startApiServer } from '../../support/api-server.ts';
 import { type Cli, makeCli } from '../../support/cli.ts';
 import { ADMIN_PASSWORD, type Hawser, startHawser } from '../../support/hawser.ts';
-import { describeWith } from '../../support/installed.ts';
+import { describeWith } from '../../support/optional-tools.ts';
 import type { Ended } from '../../support/spawned.ts';
 import { started } from '../../support/started.ts';
 

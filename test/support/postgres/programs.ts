@@ -1,7 +1,8 @@
 /** Finds PostgreSQL's programs, and the user under whom they run. */
 
-import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { isProgram } from '../optional-tools.ts';
 import { embeddedPrograms } from './embedded.ts';
 
 /** Debian has a folder here for each version, and does not put it on the search path. */
@@ -32,15 +33,6 @@ function systemPrograms(): string | undefined {
     ...(process.env['PATH'] ?? '').split(delimiter),
   ];
   return folders.find((folder) => ['initdb', 'postgres'].every((name) => isProgram(join(folder, name))));
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Whether the server can count statements. Both packages have the library, in different folders. */

@@ -5,6 +5,7 @@ import { install, uninstall } from '../../../src/agent/install.ts';
 import { type Service, unitOf, windowsCommands, windowsRemoval } from '../../../src/agent/service.ts';
 import { describeWith } from '../../support/installed.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
+import { describeWith } from '../../support/optional-tools.ts';
 
 /** Of 100, in tenths of what systemd shows. Below 50 it calls it medium, below 20 OK. */
 const MOST_EXPOSED = 50;

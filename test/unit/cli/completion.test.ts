@@ -8,7 +8,7 @@ import { fishCompletion, powershellCompletion } from '../../../src/cli/completio
 import { listPlaces } from '../../../src/cli/completion/places.ts';
 import { bashCompletion, zshCompletion } from '../../../src/cli/completion/posix.ts';
 import { COMMON_OPTIONS } from '../../../src/cli/declaration.ts';
-import { describeWith } from '../../support/installed.ts';
+import { describeWith } from '../../support/optional-tools.ts';
 
 const places = listPlaces(COMMANDS);
 const SCRIPTS = {

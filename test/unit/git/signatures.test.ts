@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { GitStore, VersionDetails } from '../../../src/versions/store.ts';
+import { itWith } from '../../support/optional-tools.ts';
 import {
   ALICE,
   AT,
@@ -100,42 +101,50 @@ function header(kind: string): string {
 }
 
 describe('the signature of a version', () => {
-  it('is that of a tag which stock git has signed, and no part of what the tag says', () =>
-    onSite(async (site, show) => {
-      site.makeKey();
-      const commit = site.commit('Only a commit.');
-      // A version that is no SemVer counts by its trailer alone.
-      for (const version of ['2.0.0', 'spring'])
-        site.sign(
-          'tag',
-          '-s',
-          '-m',
-          'Why it was made.',
-          '-m',
-          `Entry-Point: ${ENTRY}`,
-          `v${version}`,
-          commit,
-        );
-      expect(site.git('cat-file', 'tag', 'v2.0.0')).to.match(/\n-----BEGIN SSH SIGNATURE-----\n/);
-      for (const version of ['2.0.0', 'spring'])
-        expect(await show(version)).to.deep.include({
-          signature: 'Ssh',
-          message: 'Why it was made.',
-          entryPoint: ENTRY,
-          author: CAROL,
-        });
-    }));
+  itWith(
+    ['ssh-keygen'],
+    'is that of a tag which stock git has signed, and no part of what the tag says',
+    () =>
+      onSite(async (site, show) => {
+        site.makeKey();
+        const commit = site.commit('Only a commit.');
+        // A version that is no SemVer counts by its trailer alone.
+        for (const version of ['2.0.0', 'spring'])
+          site.sign(
+            'tag',
+            '-s',
+            '-m',
+            'Why it was made.',
+            '-m',
+            `Entry-Point: ${ENTRY}`,
+            `v${version}`,
+            commit,
+          );
+        expect(site.git('cat-file', 'tag', 'v2.0.0')).to.match(/\n-----BEGIN SSH SIGNATURE-----\n/);
+        for (const version of ['2.0.0', 'spring'])
+          expect(await show(version)).to.deep.include({
+            signature: 'Ssh',
+            message: 'Why it was made.',
+            entryPoint: ENTRY,
+            author: CAROL,
+          });
+      }),
+  );
 
-  it('is that of a commit which stock git has signed, for a draft and for a tag without one', () =>
-    onSite(async (site, show) => {
-      site.makeKey();
-      const commit = site.sign('commit-tree', '-S', '-m', MESSAGE, site.tree);
-      site.draft('2.0.0', commit);
-      site.git('tag', '-a', '-m', 'Not signed', 'v2.1.0', commit);
-      expect(await show('2.0.0')).to.include({ signature: 'Ssh', message: 'Why it was made.' });
-      expect(await show('2.1.0')).to.include({ signature: 'Ssh', message: 'Not signed' });
-      expect((await show('1.0.0')).signature).to.equal(null);
-    }));
+  itWith(
+    ['ssh-keygen'],
+    'is that of a commit which stock git has signed, for a draft and for a tag without one',
+    () =>
+      onSite(async (site, show) => {
+        site.makeKey();
+        const commit = site.sign('commit-tree', '-S', '-m', MESSAGE, site.tree);
+        site.draft('2.0.0', commit);
+        site.git('tag', '-a', '-m', 'Not signed', 'v2.1.0', commit);
+        expect(await show('2.0.0')).to.include({ signature: 'Ssh', message: 'Why it was made.' });
+        expect(await show('2.1.0')).to.include({ signature: 'Ssh', message: 'Not signed' });
+        expect((await show('1.0.0')).signature).to.equal(null);
+      }),
+  );
 
   for (const [kind, signature] of KINDS) {
     it(`is ${signature} where git's object says ${kind}`, () =>
@@ -179,18 +188,22 @@ describe('the signature of a version', () => {
         expect(await show(version)).to.include({ message: 'Why it was made.', entryPoint: ENTRY });
     }));
 
-  it('leaves the message to the commit where the tag has nothing but the signature, or nothing at all', () =>
-    onSite(async (site, show) => {
-      site.makeKey();
-      const commit = site.commit();
-      site.git('tag', '-a', '-m', '', 'v2.0.0', commit);
-      site.sign('tag', '-s', '-m', '', 'v2.1.0', commit);
-      site.tag('2.2.0', commit, `${armored('PGP SIGNATURE')}\n`);
-      site.tag('2.3.0', commit, `${armored('SIGNED MESSAGE')}\n`);
-      const versions = { '2.0.0': null, '2.1.0': 'Ssh', '2.2.0': 'OpenPgp', '2.3.0': 'X509' };
-      for (const [version, signature] of Object.entries(versions))
-        expect(await show(version), version).to.include({ message: 'Why it was made.', signature });
-    }));
+  itWith(
+    ['ssh-keygen'],
+    'leaves the message to the commit where the tag has nothing but the signature, or nothing at all',
+    () =>
+      onSite(async (site, show) => {
+        site.makeKey();
+        const commit = site.commit();
+        site.git('tag', '-a', '-m', '', 'v2.0.0', commit);
+        site.sign('tag', '-s', '-m', '', 'v2.1.0', commit);
+        site.tag('2.2.0', commit, `${armored('PGP SIGNATURE')}\n`);
+        site.tag('2.3.0', commit, `${armored('SIGNED MESSAGE')}\n`);
+        const versions = { '2.0.0': null, '2.1.0': 'Ssh', '2.2.0': 'OpenPgp', '2.3.0': 'X509' };
+        for (const [version, signature] of Object.entries(versions))
+          expect(await show(version), version).to.include({ message: 'Why it was made.', signature });
+      }),
+  );
 });
 
 describe('the author of a version', () => {
@@ -208,7 +221,7 @@ describe('the author of a version', () => {
         expect((await show(version)).author, version).to.deep.equal(author);
     }));
 
-  it('and signature are told after a write as another process reads them', () =>
+  itWith(['ssh-keygen'], 'and signature are told after a write as another process reads them', () =>
     onSite(async (site, show, { store, reopen }) => {
       site.makeKey();
       const expectSame = async () => {
@@ -239,5 +252,6 @@ describe('the author of a version', () => {
       await replace(store, '1.4.0', [file(ENTRY, 'again')]);
       expect(await show('1.4.0')).to.deep.include({ author: CAROL, signature: null });
       await expectSame();
-    }));
+    }),
+  );
 });

@@ -44,7 +44,7 @@ describe('readUpload: forms of real clients', () => {
     });
   });
 
-  it('reads what curl sends', async function () {
+  it('reads what curl sends', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'hawser-upload-'));
     try {
       const file = join(folder, 'x');
@@ -62,9 +62,6 @@ describe('readUpload: forms of real clients', () => {
         expect(outcome.files?.['modules/iis.yaml']).to.equal('content\r\n--B\r\n');
         expect(outcome.fields).to.deep.equal({ version: '1.0.0' });
       }
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return this.skip();
-      throw error;
     } finally {
       await rm(folder, { recursive: true });
     }

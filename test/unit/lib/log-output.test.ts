@@ -5,9 +5,7 @@ import { expect } from 'chai';
 import { createLog, LogOutput, openOutput } from '../../../src/lib/log.ts';
 import { eventually } from '../../support/eventually.ts';
 import { limitFileSize } from '../../support/file-size.ts';
-
-const isLinux = process.platform === 'linux';
-const UNLESS_LINUX = isLinux ? '' : ' (skipped: only Linux has prlimit)';
+import { itWith, LINUX } from '../../support/optional-tools.ts';
 
 describe('the output of the log', () => {
   let folder: string;
@@ -51,8 +49,7 @@ describe('the output of the log', () => {
     expect(await written(all.length)).to.deep.equal(all);
   });
 
-  it(`keeps what it cannot write until it can${UNLESS_LINUX}`, async function () {
-    if (!isLinux) this.skip();
+  itWith([LINUX], 'keeps what it cannot write until it can', async () => {
     const output = new LogOutput(fd);
     limitFileSize(1_000);
     for (let index = 0; index < 100; index += 1) output.write(`line ${index} ${'x'.repeat(40)}\n`);
@@ -62,8 +59,7 @@ describe('the output of the log', () => {
     expect(all.every((line, index) => line.startsWith(`line ${index} x`))).to.equal(true);
   });
 
-  it(`leaves out what is too much to keep, and says how many lines${UNLESS_LINUX}`, async function () {
-    if (!isLinux) this.skip();
+  itWith([LINUX], 'leaves out what is too much to keep, and says how many lines', async () => {
     const log = createLog('info', new LogOutput(fd));
     limitFileSize(1);
     const count = 3_000;

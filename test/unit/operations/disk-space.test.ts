@@ -2,15 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { checkDiskSpace } from '../../../src/operations/doctor/files.ts';
-import { mayMount, mountSmallDisk } from '../../support/small-disk.ts';
+import { describeWith } from '../../support/optional-tools.ts';
+import { mounting, mountSmallDisk } from '../../support/small-disk.ts';
 
-const isRun = mayMount();
-
-describe(`room on the disk${isRun ? '' : ' (skipped: this user may not mount one)'}`, () => {
-  before(function () {
-    if (!isRun) this.skip();
-  });
-
+describeWith([mounting()], 'room on the disk', () => {
   /** What is found on a disk of this size with so many files, as severity and text. */
   async function findingsOn(size: string, files: number): Promise<string[]> {
     const disk = mountSmallDisk(size);

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { chainsTo, parseChain } from '../../../src/security/certificates.ts';
-import { describeWithOpenssl } from '../../support/with-openssl.ts';
 import { OpensslAuthority, Workspace } from './openssl.ts';
 
-describeWithOpenssl('whether a certificate chains to an authority', () => {
+describe('whether a certificate chains to an authority', () => {
   let space: Workspace;
   let otherSpace: Workspace;
   let authority: OpensslAuthority;

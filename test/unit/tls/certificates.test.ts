@@ -13,13 +13,12 @@ import {
 import { hasNames } from '../../../src/security/certificate-names.ts';
 import { describeCertificate, isWithinTerm } from '../../../src/security/certificates.ts';
 import { makeClientCertificate } from '../../support/client-certificates.ts';
-import { describeWithOpenssl } from '../../support/with-openssl.ts';
 import { Workspace } from './openssl.ts';
 
 const NOW = Math.floor(Date.now() / 1000) * 1000;
 const P256 = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'];
 
-describeWithOpenssl('certificates', () => {
+describe('certificates', () => {
   let space: Workspace;
   let ca: KeyedCertificate;
 

@@ -4,7 +4,6 @@ import { X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
 import { DAY, HOUR } from '../../../src/lib/clock.ts';
 import { PathValidator } from '../../../src/security/certification-path.ts';
-import { describeWithOpenssl } from '../../support/with-openssl.ts';
 import { OpensslAuthority, type Pair, Workspace } from './openssl.ts';
 
 const CLIENT = 'basicConstraints=CA:false\nextendedKeyUsage=clientAuth';
@@ -12,7 +11,7 @@ const CA = 'basicConstraints=critical,CA:true\nkeyUsage=critical,keyCertSign,cRL
 /** Later than all that is made here. */
 const NOW = Date.now() + HOUR;
 
-describeWithOpenssl('a certificate that a proxy has passed on, under a node CA', () => {
+describe('a certificate that a proxy has passed on, under a node CA', () => {
   let space: Workspace;
   let authority: OpensslAuthority;
   let root: string;

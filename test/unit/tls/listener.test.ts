@@ -13,7 +13,6 @@ import { DAY, SECOND } from '../../../src/lib/clock.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { createAuthority, issueServerCertificate } from '../../../src/security/certificate-authority.ts';
 import { type ClientCertificate, makeClientCertificate } from '../../support/client-certificates.ts';
-import { describeWithOpenssl } from '../../support/with-openssl.ts';
 import { OpensslAuthority, type Pair, Workspace } from './openssl.ts';
 
 interface Seen {
@@ -33,7 +32,7 @@ interface Client {
 
 const NO_PROXIES = { trusted: [], certificateHeader: 'Client-Cert' };
 
-describeWithOpenssl('listener', () => {
+describe('listener', () => {
   let material: ListenerMaterial;
   let agentCertificate: ClientCertificate;
   let listener: Listener;

@@ -7,12 +7,11 @@ import { DAY } from '../../../src/lib/clock.ts';
 import { HawserError } from '../../../src/lib/errors.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { loadTlsMaterial, type TlsFiles, type TlsMaterial } from '../../../src/security/tls-files.ts';
-import { describeWithOpenssl } from '../../support/with-openssl.ts';
 import { OpensslAuthority, Workspace } from './openssl.ts';
 
 const NOW = Date.now();
 
-describeWithOpenssl('TLS files', () => {
+describe('TLS files', () => {
   let space: Workspace;
   let lines: { level: string; msg: string }[];
 
