@@ -10,9 +10,8 @@ import { type Client, makeClient } from '../support/client.ts';
 import { create } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
 import { ADMIN_PASSWORD, CHEAP_HASHES, createToken, signIn } from '../support/hawser.ts';
-import { programArguments } from '../support/program.ts';
 import { describeWith, LINUX } from '../support/optional-tools.ts';
-import { PROJECT, programArguments } from '../support/program.ts';
+import { programArguments } from '../support/program.ts';
 import { ok } from '../support/replies.ts';
 
 const FULL = '/dev/full';

@@ -4,9 +4,8 @@ import { expect } from 'chai';
 import { PROJECT } from '../../scripts/support/project.ts';
 import { BootedSystemd } from '../support/booted-systemd.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { buildOnce } from '../support/program.ts';
 import { describeWith } from '../support/optional-tools.ts';
-import { buildOnce, PROJECT } from '../support/program.ts';
+import { buildOnce } from '../support/program.ts';
 
 const DAY = 86_400_000;
 /** A value in which systemd, a shell and a unit file each see something else. */

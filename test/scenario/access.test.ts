@@ -9,9 +9,7 @@ import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { withDatabase } from '../support/database.ts';
 import { createToken, type Hawser, type NodeUnderTest } from '../support/hawser.ts';
-import { createToken, type Hawser, type NodeUnderTest, publishConfiguration } from '../support/hawser.ts';
 import { itWith } from '../support/optional-tools.ts';
-import { prepareParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { addressOf, declaredRoutes, describeAccess } from '../support/routes.ts';
 

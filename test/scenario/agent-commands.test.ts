@@ -11,11 +11,8 @@ import { type AgentUnderTest, dscResult, makeAgent, makeAgentOf } from '../suppo
 import { eventually } from '../support/eventually.ts';
 import { startFakeServer } from '../support/fake-server.ts';
 import { createKey, publishConfiguration, useHawser } from '../support/hawser.ts';
-import { describeWith } from '../support/installed.ts';
-import { programArguments } from '../support/program.ts';
-import { createKey, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { describeWith } from '../support/optional-tools.ts';
-import { PROJECT, programArguments } from '../support/program.ts';
+import { programArguments } from '../support/program.ts';
 
 const { version: VERSION } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
 

@@ -7,7 +7,6 @@ import { makeClientCertificate } from '../support/client-certificates.ts';
 import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
 import { parsePrometheus, sumOf } from '../support/prometheus.ts';
 import { expectProblem } from '../support/replies.ts';
-import { describeWithOpenssl } from '../support/with-openssl.ts';
 import { OpensslAuthority, type Pair, Workspace } from '../unit/tls/openssl.ts';
 
 const REGISTER = '/api/v1/nodes/register';
@@ -183,46 +182,6 @@ describe('a node CA set later takes in no node that does not chain to it', () =>
       await expectProblem(hawser.client(node.identity).get(path), 401, 'certificate_untrusted');
     } finally {
       await hawser.close();
-      space.remove();
-    }
-  });
-});
-
-describe("the operator's own server certificate", () => {
-  it('is served in place of the made one, and a renewed one after a reload', async () => {
-    const space = new Workspace();
-    const authority = new OpensslAuthority(space);
-    const write = (pair: Pair) => {
-      space.write('own.crt', pair.cert);
-      space.write('own.key', pair.key);
-    };
-    const [first, second] = [authority.issue('server'), authority.issue('server')];
-    write(first);
-    const config = readConfig({
-      HAWSER_HOST: '127.0.0.1',
-      HAWSER_PORT: '0',
-      HAWSER_DATA_DIR: space.file('data'),
-      HAWSER_REPOS_DIR: space.file('repos'),
-      HAWSER_ADMIN_PASSWORD: 'a-password-for-tests',
-      ...CHEAP_HASHES,
-      ...(await databaseSettings(space.file('data'))),
-      HAWSER_TLS_CERT: space.file('own.crt'),
-      HAWSER_TLS_KEY: space.file('own.key'),
-    });
-    const log = createLog('silent');
-    const server = await startServer({ config, clock: systemClock, log, showFirstPassword: () => undefined });
-    try {
-      const serial = (pair: Pair) => new X509Certificate(pair.cert).serialNumber;
-      const served = () => servedCertificate(server.port, authority.certificate);
-      expect(await served()).to.equal(serial(first));
-      write(second);
-      await server.reloadTls();
-      expect(await served()).to.equal(serial(second));
-      space.write('own.key', 'nothing');
-      await server.reloadTls();
-      expect(await served()).to.equal(serial(second));
-    } finally {
-      await server.close();
       space.remove();
     }
   });

@@ -22,9 +22,8 @@ import { PROJECT } from '../../scripts/support/project.ts';
 import { makeClient, type Target } from '../support/client.ts';
 import { databaseSettings, itOnSqlite } from '../support/engine.ts';
 import { ADMIN_PASSWORD, CHEAP_HASHES, signIn } from '../support/hawser.ts';
-import { programArguments } from '../support/program.ts';
 import { itWith } from '../support/optional-tools.ts';
-import { PROJECT, programArguments } from '../support/program.ts';
+import { programArguments } from '../support/program.ts';
 import { type Ended, runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
 
 describe('a folder', () => {

@@ -1,12 +1,10 @@
 // full: SQLite
-import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readBlocks } from '../../scripts/readme/blocks.ts';
-import { README_TOOLS, ReadmeError, readPages, runPages, WALKS } from '../../scripts/readme/run.ts';
+import { ReadmeError, readPages, runPages, WALKS } from '../../scripts/readme/run.ts';
 import { PROJECT } from '../../scripts/support/project.ts';
-import { PROJECT, ReadmeError, readPages, runPages, WALKS } from '../../scripts/readme/run.ts';
 import { ConfigError, readConfig } from '../../src/config.ts';
 
 const read = (page: string) => readFileSync(join(PROJECT, page), 'utf8');

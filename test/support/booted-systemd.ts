@@ -11,7 +11,6 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { PROJECT } from '../../scripts/support/project.ts';
 import type { Condition } from './optional-tools.ts';
-import { PROJECT } from './program.ts';
 import type { Ended } from './spawned.ts';
 
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';

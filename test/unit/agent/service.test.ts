@@ -3,9 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { install, uninstall } from '../../../src/agent/install.ts';
 import { type Service, unitOf, windowsCommands, windowsRemoval } from '../../../src/agent/service.ts';
-import { describeWith } from '../../support/installed.ts';
-import { temporaryFolder } from '../../support/temporary.ts';
 import { describeWith } from '../../support/optional-tools.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 /** Of 100, in tenths of what systemd shows. Below 50 it calls it medium, below 20 OK. */
 const MOST_EXPOSED = 50;

@@ -257,8 +257,8 @@ print(equal, 'equal')
 `;
 
 import { refusalBy } from '../../support/failures.ts';
-import { words } from '../../support/words.ts';
 import { itWith } from '../../support/optional-tools.ts';
+import { words } from '../../support/words.ts';
 
 function isRead(read: () => unknown): boolean {
   try {
