@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 /** The tokens of service accounts: who makes them, what they open, and how they end. */
 
 import { expect } from 'chai';

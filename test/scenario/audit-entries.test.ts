@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { MINUTE, SECOND } from '../../src/lib/clock.ts';
 import { auditEntries, auditedDuring, type Entry, expectNothingAudited } from '../support/audit.ts';

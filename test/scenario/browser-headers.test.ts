@@ -1,4 +1,4 @@
-// full: SQLite
+// everyday: SQLite
 import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';

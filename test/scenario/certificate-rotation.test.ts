@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
 import { DAY, HOUR, MINUTE } from '../../src/lib/clock.ts';

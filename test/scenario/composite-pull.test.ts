@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import {

@@ -1,4 +1,4 @@
-// full: SQLite
+// everyday: SQLite
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';

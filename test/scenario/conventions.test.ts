@@ -1,4 +1,4 @@
-// full: SQLite
+// everyday: SQLite
 import { once } from 'node:events';
 import { expect } from 'chai';
 import type { Route } from '../../src/http/route.ts';

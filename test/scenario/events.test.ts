@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import { DAY } from '../../src/lib/clock.ts';
 import { withDatabase } from '../support/database.ts';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';

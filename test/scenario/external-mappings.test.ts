@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import { newId } from '../../src/lib/ids.ts';
 import { auditedCall, auditedDuring, expectNothingAudited } from '../support/audit.ts';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 /** A freeze: nobody changes what nodes get, and everything else goes on. */
 
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 /** Stock git clients against `/git`: what authors see of the versions. */
 
 import { execFileSync } from 'node:child_process';

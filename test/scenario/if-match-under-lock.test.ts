@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { AtomicFs } from '../../src/git/atomic-fs.ts';

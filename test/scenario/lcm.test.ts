@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import { MINUTE, SECOND } from '../../src/lib/clock.ts';
 import { auditedDuring, expectNothingAudited } from '../support/audit.ts';

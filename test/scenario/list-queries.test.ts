@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import { z } from 'zod';
 import { Components } from '../../src/http/openapi/components.ts';

@@ -1,4 +1,4 @@
-// full: SQLite
+// everyday: SQLite
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { MINUTE, SECOND } from '../../src/lib/clock.ts';

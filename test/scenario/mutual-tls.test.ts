@@ -1,4 +1,4 @@
-// full: SQLite
+// everyday: SQLite
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { DAY } from '../../src/lib/clock.ts';

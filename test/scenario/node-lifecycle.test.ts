@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { auditEntries } from '../support/audit.ts';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { create } from '../support/configurations.ts';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import type { GrantLevel } from '../../src/domain/permissions.ts';
 import { auditedDuring } from '../support/audit.ts';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite, PostgreSQL
 import { expect } from 'chai';
 import type { Client, Reply } from '../support/client.ts';
 import {

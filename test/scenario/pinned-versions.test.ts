@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import { auditEntries } from '../support/audit.ts';
 import { compositeOf, publishWithChildren } from '../support/composites.ts';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import type { Client, Reply } from '../support/client.ts';
 import { addCompositeDraft, createComposite, publishWithChildren } from '../support/composites.ts';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import type { Client } from '../support/client.ts';
 import { publishWithChildren } from '../support/composites.ts';

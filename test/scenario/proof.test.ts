@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import { publishWithChildren } from '../support/composites.ts';
 import { addVersion, MAIN, publish } from '../support/configurations.ts';

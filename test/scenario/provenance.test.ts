@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import { MAIN } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite, PostgreSQL
 import { expect } from 'chai';
 import type { Client, Form, Reply } from '../support/client.ts';
 import { describeOnSqlite, itOnSqlite } from '../support/engine.ts';

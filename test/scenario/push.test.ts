@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite, PostgreSQL
 /** Stock git clients push drafts and versions. */
 
 import { mkdirSync } from 'node:fs';

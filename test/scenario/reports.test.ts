@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import { MINUTE, SECOND, toTimestamp } from '../../src/lib/clock.ts';
 import type { Client, Reply } from '../support/client.ts';

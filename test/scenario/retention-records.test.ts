@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { DAY, SECOND } from '../../src/lib/clock.ts';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite, PostgreSQL
 /** How somebody with one permission, or with one token, tried to get at what is not theirs: each way is closed. */
 
 import { expect } from 'chai';

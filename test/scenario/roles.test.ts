@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import { BUILT_IN_ROLES, PERMISSION_NAMES, PERMISSIONS } from '../../src/domain/permissions.ts';
 import { MINUTE } from '../../src/lib/clock.ts';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite, PostgreSQL
 import { expect } from 'chai';
 import type { Client } from '../support/client.ts';
 import {
@@ -331,14 +331,32 @@ describe('rollouts by the API', () => {
     await ok(201, addCompositeDraft(admin, name, '1.0.0'));
     await expectProblem(rollOut(admin, name, '1.0.0', {}, COMPOSITES), 409, 'no_children');
     await ok(201, addChild(admin, name, '1.0.0', name));
-    const made = await ok(201, rollOut(admin, name, '1.0.0', {}, COMPOSITES));
+    const steps = [step('canary', { approval: true }), step(null)];
+    const made = await ok(201, rollOut(admin, name, '1.0.0', { steps }, COMPOSITES));
     expect(made).to.include({ configurationName: name, isComposite: true, state: 'Running' });
     expect((await ok(200, admin.get(compositeVersionOf(name, '1.0.0')))).status).to.equal('Published');
     await ok(201, addCompositeDraft(admin, name, '1.1.0'));
     await ok(201, addChild(admin, name, '1.1.0', name));
     await expectProblem(publishComposite(admin, name, '1.1.0'), 409, 'rollout_running');
     const path = `${rolloutsOf(name, COMPOSITES)}/1.0.0`;
-    expect(await ok(200, doDeed(admin, path, 'complete'))).to.include({ state: 'Completed' });
+    const olivia = await makeUser(hawser, {
+      username: 'olivia',
+      permissions: ['nodes.read', 'rollouts.manage'],
+      grants: [
+        { on: 'composite', name, level: 'Modify' },
+        { on: 'configuration', name, level: 'Read' },
+      ],
+    });
+    const deeds = [
+      ['approve', 'Running', 'Running'],
+      ['pause', 'Running', 'Paused'],
+      ['resume', 'Paused', 'Running'],
+      ['halt', 'Running', 'Halted'],
+      ['revert', 'Halted', 'Halted'],
+      ['complete', 'Halted', 'Completed'],
+    ] as const;
+    for (const [deed, before, state] of deeds)
+      expect(await ok(200, doDeed(olivia, path, deed, before)), deed).to.include({ state });
     expect(await ok(200, admin.get(rolloutsOf(name, COMPOSITES)))).to.have.length(1);
     await ok(200, publishComposite(admin, name, '1.1.0'));
   });

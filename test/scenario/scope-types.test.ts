@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import { HOUR } from '../../src/lib/clock.ts';
 import { startHawser } from '../support/hawser.ts';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import { defineScopeValue } from '../../src/api/scope-types/queries.ts';
 import { HOUR } from '../../src/lib/clock.ts';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 /** Jobs exchange the token of their forge for one of a service account. */
 
 import { expect } from 'chai';

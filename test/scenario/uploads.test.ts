@@ -1,4 +1,4 @@
-// full: SQLite
+// everyday: SQLite
 import { expect } from 'chai';
 import { type Call, encodeForm, type Form } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, create, MAIN, versionsOf } from '../support/configurations.ts';

@@ -16,11 +16,14 @@ export const CALLS_FOLDER = 'TESTS_CALLS';
 export interface Calls {
   /** Method and path without the query, such as `GET /api/v1/nodes`, that were answered with a status below 400. */
   requests: string[];
+  /** The others. */
+  refused: string[];
   /** Words of command lines of hawserctl that ended with 0. */
   commands: string[];
 }
 
 const requests = new Set<string>();
+const refused = new Set<string>();
 const commands = new Set<string>();
 
 export function recordCommand(words: readonly string[]): void {
@@ -31,10 +34,11 @@ const folder = process.env[CALLS_FOLDER];
 if (folder !== undefined) {
   subscribe('http.server.response.finish', (message) => {
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
-    if (response.statusCode < 400) requests.add(`${request.method} ${request.url?.replace(/\?.*/s, '')}`);
+    const calls = response.statusCode < 400 ? requests : refused;
+    calls.add(`${request.method} ${request.url?.replace(/\?.*/s, '')}`);
   });
   process.on('exit', () => {
-    const calls: Calls = { requests: [...requests], commands: [...commands] };
+    const calls: Calls = { requests: [...requests], refused: [...refused], commands: [...commands] };
     writeFileSync(join(folder, `${process.pid}.json`), JSON.stringify(calls));
   });
 }

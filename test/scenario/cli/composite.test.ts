@@ -1,4 +1,4 @@
-// full: SQLite
+// everyday: SQLite
 import { expect } from 'chai';
 import { startCliSession } from '../../support/cli-session.ts';
 import { COMPOSITES, compositeOf, compositeVersionOf } from '../../support/composites.ts';

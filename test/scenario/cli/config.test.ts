@@ -1,4 +1,4 @@
-// full: SQLite
+// everyday: SQLite
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// full: SQLite
+// everyday: SQLite
 import { expect } from 'chai';
 import { type Cli, makeCli } from '../../support/cli.ts';
 import { ALL_SCOPES, createToken, type Hawser, startHawser } from '../../support/hawser.ts';

@@ -1,4 +1,4 @@
-// full: SQLite
+// everyday: SQLite
 import { expect } from 'chai';
 import { type ApiReply, type ApiServer, startApiServer } from '../../support/api-server.ts';
 import { type Cli, makeCli } from '../../support/cli.ts';

@@ -1,4 +1,4 @@
-// full: SQLite
+// everyday: SQLite
 import { readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect } from 'chai';

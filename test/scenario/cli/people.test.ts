@@ -1,4 +1,4 @@
-// full: SQLite
+// everyday: SQLite
 import { expect } from 'chai';
 import { signedInCli } from '../../support/cli-session.ts';
 import { ADMIN_PASSWORD, signIn, startHawser } from '../../support/hawser.ts';

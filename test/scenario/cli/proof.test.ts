@@ -1,4 +1,4 @@
-// full: SQLite
+// everyday: SQLite
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { makeCli } from '../../support/cli.ts';

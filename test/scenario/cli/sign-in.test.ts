@@ -1,4 +1,4 @@
-// full: SQLite
+// everyday: SQLite
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// full: SQLite
+// everyday: SQLite
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { DAY } from '../../../src/lib/clock.ts';

@@ -1,4 +1,4 @@
-// full: SQLite
+// everyday: SQLite
 import { expect } from 'chai';
 import type { Page, Request } from 'playwright-core';
 import { MINUTE, SECOND } from '../../../src/lib/clock.ts';
