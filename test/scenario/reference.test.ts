@@ -74,7 +74,7 @@ describe('the interactive reference', () => {
   });
 });
 
-describe("pages in Chromium", function () {
+describe('pages in Chromium', function () {
   this.timeout(240_000);
   let hawser: Hawser;
   let browser: Browser;

@@ -6,7 +6,7 @@ import { type ComponentServer, startComponentServer } from '../../support/compon
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
 
-describe("differences in Chromium", function () {
+describe('differences in Chromium', function () {
   this.timeout(240_000);
   let server: ComponentServer;
   let browser: Browser;

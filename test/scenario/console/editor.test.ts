@@ -26,7 +26,7 @@ const SCHEMA = {
 };
 const YAML = 'parameters:\n  port: 80\n  level: info\n';
 
-describe("the editor in Chromium", function () {
+describe('the editor in Chromium', function () {
   this.timeout(240_000);
   let server: ComponentServer;
   let browser: Browser;
