@@ -7,13 +7,12 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { chromiumKind, NO_CHROMIUM } from '../test/support/chromium.ts';
 import { isInstalled, OPTIONAL_TOOLS } from '../test/support/optional-tools.ts';
 import { findPrograms } from '../test/support/postgres/programs.ts';
 import { DEMANDED_PROGRAMS, faultsOf, leftOut, type Machine } from './preflight/machine.ts';
-
-const PROJECT = resolve(import.meta.dirname, '..');
+import { PROJECT } from './support/project.ts';
 
 function thisMachine(): Machine {
   return {

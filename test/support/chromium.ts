@@ -8,6 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { PROJECT } from '../../scripts/support/project.ts';
 import { isProgram } from './optional-tools.ts';
 
 const DEBIAN = '/usr/bin/chromium-headless-shell';
@@ -54,8 +55,7 @@ export function chromiumKind(): 'debian' | 'package' | null {
 
 /** Other processes of the tests may be unpacking it too, so the folder gets its name when it is whole. */
 function unpacked(file: string): string {
-  const root = folderWith('package-lock.json', import.meta.dirname);
-  const folder = join(root, `node_modules/.cache/hawser-chromium-${versionOf(file)}`);
+  const folder = join(PROJECT, `node_modules/.cache/hawser-chromium-${versionOf(file)}`);
   if (existsSync(folder)) return folder;
   mkdirSync(dirname(folder), { recursive: true });
   const made = mkdtempSync(`${folder}-`);
@@ -86,11 +86,4 @@ function packageFile(): string | null {
 function versionOf(file: string): string {
   const about = readFileSync(join(dirname(file), '../../package.json'), 'utf8');
   return (JSON.parse(about) as { version: string }).version;
-}
-
-/** The nearest folder upwards that has the file. */
-function folderWith(name: string, from: string): string {
-  if (existsSync(join(from, name))) return from;
-  if (from === dirname(from)) throw new Error(`no folder above this one has a ${name}`);
-  return folderWith(name, dirname(from));
 }
