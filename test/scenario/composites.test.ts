@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { cpSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
