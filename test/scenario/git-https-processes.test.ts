@@ -15,12 +15,7 @@ import {
   processesIn,
   until,
 } from '../support/git-client.ts';
-import {
-  createToken,
-  type Hawser,
-  publishConfiguration,
-  startHawser,
-} from '../support/hawser.ts';
+import { createToken, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { expectProblem } from '../support/replies.ts';
 
 const SCOPES = ['configurations.admin-override'];

@@ -8,7 +8,7 @@ import {
   startConsole,
   type View,
 } from '../../support/console.ts';
-import { freePort } from '../../support/nginx.ts';
+import { steadyPort } from '../../support/ports.ts';
 
 /** What Chromium writes while nobody answers. */
 const UNREACHABLE = /^Failed to load resource: net::ERR_/;
@@ -18,7 +18,7 @@ describe('the frame of the console', () => {
   let shown: ConsoleUnderTest;
 
   before(async () => {
-    shown = await startConsole({ nodes: 40, settings: { HAWSER_PORT: String(await freePort()) } });
+    shown = await startConsole({ nodes: 40, settings: { HAWSER_PORT: String(await steadyPort()) } });
   });
   after(() => shown?.close());
   // Sign-ins are limited by the minute.
