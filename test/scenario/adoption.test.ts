@@ -9,7 +9,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import {
   addVersion,
@@ -22,6 +21,7 @@ import {
 } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
 import { describeOnSqlite } from '../support/engine.ts';
+import { eventually } from '../support/eventually.ts';
 import {
   git,
   type Hawser,
@@ -187,10 +187,9 @@ describeOnSqlite('one broken repository is the only one that does not answer', (
 
   it('when its folder goes while the server runs, and after a start without it', async () => {
     rmSync(repositoryOf('missing'), { recursive: true });
-    for (let round = 0; round < 50; round += 1) {
-      if ((await hawser.admin.get(`${CONFIGURATIONS}/missing`)).status === 500) break;
-      await sleep(100);
-    }
+    await eventually(async () => {
+      expect((await hawser.admin.get(`${CONFIGURATIONS}/missing`)).status).to.equal(500);
+    });
     await missingAnswers();
     expect(readdirSync(join(hawser.reposDir, 'configurations'))).to.not.include('missing.git');
     await hawser.restart();

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import {
   addVersion,
@@ -13,6 +12,7 @@ import {
   versionsOf,
 } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';
+import { eventually } from '../support/eventually.ts';
 import { git, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { grant, makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
@@ -49,15 +49,6 @@ describe('stock git agrees', () => {
     (await ok(200, hawser.admin.get(versionsOf('web')))).map((it: { version: string }) => it.version);
   const checksum = async () =>
     (await node.client.get(`/api/v1/nodes/${node.nodeId}/configuration/checksum`)).json;
-
-  /** Waits for what the server notices by itself. */
-  const eventually = async (condition: () => Promise<boolean>, what: string) => {
-    for (let round = 0; round < 100; round += 1) {
-      if (await condition()) return;
-      await sleep(100);
-    }
-    expect.fail(`never: ${what}`);
-  };
 
   const fsck = () => {
     const repository = hawser.folderOf(WEB);
@@ -146,7 +137,9 @@ describe('stock git agrees', () => {
       fsck();
       // So that the next round compares with the same list.
       web('update-ref', '-d', `refs/tags/v${version}`);
-      await eventually(async () => !(await versions()).includes(version), `${version} is gone`);
+      await eventually(async () =>
+        expect(!(await versions()).includes(version), `${version} is gone`).to.equal(true),
+      );
       before[1] = (await answers())[1] ?? [];
     }
     await hawser.restart();
@@ -163,7 +156,9 @@ describe('stock git agrees', () => {
     web('tag', 'release-9', 'main');
     web(...CAROL, 'tag', '-a', '-m', 'Not a version', 'vNext', 'main');
     web(...CAROL, 'tag', '-a', '-m', 'By hand', 'v1.2.0', commitOf('by hand\n'));
-    await eventually(async () => (await versions()).includes('1.2.0'), '1.2.0 is listed');
+    await eventually(async () =>
+      expect((await versions()).includes('1.2.0'), '1.2.0 is listed').to.equal(true),
+    );
     expect(await versions()).to.have.members(['1.2.0', ...before]);
     const [version] = (await ok(200, hawser.admin.get(versionsOf('web')))).filter(
       (it: { version: string }) => it.version === '1.2.0',
@@ -176,9 +171,13 @@ describe('stock git agrees', () => {
       entryPoint: MAIN,
     });
     expect(version.commit).to.equal(web('rev-parse', 'v1.2.0^{commit}'));
-    await eventually(async () => (await checksum()).version === '1.2.0', 'the node gets 1.2.0');
+    await eventually(async () =>
+      expect((await checksum()).version === '1.2.0', 'the node gets 1.2.0').to.equal(true),
+    );
     expect((await checksum()).checksum).to.not.equal(known);
-    await eventually(async () => web('rev-parse', 'main') === version.commit, 'main follows');
+    await eventually(async () =>
+      expect(web('rev-parse', 'main') === version.commit, 'main follows').to.equal(true),
+    );
     expect((await hawser.admin.get(fileOf('web', '1.2.0', MAIN))).text).to.equal('by hand\n');
     await expectProblem(addVersion(hawser.admin, 'web', { version: '1.2.0' }), 409, 'version_exists');
     await expectProblem(publish(hawser.admin, 'web', '1.2.0'), 409, 'already_published');
@@ -187,7 +186,9 @@ describe('stock git agrees', () => {
   itOnSqlite('that a branch made by hand is a draft, which the server publishes', async () => {
     const commit = commitOf('drafted by hand\n');
     web('update-ref', 'refs/heads/draft/1.3.0', commit);
-    await eventually(async () => (await versions()).includes('1.3.0'), '1.3.0 is listed');
+    await eventually(async () =>
+      expect((await versions()).includes('1.3.0'), '1.3.0 is listed').to.equal(true),
+    );
     const published = await ok(200, publish(hawser.admin, 'web', '1.3.0'));
     expect(published).to.include({ createdBy: 'Dan', publishedBy: 'admin', commit });
     expect(web('for-each-ref', 'refs/heads/draft/1.3.0')).to.equal('');
@@ -197,7 +198,9 @@ describe('stock git agrees', () => {
 
   itOnSqlite('that a tag taken away is a version less, for nodes too', async () => {
     web('tag', '-d', 'v1.3.0');
-    await eventually(async () => (await checksum()).version === '1.2.0', 'the node gets 1.2.0 again');
+    await eventually(async () =>
+      expect((await checksum()).version === '1.2.0', 'the node gets 1.2.0 again').to.equal(true),
+    );
     expect(await versions()).to.not.include('1.3.0');
     await expectProblem(hawser.admin.get(fileOf('web', '1.3.0', MAIN)), 404, 'not_found');
   });

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { MINUTE, SECOND } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { withDatabase } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
 import {
   createKey,
   type Hawser,
@@ -267,17 +267,15 @@ describe('a node that calls is seen, and one that does not becomes stale', () =>
     return { nodeId: String(reply.json.nodeId), identity, client };
   }
 
-  it('notes a poll within seconds, whatever it is answered', async () => {
+  it('notes a poll soon, whatever it is answered', async () => {
     const { nodeId, client } = await registerWithInterval('seen.example.org', null);
     expect((await seen(nodeId)).lastCheckIn).to.equal(null);
     const now = hawser.clock.now();
     expect((await poll(client, nodeId)).status).to.equal(404);
-    let lastCheckIn: string | null = null;
-    // Twice as long as promised, for a machine that is busy with other tests.
-    for (const end = Date.now() + 4 * SECOND; lastCheckIn === null && Date.now() < end; await sleep(50)) {
-      lastCheckIn = (await seen(nodeId)).lastCheckIn;
-    }
-    expect(Date.parse(lastCheckIn ?? '')).to.be.within(now, hawser.clock.now());
+    await eventually(async () => {
+      const { lastCheckIn } = await seen(nodeId);
+      expect(Date.parse(lastCheckIn ?? '')).to.be.within(now, hawser.clock.now());
+    });
   });
 
   it('is stale after twice its own interval without a call, and not a moment before', async () => {
