@@ -71,11 +71,10 @@ describe('the log of requests', () => {
   it('has no line at info for what the LCM of each node says all day', async () => {
     const node = await hawser.registerNode('web-01');
     const path = `/api/v1/nodes/${node.nodeId}/lcm-status`;
-    await ok(204, node.client.put(path, { lcmStatus: 'Idle' }));
-    const [line] = await eventually(async () => {
-      const written = linesOf(path);
-      expect(written).to.have.length(1);
-      return written;
+    // On a busy machine a request may be slow, which is warned of.
+    const line = await eventually(async () => {
+      await ok(204, node.client.put(path, { lcmStatus: 'Idle' }));
+      return linesOf(path).find(({ slow }) => slow !== true) ?? expect.fail('all were slow');
     });
     expect(line).to.include({ level: 'debug', status: 204 });
   });
