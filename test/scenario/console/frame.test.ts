@@ -95,6 +95,29 @@ describe('the frame of the console', () => {
       await arrive(page, '/login?next=%2Fui%2Fnodes');
     }));
 
+  it('signs out to the plain page for signing in, though a request is refused before the page knows', () =>
+    look('/login?next=%2Fui%2F', stranger, async (page) => {
+      await shown.signIn(page, 'author');
+      await arrive(page, '/ui/');
+      await ready(page);
+      const visited: string[] = [];
+      page.on('request', (request) => {
+        if (request.isNavigationRequest()) visited.push(request.url().slice(shown.base.length));
+      });
+      await page.route('**/api/v1/auth/logout', async (route) => {
+        const answer = await route.fetch();
+        const refused = page.waitForResponse((response) => response.status() === 401);
+        // The page reads again what it shows.
+        await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+        await (await refused).finished();
+        await page.evaluate('new Promise((resolve) => setTimeout(resolve))');
+        await route.fulfill({ response: answer });
+      });
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await arrive(page, '/login');
+      expect(visited).to.deep.equal(['/login']);
+    }));
+
   it('keeps the chosen theme over a reload, and takes that of the system again', () =>
     look('/ui/me', { theme: 'light' }, async (page) => {
       await ready(page);
