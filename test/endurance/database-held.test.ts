@@ -182,12 +182,12 @@ describe('while another process holds the database', () => {
     const answered: string[] = [];
     const first = follow(answered, [{ what: 'first', send: () => node.client.post(path, report) }]);
     await untilInFlight(hawser.target(), 1);
+    await ok(200, poll(node));
+    expect(answered, 'answered before the poll').to.deep.equal([]);
     // The server gives each of them five seconds. The second one begins so much later that the database is free again before
     // its time is over.
     await sleep(LATER);
     const second = follow(answered, [{ what: 'second', send: () => node.client.post(path, report) }]);
-    await ok(200, poll(node));
-    expect(answered, 'answered before the poll').to.deep.equal([]);
     for (const reply of await Promise.all(first)) await expectRefusal(reply, HELD, 'the first report');
     await release();
     for (const reply of await Promise.all(second)) expect(reply.status, reply.text).to.equal(201);
