@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import SqliteDatabase from 'better-sqlite3';
 import { expect } from 'chai';
 import { readConfig } from '../../src/config.ts';
@@ -347,9 +346,14 @@ describe('a backup while things go', () => {
       await eventually(async () => expect(existsSync(join(reposDir, tag))).to.equal(true));
       const file = join(folder, 'backup.zip');
       const config = readConfig({ HAWSER_DATA_DIR: dataDir, HAWSER_REPOS_DIR: reposDir });
-      const made = backUp({ config, file, now: Date.now(), onStaging: () => undefined });
-      // By then the backup has seen the tag.
-      await sleep(2_000);
+      let staging = '';
+      const onStaging = (path: string) => {
+        staging = path;
+      };
+      const made = backUp({ config, file, now: Date.now(), onStaging });
+      // The backup notes what it has seen of each repository.
+      const seen = () => readFileSync(join(staging, 'configurations-stalled.json'), 'utf8');
+      await eventually(async () => expect(seen()).to.include('refs/tags/v1.0.0'));
       release();
       await ok(200, publishing);
       await made;

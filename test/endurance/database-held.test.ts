@@ -28,11 +28,15 @@ import {
   startHawser,
 } from '../support/hawser.ts';
 import { type Holder, holdDatabase } from '../support/held-database.ts';
+import { untilInFlight, WITH_METRICS } from '../support/metric-values.ts';
 import { assign, configurationPath, poll } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
 import { repositoryWrites } from '../support/repository-writes.ts';
 import { RUNS } from '../support/retention.ts';
 import { type Spawned, spawnHawser } from '../support/spawned.ts';
+
+/** Milliseconds. */
+const LATER = 3_000;
 
 const HELD = { status: 503, code: 'unavailable' };
 
@@ -44,7 +48,7 @@ describe('while another process holds the database', () => {
   let writes: Write[];
 
   before(async () => {
-    hawser = await startHawser();
+    hawser = await startHawser(WITH_METRICS);
     await publishConfiguration(hawser.admin, 'polled', { '1.0.0': { [MAIN]: 'resources: []\n' } });
     node = await hawser.registerNode('web-1.example.org');
     await assign(hawser, node, 'polled');
@@ -136,8 +140,7 @@ describe('while another process holds the database', () => {
     const answered: string[] = [];
     const replies = follow(answered, calls);
     await read();
-    // So that all have come to the database.
-    await sleep(1_000);
+    await untilInFlight(hawser.target(), calls.length);
     expect(answered, 'answered before the release').to.deep.equal([]);
     await release();
     for (const [index, reply] of (await Promise.all(replies)).entries())
@@ -178,10 +181,13 @@ describe('while another process holds the database', () => {
     await hold();
     const answered: string[] = [];
     const first = follow(answered, [{ what: 'first', send: () => node.client.post(path, report) }]);
-    await sleep(1_500);
-    const second = follow(answered, [{ what: 'second', send: () => node.client.post(path, report) }]);
+    await untilInFlight(hawser.target(), 1);
     await ok(200, poll(node));
     expect(answered, 'answered before the poll').to.deep.equal([]);
+    // The server gives each of them five seconds. The second one begins so much later that the database is free again before
+    // its time is over.
+    await sleep(LATER);
+    const second = follow(answered, [{ what: 'second', send: () => node.client.post(path, report) }]);
     for (const reply of await Promise.all(first)) await expectRefusal(reply, HELD, 'the first report');
     await release();
     for (const reply of await Promise.all(second)) expect(reply.status, reply.text).to.equal(201);

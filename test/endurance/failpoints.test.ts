@@ -294,8 +294,8 @@ describe('the store when the disk fails', () => {
     const fs = new BreakingFs();
     const store = makeStore(root, [], { fs });
     try {
+      // It isn't opened, so that no watch takes steps meanwhile.
       await store.prepare();
-      store.open();
       await makeWeb(store);
       await publish(store, '1.0.0');
       await addVersion(store, '1.1.0');
@@ -330,8 +330,8 @@ describe('the store when the disk fails', () => {
     const fs = new BreakingFs();
     const store = makeStore(root, [], { fs });
     try {
+      // It isn't opened, so that no watch takes steps meanwhile.
       await store.prepare();
-      store.open();
       await makeWeb(store);
       for (const [errno, code] of [
         ['ENOSPC', 'insufficient_storage'],

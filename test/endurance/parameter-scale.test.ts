@@ -117,9 +117,9 @@ describe('the parameters of many scope values', () => {
       await release(store, DEFAULT, '1.0.0');
       makeSites(bench, 400);
       const fs = new CountingFs();
+      // It isn't opened, so that no watch of its own reads meanwhile.
       const other = makeStore(root, [], { fs });
       await other.prepare();
-      other.open();
       await other.exclusive(PARAMETERS, async () => undefined);
       const folders = async () => (await readdir(join(gitdir, 'refs/tags'))).length;
       await until(async () => (await folders()) === 0);

@@ -1,5 +1,4 @@
 // everyday: SQLite; full: PostgreSQL
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { AtomicFs } from '../../src/git/atomic-fs.ts';
 import type { Client, Reply } from '../support/client.ts';
@@ -8,6 +7,7 @@ import { create, fileOf, MAIN, publish } from '../support/configurations.ts';
 import { refsOf, save, versionOf } from '../support/draft-files.ts';
 import { useHawser } from '../support/hawser.ts';
 import { HeldDisk, holdWrites } from '../support/held-writes.ts';
+import { LockWatch } from '../support/lock-watch.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
 
@@ -53,14 +53,19 @@ describe('If-Match of a request that waits for the lock', () => {
   /** Starts the first change and holds it up while it has the lock, sends the second one, and lets both go on. */
   const race = async (first: () => Promise<Reply>, second: () => Promise<Reply>) => {
     const { isHeld, letGo } = await holdWrites(disk, hawser.databaseUrl);
-    const replies = [first()];
-    await isHeld;
-    replies.push(second());
-    // The second one passes its first comparison meanwhile, which reads what was there before.
-    await sleep(300);
-    letGo();
-    const [won, lost] = (await Promise.all(replies)) as [Reply, Reply];
-    return { won, lost };
+    const locks = new LockWatch();
+    try {
+      const replies = [first()];
+      await isHeld;
+      replies.push(second());
+      // The second one has passed its first comparison then, which reads what was there before.
+      await locks.untilWaiting(1);
+      letGo();
+      const [won, lost] = (await Promise.all(replies)) as [Reply, Reply];
+      return { won, lost };
+    } finally {
+      locks.stop();
+    }
   };
 
   for (const [at, { what, seen, call }] of WAITING.entries()) {
