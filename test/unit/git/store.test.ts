@@ -10,6 +10,7 @@ import {
   codeOf,
   draftOf,
   file,
+  makePublishedWeb,
   makeStore,
   makeWeb,
   onStore,
@@ -270,8 +271,7 @@ describe('the store of repositories', () => {
 
   it('removes a repository and lets its name be used again', () =>
     onStore(async ({ store, root, moved }) => {
-      await makeWeb(store);
-      await publish(store, '1.0.0');
+      await makePublishedWeb(store);
       moved.length = 0;
       await store.remove(WEB);
       expect(moved).to.deep.equal(['web']);
@@ -354,8 +354,7 @@ describe('the store of repositories', () => {
 
   it('answers readers, the lock holder among them, while the lock is held', () =>
     onStore(async ({ store, git, reopen }) => {
-      await makeWeb(store);
-      await publish(store, '1.0.0');
+      await makePublishedWeb(store);
       git('update-ref', '-d', 'refs/heads/main');
       const other = await reopen();
       const seen = await other.exclusive(WEB, async (repository) => {

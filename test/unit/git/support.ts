@@ -123,6 +123,12 @@ export async function publish(store: GitStore, version: string, at = AT): Promis
   });
 }
 
+/** A repository whose version 1.0.0 is published. */
+export async function makePublishedWeb(store: GitStore): Promise<void> {
+  await makeWeb(store);
+  await publish(store, '1.0.0');
+}
+
 export async function addVersion(store: GitStore, version: string, files?: FileContent[]): Promise<void> {
   await store.exclusive(WEB, (repository) => repository.writeDraft('', draftOf(version, files)));
 }
