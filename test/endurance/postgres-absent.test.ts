@@ -1,8 +1,5 @@
 /** PostgreSQL is away for longer than polls are answered from memory, is away when a server starts, or takes long then. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { connect } from '../support/engines/both.ts';
@@ -10,6 +7,7 @@ import { eventually } from '../support/eventually.ts';
 import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { type OwnCluster, ownCluster } from '../support/postgres.ts';
 import { runHawser, spawnHawser } from '../support/spawned.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 /** By which Kysely lets one server at a time migrate. */
 const MIGRATION_LOCK = '3853314791062309107';
@@ -57,16 +55,11 @@ describe('a PostgreSQL that is away', function () {
   });
 
   describe('at the start of a server', () => {
-    let folder: string;
-
-    beforeEach(() => {
-      folder = mkdtempSync(join(tmpdir(), 'hawser-absent-'));
-    });
-    afterEach(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
 
     it('is waited for', async () => {
       await own.cluster.kill();
-      const server = await spawnHawser(folder, { HAWSER_DATABASE_URL: url });
+      const server = await spawnHawser(folder(), { HAWSER_DATABASE_URL: url });
       try {
         await server.logged('PostgreSQL cannot be reached yet');
         await sleep(5_000);
@@ -81,7 +74,7 @@ describe('a PostgreSQL that is away', function () {
     it('may take longer than 30 s to migrate, here for another server', async () => {
       const other = await connect(url);
       await other.query(`select pg_advisory_lock(${MIGRATION_LOCK})`);
-      const server = await spawnHawser(folder, { HAWSER_DATABASE_URL: url });
+      const server = await spawnHawser(folder(), { HAWSER_DATABASE_URL: url });
       try {
         await sleep(33_000);
         await other.end();
@@ -94,7 +87,7 @@ describe('a PostgreSQL that is away', function () {
 
     it('is waited for a minute, and then ends the start with one sentence', async () => {
       await own.cluster.kill();
-      const { code, stdout, stderr } = await runHawser(folder, { HAWSER_DATABASE_URL: url }, ['serve']);
+      const { code, stdout, stderr } = await runHawser(folder(), { HAWSER_DATABASE_URL: url }, ['serve']);
       expect(stdout).to.include('trying again for 60 s');
       expect(code).to.equal(1);
       expect(stderr).to.match(/^hawser: [^\n]*database cannot be reached[^\n]*\n$/);
