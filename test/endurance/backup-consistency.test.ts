@@ -69,19 +69,11 @@ class Steps {
   }
 }
 
-function namesIn(database: string): unknown[] {
+/** The first column of what the query finds. */
+function valuesIn(database: string, query: string): unknown[] {
   const handle = new SqliteDatabase(database);
   try {
-    return handle.prepare('SELECT name FROM configurations').pluck().all();
-  } finally {
-    handle.close();
-  }
-}
-
-function auditedIn(database: string): unknown[] {
-  const handle = new SqliteDatabase(database);
-  try {
-    return handle.prepare('SELECT action FROM audit_entries').pluck().all();
+    return handle.prepare(query).pluck().all();
   } finally {
     handle.close();
   }
@@ -109,13 +101,8 @@ describe('a backup while things go', () => {
     await steps.copies.takePass(null);
     const gone = hawser.git('configurations/web.git', 'rev-parse', 'refs/tags/v1.0.0').trim();
     hawser.git('configurations/web.git', 'update-ref', '-d', 'refs/tags/v1.0.0');
-    await ok(
-      201,
-      hawser.admin.upload(`${CONFIGURATIONS}/web/versions`, {
-        fields: { version: '2.0.0' },
-        files: { [MAIN]: 'two\n' },
-      }),
-    );
+    const form = { fields: { version: '2.0.0' }, files: { [MAIN]: 'two\n' } };
+    await ok(201, hawser.admin.upload(`${CONFIGURATIONS}/web/versions`, form));
     hawser.git('configurations/web.git', 'gc', '--quiet', '--prune=now');
     const snapshot = await steps.snapshot();
     await steps.copies.takePass(snapshot);
@@ -206,7 +193,7 @@ describe('a backup while things go', () => {
     const late = await forget(steps.copies.missing(early));
     expect(late?.owners.map(({ name }) => name)).to.not.include('short');
     expect(late?.owners).to.have.length(early.owners.length - 1);
-    expect(namesIn(database)).to.include('web').and.not.include('short');
+    expect(valuesIn(database, 'SELECT name FROM configurations')).to.include('web').and.not.include('short');
   });
 
   describe('of its versions', () => {
@@ -284,14 +271,8 @@ describe('a backup while things go', () => {
 
     it('has what was there at the moment of the database, and nothing that came or went later', () => {
       const versions = refsOf('configurations/busy.git').filter((name) => /draft|tags/.test(name));
-      expect(versions).to.deep.equal([
-        'refs/heads/draft/1.0.0',
-        'refs/heads/draft/1.2.0',
-        'refs/heads/draft/1.4.0',
-        'refs/heads/draft/1.5.0',
-        'refs/heads/draft/2.0.0',
-        'refs/tags/v1.1.0',
-      ]);
+      const drafts = ['1.0.0', '1.2.0', '1.4.0', '1.5.0', '2.0.0'].map((name) => `refs/heads/draft/${name}`);
+      expect(versions).to.deep.equal([...drafts, 'refs/tags/v1.1.0']);
       expect(refsOf('parameters/busy.git')).to.deep.equal(['refs/heads/draft/Default/1.0.0']);
       expect(snapshot.owners.map(({ name }) => name))
         .to.include('busy')
@@ -361,7 +342,8 @@ describe('a backup while things go', () => {
       const database = join(folder, 'restored.db');
       writeFileSync(database, content.get('data/hawser.db') ?? '');
       expect(String(content.get('repos/configurations/stalled.git/packed-refs'))).to.contain('tags/v1.0.0');
-      expect(auditedIn(database)).to.include('configuration.version_published');
+      const audited = valuesIn(database, 'SELECT action FROM audit_entries');
+      expect(audited).to.include('configuration.version_published');
     } finally {
       release();
       await stalled.close();

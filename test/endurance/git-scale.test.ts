@@ -1,10 +1,11 @@
 import { appendFile, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { AtomicFs } from '../../src/git/atomic-fs.ts';
 import { withPackedRefs } from '../../src/git/refs.ts';
+import { CountingFs } from '../unit/git/counting-fs.ts';
 import {
   addVersion,
+  makePublishedWeb,
   makeStore,
   makeWeb,
   onStore,
@@ -15,25 +16,6 @@ import {
   WEB,
   type Workbench,
 } from '../unit/git/support.ts';
-
-/** Counts what is read of the disk. */
-class CountingFs extends AtomicFs {
-  reads = 0;
-  looks = 0;
-
-  override readFile(path: string) {
-    this.reads += 1;
-    return super.readFile(path);
-  }
-  override readNow(path: string) {
-    this.reads += 1;
-    return super.readNow(path);
-  }
-  override lstatNow(path: string) {
-    this.looks += 1;
-    return super.lstatNow(path);
-  }
-}
 
 /** So many annotated tags with a tree, a commit and an object each, none of them by our hand. */
 function makeTags({ gitdir }: Workbench, count: number): void {
@@ -156,8 +138,7 @@ describe('the text of packed-refs', () => {
 
   it('is read by git', () =>
     onStore(async ({ store, git, gitdir }) => {
-      await makeWeb(store);
-      await publish(store, '1.0.0');
+      await makePublishedWeb(store);
       git('pack-refs', '--all');
       await appendFile(join(gitdir, 'packed-refs'), '');
       const text = await readFile(join(gitdir, 'packed-refs'), 'utf8');

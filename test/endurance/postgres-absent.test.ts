@@ -1,8 +1,5 @@
 /** PostgreSQL is away for longer than polls are answered from memory, is away when a server starts, or takes long then. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Client } from 'pg';
 import { connect } from '../support/engines/both.ts';
@@ -10,6 +7,7 @@ import { eventually } from '../support/eventually.ts';
 import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { type OwnCluster, ownCluster } from '../support/postgres.ts';
 import { runHawser, spawnHawser } from '../support/spawned.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 /** For how many seconds somebody has waited for a lock that another one holds. */
 async function longestWait(client: Client): Promise<number> {
@@ -70,16 +68,11 @@ describe('a PostgreSQL that is away', function () {
   });
 
   describe('at the start of a server', () => {
-    let folder: string;
-
-    beforeEach(() => {
-      folder = mkdtempSync(join(tmpdir(), 'hawser-absent-'));
-    });
-    afterEach(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
 
     it('is waited for', async () => {
       await own.cluster.kill();
-      const server = await spawnHawser(folder, { HAWSER_DATABASE_URL: url });
+      const server = await spawnHawser(folder(), { HAWSER_DATABASE_URL: url });
       try {
         await server.logged('PostgreSQL cannot be reached yet');
         await own.cluster.start();
@@ -93,7 +86,7 @@ describe('a PostgreSQL that is away', function () {
     it('may take longer than 30 s to migrate, here for another server', async () => {
       const other = await connect(url);
       await other.query(`select pg_advisory_lock(${MIGRATION_LOCK})`);
-      const server = await spawnHawser(folder, { HAWSER_DATABASE_URL: url });
+      const server = await spawnHawser(folder(), { HAWSER_DATABASE_URL: url });
       try {
         // Statements of the server have a limit of 30 s otherwise.
         await eventually(async () => expect(await longestWait(other)).to.be.above(31));
@@ -107,7 +100,7 @@ describe('a PostgreSQL that is away', function () {
 
     it('is waited for a minute, and then ends the start with one sentence', async () => {
       await own.cluster.kill();
-      const { code, stdout, stderr } = await runHawser(folder, { HAWSER_DATABASE_URL: url }, ['serve']);
+      const { code, stdout, stderr } = await runHawser(folder(), { HAWSER_DATABASE_URL: url }, ['serve']);
       expect(stdout).to.include('trying again for 60 s');
       expect(code).to.equal(1);
       expect(stderr).to.match(/^hawser: [^\n]*database cannot be reached[^\n]*\n$/);
