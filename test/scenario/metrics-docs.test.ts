@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { readAlerts, readPanels, readQueries } from '../support/alerts.ts';
 import { startHawser } from '../support/hawser.ts';
-import { type Families, parsePrometheus } from '../support/prometheus.ts';
+import { type Families, readMetrics } from '../support/prometheus.ts';
 
 const TOKEN = 'the-token-that-opens-the-metrics';
 const readDocument = (name: string) => readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8');
@@ -19,8 +19,7 @@ describe('the metrics that a server exposes', () => {
   let families: Families;
   before(async () => {
     const hawser = await startHawser({ HAWSER_METRICS_TOKEN: TOKEN });
-    const reply = await hawser.client().get('/metrics', { Authorization: `Bearer ${TOKEN}` });
-    families = parsePrometheus(reply.text);
+    families = await readMetrics(hawser, TOKEN);
     await hawser.close();
   });
 
