@@ -8,7 +8,7 @@ import { readCommandLine, UsageError } from '../../src/operations/command-line.t
 import { OPERATIONS } from '../../src/operations/commands.ts';
 import { eventually } from '../support/eventually.ts';
 import { useHawser } from '../support/hawser.ts';
-import { parsePrometheus } from '../support/prometheus.ts';
+import { readMetrics } from '../support/prometheus.ts';
 import { runHawser } from '../support/spawned.ts';
 
 const TOKEN = 'the-token-that-opens-the-metrics';
@@ -27,8 +27,7 @@ describe('a folder of backups', () => {
   const settings = (): Record<string, string> =>
     hawser.databaseUrl === null ? {} : { HAWSER_DATABASE_URL: hawser.databaseUrl };
   const metricOf = async (name: string, labels: Record<string, string> = {}) => {
-    const reply = await hawser.client().get('/metrics', { Authorization: `Bearer ${TOKEN}` });
-    const { samples = [] } = parsePrometheus(reply.text).get(name) ?? {};
+    const { samples = [] } = (await readMetrics(hawser, TOKEN)).get(name) ?? {};
     return samples.find((sample) =>
       Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
     )?.value;

@@ -8,7 +8,7 @@ import { refsOf, save, versionOf } from '../support/draft-files.ts';
 import { useHawser } from '../support/hawser.ts';
 import { HeldDisk, holdWrites } from '../support/held-writes.ts';
 import { LockWatch } from '../support/lock-watch.ts';
-import { expectProblem, ok } from '../support/replies.ts';
+import { etagOf, expectProblem, ok } from '../support/replies.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
 
 const FILES = { [MAIN]: 'resources: []\n', 'a.txt': 'a\n' };
@@ -72,7 +72,7 @@ describe('If-Match of a request that waits for the lock', () => {
     it(`is compared again for ${what}, which changes nothing then`, async () => {
       const name = `race-${at}`;
       await ok(201, create(hawser.admin, name, {}, { files: FILES }));
-      const etag = String((await hawser.admin.get(seen(name))).headers['etag']);
+      const etag = await etagOf(hawser.admin, seen(name));
       const other = { form: { files: { ...FILES, 'a.txt': 'other\n' } } };
       const change = () =>
         seen(name).includes('/files/')
@@ -94,7 +94,7 @@ describe('If-Match of a request that waits for the lock', () => {
     await ok(201, addCompositeDraft(hawser.admin, 'farm', '1.0.0'));
     await ok(201, addChild(hawser.admin, 'farm', '1.0.0', 'child'));
     const path = compositeVersionOf('farm', '1.0.0');
-    const etag = String((await hawser.admin.get(path)).headers['etag']);
+    const etag = await etagOf(hawser.admin, path);
     const { won, lost } = await race(
       () => addChild(hawser.admin, 'farm', '1.0.0', 'other'),
       () => hawser.admin.with({ 'If-Match': etag }).put(`${path}/publish`),
@@ -112,7 +112,7 @@ describe('If-Match of a request that waits for the lock', () => {
     const file = (port: number) => ({ version: '1.0.0', content: `parameters: {port: ${port}}\n` });
     await ok(201, hawser.admin.put(set, file(1)));
     const path = `${set}/versions/1.0.0`;
-    const etag = String((await hawser.admin.get(path)).headers['etag']);
+    const etag = await etagOf(hawser.admin, path);
     const { won, lost } = await race(
       () => hawser.admin.put(set, file(2)),
       () => hawser.admin.with({ 'If-Match': etag }).put(`${path}/publish`),
