@@ -37,6 +37,17 @@ export async function expectProblem(
   return reply;
 }
 
+/** Checks that a request is refused for its form, whose first fault is at this place. */
+export async function expectInvalid(
+  answer: Promise<Reply> | Reply,
+  path?: string,
+  what = path,
+): Promise<Reply> {
+  const reply = await expectProblem(answer, 400, 'validation_failed', what);
+  if (path !== undefined) expect(reply.json.errors[0].path, what).to.equal(path);
+  return reply;
+}
+
 const codeOf = ({ code }: { code: string }) => code;
 
 function codeIn(reply: Reply): string {
