@@ -4,17 +4,10 @@ import { auditedDuring } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { MAIN } from '../support/configurations.ts';
 import { publishConfiguration, startHawser } from '../support/hawser.ts';
-import { assign, configurationId, poll, pullParameters } from '../support/parameter-files.ts';
+import { configurationId } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
-import { expectProblem, ok } from '../support/replies.ts';
-import {
-  createScopeType,
-  createScopeValue,
-  DEFAULT_ID,
-  NODE_ID,
-  SCOPE_TYPES,
-  tagNode,
-} from '../support/scopes.ts';
+import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
+import { createScopeType, createScopeValue, DEFAULT_ID, NODE_ID, SCOPE_TYPES } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
 
 const FILES = { [MAIN]: 'resources: []\n' };
@@ -130,28 +123,6 @@ describe('parameter files', () => {
       expect(await ok(200, put(environment, { version: '1.0.0', scopeValue }))).to.deep.equal(first);
     });
 
-    it('take every name of the two content types', async () => {
-      const scopeValue = freshValue();
-      const names: [string | null, string][] = [
-        ...[
-          null,
-          'yaml',
-          'YAML',
-          'text/yaml',
-          'text/x-yaml',
-          'application/x-yaml',
-          'application/yaml; a=b',
-        ].map((name): [string | null, string] => [name, 'application/yaml']),
-        ...['json', 'text/json', 'APPLICATION/JSON', 'application/json;charset=utf-8'].map(
-          (name): [string, string] => [name, 'application/json'],
-        ),
-      ];
-      for (const [at, [contentType, expected]] of names.entries()) {
-        const wish = { version: `1.0.${at}`, scopeValue, content: '{"parameters": {}}', contentType };
-        expect((await ok(201, put(environment, wish))).contentType, String(contentType)).to.equal(expected);
-      }
-    });
-
     it('of Default take no value, of Node that of a registered node in any case', async () => {
       const node = await hawser.registerNode('db-01.example.org');
       const ofDefault = await ok(201, put(DEFAULT_ID, { version: '0.1.0' }));
@@ -161,9 +132,7 @@ describe('parameter files', () => {
       expect(await list(NODE_ID, 'Db-01.example.org')).to.deep.equal([ofNode]);
       await changesNothing(async () => {
         for (const scopeValue of ['prod', '']) {
-          const reply = await put(DEFAULT_ID, { version: '0.2.0', scopeValue });
-          await expectProblem(reply, 400, 'validation_failed');
-          expect(reply.json.errors[0].path).to.equal('/scopeValue');
+          await expectInvalid(put(DEFAULT_ID, { version: '0.2.0', scopeValue }), '/scopeValue');
         }
         for (const scopeValue of ['db-02.example.org', 'a/b', '..', 'db-01.example.org.lock', '']) {
           const reply = await put(NODE_ID, { version: '0.2.0', scopeValue });
@@ -172,7 +141,7 @@ describe('parameter files', () => {
         }
         for (const type of [NODE_ID, environment, site]) {
           const reply = await put(type, { version: '0.2.0' });
-          await expectProblem(reply, 400, 'validation_failed');
+          await expectInvalid(reply);
           expect(reply.json.errors[0]).to.include({ path: '/scopeValue', code: 'required' });
         }
       });
@@ -210,9 +179,11 @@ describe('parameter files', () => {
       ];
       await changesNothing(async () => {
         for (const [fault, path] of faults) {
-          const reply = await put(environment, { version: '9.0.0', scopeValue: 'new', ...fault });
-          await expectProblem(reply, 400, 'validation_failed', JSON.stringify(fault));
-          expect(reply.json.errors[0].path, JSON.stringify(fault)).to.equal(path);
+          await expectInvalid(
+            put(environment, { version: '9.0.0', scopeValue: 'new', ...fault }),
+            path,
+            JSON.stringify(fault),
+          );
         }
       });
     });
@@ -248,14 +219,6 @@ describe('parameter files', () => {
           if (value !== '%00') expect(await list(environment, value)).to.deep.equal([]);
         }
       });
-    });
-
-    it('are deleted', async () => {
-      const scopeValue = freshValue();
-      await ok(201, put(environment, { version: '1.0.0', scopeValue }));
-      await ok(204, remove(environment, '1.0.0', scopeValue.toUpperCase()));
-      expect(await list(environment, scopeValue)).to.deep.equal([]);
-      await expectProblem(remove(environment, '1.0.0', scopeValue), 404, 'not_found');
     });
   });
 
@@ -317,13 +280,9 @@ describe('parameter files', () => {
       expect(named(second.json)).to.deep.equal(order.slice(2, 4));
       expect(second.headers['x-total-count']).to.equal('5');
       expect(second.headers['link']).to.match(/skip=4.*rel="next"/);
-      await expectProblem(hawser.admin.get(`${pathOf(environment)}/versions`), 400, 'validation_failed');
-      await expectProblem(
-        hawser.admin.get(`${pathOf(DEFAULT_ID)}/versions?scopeValue=x`),
-        400,
-        'validation_failed',
-      );
-      await expectProblem(hawser.admin.get(`${path}&scopeValue=y`), 400, 'validation_failed');
+      await expectInvalid(hawser.admin.get(`${pathOf(environment)}/versions`));
+      await expectInvalid(hawser.admin.get(`${pathOf(DEFAULT_ID)}/versions?scopeValue=x`));
+      await expectInvalid(hawser.admin.get(`${path}&scopeValue=y`));
     });
 
     it('are told of by majors', async () => {
@@ -358,33 +317,6 @@ describe('parameter files', () => {
       await ok(201, put(environment, { version: '3.0.0', scopeValue, content: null, isPassthrough: true }));
       await ok(200, publish(environment, '3.0.0', scopeValue));
       expect(await ok(200, major(3))).to.include({ content: null, contentType: null, isPassthrough: true });
-    });
-
-    it('reach a node at its next poll', async () => {
-      const node = await hawser.registerNode('web-01.example.org');
-      await assign(hawser, node, 'web');
-      const value = await createScopeValue(hawser, environment, 'pulled');
-      await tagNode(hawser, node.nodeId, value);
-      const scopeValue = 'pulled';
-      const save = async (type: string, version: string, content: string, named?: string) => {
-        const before = await ok(200, poll(node));
-        await ok(201, put(type, { version, content, ...(named ? { scopeValue: named } : {}) }));
-        expect(await ok(200, poll(node)), 'a draft').to.deep.equal(before);
-        await ok(200, publish(type, version, named));
-        expect((await ok(200, poll(node))).checksum).to.not.equal(before.checksum);
-      };
-      expect(await pullParameters(node)).to.equal(null);
-      await save(DEFAULT_ID, '1.0.0', 'parameters: {port: 80, log: {level: info, keep: 7}}');
-      await save(environment, '1.0.0', '{parameters: {log: {level: debug}}}', scopeValue);
-      await save(NODE_ID, '1.0.0', 'parameters: {port: 8080}', node.fqdn);
-      const merged = 'parameters:\n  port: 8080\n  log:\n    level: debug\n    keep: 7\n';
-      expect(await pullParameters(node)).to.equal(merged);
-      await ok(
-        201,
-        put(NODE_ID, { version: '1.1.0', scopeValue: node.fqdn, content: null, isPassthrough: true }),
-      );
-      await ok(200, publish(NODE_ID, '1.1.0', node.fqdn));
-      expect(await pullParameters(node)).to.equal(merged.replace('8080', '80'));
     });
   });
 
@@ -464,7 +396,7 @@ describe('parameter files', () => {
         const nothing = await hawser.admin.upload('/api/v1/configurations/web/parameters/parameter-files', {
           fields,
         });
-        await expectProblem(nothing, 400, 'validation_failed');
+        await expectInvalid(nothing);
         expect(nothing.json.errors[0]).to.include({ path: '/parametersFile', code: 'required' });
         await expectProblem(upload({ ...fields, scopeTypeName: 'Nobody' }), 404, 'not_found');
         const large = Buffer.alloc(5 * 1024 * 1024 + 1, 'a');
@@ -512,19 +444,6 @@ describe('parameter files', () => {
       const codes = replies.map(({ status, json }) => `${status} ${json.code ?? ''}`).sort();
       expect(codes).to.deep.equal(['200 ', '409 already_published']);
     });
-  });
-
-  it('are refused where the configuration goes while the body comes in', async () => {
-    await publishConfiguration(hawser.admin, 'gone', { '1.0.0': FILES });
-    const id = await configurationId(hawser.admin, 'gone');
-    const [, ...replies] = await Promise.all([
-      hawser.admin.delete('/api/v1/configurations/gone'),
-      ...[1, 2, 3].map((n) =>
-        hawser.admin.put(pathOf(DEFAULT_ID, id), { version: `${n}.0.0`, content: PORT_80 }),
-      ),
-    ]);
-    for (const { status, text } of replies) expect(status, text).to.be.oneOf([201, 404]);
-    await expectProblem(hawser.admin.get(`${pathOf(DEFAULT_ID, id)}/versions`), 404, 'not_found');
   });
 
   describe('to stock git', () => {
@@ -590,18 +509,5 @@ describe('parameter files', () => {
     expect(second?.details).to.deep.include({ ...told, replaced: first?.details?.['commit'] });
     expect(published?.details).to.deep.include({ ...told });
     expect(JSON.stringify(entries)).to.not.include('port');
-  });
-
-  describe('after a restart', () => {
-    it('are all there, as they were', async () => {
-      const state = async () => {
-        const all: unknown[] = [await list(DEFAULT_ID), await list(NODE_ID, 'db-01.example.org')];
-        for (const value of await valuesOf(environment)) all.push(await list(environment, value));
-        return all;
-      };
-      const before = await state();
-      await hawser.restart();
-      expect(await state()).to.deep.equal(before);
-    });
   });
 });

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { auditedDuring } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
-import { addVersion, CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
+import { CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
 import { itOnSqlite } from '../support/engine.ts';
 import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationId, pullParameters, saveParameters } from '../support/parameter-files.ts';
-import { documentOf, publishBlocks, schemaOf, uploadSchema } from '../support/parameter-schemas.ts';
+import { documentOf, schemaOf, uploadSchema } from '../support/parameter-schemas.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, DEFAULT_ID, NODE_ID, SCOPE_TYPES } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
@@ -193,25 +193,6 @@ describe('the parameters of a configuration', () => {
     expect(await pullParameters(again)).to.equal('parameters:\n  of: adopted\n');
     const { properties } = await ok(200, hawser.admin.get(`${schemaOf('adopted')}?version=3.0.0`));
     expect(Object.keys(properties.parameters.properties)).to.deep.equal(['of']);
-  });
-
-  it('follow the version that is published next, by its schema', async () => {
-    await publishBlocks(hawser.admin, 'moving', { '1.0.0': { port: { type: 'int', defaultValue: 1 } } });
-    const file = { configuration: 'moving', content: 'parameters: {port: 80}' };
-    await saveParameters(hawser, file);
-    await ok(
-      201,
-      addVersion(hawser.admin, 'moving', { version: '2.0.0' }, { files: { [MAIN]: documentOf({}) } }),
-    );
-    await ok(200, hawser.admin.put(`${of('moving')}/versions/2.0.0/publish`));
-    const [kept] = await versionsOf('moving');
-    expect(kept).to.include({ version: '1.0.0', status: 'Published', needsMigration: false });
-    const next = hawser.admin.put(
-      `/api/v1/parameters/${DEFAULT_ID}/${await configurationId(hawser.admin, 'moving')}`,
-      { version: '2.0.0', content: file.content },
-    );
-    const reply = await expectProblem(next, 400, 'validation_failed');
-    expect(reply.json.errors[0]).to.include({ path: '/parameters/port', code: 'unknown_parameter' });
   });
 
   it('hold the scope types and values that they are of', async () => {

@@ -260,7 +260,6 @@ describe('polls of nodes with parameters', () => {
         500,
         'repository_missing',
       );
-      expect(hawser.log()).to.include('the parameters of this configuration are missing');
       renameSync(away, repository('parameters'));
       await eventually(async () => {
         expect((await pullBundle(again))['parameters.yaml']).to.equal('parameters:\n  from: prod\n');
@@ -325,28 +324,6 @@ describe('many nodes with parameters', () => {
     } finally {
       await hawser.close();
     }
-  });
-
-  it('have the same checksum and bundle on another server that holds the same', async () => {
-    const results: [checksum: string, bundle: string][] = [];
-    for (const name of ['one', 'two']) {
-      const hawser = await startHawser();
-      try {
-        const scopes = await prepare(hawser);
-        hawser.clock.advance(name === 'two' ? 3_600_000 : 0);
-        const node = await addNode(hawser, name, scopes.prod);
-        await saveParameters(hawser, { configuration: 'web', content: 'parameters: {a: 1, b: 1.0}' });
-        // What differs in nothing but its form is the same.
-        const content = name === 'one' ? 'parameters: {c: x}' : '# c\nparameters:\n    "c": "x"\n';
-        await saveParameters(hawser, { ...ENVIRONMENT, value: 'prod', content });
-        const { checksum } = await ok(200, poll(node));
-        const bundle = await node.client.get(`${configurationPath(node)}/bundle`);
-        results.push([checksum, String(bundle.headers['repr-digest'])]);
-      } finally {
-        await hawser.close();
-      }
-    }
-    expect(results[0]).to.deep.equal(results[1]);
   });
 });
 
