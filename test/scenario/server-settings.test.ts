@@ -3,8 +3,7 @@ import { MINUTE } from '../../src/lib/clock.ts';
 import { auditedDuring } from '../support/audit.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { createKey, startHawser } from '../support/hawser.ts';
-import { makeUser } from '../support/people.ts';
-import { expectProblem, ok } from '../support/replies.ts';
+import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
 import { started } from '../support/started.ts';
 
 const SETTINGS = '/api/v1/settings';
@@ -170,7 +169,7 @@ function describeGroup(name: string, { path, defaults, changes, bad }: Group): v
         const reply = await expectProblem(put(json), 400, 'validation_failed', JSON.stringify(json));
         expect(reply.json.errors[0].path).to.match(/^\/\w+$/);
       }
-      for (const json of [[], null, 'x', 5]) await expectProblem(put(json), 400, 'validation_failed');
+      for (const json of [[], null, 'x', 5]) await expectInvalid(put(json));
       const headers = { 'Content-Type': 'application/json' };
       for (const member of Object.keys(defaults)) {
         const call = { headers, body: `{"${member}": 1e999}` };
@@ -195,37 +194,11 @@ function describeGroup(name: string, { path, defaults, changes, bad }: Group): v
       expect((await hawser.admin.get(path)).headers['etag']).to.equal(etag);
     });
 
-    it('are read and written by those with the permission, of tokens too', async () => {
-      const [change] = changes[0] ?? [];
-      await expectProblem(hawser.client().get(path), 401, 'unauthenticated');
-      await expectProblem(hawser.client().put(path, change), 401, 'unauthenticated');
-      const viewer = await makeUser(hawser, { username: 'viewer', roles: ['Viewer'] });
-      await ok(200, viewer.client.get(path));
-      await expectProblem(viewer.client.put(path, change), 403, 'forbidden');
-      const author = await makeUser(hawser, { username: 'author', roles: ['Author'] });
-      await expectProblem(author.client.get(path), 403, 'forbidden');
-      await expectProblem(author.client.put(path, {}), 403, 'forbidden');
-      const chief = await makeUser(hawser, { username: 'chief', roles: ['Administrator'] });
-      const reader = await chief.withToken('server.settings.read');
-      await ok(200, reader.get(path));
-      await expectProblem(reader.put(path, change), 403, 'forbidden');
-      const writer = await chief.withToken('server.settings.write');
-      await expectProblem(writer.get(path), 403, 'forbidden');
-      const stranger = await chief.withToken('retention.manage', 'nodes.read');
-      await expectProblem(stranger.get(path), 403, 'forbidden');
-      const node = await hawser.registerNode('node.example.org');
-      await expectProblem(node.client.get(path), 403, 'forbidden');
-      await expectProblem(node.client.put(path, change), 403, 'forbidden');
-      expect(await get()).to.deep.equal(defaults);
-      await ok(200, writer.put(path, change));
-      await reset();
-    });
-
     it('leave one audit entry per change with old and new values, and none where nothing changes', async () => {
       const [sent, answered] = changes[0] ?? [{}, {}];
       const silent = await auditedDuring(hawser, async () => {
         for (const json of [{}, defaults]) await ok(200, put(json));
-        await expectProblem(put(bad[0]), 400, 'validation_failed');
+        await expectInvalid(put(bad[0]));
         await expectProblem(putIf('"other"', sent), 412, 'precondition_failed');
       });
       expect(silent).to.deep.equal([]);
