@@ -9,7 +9,7 @@ import {
   versionsOf,
 } from '../support/configurations.ts';
 import { startHawser } from '../support/hawser.ts';
-import { expectProblem, ok } from '../support/replies.ts';
+import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
 import { started } from '../support/started.ts';
 import { unzipTexts } from '../support/unzip.ts';
 
@@ -40,17 +40,7 @@ describe('a configuration does without SemVer', () => {
 
   it('and names versions as it likes, which stand below SemVer ones, newest first', async () => {
     await loose('names');
-    const odd = [
-      '2026.11.020-a',
-      'winter',
-      '1.0',
-      'v9.9.9',
-      '01.0.0',
-      'Z',
-      'a_b+c-d.e',
-      '5',
-      `x${'y'.repeat(63)}`,
-    ];
+    const odd = ['2026.11.020-a', 'winter', '1.0', 'v9.9.9', 'a_b+c-d.e', `x${'y'.repeat(63)}`];
     for (const version of odd) await add('names', version);
     expect(await listed('names')).to.deep.equal(odd.toReversed());
     const of = () => ok(200, hawser.admin.get(`${CONFIGURATIONS}/names`));
@@ -83,7 +73,7 @@ describe('a configuration does without SemVer', () => {
     }
     expect(await listed('illegal')).to.deep.equal([]);
     const channel = { version: 'winter', prereleaseChannel: 'winter' };
-    await expectProblem(addVersion(hawser.admin, 'illegal', channel), 400, 'validation_failed');
+    await expectInvalid(addVersion(hawser.admin, 'illegal', channel));
   });
 
   it('and publishes them without ever moving main', async () => {
@@ -159,12 +149,7 @@ describe('a configuration does without SemVer', () => {
     await ok(200, publish(hawser.admin, 'back', 'winter'));
     await ok(204, hawser.admin.delete(settingsOf('back')));
     for (const version of ['autumn', '1.0', '2026.11.020-a']) {
-      const reply = await expectProblem(
-        addVersion(hawser.admin, 'back', { version }),
-        400,
-        'validation_failed',
-        version,
-      );
+      const reply = await expectInvalid(addVersion(hawser.admin, 'back', { version }), undefined, version);
       expect(reply.json.errors[0]).to.include({ path: '/version', code: 'semver_required' });
     }
     expect(await listed('back')).to.deep.equal(['summer', 'spring', 'winter']);
@@ -174,6 +159,6 @@ describe('a configuration does without SemVer', () => {
     expect((await hawser.admin.get(fileOf('back', 'spring', MAIN))).text).to.equal('replaced');
     await ok(204, hawser.admin.delete(`${versionsOf('back')}/summer`));
     expect(await listed('back')).to.deep.equal(['spring', 'winter']);
-    await expectProblem(create(hawser.admin, 'new', { version: 'winter' }), 400, 'validation_failed');
+    await expectInvalid(create(hawser.admin, 'new', { version: 'winter' }));
   });
 });

@@ -4,7 +4,7 @@ import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
-import { expectProblem, ok } from '../support/replies.ts';
+import { expectInvalid, ok } from '../support/replies.ts';
 import { started } from '../support/started.ts';
 
 const DEFAULT_TYPE = '00000000-0000-0000-0000-000000000001';
@@ -103,7 +103,7 @@ describe('the message of a version says why it was made', () => {
       await hawser.admin.upload(versions, { fields: { version }, files });
       const refs = outside.git('for-each-ref');
       const reply: Reply = await hawser.admin.put(`${versions}/${version}/publish`, body);
-      expectProblem(reply, 400, 'validation_failed');
+      await expectInvalid(reply);
       expect(outside.git('for-each-ref')).to.equal(refs);
     });
   }

@@ -13,7 +13,7 @@ import { addVersion, MAIN } from '../support/configurations.ts';
 import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { validated } from '../support/parameter-schemas.ts';
 import { makeUser } from '../support/people.ts';
-import { expectProblem, ok } from '../support/replies.ts';
+import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
 import { cleanUp, deletedBy, NOTHING_KEPT, publishVersions, versionsLeft } from '../support/retention.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
 import { startedForEach } from '../support/started.ts';
@@ -139,7 +139,7 @@ describe('withdrawing versions of and in composites', () => {
     await ok(201, addCompositeDraft(hawser.admin, 'site', '2.0.0'));
     await expectProblem(withdrawComposite(hawser.admin, 'site', '2.0.0'), 409, 'not_published');
     await expectProblem(withdrawComposite(hawser.admin, 'site', '3.0.0'), 404, 'not_found');
-    await expectProblem(withdrawComposite(hawser.admin, 'site', '1.0.0', ''), 400, 'validation_failed');
+    await expectInvalid(withdrawComposite(hawser.admin, 'site', '1.0.0', ''));
     const back = await onlyEntry(hawser, session, (client) => offerCompositeAgain(client, 'site', '1.1.0'));
     expect(shortly(back)).to.deep.include({ action: 'composite.version_offered_again', details });
     await expectProblem(offerCompositeAgain(hawser.admin, 'site', '1.1.0'), 404, 'not_found');
@@ -315,6 +315,6 @@ describe('withdrawing versions of and in composites', () => {
     const path = `/api/v1/parameters/${DEFAULT_ID}/${id}`;
     await ok(201, hawser.admin.put(path, { version: '2.0.0', content }));
     await ok(204, offerAgain(hawser.admin, 'web', '2.1.0'));
-    await expectProblem(hawser.admin.put(path, { version: '2.0.1', content }), 400, 'validation_failed');
+    await expectInvalid(hawser.admin.put(path, { version: '2.0.1', content }));
   });
 });
