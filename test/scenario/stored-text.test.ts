@@ -4,7 +4,7 @@ import { type AccessWorld, startAccessWorld } from '../support/access-world.ts';
 import type { Client } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { createKey, type Hawser, type NodeUnderTest, signIn } from '../support/hawser.ts';
-import { expectProblem, ok } from '../support/replies.ts';
+import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
 import { addressOf, declaredRoutes } from '../support/routes.ts';
 
 const NUL = '\u0000';
@@ -134,11 +134,7 @@ describe('text that is stored', () => {
     const result = { hadErrors: false, text: `a${NUL}b` };
     const { id } = await ok(201, node.client.post(`${own}/reports`, { operation: 'Test', result }));
     expect((await ok(200, hawser.admin.get(`/api/v1/reports/${id}`))).result).to.deep.equal(result);
-    await expectProblem(
-      node.client.post(`${own}/reports`, { operation: `Test${NUL}`, result }),
-      400,
-      'validation_failed',
-    );
+    await expectInvalid(node.client.post(`${own}/reports`, { operation: `Test${NUL}`, result }));
   });
 
   it('is neither the name of a node nor the subject of its certificate with U+0000', async () => {
