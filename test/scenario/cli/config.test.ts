@@ -264,7 +264,9 @@ describe('hawserctl config', () => {
     const weak = await createToken(hawser.client(), hawser.session, ['nodes.read']);
     const run = (token: string) =>
       cli.run(['config', 'push', 'mine', '--create'], { env: { HAWSER_TOKEN: token } });
-    expectFailed(await run(weak), 1, /^hawserctl: forbidden: /);
+    const refused = await run(weak);
+    expect(refused.code).to.equal(1);
+    expect(refused.stderr).to.match(/^hawserctl: forbidden: /);
     expect((await hawser.admin.get(`${CONFIGURATIONS}/mine`)).status).to.equal(404);
     expectFailed(
       await run('pat_unknown'),
