@@ -4,7 +4,7 @@ import { computed, signal } from '@preact/signals';
 import { send } from './client.ts';
 import { withQuery } from './links.ts';
 import { LOCAL } from './providers.ts';
-import { leaveFor } from './sign-in.ts';
+import { leaveAfter } from './sign-in.ts';
 import type { Me } from './types.ts';
 
 /** Null until the server has answered. */
@@ -20,6 +20,6 @@ export function can(permission: string): boolean {
 /** Ends the session and leads to the sign-in page, which knows the way out of the provider too. */
 export async function signOut(): Promise<void> {
   const by = me.value?.authProvider ?? LOCAL;
-  await send('POST', '/auth/logout');
-  leaveFor(withQuery('/login', { signedOut: by === LOCAL ? null : by }));
+  const address = withQuery('/login', { signedOut: by === LOCAL ? null : by });
+  await leaveAfter(() => send('POST', '/auth/logout'), address);
 }

@@ -11,11 +11,22 @@ window.addEventListener('pageshow', ({ persisted }) => {
 export function leaveForSignIn(): void {
   if (isLeaving) return;
   const here = location.pathname + location.search;
-  leaveFor(`/login?next=${encodeURIComponent(here)}`);
+  isLeaving = true;
+  location.assign(`/login?next=${encodeURIComponent(here)}`);
 }
 
-/** Leaves the console. Requests that are refused meanwhile, because the session has ended, lead nowhere else. */
-export function leaveFor(address: string): void {
+/**
+ * Leaves the console once the session has been ended. Requests that are refused because of that lead nowhere else, also
+ * before it is known here that the session has ended.
+ * @throws what `end` throws, and does not leave then
+ */
+export async function leaveAfter(end: () => Promise<unknown>, address: string): Promise<void> {
   isLeaving = true;
+  try {
+    await end();
+  } catch (error) {
+    isLeaving = false;
+    throw error;
+  }
   location.assign(address);
 }

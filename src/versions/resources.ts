@@ -100,21 +100,23 @@ type Creator = Omit<Authorship, keyof Owner | 'principal'> & {
 
 /**
  * Makes the repository with the first draft, and then the row.
- * @returns the id of the new resource
+ * @param answer tells of the new resource, given its id, before anybody can delete it
+ * @returns what `answer` gives
  * @throws HawserError conflict `name_taken`, also where parameters lie that another configuration of this name left,
  *   which nobody has given to this one; `client_gone`
  */
-export async function createResource(
+export async function createResource<T>(
   tools: ResourceTools,
   { principal, actor, gone, madeAt: at = actor.at }: Creator,
   { kind, name, draft: content, id = newId(), ...given }: NewResource,
-): Promise<string> {
+  answer: (id: string) => Promise<T>,
+): Promise<T> {
   const { database, store, locks } = tools;
   const settings = { ...given, id, createdBy: principal.userId, createdAt: at };
   const author = { name: principal.username, email: principal.email };
   const draft = content && { ...content, author, at, ...(gone && { gone }) };
   await database.requireWritable();
-  await locks.run(nameLock(kind, name), async () => {
+  return locks.run(nameLock(kind, name), async () => {
     if (await isNameTaken(database.read, kind, name)) throw nameTaken(kind);
     await removeNoted({ database, store }, kind, name);
     const hasParameters = kind === 'configurations' && (await store.has({ kind: 'parameters', name }));
@@ -125,8 +127,8 @@ export async function createResource(
       const first = draft && { version: draft.version, commit };
       return registerResource(database, { kind, name, settings }, { how: 'created', actor, first, note });
     });
+    return answer(id);
   });
-  return settings.id;
 }
 
 interface FirstDraft {

@@ -1,8 +1,5 @@
 /** Kills the agent and its server at random moments: each report that was kept comes to the server, in its order. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type AgentProcess, type AgentUnderTest, makeAgent } from '../support/agent.ts';
@@ -19,6 +16,7 @@ import {
 } from '../support/hawser.ts';
 import { steadyPort } from '../support/ports.ts';
 import { type Spawned, spawnHawser } from '../support/spawned.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 /** An hour of cycles of a minute each, at a second each. */
 const HOUR = 60_000;
@@ -26,7 +24,7 @@ const HOUR = 60_000;
 const LONGEST = 4_000;
 
 describe('hawser-agent whose server is away for an hour, both killed at any moment', () => {
-  let folder: string;
+  const folder = temporaryFolder('all tests');
   let port: number;
   let server: Spawned | null = null;
   let agent: AgentUnderTest;
@@ -39,7 +37,6 @@ describe('hawser-agent whose server is away for an hour, both killed at any mome
 
   before(async function () {
     this.timeout(180_000);
-    folder = mkdtempSync(join(tmpdir(), 'hawser-agent-away-'));
     port = await steadyPort();
     await startServer();
     const client = makeClient({ port, ca });
@@ -48,7 +45,7 @@ describe('hawser-agent whose server is away for an hour, both killed at any mome
     await publishConfiguration(admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'resources: []\n' } });
     agent = makeAgent({
       SERVER: `https://localhost:${port}`,
-      CA_FILE: join(folder, 'data/tls/ca.crt'),
+      CA_FILE: folder('data/tls/ca.crt'),
       REGISTRATION_KEY: await createKey(admin, { maxUses: 1 }),
       INTERVAL: '00:00:01',
     });
@@ -62,12 +59,10 @@ describe('hawser-agent whose server is away for an hour, both killed at any mome
     await killAgent();
     await killServer();
     agent.remove();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   async function startServer() {
-    const words: Parameters<typeof spawnHawser> = [folder, { HAWSER_PORT: String(port) }];
-    server = await spawnHawser(...words);
+    server = await spawnHawser(folder(), { HAWSER_PORT: String(port) });
     ({ ca = '' } = await server.listening());
   }
 

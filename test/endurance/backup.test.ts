@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -10,7 +9,6 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import SqliteDatabase from 'better-sqlite3';
@@ -25,6 +23,7 @@ import { type Hawser, publishConfiguration, startHawser } from '../support/hawse
 import { itWith, LINUX } from '../support/optional-tools.ts';
 import { ok } from '../support/replies.ts';
 import { type Ended, runHawser, spawnHawser } from '../support/spawned.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { unzip } from '../support/unzip.ts';
 import { makeZip, unixMode, type ZipEntry } from '../support/zip.ts';
 
@@ -32,6 +31,7 @@ const REGULAR = unixMode(0o100600);
 
 describe('backup and restore', () => {
   let hawser: Hawser;
+  const temporary = temporaryFolder();
   let folder: string;
   let archive: string;
 
@@ -43,9 +43,8 @@ describe('backup and restore', () => {
   });
   after(() => hawser.close());
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-backup-'));
+    folder = temporary();
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   const run = (where: string, ...words: string[]): Promise<Ended> => runHawser(where, {}, words);
   const expectRefusal = ({ code, stdout, stderr }: Ended, text: RegExp, expected = 1) => {
@@ -256,10 +255,8 @@ describe('backup and restore', () => {
       await expectRefused(Buffer.alloc(0), /damaged: it is cut off, or no backup at all/);
       writeFileSync(join(folder, 'cut.zip'), bytes);
       truncateSync(join(folder, 'cut.zip'), bytes.length - 10);
-      expectRefusal(
-        await run(join(folder, 'other'), 'restore', join(folder, 'cut.zip')),
-        /damaged: it is cut/,
-      );
+      const restored = await run(join(folder, 'other'), 'restore', join(folder, 'cut.zip'));
+      expectRefusal(restored, /damaged: it is cut/);
       expect(existsSync(join(folder, 'other'))).to.equal(false);
     });
 

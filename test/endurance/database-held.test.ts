@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import SqliteDatabase from 'better-sqlite3';
@@ -28,11 +27,16 @@ import {
   startHawser,
 } from '../support/hawser.ts';
 import { type Holder, holdDatabase } from '../support/held-database.ts';
+import { untilInFlight, WITH_METRICS } from '../support/metric-values.ts';
 import { assign, configurationPath, poll } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
 import { repositoryWrites } from '../support/repository-writes.ts';
 import { RUNS } from '../support/retention.ts';
 import { type Spawned, spawnHawser } from '../support/spawned.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+
+/** Milliseconds. */
+const LATER = 3_000;
 
 const HELD = { status: 503, code: 'unavailable' };
 
@@ -44,7 +48,7 @@ describe('while another process holds the database', () => {
   let writes: Write[];
 
   before(async () => {
-    hawser = await startHawser();
+    hawser = await startHawser(WITH_METRICS);
     await publishConfiguration(hawser.admin, 'polled', { '1.0.0': { [MAIN]: 'resources: []\n' } });
     node = await hawser.registerNode('web-1.example.org');
     await assign(hawser, node, 'polled');
@@ -136,8 +140,7 @@ describe('while another process holds the database', () => {
     const answered: string[] = [];
     const replies = follow(answered, calls);
     await read();
-    // So that all have come to the database.
-    await sleep(1_000);
+    await untilInFlight(hawser.target(), calls.length);
     expect(answered, 'answered before the release').to.deep.equal([]);
     await release();
     for (const [index, reply] of (await Promise.all(replies)).entries())
@@ -178,10 +181,13 @@ describe('while another process holds the database', () => {
     await hold();
     const answered: string[] = [];
     const first = follow(answered, [{ what: 'first', send: () => node.client.post(path, report) }]);
-    await sleep(1_500);
-    const second = follow(answered, [{ what: 'second', send: () => node.client.post(path, report) }]);
+    await untilInFlight(hawser.target(), 1);
     await ok(200, poll(node));
     expect(answered, 'answered before the poll').to.deep.equal([]);
+    // The server gives each of them five seconds. The second one begins so much later that the database is free again before
+    // its time is over.
+    await sleep(LATER);
+    const second = follow(answered, [{ what: 'second', send: () => node.client.post(path, report) }]);
     for (const reply of await Promise.all(first)) await expectRefusal(reply, HELD, 'the first report');
     await release();
     for (const reply of await Promise.all(second)) expect(reply.status, reply.text).to.equal(201);
@@ -249,25 +255,21 @@ describe('a database that is held from right after a version got its tag', () =>
 
 describe('a database that another process holds, and a server in processes of its own', function () {
   this.timeout(180_000);
-  let folder: string;
+  const folder = temporaryFolder();
   let hawser: Spawned;
   let holder: Holder | null = null;
   const clients: Client[] = [];
 
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-held-'));
-  });
   afterEach(async () => {
     await holder?.release();
     holder = null;
     for (const client of clients.splice(0)) client.close();
     hawser.child.kill('SIGKILL');
     await hawser.ended;
-    rmSync(folder, { recursive: true, force: true });
   });
 
   it('keeps none of two workers from answering, and lets both write again', async () => {
-    hawser = await spawnHawser(folder, { HAWSER_WORKERS: '2' });
+    hawser = await spawnHawser(folder(), { HAWSER_WORKERS: '2' });
     const target = await hawser.listening();
     const clientOf = (identity?: Identity) => {
       const client = makeClient(target, identity);
@@ -289,9 +291,9 @@ describe('a database that another process holds, and a server in processes of it
     await ok(204, admin.put(configuration, { configurationName: 'shared' }));
     const drafts = admins.map((_, index) => `2.${index}.0`);
     for (const version of drafts) await ok(201, addVersion(admin, 'shared', { version }));
-    const refs = () => git(join(folder, 'repos/configurations/shared.git'), 'for-each-ref');
+    const refs = () => git(folder('repos/configurations/shared.git'), 'for-each-ref');
     const before = refs();
-    holder = await holdDatabase({ dataDir: join(folder, 'data'), databaseUrl: null });
+    holder = await holdDatabase({ dataDir: folder('data'), databaseUrl: null });
     let answered = 0;
     const publishings = admins.map((client, index) =>
       publish(client, 'shared', drafts[index] as string).finally(() => {
@@ -308,17 +310,16 @@ describe('a database that another process holds, and a server in processes of it
   });
 
   it('ends a start with one sentence', async () => {
-    hawser = await spawnHawser(folder);
+    hawser = await spawnHawser(folder());
     await hawser.listening();
     hawser.child.kill('SIGTERM');
     await hawser.ended;
-    holder = await holdDatabase({ dataDir: join(folder, 'data'), databaseUrl: null });
-    hawser = await spawnHawser(folder);
+    holder = await holdDatabase({ dataDir: folder('data'), databaseUrl: null });
+    hawser = await spawnHawser(folder());
     const { code, stderr } = await hawser.ended;
-    expect({ code, stderr }).to.deep.equal({
-      code: 1,
-      stderr:
-        'hawser: HAWSER_DATA_DIR: another process has held the database for 5 s; end it and start again\n',
-    });
+    expect(code).to.equal(1);
+    expect(stderr).to.equal(
+      'hawser: HAWSER_DATA_DIR: another process has held the database for 5 s; end it and start again\n',
+    );
   });
 });

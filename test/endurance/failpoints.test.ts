@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { packRefs } from '../../src/git/refs.ts';
@@ -7,6 +6,7 @@ import { MINUTE } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
 import type { GitStore, VersionRef } from '../../src/versions/store.ts';
 import type { TakenObject } from '../../src/versions/types.ts';
+import { failureOf } from '../support/failures.ts';
 import { sharedWorkshop } from '../support/hand-made-push.ts';
 import { ageLocks, BreakingFs, breakEverywhere } from '../unit/git/breaking.ts';
 import {
@@ -17,8 +17,9 @@ import {
   draftOf,
   EMPTY_COMPOSITE,
   file,
-  makeStore,
+  makePublishedWeb,
   makeWeb,
+  onStore,
   publish,
   replace,
   runGit,
@@ -154,8 +155,7 @@ describe('the store when the disk fails', () => {
       const seen = new Set<string>();
       const breaks = await breakEverywhere(
         async (store) => {
-          await makeWeb(store);
-          await publish(store, '1.0.0');
+          await makePublishedWeb(store);
           await addVersion(store, '1.1.0');
           await publish(store, '1.1.0');
           if (isBack) await works[0]?.(store);
@@ -187,8 +187,7 @@ describe('the store when the disk fails', () => {
   it('has removed a withdrawn version or not, and never offers it again, wherever that broke off', async () => {
     await breakEverywhere(
       async (store) => {
-        await makeWeb(store);
-        await publish(store, '1.0.0');
+        await makePublishedWeb(store);
         await addVersion(store, '1.1.0');
         await publish(store, '1.1.0');
         runGit(join(store.root, 'configurations/web.git'), 'pack-refs', '--all');
@@ -288,78 +287,64 @@ describe('the store when the disk fails', () => {
     );
   });
 
-  it('loses no ref, wherever the packing of refs broke off', async () => {
-    const root = await mkdtemp(join(tmpdir(), 'hawser-git-'));
-    const gitdir = join(root, 'configurations', 'web.git');
+  it('loses no ref, wherever the packing of refs broke off', () => {
     const fs = new BreakingFs();
-    const store = makeStore(root, [], { fs });
-    try {
-      await store.prepare();
-      store.open();
-      await makeWeb(store);
-      await publish(store, '1.0.0');
-      await addVersion(store, '1.1.0');
-      const refs = () => runGit(gitdir, 'for-each-ref');
-      const before = refs();
-      const entries = before.split('\n').map((line) => {
-        const [oid = '', , name = ''] = line.split(/\s/);
-        return { oid, name, peeled: name.includes('tags') ? runGit(gitdir, 'rev-parse', `${oid}^{}`) : null };
-      });
-      const log = createLog('silent');
-      for (let steps = 0; fs.left === Number.POSITIVE_INFINITY || fs.left < 0; steps += 1) {
-        fs.left = steps;
-        await packRefs({ fs, log, gitdir, leftBefore: () => performance.timeOrigin }, entries).catch(
-          () => undefined,
-        );
-        expect(refs()).to.equal(before);
-        await ageLocks(root);
-        await rm(join(gitdir, 'packed-refs.new'), { force: true });
-      }
-      // Where the break came between a loose ref and its lock, the lock is left; the next who wants it takes it over.
-      const left = (await readdir(join(gitdir, 'refs/tags'))).filter((name) => !name.endsWith('.lock'));
-      expect(left).to.deep.equal([]);
-      expect(runGit(gitdir, 'fsck', '--strict')).to.not.contain('error');
-    } finally {
-      await store.close();
-      await rm(root, { recursive: true, force: true });
-    }
+    return onStore(
+      async ({ store, root, gitdir, git }) => {
+        await makePublishedWeb(store);
+        await addVersion(store, '1.1.0');
+        const refs = () => git('for-each-ref');
+        const before = refs();
+        const entries = before.split('\n').map((line) => {
+          const [oid = '', , name = ''] = line.split(/\s/);
+          return { oid, name, peeled: name.includes('tags') ? git('rev-parse', `${oid}^{}`) : null };
+        });
+        const packing = { fs, log: createLog('silent'), gitdir, leftBefore: () => performance.timeOrigin };
+        for (let steps = 0; fs.left === Number.POSITIVE_INFINITY || fs.left < 0; steps += 1) {
+          fs.left = steps;
+          await packRefs(packing, entries).catch(() => undefined);
+          expect(refs()).to.equal(before);
+          await ageLocks(root);
+          await rm(join(gitdir, 'packed-refs.new'), { force: true });
+        }
+        // Where the break came between a loose ref and its lock, the lock is left; the next who wants it takes it over.
+        const left = (await readdir(join(gitdir, 'refs/tags'))).filter((name) => !name.endsWith('.lock'));
+        expect(left).to.deep.equal([]);
+        expect(git('fsck', '--strict')).to.not.contain('error');
+      },
+      { fs },
+      false,
+    );
   });
 
-  it('answers insufficient_storage when the disk is full, and names no path', async () => {
-    const root = await mkdtemp(join(tmpdir(), 'hawser-git-'));
+  it('answers insufficient_storage when the disk is full, and names no path', () => {
     const fs = new BreakingFs();
-    const store = makeStore(root, [], { fs });
-    try {
-      await store.prepare();
-      store.open();
-      await makeWeb(store);
-      for (const [errno, code] of [
-        ['ENOSPC', 'insufficient_storage'],
-        ['EDQUOT', 'insufficient_storage'],
-        ['EIO', 'unavailable'],
-      ] as const) {
-        fs.errno = errno;
-        fs.left = 2;
-        const files = [file('main.dsc.yaml', errno)];
-        const failure = await store
-          .exclusive(WEB, (r) => r.writeDraft('', draftOf('1.1.0', files)))
-          .then(
-            () => expect.fail(),
-            (error: Error) => error,
-          );
-        expect(failure).to.include({ code });
-        expect(failure.message).to.not.contain('/');
-        const other = { kind: 'composites', name: 'web' } as const;
-        fs.left = 3;
-        const composite = draftOf('1.0.0', [file('composite.json', EMPTY_COMPOSITE)]);
-        expect(await codeOf(store.create(other, settingsOf(), composite))).to.equal(code);
-        fs.left = Number.POSITIVE_INFINITY;
-        expect(await store.list('composites')).to.deep.equal([]);
-        expect(await summary(store)).to.deep.equal(['1.0.0 Draft']);
-      }
-    } finally {
-      await store.close();
-      await rm(root, { recursive: true, force: true });
-    }
+    return onStore(
+      async ({ store }) => {
+        await makeWeb(store);
+        for (const [errno, code] of [
+          ['ENOSPC', 'insufficient_storage'],
+          ['EDQUOT', 'insufficient_storage'],
+          ['EIO', 'unavailable'],
+        ] as const) {
+          fs.errno = errno;
+          fs.left = 2;
+          const files = [file('main.dsc.yaml', errno)];
+          const writing = store.exclusive(WEB, (r) => r.writeDraft('', draftOf('1.1.0', files)));
+          const failure = await failureOf(writing);
+          expect(failure).to.include({ code });
+          expect(failure.message).to.not.contain('/');
+          const other = { kind: 'composites', name: 'web' } as const;
+          fs.left = 3;
+          const composite = draftOf('1.0.0', [file('composite.json', EMPTY_COMPOSITE)]);
+          expect(await codeOf(store.create(other, settingsOf(), composite))).to.equal(code);
+          fs.left = Number.POSITIVE_INFINITY;
+          expect(await store.list('composites')).to.deep.equal([]);
+          expect(await summary(store)).to.deep.equal(['1.0.0 Draft']);
+        }
+      },
+      { fs },
+      false,
+    );
   });
 });

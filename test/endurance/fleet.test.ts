@@ -39,15 +39,8 @@ describe('the fleet simulator', () => {
     expect(stdout).to.include('20 of 20 nodes registered');
     expect(stdout).to.match(/[3-9] versions of 2 configurations published, 5 certificates rotated/);
     expect(stdout).to.match(/server CPU [\d.]+ s, [\d.]+ cores; .*; memory [1-9]\d* MiB/);
-    for (const kind of [
-      'checksum 304',
-      'bundle 200',
-      'lcm-status 204',
-      'report 201',
-      'retired certificate 401',
-    ]) {
-      expect(stdout).to.match(new RegExp(`^${kind} +[1-9]`, 'm'));
-    }
+    const kinds = ['checksum 304', 'bundle 200', 'lcm-status 204', 'report 201', 'retired certificate 401'];
+    for (const kind of kinds) expect(stdout).to.match(new RegExp(`^${kind} +[1-9]`, 'm'));
     expect(stdout).to.include('Every answer was right.');
   });
 
@@ -151,14 +144,8 @@ describe('the fleet simulator', () => {
       const before = await names();
       const ended = runScript(
         ...['--nodes', '5', '--seconds', '8', '--poll-every', '0.2', '--publish-every', '60', ...ALIKE],
-        ...[
-          '--url',
-          `https://localhost:${hawser.server.port}`,
-          '--ca',
-          files.ca,
-          '--token-file',
-          files.token,
-        ],
+        ...['--url', `https://localhost:${hawser.server.port}`],
+        ...['--ca', files.ca, '--token-file', files.token],
       );
       const name = await eventually(async () => {
         const made = (await names()).find((known) => !before.includes(known));

@@ -1,11 +1,11 @@
 import { appendFile, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { AtomicFs } from '../../src/git/atomic-fs.ts';
 import { withPackedRefs } from '../../src/git/refs.ts';
+import { CountingFs } from '../unit/git/counting-fs.ts';
 import {
   addVersion,
+  makePublishedWeb,
   makeStore,
   makeWeb,
   onStore,
@@ -16,25 +16,6 @@ import {
   WEB,
   type Workbench,
 } from '../unit/git/support.ts';
-
-/** Counts what is read of the disk. */
-class CountingFs extends AtomicFs {
-  reads = 0;
-  looks = 0;
-
-  override readFile(path: string) {
-    this.reads += 1;
-    return super.readFile(path);
-  }
-  override readNow(path: string) {
-    this.reads += 1;
-    return super.readNow(path);
-  }
-  override lstatNow(path: string) {
-    this.looks += 1;
-    return super.lstatNow(path);
-  }
-}
 
 /** So many annotated tags with a tree, a commit and an object each, none of them by our hand. */
 function makeTags({ gitdir }: Workbench, count: number): void {
@@ -77,19 +58,14 @@ describe('a repository of two thousand versions', () => {
       makeTags(bench, 2_000);
       await store.versions(WEB);
       const fs = new CountingFs();
+      // It isn't opened, so that no watch of its own reads meanwhile.
       const other = makeStore(root, [], { fs });
       await other.prepare();
-      other.open();
       await addVersion(other, '3.0.0');
       await other.exclusive(WEB, async () => undefined);
       // The other store has its eye on the same folder, and may be looking after the same refs at this moment.
       const looseTags = () => readdir(join(gitdir, 'refs/tags'));
-      let left = await looseTags();
-      for (let look = 0; look < 400 && left.length > 0; look += 1) {
-        await sleep(50);
-        left = await looseTags();
-      }
-      expect(left).to.deep.equal([]);
+      await until(async () => (await looseTags()).length === 0);
       expect(git('for-each-ref', 'refs/tags').split('\n')).to.have.length(2_000);
       const packed = await readFile(join(gitdir, 'packed-refs'), 'utf8');
       git('pack-refs', '--all');
@@ -162,8 +138,7 @@ describe('the text of packed-refs', () => {
 
   it('is read by git', () =>
     onStore(async ({ store, git, gitdir }) => {
-      await makeWeb(store);
-      await publish(store, '1.0.0');
+      await makePublishedWeb(store);
       git('pack-refs', '--all');
       await appendFile(join(gitdir, 'packed-refs'), '');
       const text = await readFile(join(gitdir, 'packed-refs'), 'utf8');

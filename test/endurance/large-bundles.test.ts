@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type BundleEntry, buildBundle } from '../support/bundles.ts';
@@ -13,6 +12,7 @@ import { assign, configurationPath, poll } from '../support/parameter-files.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { mounting, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 import { spawnHawser } from '../support/spawned.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { askWithoutReading, type UnreadAnswer } from '../support/unread-answer.ts';
 
 const MIB = 1024 * 1024;
@@ -226,33 +226,30 @@ describe('bundles that are not read', function () {
 });
 
 describe('the folder of bundles', () => {
+  const folder = temporaryFolder();
+
   it('is empty after a kill, and swept at the next start', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'hawser-bundles-'));
-    const bundles = join(folder, 'data/bundles');
-    try {
-      const hawser = await startHawser({ ...SMALL_CACHE, ...foldersIn(folder) });
-      await publishConfiguration(hawser.admin, 'large', { '1.0.0': filesOf(2 * MIB) });
-      const node = await hawser.registerNode('n.example.org');
-      await assign(hawser, node, 'large');
-      await hawser.close();
-      const spawned = await spawnHawser(folder, SMALL_CACHE);
-      const target = await spawned.listening();
-      const reading = await askWithoutReading(target, node.identity, bundleOf(node));
-      expect(reading.status).to.equal(200);
-      reading.breakOff();
-      spawned.child.kill('SIGKILL');
-      await spawned.ended;
-      expect(readdirSync(bundles)).to.deep.equal([]);
-      writeFileSync(join(bundles, 'left-over'), 'by one that was killed a moment earlier');
-      const again = await spawnHawser(folder, SMALL_CACHE);
-      await again.listening();
-      expect(namesIn(bundles)).to.deep.equal([]);
-      again.child.kill('SIGTERM');
-      await again.ended;
-      expect(namesIn(bundles)).to.deep.equal([]);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    const bundles = folder('data/bundles');
+    const hawser = await startHawser({ ...SMALL_CACHE, ...foldersIn(folder()) });
+    await publishConfiguration(hawser.admin, 'large', { '1.0.0': filesOf(2 * MIB) });
+    const node = await hawser.registerNode('n.example.org');
+    await assign(hawser, node, 'large');
+    await hawser.close();
+    const spawned = await spawnHawser(folder(), SMALL_CACHE);
+    const target = await spawned.listening();
+    const reading = await askWithoutReading(target, node.identity, bundleOf(node));
+    expect(reading.status).to.equal(200);
+    reading.breakOff();
+    spawned.child.kill('SIGKILL');
+    await spawned.ended;
+    expect(readdirSync(bundles)).to.deep.equal([]);
+    writeFileSync(join(bundles, 'left-over'), 'by one that was killed a moment earlier');
+    const again = await spawnHawser(folder(), SMALL_CACHE);
+    await again.listening();
+    expect(namesIn(bundles)).to.deep.equal([]);
+    again.child.kill('SIGTERM');
+    await again.ended;
+    expect(namesIn(bundles)).to.deep.equal([]);
   });
 });
 

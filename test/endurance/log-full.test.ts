@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -11,20 +10,11 @@ import { create } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
 import { ADMIN_PASSWORD, CHEAP_HASHES, createToken, signIn } from '../support/hawser.ts';
 import { describeWith, LINUX } from '../support/optional-tools.ts';
+import { steadyPort } from '../support/ports.ts';
 import { programArguments } from '../support/program.ts';
 import { ok } from '../support/replies.ts';
 
 const FULL = '/dev/full';
-
-/** Nobody can read its log, so its port is told beforehand. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 describeWith([LINUX], 'a server whose log cannot be written', () => {
   let folder: string;
@@ -32,7 +22,8 @@ describeWith([LINUX], 'a server whose log cannot be written', () => {
   let client: Client;
 
   const start = async (stdout: number | 'pipe') => {
-    const port = await freePort();
+    // Nobody can read its log, so its port is told beforehand.
+    const port = await steadyPort();
     const env = {
       PATH: process.env['PATH'] ?? '',
       HAWSER_HOST: '127.0.0.1',

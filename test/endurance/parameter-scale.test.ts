@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { AtomicFs } from '../../src/git/atomic-fs.ts';
+import { CountingFs } from '../unit/git/counting-fs.ts';
 import {
   DEFAULT,
   filesOf,
@@ -16,29 +16,6 @@ import {
   writeFile,
 } from '../unit/git/parameter-support.ts';
 import { codeOf, makeStore, pipeGit, until, type Workbench } from '../unit/git/support.ts';
-
-/** Counts what is read of the disk. */
-class CountingFs extends AtomicFs {
-  reads = 0;
-  looks = 0;
-
-  override readFile(path: string) {
-    this.reads += 1;
-    return super.readFile(path);
-  }
-  override readNow(path: string) {
-    this.reads += 1;
-    return super.readNow(path);
-  }
-  override readdir(path: string) {
-    this.reads += 1;
-    return super.readdir(path);
-  }
-  override lstatNow(path: string) {
-    this.looks += 1;
-    return super.lstatNow(path);
-  }
-}
 
 const site = (at: number) => `Environment/site-${at}`;
 
@@ -117,9 +94,9 @@ describe('the parameters of many scope values', () => {
       await release(store, DEFAULT, '1.0.0');
       makeSites(bench, 400);
       const fs = new CountingFs();
+      // It isn't opened, so that no watch of its own reads meanwhile.
       const other = makeStore(root, [], { fs });
       await other.prepare();
-      other.open();
       await other.exclusive(PARAMETERS, async () => undefined);
       const folders = async () => (await readdir(join(gitdir, 'refs/tags'))).length;
       await until(async () => (await folders()) === 0);

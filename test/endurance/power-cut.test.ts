@@ -1,8 +1,6 @@
 /** The store after a power cut; and the crash test's own power cut, which must be able to take something. */
 
 import { mkdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { AtomicFs } from '../../src/git/atomic-fs.ts';
@@ -12,11 +10,11 @@ import { cutPower } from '../support/crash/power-cut.ts';
 import { Random } from '../support/crash/random.ts';
 import { RecordingDisk } from '../support/crash/recording-disk.ts';
 import { Unflushed } from '../support/crash/unflushed.ts';
+import { inFolder } from '../support/temporary.ts';
 import {
   addVersion,
+  makePublishedWeb,
   makeStore,
-  makeWeb,
-  publish,
   replace,
   runGit,
   summary,
@@ -31,8 +29,7 @@ class LyingFs extends AtomicFs {
 }
 
 /** @returns what is left of a store's work after a power cut; null where the repository is gone */
-async function workAndCut(Fs: typeof AtomicFs, seed: number): Promise<string[] | null> {
-  const folder = await mkdtemp(join(tmpdir(), 'hawser-git-'));
+async function workAndCut(Fs: typeof AtomicFs, seed: number, folder: string): Promise<string[] | null> {
   const [root, kept, path] = ['repos', 'kept', 'journal'].map((name) => join(folder, name));
   if (!root || !kept || !path) throw new Error('no folders');
   for (const made of [root, kept]) mkdirSync(made);
@@ -43,8 +40,7 @@ async function workAndCut(Fs: typeof AtomicFs, seed: number): Promise<string[] |
   try {
     await store.prepare();
     store.open();
-    await makeWeb(store);
-    await publish(store, '1.0.0');
+    await makePublishedWeb(store);
     await addVersion(store, '1.1.0');
     await replace(store, '1.1.0', [{ path: 'main.dsc.yaml', content: Buffer.from(`new ${seed}`) }]);
     await store.close();
@@ -62,21 +58,23 @@ async function workAndCut(Fs: typeof AtomicFs, seed: number): Promise<string[] |
   } finally {
     journal.close();
     await later.close();
-    await rm(folder, { recursive: true, force: true });
   }
 }
 
 describe('a power cut', () => {
   it('takes nothing that the store has acknowledged', async () => {
     for (let seed = 1; seed <= CUTS; seed += 1) {
-      expect(await workAndCut(AtomicFs, seed)).to.deep.equal(['1.1.0 Draft', '1.0.0 Published']);
+      expect(await inFolder((folder) => workAndCut(AtomicFs, seed, folder))).to.deep.equal([
+        '1.1.0 Draft',
+        '1.0.0 Published',
+      ]);
     }
   }).timeout(300_000);
 
   it('takes what a store has acknowledged that does not flush its folders', async () => {
     let losses = 0;
     for (let seed = 1; seed <= CUTS; seed += 1) {
-      const left = await workAndCut(LyingFs, seed).catch(() => null);
+      const left = await inFolder((folder) => workAndCut(LyingFs, seed, folder)).catch(() => null);
       if (left === null) losses += 1;
     }
     expect(losses).to.be.greaterThan(CUTS / 5);

@@ -15,6 +15,7 @@ import { RingedSite } from '../support/crash/rollouts/site.ts';
 import { Tally } from '../support/crash/tally.ts';
 import { eventually } from '../support/eventually.ts';
 import { startHawser } from '../support/hawser.ts';
+import { countEvaluations, WITH_METRICS } from '../support/metric-values.ts';
 import { newDatabase } from '../support/postgres.ts';
 
 const KILLS = Number(process.env['ROLLOUT_KILLS'] ?? 10);
@@ -52,7 +53,7 @@ describe('a rollout', () => {
 
   it('comes to the same end with two servers on PostgreSQL that are killed in turn', async function () {
     this.timeout(1_200_000);
-    const cluster = await ServerCluster.make(await newDatabase(), { servers: 2 });
+    const cluster = await ServerCluster.make(await newDatabase(), { servers: 2, settings: WITH_METRICS });
     const keeper = new TurnKeeper(cluster);
     let site: RingedSite | undefined;
     let isOver = false;
@@ -72,16 +73,16 @@ describe('a rollout', () => {
 
   it('never opens a step sooner because the clock was set back, and goes on once it is right', async function () {
     this.timeout(120_000);
-    const hawser = await startHawser();
+    const hawser = await startHawser(WITH_METRICS);
     const site = await RingedSite.prepare(hawser.target());
     try {
       await site.start('1.1.0', { onHalt: 'Keep' });
       hawser.clock.advance(-BACK);
-      // Each look of the leader is at most a second after the repository has moved.
       for (let look = 0; look < 3; look += 1) {
         await site.visit();
+        const before = await countEvaluations(hawser.target());
         await site.poke();
-        await sleep(1_500);
+        await eventually(async () => expect(await countEvaluations(hawser.target())).to.be.above(before));
       }
       const set = await site.read('1.1.0');
       expect(set?.state).to.equal('Running');
@@ -163,11 +164,18 @@ class TurnKeeper implements Keeper {
     this.kills += 1;
     this.site?.use(server.target);
     await sleep(Math.random() * 1_500);
-    const killedAt = performance.now();
     await server.kill();
+    const before = await this.countEvaluations();
     await server.start();
-    // On a slow machine a new leader needs as long for its first look as a server for its start. Without this pause it would be
-    // killed before.
-    await sleep(2 * (performance.now() - killedAt));
+    // On a slow machine the next kill would come before the new leader has looked at the rollout, again and again.
+    await eventually(async () => {
+      const isOver = (await this.site?.isUnderWay()) === false;
+      expect(isOver || (await this.countEvaluations()) > before).to.equal(true);
+    });
+  }
+
+  private async countEvaluations(): Promise<number> {
+    const counts = await Promise.all(this.cluster.living.map(({ target }) => countEvaluations(target)));
+    return counts.reduce((sum, each) => sum + each, 0);
   }
 }

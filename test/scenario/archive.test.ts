@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
-import { addVersion, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
+import { addVersion, create, MAIN, publish, release, versionsOf } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
 import { useHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
@@ -76,8 +76,7 @@ describe('the archive of a version', () => {
 
   it('makes the same tree when it is uploaded as a new version, and the same archive again', async () => {
     const first = await get('1.0.0+b.7');
-    await ok(201, addVersion(hawser.admin, 'web', { version: '2.0.0' }, { archive: first.bytes }));
-    await ok(200, publish(hawser.admin, 'web', '2.0.0'));
+    await release(hawser.admin, 'web', '2.0.0', { archive: first.bytes });
     expect(treeOf('v2.0.0')).to.equal(treeOf('v1.0.0+b.7'));
     const second = await get('2.0.0');
     expect(second.bytes.equals(first.bytes)).to.equal(true);

@@ -4,7 +4,7 @@ import { newId } from '../../src/lib/ids.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
-import { expectProblem, ok } from '../support/replies.ts';
+import { etagOf, expectProblem, ok } from '../support/replies.ts';
 
 const FILES = { 'main.dsc.yaml': 'content' };
 const pathOf = (nodeId: string) => `/api/v1/nodes/${nodeId}/configuration`;
@@ -128,7 +128,7 @@ describe('an operator assigns a configuration to a node', () => {
     const remove = (etag: string) =>
       hawser.admin.call('DELETE', pathOf(node.nodeId), { headers: { 'If-Match': etag } });
     await ok(204, assign({ configurationName: 'web' }));
-    const etag = String((await hawser.admin.get(pathOf(node.nodeId))).headers['etag']);
+    const etag = await etagOf(hawser.admin, pathOf(node.nodeId));
     await expectProblem(
       put({ configurationName: 'rc', prereleaseChannel: 'rc' }, '"other"'),
       412,

@@ -1,14 +1,14 @@
 // full: SQLite, PostgreSQL
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, truncateSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { DAY, SECOND, systemClock } from '../../src/lib/clock.ts';
+import { DAY, systemClock } from '../../src/lib/clock.ts';
 import { archivePath, readKeep, rotate } from '../../src/operations/backup/rotation.ts';
 import { readCommandLine, UsageError } from '../../src/operations/command-line.ts';
 import { OPERATIONS } from '../../src/operations/commands.ts';
+import { eventually } from '../support/eventually.ts';
 import { useHawser } from '../support/hawser.ts';
-import { parsePrometheus } from '../support/prometheus.ts';
+import { readMetrics } from '../support/prometheus.ts';
 import { runHawser } from '../support/spawned.ts';
 
 const TOKEN = 'the-token-that-opens-the-metrics';
@@ -27,8 +27,7 @@ describe('a folder of backups', () => {
   const settings = (): Record<string, string> =>
     hawser.databaseUrl === null ? {} : { HAWSER_DATABASE_URL: hawser.databaseUrl };
   const metricOf = async (name: string, labels: Record<string, string> = {}) => {
-    const reply = await hawser.client().get('/metrics', { Authorization: `Bearer ${TOKEN}` });
-    const { samples = [] } = parsePrometheus(reply.text).get(name) ?? {};
+    const { samples = [] } = (await readMetrics(hawser, TOKEN)).get(name) ?? {};
     return samples.find((sample) =>
       Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
     )?.value;
@@ -47,7 +46,7 @@ describe('a folder of backups', () => {
     truncateSync(join(into, 'hawser-2026-02-01.zip'), 1_000);
     copyFileSync(join(into, 'hawser-2026-01-31.zip'), join(into, 'before-the-upgrade.zip'));
     // Two archives of one second would have one name.
-    await sleep(SECOND);
+    await eventually(async () => expect(existsSync(archivePath(into, systemClock.now()))).to.equal(false));
     const { code, stdout, stderr } = await run('backup', '--into', into, '--keep-bytes', '1KiB');
     expect(code, stderr).to.equal(0);
     const [newest = '', ...others] = readdirSync(into).filter((name) => NAME.test(name));

@@ -72,13 +72,4 @@ describe('a node downloads its bundle', () => {
     expect(await unzipTexts(first ?? Buffer.of())).to.deep.equal(form.files);
     for (const bytes of rest) expect(bytes.equals(first ?? Buffer.of())).to.equal(true);
   });
-
-  it('in the same bytes after a restart', async () => {
-    const before = await bundle();
-    await hawser.restart();
-    const after = await hawser.client(node.identity).get(`${path}/bundle`);
-    expect(after.bytes.equals(before.bytes)).to.equal(true);
-    expect(after.headers['etag']).to.equal(before.headers['etag']);
-    expect(after.headers['repr-digest']).to.equal(before.headers['repr-digest']);
-  });
 });

@@ -5,7 +5,7 @@ import type { Client } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, create, MAIN, publish } from '../support/configurations.ts';
 import { useHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
-import { expectProblem, ok } from '../support/replies.ts';
+import { etagOf, expectProblem, ok } from '../support/replies.ts';
 import { makeZip, unixMode } from '../support/zip.ts';
 
 const compareOf = (name: string, query: string) => `${CONFIGURATIONS}/${name}/compare?${query}`;
@@ -185,7 +185,7 @@ describe('comparing two versions of a configuration', () => {
     const other = await admin.get(path, { Accept: 'application/json', 'If-None-Match': String(tags[1]) });
     expect(other.status).to.equal(200);
     const file = fileDiffOf('web', 'long.txt', 'to=1.1.0');
-    const etag = String((await admin.get(file)).headers['etag']);
+    const etag = await etagOf(admin, file);
     await ok(304, admin.get(file, { 'If-None-Match': etag }));
     await ok(200, admin.get(`${file}&context=1`, { 'If-None-Match': etag }));
   });

@@ -10,7 +10,15 @@ import {
   createComposite,
   publishComposite,
 } from '../support/composites.ts';
-import { addVersion, CONFIGURATIONS, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
+import {
+  addVersion,
+  CONFIGURATIONS,
+  create,
+  MAIN,
+  publish,
+  release,
+  versionsOf,
+} from '../support/configurations.ts';
 import { publishConfiguration, useHawser } from '../support/hawser.ts';
 import { grant, makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
@@ -132,8 +140,7 @@ describe('the children of a composite', () => {
   it('of versions that are no SemVer, where the configuration allows them', async () => {
     await ok(201, create(hawser.admin, 'seasonal'));
     await ok(200, hawser.admin.put(`${CONFIGURATIONS}/seasonal/settings`, { requireSemVer: false }));
-    await ok(201, addVersion(hawser.admin, 'seasonal', { version: '2026_spring' }));
-    await ok(200, publish(hawser.admin, 'seasonal', '2026_spring'));
+    await release(hawser.admin, 'seasonal', '2026_spring');
     const version = await newDraft();
     const item = await ok(201, add(version, 'seasonal', { activeVersion: '2026_spring' }));
     expect(item.activeVersion).to.equal('2026_spring');

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -21,7 +21,7 @@ import { withDatabase } from '../support/database.ts';
 import { describeOnSqlite, itOnSqlite } from '../support/engine.ts';
 import { git, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
-import { expectProblem, ok } from '../support/replies.ts';
+import { etagOf, expectProblem, ok } from '../support/replies.ts';
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const CAROL = ['-c', 'user.name=Carol', '-c', 'user.email=carol@example.org'];
@@ -331,8 +331,8 @@ describe('an author adds and publishes versions of a composite', () => {
     await ok(201, createComposite(hawser.admin, 'matched'));
     await ok(201, addCompositeDraft(hawser.admin, 'matched', '1.0.0'));
     const version = compositeVersionOf('matched', '1.0.0');
-    const etagOf = async (path: string) => String((await hawser.admin.get(path)).headers['etag']);
-    const empty = await etagOf(version);
+    const etag = (path: string) => etagOf(hawser.admin, path);
+    const empty = await etag(version);
     const { id } = await ok(201, addChild(hawser.admin, 'matched', '1.0.0', 'web'));
     const child = `${childrenOf('matched', '1.0.0')}/${id}`;
     const call = (method: string, path: string, match: string, json?: unknown) =>
@@ -343,17 +343,17 @@ describe('an author adds and publishes versions of a composite', () => {
       call('PUT', `${version}/publish`, empty),
       call('DELETE', version, empty),
       call('DELETE', compositeOf('matched'), empty),
-      call('PUT', child, `W/${await etagOf(version)}`, { order: 1 }),
+      call('PUT', child, `W/${await etag(version)}`, { order: 1 }),
     ];
     for (const reply of stale) await expectProblem(reply, 412, 'precondition_failed');
-    await ok(200, call('PUT', child, await etagOf(version), { order: 1 }));
-    await ok(204, call('DELETE', child, `"x", ${await etagOf(version)}`));
+    await ok(200, call('PUT', child, await etag(version), { order: 1 }));
+    await ok(204, call('DELETE', child, `"x", ${await etag(version)}`));
     await ok(201, addChild(hawser.admin, 'matched', '1.0.0', 'web'));
-    await ok(200, call('PUT', `${version}/publish`, await etagOf(version)));
+    await ok(200, call('PUT', `${version}/publish`, await etag(version)));
     await ok(201, addCompositeDraft(hawser.admin, 'matched', '2.0.0'));
     const second = compositeVersionOf('matched', '2.0.0');
-    await ok(204, call('DELETE', second, await etagOf(second)));
-    await ok(204, call('DELETE', compositeOf('matched'), await etagOf(compositeOf('matched'))));
+    await ok(204, call('DELETE', second, await etag(second)));
+    await ok(204, call('DELETE', compositeOf('matched'), await etag(compositeOf('matched'))));
   });
 });
 

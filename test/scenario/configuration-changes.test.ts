@@ -13,20 +13,12 @@ import {
 } from '../support/configurations.ts';
 import { publishConfiguration, useHawser } from '../support/hawser.ts';
 import { grant, makeUser } from '../support/people.ts';
-import { expectProblem, ok } from '../support/replies.ts';
+import { etagOf, expectProblem, ok } from '../support/replies.ts';
 
 const COMPOSITES = '/api/v1/composite-configurations';
 const of = (name: string) => `${CONFIGURATIONS}/${name}`;
 const patch = (client: Client, name: string, json: unknown, headers = {}): Promise<Reply> =>
   client.call('PATCH', of(name), { json, headers });
-
-/** What the server answers as the validator of a resource. */
-async function etagOf(client: Client, path: string): Promise<string> {
-  const reply = await client.get(path);
-  expect(reply.status, reply.text).to.equal(200);
-  expect(reply.headers['etag'], path).to.match(/^"[^"]+"$/);
-  return String(reply.headers['etag']);
-}
 
 describe('somebody changes a configuration', () => {
   const hawser = useHawser();

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Client, Reply } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, create } from '../support/configurations.ts';
 import { useHawser } from '../support/hawser.ts';
-import { expectProblem, ok } from '../support/replies.ts';
+import { etagOf, expectProblem, ok } from '../support/replies.ts';
 
 const SERVER = '/api/v1/settings/validation';
 const DEFAULTS = {
@@ -27,10 +27,6 @@ const NO_RETENTION = {
 
 function putIf(client: Client, path: string, etag: string, json: unknown): Promise<Reply> {
   return client.call('PUT', path, { json, headers: { 'If-Match': etag } });
-}
-
-async function etagOf(client: Client, path: string): Promise<string> {
-  return String((await client.get(path)).headers['etag']);
 }
 
 describe('a configuration has settings of its own', () => {

@@ -1,6 +1,6 @@
 // full: SQLite, PostgreSQL
 import { expect } from 'chai';
-import { addVersion, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
+import { addVersion, create, MAIN, publish, release, versionsOf } from '../support/configurations.ts';
 import { refsOf, remove, save, versionOf } from '../support/draft-files.ts';
 import { itOnSqlite } from '../support/engine.ts';
 import { eraseUnreachable } from '../support/erasing.ts';
@@ -150,8 +150,7 @@ describe('the history of an edited draft', () => {
     await publishConfiguration(hawser.admin, 'cut', { '1.0.0': { [MAIN]: 'x\n' } });
     await draft('cut', '1.1.0');
     await ok(200, publish(hawser.admin, 'cut', '1.1.0'));
-    await ok(201, addVersion(hawser.admin, 'cut', { version: '1.2.0' }));
-    await ok(200, publish(hawser.admin, 'cut', '1.2.0'));
+    await release(hawser.admin, 'cut', '1.2.0');
     new Outside(hawser, 'cut').git('branch', 'draft/1.3.0', 'v1.1.0');
     await eventually(() => ok(200, hawser.admin.get(versionOf('cut', '1.3.0'))));
     await ok(200, save(ada.client, ['cut', '1.3.0', 'b.txt'], 'kept\n'));

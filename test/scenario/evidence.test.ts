@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
 import { assign, configurationPath, poll } from '../support/parameter-files.ts';
-import { parsePrometheus, sumOf } from '../support/prometheus.ts';
+import { readMetrics, sumOf } from '../support/prometheus.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import {
   countWrites,
@@ -189,11 +189,8 @@ describe('what a node runs', () => {
   });
 
   it('is counted by the metrics, and no longer once the node is deleted', async () => {
-    const headers = { Authorization: `Bearer ${TOKEN}` };
-    const scrape = async (evidence: string) => {
-      const families = parsePrometheus((await hawser.client().get('/metrics', headers)).text);
-      return sumOf(families, 'hawser_nodes_running', { evidence });
-    };
+    const scrape = async (evidence: string) =>
+      sumOf(await readMetrics(hawser, TOKEN), 'hawser_nodes_running', { evidence });
     const [told, served, declared] = [await scrape('Told'), await scrape('Served'), await scrape('Declared')];
     const checksum = await offeredTo(node);
     await expectRunning(hawser, node, checksum, 'Told');

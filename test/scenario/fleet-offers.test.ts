@@ -7,7 +7,7 @@ import type { PreviewInput } from '../../src/resolve/preview-types.ts';
 import { readOffers } from '../../src/resolve/read-offers.ts';
 import { openFleetThreads } from '../../src/threads/open.ts';
 import { publishWithChildren } from '../support/composites.ts';
-import { addVersion, MAIN, publish } from '../support/configurations.ts';
+import { MAIN, release } from '../support/configurations.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationPath, poll, saveParameters } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
@@ -104,8 +104,7 @@ describe('what a thread knows of the fleet', () => {
       ['Default', null, '1.0.0'],
       ['Node', first.fqdn, '2.0.0'],
     ]);
-    await ok(201, addVersion(hawser.admin, 'web', { version: '1.2.0' }, { files: FILES }));
-    await ok(200, publish(hawser.admin, 'web', '1.2.0'));
+    await release(hawser.admin, 'web', '1.2.0', { files: FILES });
     await ok(204, hawser.admin.delete(configurationPath(fifth as NodeUnderTest)));
     await expectSame();
   });
@@ -197,8 +196,7 @@ describe('what a thread knows of the fleet', () => {
       attempts += 1;
       const made = await readOffers(fleet, moment);
       if (attempts === 1) {
-        await ok(201, addVersion(hawser.admin, 'web', { version: '3.0.0' }, { files: FILES }));
-        await ok(200, publish(hawser.admin, 'web', '3.0.0'));
+        await release(hawser.admin, 'web', '3.0.0', { files: FILES });
       }
       return made;
     });

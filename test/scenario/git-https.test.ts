@@ -101,13 +101,6 @@ describe('stock git reads over HTTPS', () => {
     expect(filesIn(folder)).to.deep.equal({ 'main.dsc.yaml': 'three' });
   });
 
-  it('takes the token as Bearer too', async () => {
-    const header = `http.extraHeader=Authorization: Bearer ${token}`;
-    const { code, output } = await client.run('-c', header, 'ls-remote', client.url('configurations/web'));
-    expect(code, output).to.equal(0);
-    expect(output).to.include('refs/tags/v1.0.0');
-  });
-
   it('clones shallow, deepens, and clones in full where a filter is asked for', async () => {
     const { code, output } = await client.run('clone', '-q', '--depth', '1', web(), 'shallow');
     expect(code, output).to.equal(0);

@@ -10,6 +10,7 @@ import {
   fileOf,
   MAIN,
   publish,
+  release,
   versionsOf,
 } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';
@@ -95,8 +96,7 @@ describe('stock git agrees', () => {
   });
 
   it('with every commit that the server names, after a later publish below others too', async () => {
-    await ok(201, addVersion(hawser.admin, 'web', { version: '1.0.1' }, { files: { [MAIN]: 'patch\n' } }));
-    await ok(200, publish(hawser.admin, 'web', '1.0.1'));
+    await release(hawser.admin, 'web', '1.0.1', { files: { [MAIN]: 'patch\n' } });
     expect(web('rev-parse', 'v1.0.1^')).to.equal(web('rev-parse', 'v1.0.0^{commit}'));
     for (const { version, commit, status } of await ok(200, hawser.admin.get(versionsOf('web')))) {
       const ref = status === 'Draft' ? `draft/${version}` : `v${version}^{commit}`;

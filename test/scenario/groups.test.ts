@@ -9,7 +9,7 @@ import { CONFIGURATIONS, create as createConfiguration } from '../support/config
 import { withDatabase } from '../support/database.ts';
 import { type Hawser, startHawser, useHawser } from '../support/hawser.ts';
 import { grantThroughGroup, makeUser, type Person } from '../support/people.ts';
-import { expectProblem, ok } from '../support/replies.ts';
+import { etagOf, expectProblem, ok } from '../support/replies.ts';
 
 const GROUPS = '/api/v1/groups';
 const UNKNOWN = '3f0e0000-0000-4000-8000-000000000000';
@@ -238,7 +238,7 @@ describe('groups', () => {
 
     it('are guarded by the ETag of the group', async () => {
       const { id } = await made('Guarded');
-      const etag = String((await hawser.admin.get(groupOf(id))).headers['etag']);
+      const etag = await etagOf(hawser.admin, groupOf(id));
       const put = (path: string, json: unknown) =>
         hawser.admin.call('PUT', path, { json, headers: { 'If-Match': etag } });
       await ok(200, put(membersOf(id), { userIds: [ann.userId] }));

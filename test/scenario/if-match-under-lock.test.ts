@@ -1,5 +1,4 @@
 // everyday: SQLite; full: PostgreSQL
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { AtomicFs } from '../../src/git/atomic-fs.ts';
 import type { Client, Reply } from '../support/client.ts';
@@ -8,7 +7,8 @@ import { create, fileOf, MAIN, publish } from '../support/configurations.ts';
 import { refsOf, save, versionOf } from '../support/draft-files.ts';
 import { useHawser } from '../support/hawser.ts';
 import { HeldDisk, holdWrites } from '../support/held-writes.ts';
-import { expectProblem, ok } from '../support/replies.ts';
+import { LockWatch } from '../support/lock-watch.ts';
+import { etagOf, expectProblem, ok } from '../support/replies.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
 
 const FILES = { [MAIN]: 'resources: []\n', 'a.txt': 'a\n' };
@@ -53,21 +53,26 @@ describe('If-Match of a request that waits for the lock', () => {
   /** Starts the first change and holds it up while it has the lock, sends the second one, and lets both go on. */
   const race = async (first: () => Promise<Reply>, second: () => Promise<Reply>) => {
     const { isHeld, letGo } = await holdWrites(disk, hawser.databaseUrl);
-    const replies = [first()];
-    await isHeld;
-    replies.push(second());
-    // The second one passes its first comparison meanwhile, which reads what was there before.
-    await sleep(300);
-    letGo();
-    const [won, lost] = (await Promise.all(replies)) as [Reply, Reply];
-    return { won, lost };
+    const locks = new LockWatch();
+    try {
+      const replies = [first()];
+      await isHeld;
+      replies.push(second());
+      // The second one has passed its first comparison then, which reads what was there before.
+      await locks.untilWaiting(1);
+      letGo();
+      const [won, lost] = (await Promise.all(replies)) as [Reply, Reply];
+      return { won, lost };
+    } finally {
+      locks.stop();
+    }
   };
 
   for (const [at, { what, seen, call }] of WAITING.entries()) {
     it(`is compared again for ${what}, which changes nothing then`, async () => {
       const name = `race-${at}`;
       await ok(201, create(hawser.admin, name, {}, { files: FILES }));
-      const etag = String((await hawser.admin.get(seen(name))).headers['etag']);
+      const etag = await etagOf(hawser.admin, seen(name));
       const other = { form: { files: { ...FILES, 'a.txt': 'other\n' } } };
       const change = () =>
         seen(name).includes('/files/')
@@ -89,7 +94,7 @@ describe('If-Match of a request that waits for the lock', () => {
     await ok(201, addCompositeDraft(hawser.admin, 'farm', '1.0.0'));
     await ok(201, addChild(hawser.admin, 'farm', '1.0.0', 'child'));
     const path = compositeVersionOf('farm', '1.0.0');
-    const etag = String((await hawser.admin.get(path)).headers['etag']);
+    const etag = await etagOf(hawser.admin, path);
     const { won, lost } = await race(
       () => addChild(hawser.admin, 'farm', '1.0.0', 'other'),
       () => hawser.admin.with({ 'If-Match': etag }).put(`${path}/publish`),
@@ -107,7 +112,7 @@ describe('If-Match of a request that waits for the lock', () => {
     const file = (port: number) => ({ version: '1.0.0', content: `parameters: {port: ${port}}\n` });
     await ok(201, hawser.admin.put(set, file(1)));
     const path = `${set}/versions/1.0.0`;
-    const etag = String((await hawser.admin.get(path)).headers['etag']);
+    const etag = await etagOf(hawser.admin, path);
     const { won, lost } = await race(
       () => hawser.admin.put(set, file(2)),
       () => hawser.admin.with({ 'If-Match': etag }).put(`${path}/publish`),

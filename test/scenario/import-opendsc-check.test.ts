@@ -3,11 +3,10 @@
 
 import { rmSync } from 'node:fs';
 import { expect } from 'chai';
-import { addVersion, MAIN, publish } from '../support/configurations.ts';
+import { MAIN, release } from '../support/configurations.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 import { checkMove, importInto, sourceWords, type Written, write } from '../support/opendsc/moving.ts';
 import { OpenDscSite } from '../support/opendsc/site.ts';
-import { ok } from '../support/replies.ts';
 import { runHawser } from '../support/spawned.ts';
 
 describe('import-opendsc --check', () => {
@@ -52,8 +51,7 @@ describe('import-opendsc --check', () => {
     site.node({ fqdn: 'none.example.org' });
     expect(await move(site)).to.equal(0);
     expect((await check()).report).to.deep.equal({ compared: 4, differences: [] });
-    await ok(201, addVersion(hawser.admin, 'base', { version: '1.1.0' }, { files: { [MAIN]: '# other\n' } }));
-    await ok(200, publish(hawser.admin, 'base', '1.1.0'));
+    await release(hawser.admin, 'base', '1.1.0', { files: { [MAIN]: '# other\n' } });
     const { report } = await check();
     expect(new Set(report.differences.map(({ fqdn }) => fqdn))).to.deep.equal(new Set(['farm.example.org']));
     expect(report.differences.map(({ path }) => path).sort()).to.deep.equal([

@@ -209,12 +209,6 @@ describe('the sign-in page', () => {
     expectPage(again, 403, 'You are not signed in any more', 'Sign in');
   });
 
-  it('is where logout-redirect leads', async () => {
-    const cookie = await signIn(hawser.client(), 'admin', ADMIN_PASSWORD);
-    const { headers } = await hawser.client().get('/api/v1/auth/logout-redirect', { Cookie: cookie });
-    expectPage(await hawser.client().get(String(headers['location']), BROWSER), 200, 'Sign in to Hawser');
-  });
-
   it('takes no form but its own: small, in UTF-8, each field once', async () => {
     const send = (body: string, type = FORM['Content-Type']) =>
       hawser.client().call('POST', PAGE, { body, headers: { 'Content-Type': type } });

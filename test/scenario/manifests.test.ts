@@ -3,16 +3,15 @@ import { expect } from 'chai';
 import { publishWithChildren } from '../support/composites.ts';
 import { MAIN } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
-import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
+import { publishConfiguration, useHawser } from '../support/hawser.ts';
 import { assign, saveParameters } from '../support/parameter-files.ts';
 import { type Grant, makeUser, type Person } from '../support/people.ts';
-import { manifestPath, pulled, reported, told } from '../support/proof.ts';
+import { manifestPath, pulled, told } from '../support/proof.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
-/** What a checksum stands for: who may read it, and for how long it is kept. */
+/** What a checksum stands for: who may read it. How long it is kept, evidence-manifests.test.ts has. */
 describe('manifests', () => {
   const hawser = useHawser();
-  let node: NodeUnderTest;
   let single: string;
   let composite: string;
 
@@ -21,7 +20,7 @@ describe('manifests', () => {
     await publishConfiguration(hawser.admin, 'base', { '1.0.0': { [MAIN]: 'resources: []\n' } });
     await saveParameters(hawser, { configuration: 'web', content: 'parameters: {port: 80}' });
     await publishWithChildren(hawser.admin, 'site', '1.0.0', ['web', 'base']);
-    node = await hawser.registerNode('web-01.example.org');
+    const node = await hawser.registerNode('web-01.example.org');
     const other = await hawser.registerNode('web-02.example.org');
     await assign(hawser, node, 'web');
     await assign(hawser, other, 'site', { isComposite: true });
@@ -73,24 +72,6 @@ describe('manifests', () => {
     expect((await ok(200, hawser.admin.get(manifestPath(single.toUpperCase())))).checksum).to.equal(single);
     for (const text of ['a'.repeat(64), single.slice(1), `${single}0`, 'web', '%00'])
       await expectProblem(hawser.admin.get(manifestPath(text)), 404, 'not_found');
-  });
-
-  it('are kept while a report names them, and go with the last', async () => {
-    const { checksum } = await pulled(node);
-    await reported(node, checksum);
-    await saveParameters(hawser, {
-      configuration: 'web',
-      version: '1.1.0',
-      content: 'parameters: {port: 81}',
-    });
-    const next = await told(node);
-    expect(next).to.not.equal(checksum);
-    await eventually(() => ok(200, hawser.admin.get(manifestPath(next))));
-    const { parts } = await ok(200, hawser.admin.get(manifestPath(checksum)));
-    expect(parts[0].parameters[0].version).to.equal('1.0.0');
-    await ok(204, hawser.admin.delete(`/api/v1/nodes/${node.nodeId}`));
-    for (const gone of [checksum, next])
-      await expectProblem(hawser.admin.get(manifestPath(gone)), 404, 'not_found');
   });
 
   it('of what was deleted since are for those who may read every configuration', async () => {

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { PROJECT } from '../../scripts/support/project.ts';
 import { readAlerts, readPanels, readQueries } from '../support/alerts.ts';
 import { startHawser } from '../support/hawser.ts';
-import { type Families, parsePrometheus } from '../support/prometheus.ts';
+import { type Families, readMetrics } from '../support/prometheus.ts';
 
 const TOKEN = 'the-token-that-opens-the-metrics';
 const readDocument = (name: string) => readFileSync(join(PROJECT, 'docs', name), 'utf8');
@@ -21,8 +21,7 @@ describe('the metrics that a server exposes', () => {
   let families: Families;
   before(async () => {
     const hawser = await startHawser({ HAWSER_METRICS_TOKEN: TOKEN });
-    const reply = await hawser.client().get('/metrics', { Authorization: `Bearer ${TOKEN}` });
-    families = parsePrometheus(reply.text);
+    families = await readMetrics(hawser, TOKEN);
     await hawser.close();
   });
 

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { expect } from 'chai';
 import { DAY, MINUTE } from '../../src/lib/clock.ts';
-import type { Client } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { addVersion, MAIN } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';
@@ -21,7 +20,7 @@ import {
   useHawser,
 } from '../support/hawser.ts';
 import { saveParameters } from '../support/parameter-files.ts';
-import { type Families, parsePrometheus, sumOf } from '../support/prometheus.ts';
+import { type Families, readMetrics, sumOf } from '../support/prometheus.ts';
 import { ok } from '../support/replies.ts';
 import { prepareRings, rollOut } from '../support/rollouts.ts';
 import { prepareWebhook } from '../support/webhooks.ts';
@@ -98,11 +97,9 @@ describe('the token of the metrics', () => {
 
 describe('the metrics', () => {
   const hawser = useHawser({ HAWSER_METRICS_TOKEN: TOKEN });
-  let scraper: Client;
   let node: NodeUnderTest;
 
   before(async () => {
-    scraper = hawser.client().with({ Authorization: `Bearer ${TOKEN}` });
     node = await hawser.registerNode('web-01.example.org');
     await publishConfiguration(hawser.admin, 'shop-frontend', {
       '1.0.0': { 'main.dsc.yaml': 'parameters: {}' },
@@ -112,7 +109,9 @@ describe('the metrics', () => {
     });
   });
 
-  const scrape = async (): Promise<Families> => parsePrometheus((await scraper.get('/metrics')).text);
+  const scrape = () => readMetrics(hawser, TOKEN);
+  const textOfMetrics = async () =>
+    (await hawser.client().get('/metrics', { Authorization: `Bearer ${TOKEN}` })).text;
 
   /** By how much a value rises while something happens. */
   async function rise(
@@ -165,7 +164,7 @@ describe('the metrics', () => {
       ['hawser_problems_total', { code: 'not_found' }],
     );
     expect(counted).to.deep.equal([2, 2]);
-    expect((await scraper.get('/metrics')).text).to.not.include('of-my-own-making');
+    expect(await textOfMetrics()).to.not.include('of-my-own-making');
   });
 
   it('count each problem once that is answered before a request is routed, or to what never became one', async () => {
@@ -366,10 +365,7 @@ describe('the metrics', () => {
   it('count stale nodes and certificates by days left, at most once a minute', async () => {
     const fresh = await startHawser({ HAWSER_METRICS_TOKEN: TOKEN });
     try {
-      const read = async () => {
-        const reply = await fresh.client().get('/metrics', { Authorization: `Bearer ${TOKEN}` });
-        return parsePrometheus(reply.text);
-      };
+      const read = () => readMetrics(fresh, TOKEN);
       const away = await fresh.registerNode('web-01.example.org');
       const reported = { configurationMode: 'Monitor', configurationModeInterval: 'PT15M' };
       const path = `/api/v1/nodes/${away.nodeId}`;
@@ -445,7 +441,7 @@ describe('the metrics', () => {
   });
 
   it('name no node and no configuration, and hold no id and no address', async () => {
-    const { text } = await scraper.get('/metrics');
+    const text = await textOfMetrics();
     for (const name of ['shop-frontend', 'shop-backend', 'example.org', 'web-01', 'admin@', '127.0.0.1'])
       expect(text).to.not.include(name);
     expect(text).to.not.match(/[0-9a-f]{8}-[0-9a-f]{4}-/i);

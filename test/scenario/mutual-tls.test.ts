@@ -12,7 +12,7 @@ import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { databaseSettings } from '../support/engine.ts';
 import { CHEAP_HASHES, createKey, type Hawser, startHawser, TestClock } from '../support/hawser.ts';
-import { parsePrometheus, sumOf } from '../support/prometheus.ts';
+import { readMetrics, sumOf } from '../support/prometheus.ts';
 import { expectProblem } from '../support/replies.ts';
 import { OpensslAuthority, type Pair, Workspace } from '../unit/tls/openssl.ts';
 
@@ -62,10 +62,7 @@ describe('with a node CA of the operator, certificates must chain to it', () => 
     return { pair, client: hawser.client(pair), path };
   }
 
-  async function metric(name: string): Promise<number> {
-    const reply = await hawser.client().get('/metrics', { Authorization: `Bearer ${METRICS_TOKEN}` });
-    return sumOf(parsePrometheus(reply.text), name);
-  }
+  const metric = async (name: string) => sumOf(await readMetrics(hawser, METRICS_TOKEN), name);
 
   it('registers and serves a node whose certificate does', async () => {
     const { client, path } = await registered('web-01.example.org');

@@ -8,7 +8,7 @@ import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/
 import { lastCallWritten } from '../support/last-call.ts';
 import { assign, saveParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
-import { expectProblem, ok } from '../support/replies.ts';
+import { etagOf, expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue } from '../support/scopes.ts';
 
 const NODES = '/api/v1/nodes';
@@ -126,7 +126,7 @@ describe('a user names a node in a path by its fqdn', () => {
     const change = (method: string, etag: string, json?: object) =>
       admin.call(method, `${byName}/configuration`, { headers: { 'If-Match': etag }, ...(json && { json }) });
     const etags = await Promise.all(
-      [byId, byName].map(async (path) => String((await admin.get(`${path}/configuration`)).headers['etag'])),
+      [byId, byName].map(async (path) => await etagOf(admin, `${path}/configuration`)),
     );
     expect(etags[0]).to.equal(etags[1]);
     await expectProblem(change('PUT', '"other"', { configurationName: 'web' }), 412, 'precondition_failed');
@@ -222,7 +222,7 @@ describe('a user names a node in a path by its fqdn', () => {
   it('and deletes it, once', async () => {
     const gone = await hawser.registerNode('gone-soon.example.org');
     const path = `${NODES}/GONE-soon.example.org`;
-    const etag = String((await admin.get(path)).headers['etag']);
+    const etag = await etagOf(admin, path);
     const remove = (match: string) => admin.call('DELETE', path, { headers: { 'If-Match': match } });
     await expectProblem(remove('"other"'), 412, 'precondition_failed');
     await ok(204, remove(etag));

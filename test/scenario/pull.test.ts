@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { Client, Form, Reply } from '../support/client.ts';
 import { describeOnSqlite, itOnSqlite } from '../support/engine.ts';
+import { eventually } from '../support/eventually.ts';
 import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { started } from '../support/started.ts';
@@ -148,10 +149,9 @@ describe('a node pulls what is assigned to it', () => {
     expect((await checksum()).status).to.equal(200);
     hawser.git('configurations/fleeting.git', 'tag', '-d', 'v1.0.0');
     // Stock git has moved the refs under the server, which looks for that every second or so.
-    let reply = await checksum();
-    for (const end = Date.now() + 10_000; reply.status === 200 && Date.now() < end; )
-      reply = await checksum();
-    expect(reply.json).to.include({ status: 404, code: 'no_eligible_version' });
+    await eventually(async () => {
+      expect((await checksum()).json).to.include({ status: 404, code: 'no_eligible_version' });
+    });
     expect((await node.client.get(`${path}/bundle`)).json.code).to.equal('no_eligible_version');
     const details = (await hawser.admin.get(`/api/v1/nodes/${node.nodeId}`)).json;
     expect(details.assignment).to.include({ configurationName: 'fleeting', resolvedVersion: null });

@@ -1,7 +1,6 @@
 // full: SQLite, PostgreSQL
 /** Pushes that meet other changes of the same version. One of the two wins, and the other is told so. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { AtomicFs } from '../../src/git/atomic-fs.ts';
 import { fileOf, publish, versionsOf } from '../support/configurations.ts';
@@ -9,14 +8,13 @@ import { save } from '../support/draft-files.ts';
 import { type GitClient, type GitRun, gitClient } from '../support/git-client.ts';
 import { createToken, type Hawser, startHawser } from '../support/hawser.ts';
 import { HeldDisk, holdWrites } from '../support/held-writes.ts';
+import { LockWatch } from '../support/lock-watch.ts';
 import { beginAuthor, cloneOf, DRAFT, type PushAuthor } from '../support/push-author.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
 const MAIN = 'main.dsc.yaml';
 const TWO = { [MAIN]: 'resources: []\n# two\n' };
 const THREE = { [MAIN]: 'resources: []\n# three\n' };
-/** Milliseconds within which a push or a request has come to the lock. */
-const ON_THE_WAY = 2_000;
 
 describe('a push', () => {
   const disk = new HeldDisk();
@@ -40,12 +38,17 @@ describe('a push', () => {
     second: () => Promise<Second>,
   ): Promise<[First, Second]> {
     const { isHeld, letGo } = await holdWrites(disk, hawser.databaseUrl);
-    const won = first();
-    await isHeld;
-    const lost = second();
-    await sleep(ON_THE_WAY);
-    letGo();
-    return Promise.all([won, lost]);
+    const locks = new LockWatch();
+    try {
+      const won = first();
+      await isHeld;
+      const lost = second();
+      await locks.untilWaiting(1);
+      letGo();
+      return await Promise.all([won, lost]);
+    } finally {
+      locks.stop();
+    }
   }
 
   const author = async (): Promise<PushAuthor> => {
@@ -144,14 +147,19 @@ describe('a push', () => {
     const path = `/api/v1/configurations/${ada.name}`;
     const [saved, ended, pushed] = await (async () => {
       const { isHeld, letGo } = await holdWrites(disk, hawser.databaseUrl);
-      const saving = save(hawser.admin, [ada.name, '1.1.0', MAIN], '# saved\n');
-      await isHeld;
-      const ending = hawser.admin.delete(path);
-      await sleep(ON_THE_WAY);
-      const pushing = ada.push('--force', `HEAD:${DRAFT}/1.1.0`);
-      await sleep(ON_THE_WAY);
-      letGo();
-      return Promise.all([saving, ending, pushing]);
+      const locks = new LockWatch();
+      try {
+        const saving = save(hawser.admin, [ada.name, '1.1.0', MAIN], '# saved\n');
+        await isHeld;
+        const ending = hawser.admin.delete(path);
+        await locks.untilWaiting(1);
+        const pushing = ada.push('--force', `HEAD:${DRAFT}/1.1.0`);
+        await locks.untilWaiting(2);
+        letGo();
+        return await Promise.all([saving, ending, pushing]);
+      } finally {
+        locks.stop();
+      }
     })();
     await ok(200, saved);
     await ok(204, ended);

@@ -11,6 +11,7 @@ import { expect } from 'chai';
 import { auditEntries } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { DATABASE_FILES, storedBytes } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
 import { Forge, GITHUB_JOB } from '../support/forge.ts';
 import type { Hawser } from '../support/hawser.ts';
 import { type Lie, LyingProvider } from '../support/lying-provider.ts';
@@ -484,7 +485,9 @@ describe('what opens doors in a sign-in by a provider, or in an exchange of toke
       const { callback, cookies } = await go();
       const alone = await finish({ callback, cookies: new Map() });
       await expectProblem(alone, 400, 'oidc_flow_invalid');
-      expect(lines('request').at(-1)).to.include({ path: CALLBACK, code: 'oidc_flow_invalid' });
+      await eventually(async () =>
+        expect(lines('request').at(-1)).to.include({ path: CALLBACK, code: 'oidc_flow_invalid' }),
+      );
       const lost = `/login/oidc/other/callback${callback.search}`;
       await expectProblem(clientWith(hawser, cookies).get(lost, JSON_FIRST), 404, 'not_found');
       const posted = clientWith(hawser, cookies).call('POST', `${CALLBACK}${callback.search}`);
@@ -501,7 +504,7 @@ describe('what opens doors in a sign-in by a provider, or in an exchange of toke
         expect(answer).to.match(/^HTTP\/1\.1 400 /);
         expect(secrets.foundIn(answer)).to.deep.equal([]);
       }
-      expect(lines('request refused')).to.have.length(2);
+      await eventually(async () => expect(lines('request refused')).to.have.length(2));
       expectNothingShown();
     });
   });
@@ -578,7 +581,7 @@ describe('what opens doors in a sign-in by a provider, or in an exchange of toke
     for (const [what, make] of Object.entries(refused))
       it(what, async () => {
         await expectProblem(send(note(await make())), 400, 'oidc_flow_invalid');
-        expect(lines('request')).to.have.length(1);
+        await eventually(async () => expect(lines('request')).to.have.length(1));
         expect(lines('request')[0]).to.include({ path: LOGOUT, code: 'oidc_flow_invalid' });
         expectNothingShown();
       });

@@ -336,7 +336,9 @@ describe('withdrawing a version of a configuration', () => {
         expect(warnings(`withdrawn/v${version}`)).to.equal(0);
       }
       for (const version of faulty) expect(warnings(`withdrawn/v${version}`), version).to.equal(1);
-      expect(outside.git('rev-parse', 'main')).to.equal(outside.git('rev-parse', 'v1.4.0^{commit}'));
+      await eventually(async () =>
+        expect(outside.git('rev-parse', 'main')).to.equal(outside.git('rev-parse', 'v1.4.0^{commit}')),
+      );
       // The API may use the names all the same.
       for (const version of ['1.0.0', '1.1.0', ...faulty]) {
         expect((await ok(200, withdraw(hawser.admin, 'none', version))).withdrawn, version).to.include({

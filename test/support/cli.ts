@@ -69,12 +69,13 @@ export async function makeCli(): Promise<Cli> {
   ) => {
     const own = { PATH: process.env['PATH'] ?? '', HOME: home, XDG_CONFIG_HOME: config };
     const child = spawn(file, words, { cwd, env: { ...own, ...env } });
-    const ended = follow(child).then((outcome) => {
-      if (outcome.code === 0) recordCommand(words.slice(words.indexOf(program) + 1));
-      return outcome;
-    });
     child.stdin.on('error', () => undefined);
-    return { child, ended, stdin };
+    return { child, ended: follow(child), stdin };
+  };
+  const recorded = async (words: readonly string[], ended: Promise<Ended>): Promise<Ended> => {
+    const outcome = await ended;
+    if (outcome.code === 0) recordCommand(words);
+    return outcome;
   };
   return {
     home,
@@ -82,7 +83,7 @@ export async function makeCli(): Promise<Cli> {
     run: (words, options = {}) => {
       const { child, ended, stdin } = start(process.execPath, [program, ...words], options);
       child.stdin.end(stdin);
-      return ended;
+      return recorded(words, ended);
     },
     begin: (words) => {
       const { child, ended } = start(process.execPath, [program, ...words], {});
@@ -92,7 +93,7 @@ export async function makeCli(): Promise<Cli> {
         lines: () => stdout.split('\n').slice(0, -1),
         stop: () => {
           child.kill('SIGINT');
-          return ended;
+          return recorded(words, ended);
         },
       };
     },
@@ -104,7 +105,7 @@ export async function makeCli(): Promise<Cli> {
       child.stdout.on('data', (chunk: Buffer) => {
         if (/(: |\[y\/N\] )$/.test(chunk.toString())) child.stdin.write(`${rest.shift() ?? ''}\r`);
       });
-      return ended;
+      return recorded(words, ended);
     },
     write: (name, content) => {
       writeFileSync(join(home, name), content);

@@ -1,6 +1,7 @@
 /** Short calls of the routes of configurations, and checks that hold for every refusal. */
 
 import type { Client, Form, Reply } from './client.ts';
+import { ok } from './replies.ts';
 
 export const CONFIGURATIONS = '/api/v1/configurations';
 export const versionsOf = (name: string) => `${CONFIGURATIONS}/${name}/versions`;
@@ -39,4 +40,15 @@ export function addVersion(
 
 export function publish(client: Client, name: string, version: string): Promise<Reply> {
   return client.put(`${versionsOf(name)}/${version}/publish`);
+}
+
+/** Adds a version and publishes it. */
+export async function release(
+  client: Client,
+  name: string,
+  version: string,
+  more?: Omit<Form, 'fields'>,
+): Promise<void> {
+  await ok(201, addVersion(client, name, { version }, more));
+  await ok(200, publish(client, name, version));
 }

@@ -101,8 +101,12 @@ export function fetchRequest(oid: string): string {
   return `${packet('command=fetch')}0001${args}0000`;
 }
 
-export async function until(condition: () => boolean, what: string, milliseconds = 15_000): Promise<void> {
-  const end = Date.now() + milliseconds;
+/** Milliseconds. */
+const PATIENCE = 60_000;
+
+/** Waits until the condition holds. It looks often, because what it looks for may last for a moment only. */
+export async function until(condition: () => boolean, what: string): Promise<void> {
+  const end = Date.now() + PATIENCE;
   while (!condition()) {
     if (Date.now() > end) throw new Error(`waited in vain: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));

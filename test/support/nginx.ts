@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PROJECT } from '../../scripts/support/project.ts';
@@ -30,7 +30,7 @@ export interface Nginx {
 /** The server's own authority issues nginx's certificate, so that clients trust the same authority as without nginx. */
 export async function startNginx(hawser: Hawser): Promise<Nginx> {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-nginx-'));
-  const port = await freePort();
+  const port = await steadyPort();
   const pair = await issueServerCertificate(await readAuthority(hawser), ['localhost'], Date.now());
   const files = { certificate: join(folder, 'site.crt'), key: join(folder, 'site.key') };
   writeFileSync(files.certificate, pair.certificate);
@@ -139,16 +139,6 @@ ${paths.join('\n')}
 /** Otherwise an nginx that root started changes to another user, who may not enter the folder. */
 function asRoot(): string {
   return process.getuid?.() === 0 ? 'user root;\n' : '';
-}
-
-/** A port that is free now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function accepting(child: ChildProcess, port: number): Promise<void> {

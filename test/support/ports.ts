@@ -1,5 +1,6 @@
 /** Ports for servers that are started more than once. */
 
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
@@ -17,6 +18,15 @@ export async function steadyPort(): Promise<number> {
     if (await isFree(port)) return port;
   }
   throw new Error('no port is free');
+}
+
+/** Listens in place of a server that is down, until a client has tried to connect, which is refused. */
+export async function untilKnocked(port: number): Promise<void> {
+  const server = createServer((socket) => socket.destroy());
+  server.listen(port, '127.0.0.1');
+  await once(server, 'connection');
+  server.close();
+  await once(server, 'close');
 }
 
 function isFree(port: number): Promise<boolean> {

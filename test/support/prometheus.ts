@@ -3,6 +3,8 @@
  * error.
  */
 
+import type { Client } from './client.ts';
+
 export interface Sample {
   name: string;
   labels: Record<string, string>;
@@ -53,6 +55,12 @@ export function parsePrometheus(text: string): Families {
     }
   }
   return families;
+}
+
+/** What the server exposes to whoever has the token. */
+export async function readMetrics(hawser: { client(): Client }, token: string): Promise<Families> {
+  const reply = await hawser.client().get('/metrics', { Authorization: `Bearer ${token}` });
+  return parsePrometheus(reply.text);
 }
 
 /** The sum of the samples of this name that have these labels, among others; 0 if there are none. */

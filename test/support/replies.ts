@@ -1,7 +1,7 @@
 /** What a test expects of a reply. */
 
 import { expect } from 'chai';
-import type { Reply } from './client.ts';
+import type { Client, Reply } from './client.ts';
 
 /** The reply's JSON, if it is any, once its status is the expected one. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
@@ -9,6 +9,14 @@ export async function ok(status: number, reply: Promise<Reply> | Reply): Promise
   const answer = await reply;
   expect(answer.status, answer.text).to.equal(status);
   return /json/.test(String(answer.headers['content-type'])) ? answer.json : undefined;
+}
+
+/** What the server answers as the validator of a resource. */
+export async function etagOf(client: Client, path: string): Promise<string> {
+  const { status, text, headers } = await client.get(path);
+  expect(status, text).to.equal(200);
+  expect(headers['etag'], path).to.match(/^"[^"]+"$/);
+  return String(headers['etag']);
 }
 
 /**

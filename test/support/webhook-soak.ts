@@ -1,11 +1,13 @@
 /** Changes on servers that are killed meanwhile, and what a receiver of a bad kind is told of them. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
 import { type Client, type Identity, makeClient, type Reply, type Target } from './client.ts';
 import { makeClientCertificate } from './client-certificates.ts';
 import { addVersion, MAIN, publish } from './configurations.ts';
 import type { Random } from './crash/random.ts';
 import { testedService, testOutput } from './dsc-results.ts';
+import { eventually } from './eventually.ts';
 import {
   ADMIN_PASSWORD,
   ALL_SCOPES,
@@ -105,7 +107,13 @@ export class Changes {
   /** Makes changes until it is over. */
   async run(): Promise<void> {
     const writers = Array.from({ length: WRITERS }, (_, at) => this.write(at));
-    await Promise.all([...writers, this.report()]);
+    await Promise.all(writers);
+  }
+
+  /** Waits until so many more changes are acknowledged. */
+  async untilAcknowledged(more: number): Promise<void> {
+    const goal = this.acknowledged.length + more;
+    await eventually(async () => expect(this.acknowledged.length).to.be.at.least(goal));
   }
 
   private async write(at: number): Promise<void> {
@@ -123,20 +131,18 @@ export class Changes {
       await this.attempt(own('version_published'), (admin) => publish(admin, name, version));
       await this.attempt(own('version_withdrawn'), (admin) => withdraw(admin, name, version));
       await this.attempt(own('version_offered_again'), (admin) => offerAgain(admin, name, version));
+      if (at === 0) await this.report(round % 2 === 0);
       await this.attempt(`composite.deleted ${whole}`, (admin) => admin.delete(`${COMPOSITES}/${composite}`));
     }
   }
 
-  private async report(): Promise<void> {
+  /** Whether the status changes depends on what came before, and a report is lost where the server is killed. */
+  private async report(isWell: boolean): Promise<void> {
     const { id, identity } = this.node;
-    for (let round = 0; !this.isOver; round += 1) {
-      const body = { operation: 'Test', result: testOutput([testedService(round % 2 === 0)]) };
-      const client = makeClient(this.targetOf(), identity);
-      // It is refused where there are too many, and whether the status changes depends on what came before.
-      await client.post(`/api/v1/nodes/${id}/reports`, body).catch(() => undefined);
-      client.close();
-      await sleep(2_000);
-    }
+    const body = { operation: 'Test', result: testOutput([testedService(isWell)]) };
+    const client = makeClient(this.targetOf(), identity);
+    await client.post(`/api/v1/nodes/${id}/reports`, body).catch(() => undefined);
+    client.close();
   }
 
   private async attempt(what: string | null, work: (admin: Client) => Promise<Reply>): Promise<void> {

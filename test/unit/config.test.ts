@@ -1,45 +1,29 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { ConfigError, readConfig } from '../../src/config.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 const POSTGRES = 'postgres://hawser:secret@db.example.org/hawser';
 
 describe('reading the settings', () => {
-  let folder: string;
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-config-'));
-  });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
 
   it('gives what the design says where nothing is set', () => {
     const config = readConfig({});
     expect(config).to.deep.include({
-      host: '0.0.0.0',
-      port: 8443,
-      environment: 'production',
-      databaseUrl: null,
-      dataDir: resolve('data'),
-      reposDir: resolve('repos'),
-      nodeCaFile: null,
-      nodeCrlFile: null,
-      adminPassword: null,
-      scryptCost: 15,
-      metricsToken: null,
-      logLevel: 'info',
-      cacheBytes: 256 * 1024 ** 2,
-      auditKeepDays: null,
+      ...{ host: '0.0.0.0', port: 8443, environment: 'production', databaseUrl: null },
+      ...{ dataDir: resolve('data'), reposDir: resolve('repos'), nodeCaFile: null, nodeCrlFile: null },
+      ...{ adminPassword: null, scryptCost: 15, metricsToken: null, logLevel: 'info' },
+      ...{ cacheBytes: 256 * 1024 ** 2, auditKeepDays: null },
     });
     expect(config.tls).to.include({ isOn: true, certFile: null, keyFile: null });
     expect(config.proxies).to.deep.equal({ trusted: [], certificateHeader: 'Client-Cert' });
     expect(config.ui).to.deep.equal({ isOn: true, port: null });
     expect(config.tls.names).to.include.members(['localhost', '127.0.0.1', '::1']);
     expect(config.limits).to.deep.equal({
-      uploadBytes: 50 * 1024 ** 2,
-      uploadFiles: 2_000,
-      jsonBytes: 1024 ** 2,
-      reportBytes: 5 * 1024 ** 2,
+      ...{ uploadBytes: 50 * 1024 ** 2, uploadFiles: 2_000 },
+      ...{ jsonBytes: 1024 ** 2, reportBytes: 5 * 1024 ** 2 },
     });
     expect(config.push).to.deep.equal({ isOn: true, packBytes: 100 * 1024 ** 2 });
     expect(config).to.be.frozen;
@@ -47,9 +31,8 @@ describe('reading the settings', () => {
 
   it('takes an empty value for one that is not set, and leaves the names of others alone', () => {
     expect(readConfig({ HAWSER_PORT: '', HAWSER_ADMIN_PASSWORD: '' })).to.deep.equal(readConfig({}));
-    expect(readConfig({ PATH: '/bin', HAWSERS: 'x', hawser_port: '1', MY_HAWSER_PORT: '1' }).port).to.equal(
-      8443,
-    );
+    const others = { PATH: '/bin', HAWSERS: 'x', hawser_port: '1', MY_HAWSER_PORT: '1' };
+    expect(readConfig(others).port).to.equal(8443);
   });
 
   it('reads sizes with and without a unit', () => {
@@ -118,24 +101,20 @@ describe('reading the settings', () => {
   });
 
   it('reads choices in any case', () => {
-    expect(readConfig({ HAWSER_ENV: 'Development', HAWSER_LOG_LEVEL: 'WARN' })).to.include({
-      environment: 'development',
-      logLevel: 'warn',
-    });
+    const config = readConfig({ HAWSER_ENV: 'Development', HAWSER_LOG_LEVEL: 'WARN' });
+    expect(config).to.include({ environment: 'development', logLevel: 'warn' });
   });
 
   it('reads a secret from the first line of a file', () => {
-    const file = join(folder, 'password');
+    const file = folder('password');
     writeFileSync(file, ' with blanks and ümlaut \r\nsecond line\n');
     const config = readConfig({ HAWSER_ADMIN_PASSWORD_FILE: file });
     expect(config.adminPassword).to.equal(' with blanks and ümlaut ');
     writeFileSync(file, `${POSTGRES}\n`);
     expect(readConfig({ HAWSER_DATABASE_URL_FILE: file }).databaseUrl).to.equal(POSTGRES);
     writeFileSync(file, '');
-    expect(
-      readConfig({ HAWSER_ADMIN_PASSWORD_FILE: file }).adminPassword,
-      'for the start to refuse',
-    ).to.equal('');
+    const { adminPassword } = readConfig({ HAWSER_ADMIN_PASSWORD_FILE: file });
+    expect(adminPassword, 'for the start to refuse').to.equal('');
   });
 
   const faults: [variable: string, env: Record<string, string>, allowed: RegExp][] = [

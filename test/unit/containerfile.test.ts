@@ -29,16 +29,10 @@ describe('the Containerfile', () => {
     const taken = argumentsOf('COPY')
       .filter((words) => !words.startsWith('--from='))
       .flatMap((words) => words.split(/\s+/).slice(0, -1));
-    expect(taken).to.have.members([
-      'package.json',
-      'package-lock.json',
-      'tsconfig.json',
-      'scripts/build.js',
-      'scripts/build-clients.js',
-      'scripts/build-console.js',
-      'scripts/required-node.js',
-      'src',
-    ]);
+    const scripts = ['build', 'build-clients', 'build-console', 'required-node'].map(
+      (name) => `scripts/${name}.js`,
+    );
+    expect(taken).to.have.members(['package.json', 'package-lock.json', 'tsconfig.json', ...scripts, 'src']);
     const [everything, ...exceptions] = read('.containerignore')
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('#'));

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse, parseAllDocuments } from 'yaml';
 import { PROJECT } from '../../scripts/support/project.ts';
 import { readConfig } from '../../src/config.ts';
 import { describeWith } from '../support/optional-tools.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8');
 
@@ -25,21 +25,15 @@ type Yaml = any;
 const PASSWORD_IN_URL = /\/\/[^\s/@:]+:[^\s@$]+@/;
 
 describe('the files for several servers', () => {
-  let folder: string;
-  let urlFile: string;
-
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-deployment-'));
-    urlFile = join(folder, 'url');
-    writeFileSync(urlFile, 'postgres://hawser@db.example.org/hawser\n');
-  });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
 
   /** Reads the settings as the program does, which throws for an unknown name or a bad value. */
   function settingsOf(env: Record<string, string>): ReturnType<typeof readConfig> {
     expect(env)
       .to.have.property('HAWSER_DATABASE_URL_FILE')
       .that.matches(/^\/run\/secrets\//);
+    const urlFile = folder('url');
+    writeFileSync(urlFile, 'postgres://hawser@db.example.org/hawser\n');
     return readConfig({ ...env, HAWSER_DATABASE_URL_FILE: urlFile });
   }
 
@@ -98,11 +92,8 @@ describe('the files for several servers', () => {
 
     it('have an nginx that knows all servers and listens where its port leads', () => {
       const nginx = read('scripts/compose/nginx.conf');
-      const upstreams = [...nginx.matchAll(/^ *server ([\w-]+):(\d+)/gm)].map(([, name, port]) => [
-        name,
-        port,
-      ]);
-      expect(upstreams).to.deep.equal(servers.map(([name]) => [name, String(EXPOSED)]));
+      const upstreams = [...nginx.matchAll(/^ *server ([\w-]+:\d+)/gm)].map(([, upstream]) => upstream);
+      expect(upstreams).to.deep.equal(servers.map(([name]) => `${name}:${EXPOSED}`));
       const [, listened] = /listen (\d+);/.exec(nginx) ?? [];
       expect(compose.services.nginx).to.deep.include({
         ports: [`8443:${listened}`],
@@ -114,7 +105,7 @@ describe('the files for several servers', () => {
     describeWith(['docker-compose'], 'read by Compose', () => {
       it('have nothing that it does not know', () => {
         const words = ['--file', join(PROJECT, COMPOSE), 'config', '--quiet'];
-        const { status, stderr } = spawnSync('docker-compose', words, { encoding: 'utf8', cwd: folder });
+        const { status, stderr } = spawnSync('docker-compose', words, { encoding: 'utf8', cwd: folder() });
         expect(status, stderr).to.equal(0);
       });
     });
@@ -178,11 +169,8 @@ describe('the files for several servers', () => {
 
     it('let the servers do little, and never all end at once', () => {
       expect(pod.spec).to.deep.include({ automountServiceAccountToken: false });
-      expect(pod.spec.securityContext).to.deep.include({
-        runAsNonRoot: true,
-        runAsUser: USER,
-        fsGroup: USER,
-      });
+      const user = { runAsNonRoot: true, runAsUser: USER, fsGroup: USER };
+      expect(pod.spec.securityContext).to.deep.include(user);
       expect(container.securityContext).to.deep.equal({
         allowPrivilegeEscalation: false,
         readOnlyRootFilesystem: true,

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { PROJECT } from '../../scripts/support/project.ts';
 import { EXIT_CONFIG } from '../../src/config.ts';
 import { EXIT_USAGE } from '../../src/operations/command-line.ts';
 import { describeWith } from '../support/optional-tools.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 const UNIT = join(PROJECT, 'scripts/systemd/hawser.service');
 /** Of 100, in tenths of what systemd shows; it calls this OK. */
@@ -20,16 +20,14 @@ describe('the systemd unit', () => {
   });
 
   describeWith(['systemd-analyze'], 'read by systemd', () => {
-    let folder: string;
+    const folder = temporaryFolder('all tests');
     let path: string;
 
     before(() => {
-      folder = mkdtempSync(join(tmpdir(), 'hawser-unit-'));
-      path = join(folder, 'hawser.service');
+      path = folder('hawser.service');
       // The program must be there, and is not installed on this machine.
       writeFileSync(path, unit.replaceAll('/opt/hawser/bin/hawser', process.execPath));
     });
-    after(() => rmSync(folder, { recursive: true, force: true }));
 
     const analyze = (...args: string[]) => {
       const { status, stdout, stderr } = spawnSync('systemd-analyze', [...args, path], { encoding: 'utf8' });
@@ -41,15 +39,13 @@ describe('the systemd unit', () => {
     });
 
     it('knows the units and timers of backup and doctor', () => {
-      const names = ['backup', 'doctor'].flatMap((name) => [
-        `hawser-${name}.service`,
-        `hawser-${name}.timer`,
-      ]);
-      const paths = names.map((name) => join(folder, name));
-      for (const [at, name] of names.entries()) {
-        const text = readFileSync(join(UNIT, '..', name), 'utf8');
-        writeFileSync(paths[at] ?? '', text.replace('/usr/local/sbin/hawser-run', process.execPath));
-      }
+      const names = ['backup.service', 'backup.timer', 'doctor.service', 'doctor.timer'];
+      const paths = names.map((name) => {
+        const text = readFileSync(join(UNIT, '..', `hawser-${name}`), 'utf8');
+        const copy = folder(`hawser-${name}`);
+        writeFileSync(copy, text.replace('/usr/local/sbin/hawser-run', process.execPath));
+        return copy;
+      });
       const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...paths], {
         encoding: 'utf8',
       });

@@ -66,12 +66,12 @@ export function compositeRoutes(tools: CompositeTools & EffectTools): Route[] {
       answer: { description: 'The composite, still without versions', schema: CompositeView },
       problems: ['name_taken', 'invalid_path', ...WRITING_REPOSITORIES],
       key: ({ name }) => name,
-      async handle({ caller, body }) {
-        const id = await createComposite(tools, caller, body);
-        const row = await requireRow(database.read, 'composites', id);
-        const index = await store.versions({ kind: 'composites', name: row.name });
-        return toComposite(row, index, await heldLevels(database.read, caller.principal, [id]));
-      },
+      handle: ({ caller, body }) =>
+        createComposite(tools, caller, body, async (id) => {
+          const row = await requireRow(database.read, 'composites', id);
+          const index = await store.versions({ kind: 'composites', name: row.name });
+          return toComposite(row, index, await heldLevels(database.read, caller.principal, [id]));
+        }),
     }),
     reading.get('/api/v1/composite-configurations/{name}', {
       id: 'getComposite',

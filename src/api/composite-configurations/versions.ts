@@ -24,22 +24,24 @@ export type ChildTarget = CompositeTarget & { version: string };
 
 /**
  * Creates a composite without any version.
- * @returns the new composite's id
+ * @param answer as that of `createResource`
  * @throws HawserError as `createResource`, invalid `invalid_path` for the entry point
  */
-export async function createComposite(
+export async function createComposite<T>(
   tools: ResourceTools,
   caller: Caller,
   { name, description = null, entryPoint }: z.output<typeof NewComposite>,
-): Promise<string> {
-  return createResource(tools, caller, {
+  answer: (id: string) => Promise<T>,
+): Promise<T> {
+  const made = {
     kind: 'composites',
     name,
     description,
     useServerManagedParameters: false,
     entryPoint: normalizePath(entryPoint ?? DEFAULT_ENTRY_POINT),
     draft: null,
-  });
+  } as const;
+  return createResource(tools, caller, made, answer);
 }
 
 /** @throws HawserError conflict `version_exists`, invalid for a channel that is not the version's */

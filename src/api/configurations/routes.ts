@@ -1,6 +1,6 @@
 /** `/api/v1/configurations`: create, list, read, change and delete. */
 
-import { NOT_FOUND, READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
+import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { conflict } from '../../lib/errors.ts';
 import type { Comparer } from '../../resolve/comparer.ts';
@@ -53,14 +53,11 @@ export function configurationRoutes(options: ConfigurationRouteOptions): Route[]
         'while the repository of parameters of a lost configuration of that name is on the disk.',
       body: { kind: 'upload', schema: NewConfiguration, fields: NEW_CONFIGURATION_FIELDS },
       answer: { description: 'The configuration', schema: ConfigurationView },
-      // Somebody may delete it before its answer is made.
-      problems: ['publish_separately', 'name_taken', 'reserved_path', NOT_FOUND, ...WRITING_REPOSITORIES],
+      problems: ['publish_separately', 'name_taken', 'reserved_path', ...WRITING_REPOSITORIES],
       key: ({ name }) => name,
-      handle: async ({ caller, body, files, facts }) =>
-        show(
-          options,
-          caller,
-          await createConfiguration(options, { ...caller, gone: facts.over }, body, files),
+      handle: ({ caller, body: form, files, facts }) =>
+        createConfiguration(options, { ...caller, gone: facts.over }, { form, files }, (id) =>
+          show(options, caller, id),
         ),
     }),
     reading.get('/api/v1/configurations/{name}', {

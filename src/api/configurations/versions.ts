@@ -27,15 +27,15 @@ export type ConfigurationTarget = Target<'configurations'>;
 
 /**
  * Creates a configuration with its first draft.
- * @returns the new configuration's id
+ * @param answer as that of `createResource`
  * @throws HawserError as `createResource` and `checkDraft`
  */
-export async function createConfiguration(
+export async function createConfiguration<T>(
   tools: ResourceTools,
   caller: Caller & { gone: AbortSignal },
-  form: z.output<typeof NewConfiguration>,
-  files: readonly FileContent[],
-): Promise<string> {
+  { form, files }: { form: z.output<typeof NewConfiguration>; files: readonly FileContent[] },
+  answer: (id: string) => Promise<T>,
+): Promise<T> {
   const { name, description = null, version = FIRST_VERSION, useServerManagedParameters = true } = form;
   const { entryPoint = DEFAULT_ENTRY_POINT, prereleaseChannel, message } = form;
   const { requireSemVer } = await readValidationSettings(tools.database.read);
@@ -43,7 +43,7 @@ export async function createConfiguration(
   const content = checkDraft({ version, entryPoint, prereleaseChannel, files, ...flags });
   const draft = { version, ...content, message };
   const made = { name, description, useServerManagedParameters, entryPoint: null, draft };
-  return createResource(tools, caller, { kind: 'configurations', ...made });
+  return createResource(tools, caller, { kind: 'configurations', ...made }, answer);
 }
 
 /**

@@ -76,6 +76,9 @@ describe('users, groups and roles by hawserctl', () => {
       expect(stderr).to.include(message);
     }
     expect(await users()).to.deep.equal(['admin']);
+    await makeUser('carol');
+    const one = await run('user', 'delete', 'carol', '--yes');
+    expect(one).to.deep.equal({ code: 0, stdout: 'Deleted the user carol.\n', stderr: '' });
   });
 
   it('shows and changes a user, by the name in any case or by the id', async () => {

@@ -1,5 +1,4 @@
 // everyday: SQLite
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { makeCli } from '../../support/cli.ts';
 import { type CliSession, startCliSession } from '../../support/cli-session.ts';
@@ -7,7 +6,7 @@ import { publishWithChildren } from '../../support/composites.ts';
 import { addVersion, MAIN } from '../../support/configurations.ts';
 import { type NodeUnderTest, publishConfiguration } from '../../support/hawser.ts';
 import { assign } from '../../support/parameter-files.ts';
-import { steadyPort } from '../../support/ports.ts';
+import { steadyPort, untilKnocked } from '../../support/ports.ts';
 import { expectProof, proofPath, pulled, ran, told } from '../../support/proof.ts';
 import { ok } from '../../support/replies.ts';
 import { started } from '../../support/started.ts';
@@ -70,7 +69,7 @@ describe('hawserctl proof', () => {
     const begin = Date.now();
     const late = await proof('web', '1.0.0', '--wait', '2s');
     expect(late.code).to.equal(1);
-    expect(Date.now() - begin).to.be.within(2_000, 20_000);
+    expect(Date.now() - begin).to.be.at.least(2_000);
     const waiting = proof('web', '1.0.0', '--wait', '5m');
     await pulled(two);
     expect(await waiting).to.deep.include({ code: 0, stderr: '' });
@@ -80,8 +79,9 @@ describe('hawserctl proof', () => {
     await ran(one);
     const waiting = proof('web', '1.0.0', '--wait', '5m');
     await session.untilAsked('/proof');
+    const { port } = session.hawser.server;
     await session.hawser.server.close();
-    await sleep(4_000);
+    await untilKnocked(port);
     await session.hawser.restart();
     await pulled(two);
     expect(await waiting).to.deep.include({ code: 0, stderr: '' });

@@ -4,8 +4,9 @@ import { startCliSession } from '../../support/cli-session.ts';
 import { publishWithChildren } from '../../support/composites.ts';
 import { addVersion, MAIN } from '../../support/configurations.ts';
 import { publishConfiguration } from '../../support/hawser.ts';
+import { makeUser } from '../../support/people.ts';
 import { ok } from '../../support/replies.ts';
-import { prepareRings, rolloutsOf } from '../../support/rollouts.ts';
+import { prepareRings, rollOut, rolloutsOf, step } from '../../support/rollouts.ts';
 import { started } from '../../support/started.ts';
 
 describe('hawserctl rollout', () => {
@@ -105,6 +106,19 @@ describe('hawserctl rollout', () => {
     expect(late.code).to.equal(1);
     expect(late.stderr).to.include('not_possible: ');
     expect((await show()).history.at(-1).reason).to.equal('complete it');
+  });
+
+  it('approves what somebody else rolls out', async () => {
+    const olga = await makeUser(session.hawser, {
+      username: 'olga',
+      permissions: ['nodes.read', 'rollouts.manage'],
+      grants: [{ on: 'configuration', name, level: 'Modify' }],
+    });
+    const steps = [step('canary', { approval: true }), step(null)];
+    await ok(201, rollOut(olga, name, '1.1.0', { steps }));
+    const approved = await run('approve', name, '1.1.0', '-m', 'The canaries are fine');
+    expect(approved).to.include({ code: 0, stderr: '' });
+    expect((await show()).history.at(-1)).to.include({ actorName: 'admin', reason: 'The canaries are fine' });
   });
 
   it('lists rollouts, and knows composites', async () => {

@@ -9,7 +9,7 @@ import {
   startConsole,
   type View,
 } from '../../support/console.ts';
-import { freePort } from '../../support/nginx.ts';
+import { steadyPort } from '../../support/ports.ts';
 
 /** What Chromium writes while nobody answers. */
 const UNREACHABLE = /^Failed to load resource: net::ERR_/;
@@ -19,7 +19,7 @@ describe('the frame of the console', () => {
   let shown: ConsoleUnderTest;
 
   before(async () => {
-    shown = await startConsole({ nodes: 40, settings: { HAWSER_PORT: String(await freePort()) } });
+    shown = await startConsole({ nodes: 40, settings: { HAWSER_PORT: String(await steadyPort()) } });
   });
   after(() => shown?.close());
   // Sign-ins are limited by the minute.
@@ -96,6 +96,29 @@ describe('the frame of the console', () => {
       await arrive(page, '/login?next=%2Fui%2Fnodes');
     }));
 
+  it('signs out to the plain page for signing in, though a request is refused before the page knows', () =>
+    look('/login?next=%2Fui%2F', stranger, async (page) => {
+      await shown.signIn(page, 'author');
+      await arrive(page, '/ui/');
+      await ready(page);
+      const visited: string[] = [];
+      page.on('request', (request) => {
+        if (request.isNavigationRequest()) visited.push(request.url().slice(shown.base.length));
+      });
+      await page.route('**/api/v1/auth/logout', async (route) => {
+        const answer = await route.fetch();
+        const refused = page.waitForResponse((response) => response.status() === 401);
+        // The page reads again what it shows.
+        await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+        await (await refused).finished();
+        await page.evaluate('new Promise((resolve) => setTimeout(resolve))');
+        await route.fulfill({ response: answer });
+      });
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await arrive(page, '/login');
+      expect(visited).to.deep.equal(['/login']);
+    }));
+
   it('keeps the chosen theme over a reload, and takes that of the system again', () =>
     look('/ui/me', { theme: 'light' }, async (page) => {
       await ready(page);
@@ -132,7 +155,9 @@ describe('the frame of the console', () => {
       await ready(page);
       const own = (request: Request) => request.headers()['x-hawser-poll'] === '1';
       const isList = (request: Request) => request.url().includes('/api/v1/nodes');
-      expect(asked.filter(isList).map(own), 'by the person').to.include(false).and.not.include(true);
+      // On a busy machine the first poll comes before the page is ready.
+      const first = asked.find(isList) ?? expect.fail('nothing was asked');
+      expect(own(first), 'not by the person').to.equal(false);
       const poll = page.waitForRequest((request) => isList(request) && own(request));
       await page.clock.fastForward(16 * SECOND);
       const { status } = await (await poll).response().then((answer) => ({ status: answer?.status() }));

@@ -1,5 +1,7 @@
 /** Deeds in SQL that both engines take. They build on each other, in their order. */
 
+import { scopeValueRow } from './rows.ts';
+
 const T = 1_800_000_000_000;
 const MINUTE = 60_000;
 
@@ -124,8 +126,7 @@ const ASSIGNMENTS = {
 const SCOPES = {
   'a type with values': `insert into scope_types (id, name, name_key, precedence, is_system, is_enabled, value_mode, created_at,
       updated_at) values ('st', 'Site', 'site', 2, 0, 1, 'Restricted', 1, 1);
-    insert into scope_values (id, scope_type_id, value, value_key, created_at, updated_at)
-      values ('v1', 'st', 'Bonn', 'bonn', 1, 1), ('v2', 'st', 'Rome', 'rome', 1, 1)`,
+    ${scopeValueRow('st', 'Bonn', 'v1')}; ${scopeValueRow('st', 'Rome', 'v2')}`,
   'a description of both': `update scope_types set description = 'where' where id = 'st';
     update scope_values set description = 'where' where id = 'v1'`,
   'another precedence': `update scope_types set precedence = 5 where id = 'st'`,

@@ -1,39 +1,39 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import type { Database } from '../../../src/db/database.ts';
 import { noteRefsMoved } from '../../../src/db/repository-rows.ts';
 import { openSqlite } from '../../../src/db/sqlite/open.ts';
+import {
+  certificateRow,
+  configurationRow,
+  nodeRows,
+  scopeTypeRow,
+  scopeValueRow,
+  tagRow,
+} from '../../support/engines/rows.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 /** Two handles on one file, as two processes have them: what `here` writes, `there` must hear of. */
 describe('the change feed', () => {
-  let folder: string;
+  const folder = temporaryFolder();
   let here: Database;
   let there: Database;
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-changes-'));
-    here = await openSqlite(folder);
-    there = await openSqlite(folder);
-    await sql`insert into nodes (id, fqdn, status, lcm_status, created_at)
-      values ('n1', 'web-01', 'Unknown', 'Unknown', 1)`.execute(here.write);
-    await sql`insert into configurations (id, name, name_key, use_server_managed_parameters, created_at, updated_at)
-      values ('c1', 'web', 'web', 0, 1, 1)`.execute(here.write);
-    await addCertificate('AB', 'n1');
+    here = await openSqlite(folder());
+    there = await openSqlite(folder());
+    for (const statement of [nodeRows(['n1', 'web-01']), configurationRow('c1', 'web')])
+      await write(statement);
+    await write(certificateRow('AB', 'n1'));
   });
 
   afterEach(async () => {
     await here.close();
     await there.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
-  const addCertificate = (thumbprint: string, node: string) =>
-    sql`insert into node_certificates (thumbprint, node_id, state, subject, not_before, not_after, created_at)
-      values (${thumbprint}, ${node}, 'current', 'CN=web-01', 0, 9, 1)`.execute(here.write);
+  const write = (statement: string) => sql.raw(statement).execute(here.write);
 
   /** In a later turn, as any request of a client that has its answer is. */
   async function seenThere(thumbprint: string) {
@@ -43,9 +43,7 @@ describe('the change feed', () => {
 
   it('ends what is remembered of a node when its assignment comes, changes and goes', async () => {
     expect(await seenThere('AB')).to.include({ nodeId: 'n1', assignment: null });
-    await sql`insert into assignments (node_id, configuration_id, assigned_at) values ('n1', 'c1', 1)`.execute(
-      here.write,
-    );
+    await write(`insert into assignments (node_id, configuration_id, assigned_at) values ('n1', 'c1', 1)`);
     expect((await seenThere('AB'))?.assignment).to.include({ configurationId: 'c1', majorVersion: null });
     await sql`update assignments set major_version = 2`.execute(here.write);
     expect((await seenThere('AB'))?.assignment).to.include({ majorVersion: 2 });
@@ -78,26 +76,15 @@ describe('the change feed', () => {
       const links = node && (await there.nodeLookup.scopesOf(node));
       return links?.map((each) => each.scopeValue ?? each.scopeTypeName);
     };
-    const write = (statement: string) => sql.raw(statement).execute(here.write);
-    const addType = (name: string, precedence: number) =>
-      write(`insert into scope_types
-        (id, name, name_key, precedence, is_system, is_enabled, value_mode, created_at, updated_at)
-        values ('${name}', '${name}', '${name}', ${precedence}, 0, 1, 'Unrestricted', 1, 1)`);
-    const addValue = (type: string, value: string) =>
-      write(`insert into scope_values (id, scope_type_id, value, value_key, created_at, updated_at)
-        values ('${value}', '${type}', '${value}', '${value}', 1, 1)`);
-    const tag = (type: string, value: string) =>
-      write(`insert into node_tags (node_id, scope_type_id, scope_value_id, assigned_at)
-        values ('n1', '${type}', '${value}', 1)`);
     expect(await scopes()).to.deep.equal(['Default', 'web-01']);
     await write(`update scope_types set precedence = 9 where name = 'Node'`);
-    for (const [at, type] of ['Site', 'Role'].entries()) await addType(type, at + 1);
-    for (const value of ['berlin', 'paris']) await addValue('Site', value);
-    await addValue('Role', 'db');
+    for (const [at, type] of ['Site', 'Role'].entries()) await write(scopeTypeRow(type, at + 1));
+    for (const value of ['berlin', 'paris']) await write(scopeValueRow('Site', value));
+    await write(scopeValueRow('Role', 'db'));
     expect(await scopes()).to.deep.equal(['Default', 'web-01']);
-    await tag('Site', 'berlin');
+    await write(tagRow('n1', 'Site', 'berlin'));
     expect(await scopes()).to.deep.equal(['Default', 'berlin', 'web-01']);
-    await tag('Role', 'db');
+    await write(tagRow('n1', 'Role', 'db'));
     expect(await scopes()).to.deep.equal(['Default', 'berlin', 'db', 'web-01']);
     await write(`update scope_types set precedence = 3 where name = 'Site'`);
     expect(await scopes()).to.deep.equal(['Default', 'db', 'berlin', 'web-01']);
@@ -116,9 +103,8 @@ describe('the change feed', () => {
   });
 
   it('gives nodes with the same tags scopes of which only their own differ', async () => {
-    await sql`insert into nodes (id, fqdn, status, lcm_status, created_at)
-      values ('n2', 'web-02', 'Unknown', 'Unknown', 1)`.execute(here.write);
-    await addCertificate('EF', 'n2');
+    await write(nodeRows(['n2', 'web-02']));
+    await write(certificateRow('EF', 'n2'));
     const nodes = [await seenThere('AB'), await seenThere('EF')];
     const links = await Promise.all(nodes.map((node) => node && there.nodeLookup.scopesOf(node)));
     const values = links.map((each) => each?.at(-1)?.scopeValue);

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
 import { expect } from 'chai';
@@ -10,26 +9,23 @@ import { Checkpoints } from '../../../src/db/sqlite/checkpoints.ts';
 import { DATABASE_FILE, openSqlite } from '../../../src/db/sqlite/open.ts';
 import { LocalLocks } from '../../../src/lib/locks.ts';
 import { eventually } from '../../support/eventually.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 const MEGABYTE = 1024 * 1024;
 
 describe('the checkpoints of the database', function () {
   this.timeout(180_000);
-  let folder: string;
+  const folder = temporaryFolder();
   let database: Database | undefined;
 
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-checkpoints-'));
-  });
   afterEach(async () => {
     await database?.close();
     database = undefined;
-    rmSync(folder, { recursive: true, force: true });
   });
 
-  const sizeOf = (suffix: string) => statSync(join(folder, `${DATABASE_FILE}${suffix}`)).size / MEGABYTE;
+  const sizeOf = (suffix: string) => statSync(folder(`${DATABASE_FILE}${suffix}`)).size / MEGABYTE;
   async function open(): Promise<Database> {
-    database = await openSqlite(folder);
+    database = await openSqlite(folder());
     await sql`create table things (n integer primary key, content blob)`.execute(database.write);
     return database;
   }
@@ -59,7 +55,7 @@ describe('the checkpoints of the database', function () {
   it('wait for a reader of an old state, who goes on seeing it, and go on after it', async () => {
     const db = await open();
     await startThread(db);
-    const reader = new SqliteDatabase(join(folder, DATABASE_FILE), { readonly: true });
+    const reader = new SqliteDatabase(folder(DATABASE_FILE), { readonly: true });
     reader.exec('begin');
     const read = () => reader.prepare('select substr(content, 1, 20) from things').pluck().get();
     const seen = read();
@@ -78,10 +74,10 @@ describe('the checkpoints of the database', function () {
   });
 
   it('are made by SQLite itself if the thread cannot make them', async () => {
-    const handle = new SqliteDatabase(join(folder, DATABASE_FILE));
+    const handle = new SqliteDatabase(folder(DATABASE_FILE));
     handle.pragma('journal_mode = WAL');
     handle.pragma('synchronous = OFF');
-    const checkpoints = new Checkpoints(join(folder, 'absent.db'), handle, new LocalLocks());
+    const checkpoints = new Checkpoints(folder('absent.db'), handle, new LocalLocks());
     handle.exec('create table things (n integer primary key, content blob)');
     for (let megabytes = 0; megabytes < 160; megabytes += 1) {
       handle.exec(`insert or replace into things values (1, randomblob(${MEGABYTE}))`);
@@ -100,7 +96,7 @@ describe('the checkpoints of the database', function () {
     await db.close();
     database = undefined;
     expect(() => sizeOf('-wal')).to.throw('ENOENT');
-    const handle = new SqliteDatabase(join(folder, DATABASE_FILE));
+    const handle = new SqliteDatabase(folder(DATABASE_FILE));
     expect(handle.pragma('integrity_check', { simple: true })).to.equal('ok');
     expect(handle.prepare('select length(content) from things').pluck().all()).to.deep.equal([MEGABYTE]);
     handle.close();
@@ -110,7 +106,7 @@ describe('the checkpoints of the database', function () {
     let next = 0;
     for (let round = 0; round < 4; round += 1) {
       const last = await writeAndKill(next, 35 + 7 * round);
-      const handle = new SqliteDatabase(join(folder, DATABASE_FILE));
+      const handle = new SqliteDatabase(folder(DATABASE_FILE));
       expect(handle.pragma('integrity_check', { simple: true })).to.equal('ok');
       const rows = handle.prepare<[], number>('select n from things order by n').pluck().all();
       handle.close();
@@ -123,7 +119,7 @@ describe('the checkpoints of the database', function () {
   /** @returns the number of the last row that was acknowledged before the kill */
   function writeAndKill(first: number, rows: number): Promise<number> {
     const program = join(import.meta.dirname, '../../support/checkpoint-writer.js');
-    const child = spawn(process.execPath, [program, folder, String(first)]);
+    const child = spawn(process.execPath, [program, folder(), String(first)]);
     let [stdout, stderr] = ['', ''];
     child.stdout.on('data', (chunk: Buffer) => {
       stdout += chunk;
@@ -140,17 +136,13 @@ describe('the checkpoints of the database', function () {
 });
 
 describe('a commit that is not flushed', () => {
-  let folder: string;
+  const folder = temporaryFolder();
   let database: Database;
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-unflushed-'));
-    database = await openSqlite(folder);
+    database = await openSqlite(folder());
   });
-  afterEach(async () => {
-    await database.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterEach(() => database.close());
 
   /** 1 is NORMAL: a commit is not flushed. 2 is FULL. */
   const levelOf = async (db: Database['write']) =>
@@ -173,7 +165,7 @@ describe('a commit that is not flushed', () => {
   });
 
   it('leaves all others flushed while it waits for another process', async () => {
-    const other = new SqliteDatabase(join(folder, DATABASE_FILE));
+    const other = new SqliteDatabase(folder(DATABASE_FILE));
     other.exec('begin immediate');
     const waiting = database.writeUnflushed.transaction().execute((trx) => levelOf(trx));
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -1,52 +1,33 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import type { Database } from '../../../src/db/database.ts';
 import { translateDatabaseError } from '../../../src/db/errors.ts';
-import { openSqlite } from '../../../src/db/sqlite/open.ts';
 import { HawserError } from '../../../src/lib/errors.ts';
+import { failureOf } from '../../support/failures.ts';
+import { temporarySqlite } from '../../support/temporary.ts';
 
 /** SQLite's own limit stands in for the disk's: it fails with the same code at the same place. */
 describe('a database without room', () => {
-  let folder: string;
-  let database: Database;
+  const database = temporarySqlite('all tests');
 
-  before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-full-'));
-    database = await openSqlite(folder);
-    await sql`create table things (name text primary key, content blob)`.execute(database.write);
-  });
+  before(() => sql`create table things (name text primary key, content blob)`.execute(database().write));
 
-  after(async () => {
-    await database.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  const allow = (pages: number) => sql.raw(`pragma max_page_count = ${pages}`).execute(database.write);
+  const allow = (pages: number) => sql.raw(`pragma max_page_count = ${pages}`).execute(database().write);
   const add = (name: string, bytes: number) =>
-    database.write.transaction().execute(async (trx) => {
-      await sql`insert into things values (${`${name} before`}, null)`.execute(trx);
-      await sql`insert into things values (${name}, ${Buffer.alloc(bytes)})`.execute(trx);
-    });
+    database()
+      .write.transaction()
+      .execute(async (trx) => {
+        await sql`insert into things values (${`${name} before`}, null)`.execute(trx);
+        await sql`insert into things values (${name}, ${Buffer.alloc(bytes)})`.execute(trx);
+      });
   const names = async () => {
-    const { rows } = await sql<{ name: string }>`select name from things order by name`.execute(
-      database.read,
-    );
+    const { read } = database();
+    const { rows } = await sql<{ name: string }>`select name from things order by name`.execute(read);
     return rows.map(({ name }) => name);
   };
-  const failureOf = async (work: Promise<unknown>) =>
-    translateDatabaseError(
-      await work.then(
-        () => expect.fail('it was written'),
-        (error: unknown) => error,
-      ),
-    ) as HawserError;
 
   it('says that the disk is full, keeps nothing of the transaction, and goes on when there is room', async () => {
     await allow(1);
-    const failure = await failureOf(add('large', 1_000_000));
+    const failure = translateDatabaseError(await failureOf(add('large', 1_000_000))) as HawserError;
     expect(failure).to.be.instanceOf(HawserError);
     expect(failure).to.include({ kind: 'storage_full', code: 'insufficient_storage' });
     expect(failure.message).to.not.match(/[/\\]|things/);
@@ -57,7 +38,7 @@ describe('a database without room', () => {
   });
 
   it('tells faults of its own making from those of the disk', async () => {
-    const failure = await failureOf(add('large', 1));
+    const failure = translateDatabaseError(await failureOf(add('large', 1)));
     expect(failure).to.not.be.instanceOf(HawserError);
     expect(failure).to.include({ code: 'SQLITE_CONSTRAINT_PRIMARYKEY' });
   });

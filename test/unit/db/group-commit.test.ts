@@ -1,10 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Database } from '../../../src/db/database.ts';
 import { GroupCommit } from '../../../src/db/group-commit.ts';
-import { openSqlite } from '../../../src/db/sqlite/open.ts';
+import { temporarySqlite } from '../../support/temporary.ts';
 
 /** A row of `server_settings`, a table without rules beyond its key. */
 interface Item {
@@ -13,17 +9,14 @@ interface Item {
 }
 
 describe('a group commit', () => {
-  let folder: string;
-  let database: Database;
+  const database = temporarySqlite();
   /** The names of each batch that was begun. */
   let batches: string[][];
   let group: GroupCommit<Item, string>;
 
-  beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-group-commit-'));
-    database = await openSqlite(folder);
+  beforeEach(() => {
     batches = [];
-    group = new GroupCommit<Item, string>(database.write, {
+    group = new GroupCommit<Item, string>(database().write, {
       sizeOf: ({ size = 1 }) => size,
       async write(trx, items) {
         batches.push(items.map(({ name }) => name));
@@ -35,10 +28,6 @@ describe('a group commit', () => {
       },
     });
   });
-  afterEach(async () => {
-    await database.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
 
   const names = (count: number, prefix = 'item') =>
     Array.from({ length: count }, (_, index) => `${prefix}-${String(index).padStart(4, '0')}`);
@@ -46,10 +35,19 @@ describe('a group commit', () => {
     Promise.allSettled(wanted.map((name) => group.submit({ name })));
   const outcomes = (settled: PromiseSettledResult<string>[]) =>
     settled.map((one) => (one.status === 'fulfilled' ? one.value : String(one.reason.message)));
-  const stored = async () =>
-    (await database.read.selectFrom('server_settings').select('name').orderBy('name').execute()).map(
-      ({ name }) => name,
-    );
+  const stored = async () => {
+    const names = database().read.selectFrom('server_settings').select('name').orderBy('name');
+    return (await names.execute()).map(({ name }) => name);
+  };
+  /** Holds the writer until it is released. */
+  const holdWriter = () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const busy = database()
+      .write.transaction()
+      .execute(() => held);
+    return { release, busy };
+  };
 
   it('writes what comes in together in one transaction, in the order in which it came', async () => {
     const wanted = names(64);
@@ -65,9 +63,7 @@ describe('a group commit', () => {
   });
 
   it('gathers the next batch while one is being written', async () => {
-    let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => (release = resolve));
-    const busy = database.write.transaction().execute(() => held);
+    const { release, busy } = holdWriter();
     const all = names(10).map((name) => group.submit({ name }));
     await new Promise((resolve) => setImmediate(resolve));
     // The first batch waits for the writer by now.
@@ -79,9 +75,7 @@ describe('a group commit', () => {
   });
 
   it('has answered nobody before the commit', async () => {
-    let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => (release = resolve));
-    const busy = database.write.transaction().execute(() => held);
+    const { release, busy } = holdWriter();
     let isAnswered = false;
     const answered = group.submit({ name: 'one' }).then(() => (isAnswered = true));
     for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database as SqliteHandle } from 'better-sqlite3';
 import { expect } from 'chai';
 import { sql } from 'kysely';
@@ -12,6 +10,8 @@ import { noteRefsMoved } from '../../../src/db/repository-rows.ts';
 import { SqliteChangeFeed } from '../../../src/db/sqlite/change-feed.ts';
 import { SqliteNodeReader } from '../../../src/db/sqlite/node-reader.ts';
 import { DATABASE_FILE, openReader, openSqlite } from '../../../src/db/sqlite/open.ts';
+import { certificateRow, nodeRows } from '../../support/engines/rows.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 /** A reader whose answers are on their way until they are let in, as those of another machine are. */
 class LateReader {
@@ -35,7 +35,11 @@ class LateReader {
 
   /** Waits until something is on its way, and lets it in. */
   async letIn(): Promise<void> {
-    while (this.held.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (this.held.length === 0) await nextTurn();
+    this.letInNow();
+  }
+
+  letInNow(): void {
     for (const resolve of this.held.splice(0)) resolve();
   }
 
@@ -53,7 +57,7 @@ class LateReader {
 }
 
 describe('look-ups whose answers come late', () => {
-  let folder: string;
+  const folder = temporaryFolder();
   let database: Database;
   let handle: SqliteHandle;
   let late: LateReader;
@@ -61,13 +65,10 @@ describe('look-ups whose answers come late', () => {
   let lookup: NodeLookup;
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-late-'));
-    database = await openSqlite(folder);
-    await write(`insert into nodes (id, fqdn, status, lcm_status, created_at)
-      values ('n1', 'web-01', 'Unknown', 'Unknown', 1), ('n2', 'web-02', 'Unknown', 'Unknown', 1)`);
-    await write(`insert into node_certificates (thumbprint, node_id, state, subject, not_before, not_after, created_at)
-      values ('AB', 'n1', 'current', 'CN=web-01', 0, 9, 1)`);
-    handle = openReader(join(folder, DATABASE_FILE));
+    database = await openSqlite(folder());
+    await write(nodeRows(['n1', 'web-01'], ['n2', 'web-02']));
+    await write(certificateRow('AB', 'n1'));
+    handle = openReader(folder(DATABASE_FILE));
     late = new LateReader(new SqliteNodeReader(handle));
     feed = new SqliteChangeFeed(handle);
     lookup = new NodeLookup(late.reader, feed);
@@ -76,7 +77,6 @@ describe('look-ups whose answers come late', () => {
   afterEach(async () => {
     handle.close();
     await database.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const write = (statement: string) => sql.raw(statement).execute(database.write);
@@ -84,6 +84,9 @@ describe('look-ups whose answers come late', () => {
   /** Writes, and has the feed tell of it. */
   async function tell(statement: string): Promise<void> {
     await write(statement);
+    catchUp();
+  }
+  function catchUp(): void {
     feed.markStale();
     feed.catchUp();
   }
@@ -122,8 +125,7 @@ describe('look-ups whose answers come late', () => {
     const found = lookup.byThumbprint('AB');
     const { generation } = feed;
     await noteRefsMoved(database.write, { kind: 'parameters', name: 'web' }, 1);
-    feed.markStale();
-    feed.catchUp();
+    catchUp();
     await late.letIn();
     expect((await found)?.generation).to.equal(generation);
     expect(lookup.byThumbprint('AB')).to.include({ generation: generation + 1 });
@@ -138,20 +140,14 @@ describe('look-ups whose answers come late', () => {
       if (links instanceof Promise) await late.letIn();
       return (await links)?.map(({ scopeTypeName }) => scopeTypeName);
     };
-    const turnOff = () => write(`update scope_types set is_enabled = 0 where name = 'Node'`);
+    const turnOff = () => tell(`update scope_types set is_enabled = 0 where name = 'Node'`);
     const again = async () => {
       feed.markStale();
       const node = lookup.byThumbprint('AB');
       if (node instanceof Promise) await late.letIn();
       await node;
     };
-    expect(
-      await scopes(async () => {
-        await turnOff();
-        feed.markStale();
-        feed.catchUp();
-      }),
-    ).to.deep.equal(['Default', 'Node']);
+    expect(await scopes(turnOff)).to.deep.equal(['Default', 'Node']);
     await again();
     expect(await scopes()).to.deep.equal(['Default']);
     expect(await scopes()).to.deep.equal(['Default']);
@@ -165,9 +161,7 @@ describe('look-ups whose answers come late', () => {
       return (await found)?.nodeId ?? null;
     };
     expect(await find()).to.equal(null);
-    await tell(`insert into node_certificates
-      (thumbprint, node_id, state, subject, not_before, not_after, created_at)
-      values ('CD', 'n2', 'current', 'CN=web-02', 0, 9, 1)`);
+    await tell(certificateRow('CD', 'n2'));
     expect(await find()).to.equal('n2');
   });
 
@@ -191,11 +185,12 @@ describe('look-ups whose answers come late', () => {
         isOver = true;
       });
       found.catch(() => undefined);
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       await meanwhile();
+      // Whether it asks once more is not known, so that nothing here may wait for that.
       while (!isOver) {
-        await late.letIn();
-        await new Promise((resolve) => setImmediate(resolve));
+        late.letInNow();
+        await nextTurn();
       }
       return (await found).names;
     }

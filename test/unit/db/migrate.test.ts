@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
 import { expect } from 'chai';
 import { Kysely, Migrator, SqliteDialect, sql } from 'kysely';
@@ -8,51 +5,43 @@ import { MIGRATIONS } from '../../../src/db/sqlite/migrations.ts';
 import { openSqlite } from '../../../src/db/sqlite/open.ts';
 import { BUILT_IN_GROUPS } from '../../../src/domain/permissions.ts';
 import { readVersion } from '../../../src/lib/version.ts';
+import { certificateRow, configurationRow, nodeRows, scopeValueRow } from '../../support/engines/rows.ts';
+import { failureOf } from '../../support/failures.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 describe('migrations', () => {
-  let folder: string;
-
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-migrate-'));
-  });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
 
   /** On a handle of its own, which leaves no trace. */
   function inDatabase<T>(work: (handle: SqliteDatabase.Database) => T): T {
-    const handle = new SqliteDatabase(join(folder, 'hawser.db'));
+    const handle = new SqliteDatabase(folder('hawser.db'));
     try {
       return work(handle);
     } finally {
       handle.close();
     }
   }
+  const say = (statement: string) => inDatabase((handle) => handle.exec(statement));
+  const all = (query: string) => inDatabase((handle) => handle.prepare(query).raw().all());
   const tables = () =>
-    inDatabase((handle) =>
-      handle
-        .prepare(`select name from sqlite_master where type = 'table' and name not like '%migration%'`)
-        .pluck()
-        .all(),
-    );
+    all(`select name from sqlite_master where type = 'table' and name not like '%migration%'`).flat();
   /** The database of an earlier release, whose last step that was. */
   async function migrateTo(step: string): Promise<void> {
     const db = new Kysely<unknown>({
-      dialect: new SqliteDialect({ database: new SqliteDatabase(join(folder, 'hawser.db')) }),
+      dialect: new SqliteDialect({ database: new SqliteDatabase(folder('hawser.db')) }),
     });
-    const { error } = await new Migrator({
-      db,
-      provider: { getMigrations: async () => MIGRATIONS },
-    }).migrateTo(step);
+    const provider = { getMigrations: async () => MIGRATIONS };
+    const { error } = await new Migrator({ db, provider }).migrateTo(step);
     await db.destroy();
     if (error) throw error;
   }
-  const open = () => openSqlite(folder).then((database) => database.close());
+  const open = () => openSqlite(folder()).then((database) => database.close());
 
   it('that fail leave the database as it was, so that the former release goes on with it', async () => {
-    inDatabase((handle) => handle.exec('create table report_counts (in_the_way integer)'));
-    const failure = await open().catch((error) => error);
-    expect(failure).to.include({ code: 'migration_failed' });
+    say('create table report_counts (in_the_way integer)');
+    expect(await failureOf(open())).to.include({ code: 'migration_failed' });
     expect(tables()).to.deep.equal(['report_counts']);
-    inDatabase((handle) => handle.exec('drop table report_counts'));
+    say('drop table report_counts');
     await open();
     expect(tables()).to.include.members(['users', 'reports', 'report_counts']);
   });
@@ -60,12 +49,7 @@ describe('migrations', () => {
   it('let many nodes announce one certificate, and keep those that nodes have or had announced', async () => {
     await migrateTo('0009-changes');
     inDatabase((handle) => {
-      for (const node of ['n1', 'n2'])
-        handle
-          .prepare(
-            `insert into nodes (id, fqdn, status, lcm_status, created_at) values (?, ?, 'Idle', 'Idle', 1)`,
-          )
-          .run(node, node);
+      handle.exec(nodeRows(['n1', 'n1'], ['n2', 'n2']));
       const certificate = handle.prepare(`insert into node_certificates
         (thumbprint, node_id, state, subject, not_before, not_after, created_at, sha1_thumbprint)
         values (?, ?, ?, ?, 1, 2, 3, ?)`);
@@ -77,20 +61,19 @@ describe('migrations', () => {
       inDatabase((handle) => handle.prepare('select * from node_certificates order by thumbprint').all());
     const before = list();
     expect(before).to.have.length(3);
-    const database = await openSqlite(folder);
+    const database = await openSqlite(folder());
     try {
       expect(list()).to.deep.equal(before);
       expect(database.nodeLookup.byThumbprint('AA')).to.include({ nodeId: 'n1' });
       expect(database.nodeLookup.byThumbprint('BB')).to.equal(null);
       expect(database.nodeLookup.hasAnnounced('n1', 'BB', '-')).to.equal(true);
       const add = (thumbprint: string, state: string) =>
-        sql`insert into node_certificates (thumbprint, node_id, state, subject, not_before, not_after, created_at)
-          values (${thumbprint}, 'n2', ${state}, 'CN=n2', 1, 2, 3)`.execute(database.write);
+        sql.raw(certificateRow(thumbprint, 'n2', state)).execute(database.write);
       await add('BB', 'pending');
       expect(database.nodeLookup.hasAnnounced('n2', 'BB', '-')).to.equal(true);
       // What a node has shown is still of that node alone, and caches hear of every change.
       await sql`delete from node_certificates where node_id = 'n2'`.execute(database.write);
-      expect(String(await add('AA', 'current').catch((error) => error))).to.match(/UNIQUE/);
+      expect((await failureOf(add('AA', 'current'))).message).to.match(/UNIQUE/);
       await sql`delete from nodes where id = 'n1'`.execute(database.write);
       expect(database.nodeLookup.byThumbprint('AA')).to.equal(null);
     } finally {
@@ -112,34 +95,24 @@ describe('migrations', () => {
     });
     await open();
     const [administrators] = BUILT_IN_GROUPS;
-    const described = inDatabase((handle) =>
-      handle.prepare('select description from groups order by name').pluck().all(),
-    );
+    const described = all('select description from groups order by name').flat();
     expect(described).to.deep.equal([administrators.description, null, 'by hand']);
   });
 
   it('count the nodes that are there already by all that they have in common', async () => {
     await migrateTo('0015-running');
-    inDatabase((handle) =>
-      handle.exec(`
-        insert into configurations (id, name, name_key, use_server_managed_parameters, created_at, updated_at)
-          values ('c', 'web', 'web', 0, 1, 1);
+    say(configurationRow('c', 'web'));
+    say(`
         insert into nodes (id, fqdn, status, lcm_status, configuration_mode_interval_ms, created_at) values
           ('n1', 'a', 'Compliant', 'Idle', 5, 1), ('n2', 'b', 'Compliant', 'Idle', 5, 1), ('n3', 'c', 'Error', 'Idle', 5, 1);
         insert into assignments (node_id, configuration_id, assigned_at) values ('n1', 'c', 1), ('n2', 'c', 1);
+        ${certificateRow('t', 'n1')}; ${scopeValueRow('00000000-0000-0000-0000-000000000001', 'v')};
         insert into node_check_ins (node_id, last_check_in) values ('n3', 7);
         insert into node_running (node_id, checksum, evidence, since) values ('n3', 'x', 'Told', 1);
-        insert into node_certificates (thumbprint, node_id, state, subject, not_before, not_after, created_at)
-          values ('t', 'n1', 'current', '', 0, 9, 0);
-        insert into scope_values (id, scope_type_id, value, value_key, created_at, updated_at)
-          values ('v', '00000000-0000-0000-0000-000000000001', 'v', 'v', 1, 1);
-        insert into node_tags values ('n2', '00000000-0000-0000-0000-000000000001', 'v', 1)`),
-    );
+        insert into node_tags values ('n2', '00000000-0000-0000-0000-000000000001', 'v', 1)`);
     await open();
-    const all = (query: string) => inDatabase((handle) => handle.prepare(query).raw().all());
-    expect(
-      all('select target_id, status, evidence, has_called, count from node_cells order by 1'),
-    ).to.deep.equal([
+    const cells = all('select target_id, status, evidence, has_called, count from node_cells order by 1');
+    expect(cells).to.deep.equal([
       ['', 'Error', 'Told', 1, 1],
       ['c', 'Compliant', '', 0, 2],
     ]);
@@ -150,80 +123,56 @@ describe('migrations', () => {
     expect(all('select fqdn from node_tags')).to.deep.equal([['b']]);
     expect(all('select * from tag_counts')).to.deep.equal([['v', 1]]);
     const numbers = all('select number from nodes order by 1').flat();
-    inDatabase((handle) =>
-      handle.exec(
-        `insert into nodes (id, fqdn, status, lcm_status, created_at) values ('n4', 'd', 'Error', 'Idle', 1)`,
-      ),
-    );
+    say(nodeRows(['n4', 'd']));
     const [added] = all(`select number from nodes where id = 'n4'`).flat();
     expect(added).to.be.greaterThan(Math.max(...(numbers as number[])));
   });
 
   it('pin no node that was assigned something before, and refuse a pin beside a constraint', async () => {
     await migrateTo('0013-certificate-rotation');
-    const exec = (statement: string) => inDatabase((handle) => handle.exec(statement));
-    exec(`insert into configurations (id, name, name_key, use_server_managed_parameters, created_at, updated_at)
-      values ('c1', 'web', 'web', 0, 1, 1)`);
-    for (const node of ['n1', 'n2'])
-      exec(
-        `insert into nodes (id, fqdn, status, lcm_status, created_at) values ('${node}', '${node}', 'Idle', 'Idle', 1)`,
-      );
-    exec(`insert into assignments (node_id, configuration_id, major_version, prerelease_channel, assigned_at)
+    say(configurationRow('c1', 'web'));
+    say(nodeRows(['n1', 'n1'], ['n2', 'n2']));
+    say(`insert into assignments (node_id, configuration_id, major_version, prerelease_channel, assigned_at)
       values ('n1', 'c1', 2, 'rc', 7)`);
     await open();
     const list = () => inDatabase((handle) => handle.prepare('select * from assignments').all());
     const before = { node_id: 'n1', configuration_id: 'c1', composite_id: null, major_version: 2 };
     expect(list()).to.deep.equal([{ ...before, prerelease_channel: 'rc', assigned_at: 7, version: null }]);
-    expect(() => exec(`update assignments set version = '2.0.0'`)).to.throw(/CHECK/);
-    exec(
-      `insert into assignments (node_id, configuration_id, version, assigned_at) values ('n2', 'c1', '2.0.0', 8)`,
-    );
+    expect(() => say(`update assignments set version = '2.0.0'`)).to.throw(/CHECK/);
+    say(`insert into assignments (node_id, configuration_id, version, assigned_at)
+      values ('n2', 'c1', '2.0.0', 8)`);
     expect(list()).to.have.length(2);
   });
 
   for (const target of ['configuration', 'composite'])
     it(`let the nodes of each distinct assignment of one ${target} be counted from the index alone`, async () => {
       await open();
-      const plan = inDatabase((handle) =>
-        handle
-          .prepare<[], { detail: string }>(
-            `explain query plan select major_version, prerelease_channel, version, count(*) from assignments
-              where ${target}_id = 'c1' group by major_version, prerelease_channel, version`,
-          )
-          .all(),
-      );
-      expect(plan.map(({ detail }) => detail)).to.deep.equal([
-        `SEARCH assignments USING COVERING INDEX assignments_by_${target} (${target}_id=?)`,
-      ]);
+      const plan = all(`explain query plan select major_version, prerelease_channel, version, count(*)
+        from assignments where ${target}_id = 'c1' group by major_version, prerelease_channel, version`);
+      const wanted = `SEARCH assignments USING COVERING INDEX assignments_by_${target} (${target}_id=?)`;
+      expect(plan.map((row) => (row as unknown[]).at(-1))).to.deep.equal([wanted]);
     });
 
   describe('of a newer release', () => {
-    const failure = () =>
-      open().then(
-        () => null,
-        (error) => error,
-      );
-    const say = (statement: string) => inDatabase((handle) => handle.exec(statement));
-
     beforeEach(async () => {
       await open();
       say(`insert into kysely_migration (name, timestamp) values ('9999-of-tomorrow', '')`);
     });
 
     it('do not keep out a release that they allow', async () => {
-      expect(await failure()).to.equal(null);
+      await open();
     });
 
     it('keep out one that they do not allow, which says what is needed', async () => {
       say(`update oldest_release set version = '99.1.0'`);
-      const error = await failure();
+      const error = await failureOf(open());
       expect(error).to.include({ code: 'newer_release_needed' });
       expect(error.message).to.include('99.1.0').and.to.include(readVersion());
     });
 
     it('keep out one that would have to add migrations of its own', async () => {
       say(`delete from kysely_migration where name = '0020-several-servers'`);
-      const error = await failure();
+      const error = await failureOf(open());
       expect(error).to.include({ code: 'newer_release_needed' });
       expect(error.message).to.include('9999-of-tomorrow').and.to.not.include('former release');
     });
@@ -231,8 +180,8 @@ describe('migrations', () => {
 
   it('are not run where the list of them has a gap, which is told from a migration that fails', async () => {
     await open();
-    inDatabase((handle) => handle.exec(`delete from kysely_migration where name = '0020-several-servers'`));
-    const error = await open().catch((failure) => failure);
+    say(`delete from kysely_migration where name = '0020-several-servers'`);
+    const error = await failureOf(open());
     expect(error).to.include({ code: 'database_damaged' });
     expect(error.message).to.include('0020-several-servers').and.to.include('hawser restore');
   });

@@ -1,46 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import type { Database } from '../../../src/db/database.ts';
 import { noteRefsMoved } from '../../../src/db/repository-rows.ts';
-import { openSqlite } from '../../../src/db/sqlite/open.ts';
 import { newId } from '../../../src/lib/ids.ts';
+import { certificateRow, nodeRows } from '../../support/engines/rows.ts';
+import { temporarySqlite } from '../../support/temporary.ts';
 
 describe('the look-up of a node', () => {
-  let folder: string;
+  const opened = temporarySqlite('all tests');
   let database: Database;
+  const write = (statement: string) => sql.raw(statement).execute(database.write);
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-lookup-'));
-    database = await openSqlite(folder);
-    await database.write.transaction().execute(async (trx) => {
-      const nothing = {
-        configuration_source: null,
-        configuration_mode: null,
-        configuration_mode_interval: null,
-      };
-      const desired = { desired_configuration_mode: null, desired_configuration_mode_interval: null };
-      await trx
-        .insertInto('nodes')
-        .values({
-          ...{ id: 'node', fqdn: 'web-01', status: 'Unknown', lcm_status: 'Unknown', created_at: 1 },
-          ...{ ...nothing, ...desired, configuration_mode_interval_ms: null },
-          ...{ report_compliance: null, desired_report_compliance: null },
-        })
-        .execute();
-      const term = { not_before: 0, not_after: 9, created_at: 1 };
-      await trx
-        .insertInto('node_certificates')
-        .values({ thumbprint: 'AB', node_id: 'node', state: 'current', subject: 'CN=web-01', ...term })
-        .execute();
-    });
-  });
-
-  after(async () => {
-    await database.close();
-    rmSync(folder, { recursive: true, force: true });
+    database = opened();
+    await write(nodeRows(['node', 'web-01']));
+    await write(certificateRow('AB', 'node'));
   });
 
   // No test below lets the event loop turn between a write and the look-up that must see it.
@@ -58,13 +32,8 @@ describe('the look-up of a node', () => {
   });
 
   it('finds a node by its fqdn as people write it, and by its id first', async () => {
-    const add = (id: string, fqdn: string) =>
-      sql`insert into nodes (id, fqdn, status, lcm_status, created_at) values (${id}, ${fqdn}, 'Idle', 'Idle', 1)`.execute(
-        database.write,
-      );
     const [first, second] = [newId(), newId()];
-    await add(first, 'db-01.example.org');
-    await add(second, first);
+    await write(nodeRows([first, 'db-01.example.org'], [second, first]));
     const { nodeLookup } = database;
     for (const text of ['db-01.example.org', 'DB-01.Example.ORG', 'db-01.example.org.', first])
       expect(nodeLookup.findId(text), text).to.equal(first);

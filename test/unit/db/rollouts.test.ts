@@ -27,70 +27,42 @@ const STATUSES = {
   mute: { in_desired_state: null, had_errors: 0 },
 } as const;
 
-type Sent = [at: number, operation: 'Test' | 'Set' | 'Get', status: keyof typeof STATUSES, checksum?: string];
+type Operation = 'Test' | 'Set' | 'Get';
+type Status = keyof typeof STATUSES;
 
 /** What a node sends, and what is known of it then: the status before, and the last report with a Set before it. */
-const CASES: Record<string, { sent: Sent[]; before: NodeStatus; last: string | null }> = {
-  nothing: { sent: [], before: 'Unknown', last: null },
-  'a report before': { sent: [[500, 'Test', 'bad', 'old']], before: 'NonCompliant', last: null },
+const CASES: Record<string, { sent: string; before: NodeStatus; last: string | null }> = {
+  nothing: { sent: '', before: 'Unknown', last: null },
+  'a report before': { sent: '500 Test bad old', before: 'NonCompliant', last: null },
   'only the last one before counts': {
-    sent: [
-      [400, 'Test', 'error', 'old'],
-      [500, 'Test', 'ok', 'old'],
-      [600, 'Get', 'bad', 'old'],
-    ],
+    sent: '400 Test error old, 500 Test ok old, 600 Get bad old',
     before: 'Compliant',
     last: null,
   },
   'reports of the version, before it is known to be taken': {
-    sent: [
-      [500, 'Test', 'ok', 'old'],
-      [950, 'Test', 'bad', 'new'],
-    ],
+    sent: '500 Test ok old, 950 Test bad new',
     before: 'Compliant',
     last: 'Test NonCompliant',
   },
   'a late report of the old version': {
-    sent: [
-      [500, 'Test', 'ok', 'old'],
-      [1_100, 'Test', 'mute', 'new'],
-      [1_200, 'Test', 'error', 'old'],
-    ],
+    sent: '500 Test ok old, 1100 Test mute new, 1200 Test error old',
     before: 'Error',
     last: 'Test Unknown',
   },
   'reports that name nothing, by their time': {
-    sent: [
-      [999, 'Set', 'error'],
-      [1_000, 'Set', 'ok'],
-      [1_001, 'Test', 'bad'],
-    ],
+    sent: '999 Set error, 1000 Set ok, 1001 Test bad',
     before: 'Error',
     last: 'Set>Test NonCompliant',
   },
   'a Set of the old version': {
-    sent: [
-      [990, 'Set', 'ok', 'old'],
-      [1_100, 'Test', 'bad', 'new'],
-    ],
+    sent: '990 Set ok old, 1100 Test bad new',
     before: 'Compliant',
     last: 'Test NonCompliant',
   },
-  'a composite with the version': {
-    sent: [[1_100, 'Set', 'ok', 'farm']],
-    before: 'Unknown',
-    last: 'Set Compliant',
-  },
-  'a name that only resembles it': {
-    sent: [[1_100, 'Test', 'bad', 'similar']],
-    before: 'NonCompliant',
-    last: null,
-  },
+  'a composite with the version': { sent: '1100 Set ok farm', before: 'Unknown', last: 'Set Compliant' },
+  'a name that only resembles it': { sent: '1100 Test bad similar', before: 'NonCompliant', last: null },
   'a report from before the clock was set back': {
-    sent: [
-      [NOW * 2, 'Test', 'ok', 'new'],
-      [1_100, 'Test', 'error', 'new'],
-    ],
+    sent: `${NOW * 2} Test ok new, 1100 Test error new`,
     before: 'Unknown',
     last: 'Test Error',
   },
@@ -119,15 +91,18 @@ for (const engine of ENGINES)
         { began: BEGAN, now: NOW },
       );
 
-    async function addNode(sent: readonly Sent[] = []): Promise<string> {
+    /** @param sent its reports: when, which operation, with what status, and the checksum that it names */
+    async function addNode(sent = ''): Promise<string> {
       const id = newId();
       await insertNode(database().write, { id, fqdn: `${id}.example.org`, now: 1, settings: {} });
-      for (const each of sent) await send(id, each);
+      for (const each of sent.split(', ').filter(Boolean)) await send(id, each);
       return id;
     }
 
-    async function send(node_id: string, [timestamp, operation, status, checksum]: Sent): Promise<void> {
-      const row = { id: newId(), node_id, timestamp, operation, result: '{}', ...STATUSES[status] };
+    async function send(node_id: string, sent: string): Promise<void> {
+      const [at, operation, status, checksum] = sent.split(' ') as [string, Operation, Status, string?];
+      const said = { timestamp: Number(at), operation, result: '{}', ...STATUSES[status] };
+      const row = { id: newId(), node_id, ...said };
       const report = { row, nodeStatus: null, checksum: checksum ?? null, servedChecksum: null };
       await database()
         .write.transaction()
@@ -176,10 +151,10 @@ for (const engine of ENGINES)
 
     it('keep what they were before, whatever is reported or deleted since', async () => {
       await counted();
-      const node = await addNode([[500, 'Test', 'bad', 'old']]);
+      const node = await addNode('500 Test bad old');
       await note([node]);
-      await send(node, [1_100, 'Test', 'ok', 'old']);
-      await send(node, [1_200, 'Test', 'ok', 'new']);
+      await send(node, '1100 Test ok old');
+      await send(node, '1200 Test ok new');
       await note([node]);
       expect(await known(node)).to.deep.equal({ before: 'NonCompliant', last: 'Test Compliant' });
       await database().write.deleteFrom('reports').where('timestamp', '<', 1_150).execute();
@@ -218,12 +193,8 @@ for (const engine of ENGINES)
 
     it('go with the node, in slices after the rollout, and with what rolls out', async () => {
       await counted();
-      const [gone, first, second, third] = [
-        await addNode(),
-        await addNode(),
-        await addNode(),
-        await addNode(),
-      ];
+      const gone = await addNode();
+      const [first, second, third] = [await addNode(), await addNode(), await addNode()];
       await note([gone, first, second, third]);
       await database().write.deleteFrom('nodes').where('id', '=', gone).execute();
       expect(await known(gone)).to.equal(null);

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { sql } from 'kysely';
 import { insertNode, updateReported } from '../../../src/api/nodes/queries.ts';
 import { removeNode } from '../../../src/api/nodes/removal.ts';
 import { writeStatuses } from '../../../src/api/nodes/status-writer.ts';
@@ -15,6 +16,7 @@ import { systemActor } from '../../../src/security/audit.ts';
 import { insertCertificate } from '../../../src/security/pending-certificates.ts';
 import { connect, onPostgres } from '../../support/engines/both.ts';
 import { countFaults } from '../../support/engines/counts.ts';
+import { configurationRow, scopeValueRow } from '../../support/engines/rows.ts';
 import { newDatabase, type TestDatabase } from '../../support/postgres.ts';
 
 const NODES = 60;
@@ -41,17 +43,9 @@ describe('writers beside each other on PostgreSQL', () => {
     const [first] = servers as [Database];
     nodeIds = Array.from({ length: NODES }, () => newId());
     for (const id of nodeIds) await register(first, id);
-    const names = { created_at: NOW, updated_at: NOW, use_server_managed_parameters: 0 };
-    for (const name of ['web', 'db'])
-      await first.write
-        .insertInto('configurations')
-        .values({ id: name, name, name_key: name, ...names })
-        .execute();
-    const value = { value: 'x', value_key: 'x', created_at: NOW, updated_at: NOW };
-    await first.write
-      .insertInto('scope_values')
-      .values({ id: 'v', scope_type_id: NODE_SCOPE_TYPE_ID, ...value })
-      .execute();
+    const rows = [configurationRow('web', 'web'), configurationRow('db', 'db')];
+    for (const statement of [...rows, scopeValueRow(NODE_SCOPE_TYPE_ID, 'v')])
+      await sql.raw(statement).execute(first.write);
   });
   after(async () => {
     for (const server of servers) await server.close();
@@ -77,13 +71,8 @@ describe('writers beside each other on PostgreSQL', () => {
     noteUnflushed.transaction().execute(async (trx) => {
       const since = NOW + below(1000);
       const notes = someOf(nodeIds).map((id) => {
-        const running = {
-          checksum: checksum(),
-          evidence: oneOf(EVIDENCE),
-          since,
-          last: since,
-          replaces: true,
-        };
+        const told = { checksum: checksum(), evidence: oneOf(EVIDENCE) };
+        const running = { ...told, since, last: since, replaces: true };
         return [id, { running, answered: checksum(), served: null }] as const;
       });
       await takeNotesTurn(trx, () =>
@@ -91,14 +80,12 @@ describe('writers beside each other on PostgreSQL', () => {
       );
       await writeRunning(trx, notes);
       const manifest = { configurationName: 'web', isComposite: false, version: '1.0.0' };
-      const content = {
-        tag: { objectId: '', commit: '', tagger: '', taggedAt: '' },
-        entryPoint: '',
-        parts: [],
-      };
+      const tag = { objectId: '', commit: '', tagger: '', taggedAt: '' };
+      const content = { tag, entryPoint: '', parts: [] };
+      const checksums = notes.map(([, { running }]) => running.checksum);
       await keepManifests(
         trx,
-        notes.map(([, { running }]) => ({ checksum: running.checksum, ...manifest, content })),
+        checksums.map((each) => ({ checksum: each, ...manifest, content })),
       );
     });
 

@@ -1,65 +1,37 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Database } from '../../../src/db/database.ts';
 import { emit } from '../../../src/db/events.ts';
-import { openPostgres } from '../../../src/db/postgres/open.ts';
-import { openSqlite } from '../../../src/db/sqlite/open.ts';
 import { removeOldEvents } from '../../../src/events/expiry.ts';
 import { eventsAfter } from '../../../src/events/feed.ts';
 import { numberEvents } from '../../../src/events/numbering.ts';
 import { dueDeliveries, noteOutcome, redeliver } from '../../../src/events/outbox.ts';
 import { DAY, SECOND } from '../../../src/lib/clock.ts';
-import { newDatabase } from '../../support/postgres.ts';
+import { ENGINES, temporaryEngine } from '../../support/engines/open.ts';
 
 const HOOK = '00000000-0000-4000-8000-000000000001';
 const REFUSED = { isDelivered: false, status: 500, error: 'status_500' };
 const DELIVERED = { isDelivered: true, status: 204, error: null };
 const BEGIN = 1_000 * DAY;
 
-const ENGINES: Record<string, () => Promise<{ database: Database; close(): Promise<void> }>> = {
-  async SQLite() {
-    const folder = mkdtempSync(join(tmpdir(), 'hawser-outbox-'));
-    const database = await openSqlite(folder);
-    const close = async () => {
-      await database.close();
-      rmSync(folder, { recursive: true, force: true });
-    };
-    return { database, close };
-  },
-  async PostgreSQL() {
-    const { url, drop } = await newDatabase('migrated');
-    const database = await openPostgres(url);
-    const close = async () => {
-      await database.close();
-      await drop();
-    };
-    return { database, close };
-  },
-};
-
-for (const [engine, open] of Object.entries(ENGINES))
+for (const engine of ENGINES)
   describe(`the outbox of webhooks on ${engine}`, () => {
+    const opened = temporaryEngine(engine);
     let database: Database;
-    let close: () => Promise<void>;
 
     beforeEach(async () => {
-      ({ database, close } = await open());
+      ({ database } = opened());
+      const hook = { id: HOOK, url: 'https://localhost/', events: '["node.*"]', secret: '', is_active: 1 };
       await database.write
         .insertInto('webhooks')
-        .values({
-          ...{ id: HOOK, url: 'https://localhost/', events: '["node.*"]', secret: '', is_active: 1 },
-          ...{ created_at: 0, modified_at: 0 },
-        })
+        .values({ ...hook, created_at: 0, modified_at: 0 })
         .execute();
     });
-    afterEach(() => close());
 
     const happen = (node: string, at = BEGIN) =>
       emit(database.write, { type: 'node.status_changed', subject: `nodes/${node}`, at, data: {} });
     const due = (now: number, most = 100) => dueDeliveries(database.read, HOOK, now, most);
     const subjects = async (now: number) => (await due(now)).map(({ subject }) => subject);
+    const positions = async (now: number) => (await due(now)).map(({ position }) => position);
     /** Ends the one attempt that is due. */
     const end = async (outcome: typeof REFUSED | typeof DELIVERED, now: number) => {
       const [delivery, ...others] = await due(now);
@@ -107,18 +79,15 @@ for (const [engine, open] of Object.entries(ENGINES))
 
     it('is looked at without a transaction while nothing happens', async () => {
       let begun = 0;
-      const counted = (db: Database['write']) =>
-        ({
-          transaction() {
-            begun += 1;
-            return db.transaction();
-          },
-        }) as Database['write'];
-      const watched = {
-        ...database,
-        write: counted(database.write),
-        writeUnflushed: counted(database.writeUnflushed),
+      const counted = (db: Database['write']) => {
+        const transaction = () => {
+          begun += 1;
+          return db.transaction();
+        };
+        return { transaction } as Database['write'];
       };
+      const { write, writeUnflushed } = database;
+      const watched = { ...database, write: counted(write), writeUnflushed: counted(writeUnflushed) };
       expect(await numberEvents(watched, BEGIN)).to.equal(false);
       expect(await removeOldEvents(watched, BEGIN)).to.equal(false);
       expect(begun).to.equal(0);
@@ -171,7 +140,7 @@ for (const [engine, open] of Object.entries(ENGINES))
       await happen('a');
       await numberEvents(database, BEGIN);
       expect(await end(REFUSED, BEGIN + DAY)).to.equal('Failed');
-      expect((await due(BEGIN + DAY)).map(({ position }) => position)).to.deep.equal([2]);
+      expect(await positions(BEGIN + DAY)).to.deep.equal([2]);
     });
 
     it('takes the word of one sender only', async () => {
@@ -192,9 +161,9 @@ for (const [engine, open] of Object.entries(ENGINES))
       await happen('a');
       await numberEvents(database, BEGIN);
       await database.write.transaction().execute((trx) => redeliver(trx, old?.id ?? '', BEGIN));
-      expect((await due(BEGIN)).map(({ position }) => position)).to.deep.equal([2]);
+      expect(await positions(BEGIN)).to.deep.equal([2]);
       await end(DELIVERED, BEGIN);
-      expect((await due(BEGIN)).map(({ position }) => position)).to.deep.equal([1]);
+      expect(await positions(BEGIN)).to.deep.equal([1]);
     });
 
     it('holds back nothing for an event that was deleted for its age', async () => {
@@ -202,9 +171,9 @@ for (const [engine, open] of Object.entries(ENGINES))
       await happen('a');
       await happen('b');
       await numberEvents(database, BEGIN);
-      expect((await due(BEGIN)).map(({ position }) => position)).to.deep.equal([1, 3]);
+      expect(await positions(BEGIN)).to.deep.equal([1, 3]);
       await removeOldEvents(database, BEGIN);
-      expect((await due(BEGIN)).map(({ position }) => position)).to.deep.equal([2, 3]);
+      expect(await positions(BEGIN)).to.deep.equal([2, 3]);
       expect((await eventsAfter(database.read, 0)).map(({ position }) => position)).to.deep.equal([2, 3]);
     });
   });

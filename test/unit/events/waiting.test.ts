@@ -1,28 +1,24 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Database } from '../../../src/db/database.ts';
 import { emit } from '../../../src/db/events.ts';
 import { openSqlite } from '../../../src/db/sqlite/open.ts';
 import { numberEvents } from '../../../src/events/numbering.ts';
 import { EventWaiting } from '../../../src/events/waiting.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 describe('those who wait for events', () => {
-  let folder: string;
+  const folder = temporaryFolder();
   let database: Database;
   /** The same database as another process has it. */
   let other: Database;
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-waiting-'));
-    database = await openSqlite(folder);
-    other = await openSqlite(folder);
+    database = await openSqlite(folder());
+    other = await openSqlite(folder());
   });
   afterEach(async () => {
     await database.close();
     await other.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const wait = (waiting: EventWaiting, user: string, given = new AbortController().signal) =>

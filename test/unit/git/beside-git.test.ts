@@ -10,6 +10,7 @@ import {
   BOB,
   codeOf,
   file,
+  makePublishedWeb,
   makeWeb,
   onStore,
   pipeGit,
@@ -48,10 +49,8 @@ async function objectFile(gitdir: string, oid: string): Promise<string> {
 describe('the store beside stock git', () => {
   it('answers the same before and after gc, pack-refs and repack, and goes on writing', () =>
     onStore(async ({ store, git, reopen }) => {
-      const files = (text: string) => [
-        file('main.dsc.yaml', text),
-        file('a/b.txt', `same\n${'x'.repeat(999)}`),
-      ];
+      const same = file('a/b.txt', `same\n${'x'.repeat(999)}`);
+      const files = (text: string) => [file('main.dsc.yaml', text), same];
       await makeWeb(store, '1.0.0', files('one'));
       await publish(store, '1.0.0');
       await addVersion(store, '1.1.0', files('two'));
@@ -86,8 +85,7 @@ describe('the store beside stock git', () => {
   it('answers from packs that are larger than its cache', () =>
     onStore(
       async ({ store, git }) => {
-        await makeWeb(store);
-        await publish(store, '1.0.0');
+        await makePublishedWeb(store);
         await addVersion(store, '1.1.0');
         const before = await answers(store);
         git('gc', '-q', '--prune=now');
@@ -123,8 +121,7 @@ describe('the store beside stock git', () => {
 
   it('notices an annotated tag, moves main, and passes over a lightweight one', () =>
     onStore(async ({ store, git, moved, untilLooked }) => {
-      await makeWeb(store);
-      await publish(store, '1.0.0');
+      await makePublishedWeb(store);
       await store.versions(WEB);
       await untilLooked();
       moved.length = 0;
@@ -135,18 +132,15 @@ describe('the store beside stock git', () => {
       git('tag', '-a', 'v2.0.0', '-m', 'by hand', 'main');
       await until(() => moved.length > 0);
       expect(await summary(store)).to.deep.equal(['2.0.0 Published', '1.0.0 Published']);
-      expect(await detailsOf(store, '2.0.0')).to.deep.include({
-        publishedBy: 'Carol',
-        entryPoint: 'main.dsc.yaml',
-      });
+      const told = { publishedBy: 'Carol', entryPoint: 'main.dsc.yaml' };
+      expect(await detailsOf(store, '2.0.0')).to.deep.include(told);
       git('tag', '-d', 'v2.0.0');
       await until(async () => (await store.versions(WEB)).published.length === 1);
     }));
 
   it('notices outside changes through packed-refs, and the loss of the repository', () =>
     onStore(async ({ store, git, moved, gitdir, untilLooked }) => {
-      await makeWeb(store);
-      await publish(store, '1.0.0');
+      await makePublishedWeb(store);
       git('pack-refs', '--all');
       expect(await summary(store)).to.deep.equal(['1.0.0 Published']);
       await untilLooked();
@@ -161,11 +155,8 @@ describe('the store beside stock git', () => {
   it('takes an entry point from the tag, the commit, the version below, or the default', () =>
     onStore(async ({ store, git, reopen }) => {
       const paths = ['main.dsc.yaml', 'of-commit.yaml', 'of-tag.yaml'];
-      await makeWeb(
-        store,
-        '1.0.0',
-        paths.map((path) => file(path, path)),
-      );
+      const files = paths.map((path) => file(path, path));
+      await makeWeb(store, '1.0.0', files);
       const commitTree = (parent: string, ...message: string[]) =>
         git('commit-tree', `${parent}^{tree}`, '-p', parent, ...message.flatMap((part) => ['-m', part]));
       const bare = commitTree('draft/1.0.0', 'no trailers');
@@ -173,22 +164,12 @@ describe('the store beside stock git', () => {
       git('tag', '-a', 'v0.1.0', '-m', 'nothing', bare);
       git('tag', '-a', 'v0.2.0', '-m', 'nothing', named);
       git('tag', '-a', 'v0.3.0', '-m', 'nothing', bare);
-      git(
-        'tag',
-        '-a',
-        'v0.4.0',
-        '-m',
-        'x',
-        '-m',
-        'Entry-Point: of-tag.yaml\nPublished-At: 2001-01-01T00:00:00.5Z',
-        bare,
-      );
+      const trailers = 'Entry-Point: of-tag.yaml\nPublished-At: 2001-01-01T00:00:00.5Z';
+      git('tag', '-a', 'v0.4.0', '-m', 'x', '-m', trailers, bare);
       const other = await reopen();
-      const entryPoints = await Promise.all(
-        ['0.1.0', '0.2.0', '0.3.0', '0.4.0'].map(
-          async (version) => (await detailsOf(other, version)).entryPoint,
-        ),
-      );
+      const entryPoints: string[] = [];
+      for (const version of ['0.1.0', '0.2.0', '0.3.0', '0.4.0'])
+        entryPoints.push((await detailsOf(other, version)).entryPoint);
       expect(entryPoints).to.deep.equal(['main.dsc.yaml', 'of-commit.yaml', 'of-commit.yaml', 'of-tag.yaml']);
       // A trailer that disagrees with Git's own seconds is not believed.
       expect((await detailsOf(other, '0.4.0')).publishedAt).to.be.greaterThan(Date.parse('2020-01-01'));
@@ -196,8 +177,7 @@ describe('the store beside stock git', () => {
 
   it('tidies on the first load what a crash after the tag ref cut off', () =>
     onStore(async ({ store, git, reopen }) => {
-      await makeWeb(store);
-      await publish(store, '1.0.0');
+      await makePublishedWeb(store);
       await addVersion(store, '1.1.0');
       const draft = git('rev-parse', 'draft/1.1.0');
       await publish(store, '1.1.0');
@@ -272,8 +252,7 @@ describe('the store beside stock git', () => {
 
   it('leaves the commits of an author who works with stock git as they are', () =>
     onStore(async ({ store, git, root, gitdir }) => {
-      await makeWeb(store);
-      await publish(store, '1.0.0');
+      await makePublishedWeb(store);
       await addVersion(store, '1.2.0');
       await addVersion(store, '1.1.0');
       await publish(store, '1.1.0');
@@ -292,8 +271,7 @@ describe('the store beside stock git', () => {
 
   it('loads two thousand versions, loose and packed', () =>
     onStore(async ({ store, git, reopen, gitdir }) => {
-      await makeWeb(store);
-      await publish(store, '1.0.0');
+      await makePublishedWeb(store);
       const commit = git('rev-parse', 'main');
       const tags = Array.from(
         { length: 1_999 },

@@ -1,38 +1,37 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { GitBlame, type GitBlameLimits } from '../../../src/git/blame.ts';
 import { BlameOutput } from '../../../src/git/blame-output.ts';
-import type { HawserError } from '../../../src/lib/errors.ts';
 import { createLog } from '../../../src/lib/log.ts';
+import { failureOf, refusalOf } from '../../support/failures.ts';
 import { processesIn, until } from '../../support/git-client.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { NO_CACHE } from './support.ts';
 
 const [ONE, TWO] = ['1'.repeat(40), '2'.repeat(40)];
 const FILE = { repository: { kind: 'configurations', name: 'web' } as const, commit: ONE, path: 'a' };
 
 describe('GitBlame', () => {
+  const temporary = temporaryFolder();
   let folder: string;
   let open: GitBlame[];
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-blame-'));
+    folder = temporary();
     mkdirSync(join(folder, 'configurations/web.git'), { recursive: true });
     open = [];
   });
   afterEach(async () => {
     for (const blame of open) await blame.close();
     expect(processesIn(folder)).to.deep.equal([]);
-    rmSync(folder, { recursive: true, force: true });
   });
 
   /** Takes a shell script for git. */
   function blameWith(script: string, limits: Partial<GitBlameLimits> = {}): GitBlame {
     const path = join(folder, 'bin');
     mkdirSync(path, { recursive: true });
-    writeFileSync(join(path, 'git'), `#!/bin/sh\ncd '${folder}'\n${script}\n`);
-    chmodSync(join(path, 'git'), 0o755);
+    writeFileSync(join(path, 'git'), `#!/bin/sh\ncd '${folder}'\n${script}\n`, { mode: 0o755 });
     const options = { root: folder, searchPath: `${path}:/usr/bin:/bin`, hasGit: true, limits };
     const blame = new GitBlame({ ...options, folders: NO_CACHE, log: createLog('silent') });
     open.push(blame);
@@ -40,18 +39,11 @@ describe('GitBlame', () => {
   }
 
   const here = () => new AbortController().signal;
-  const refusalOf = (work: Promise<unknown>): Promise<HawserError> =>
-    work.then(
-      () => expect.fail('it was not refused'),
-      (error) => error,
-    );
 
   it('breaks off what takes too long, and what prints too much', async () => {
     const slow = blameWith('exec sleep 60', { total: 200 });
-    expect(await refusalOf(slow.lines(FILE, here()))).to.include({
-      kind: 'unavailable',
-      code: 'git_timeout',
-    });
+    const late = await refusalOf(slow.lines(FILE, here()));
+    expect(late).to.include({ kind: 'unavailable', code: 'git_timeout' });
     expect(await refusalOf(slow.parents(FILE.repository, [ONE]))).to.include({ code: 'git_timeout' });
     const endless = blameWith(`echo ${ONE} 1 1 1; while :; do echo summary x; done`, { output: 100_000 });
     expect(await refusalOf(endless.lines(FILE, here()))).to.include({ code: 'git_timeout' });
@@ -79,9 +71,8 @@ describe('GitBlame', () => {
     expect(damaged.message).to.not.include(folder);
     rmSync(join(folder, 'configurations/web.git'), { recursive: true });
     expect((await refusalOf(blame.lines(FILE, here()))).code).to.equal('repository_missing');
-    expect((await refusalOf(blameWith('echo what is this').lines(FILE, here()))).message).to.match(
-      /no entry/,
-    );
+    const other = await failureOf(blameWith('echo what is this').lines(FILE, here()));
+    expect(other.message).to.match(/no entry/);
   });
 
   it('serves callers in turn, and bounds how many of one wait', async () => {

@@ -80,8 +80,8 @@ export async function breakEverywhere(
     const store = makeStore(root, [], { fs });
     const later = makeStore(root, []);
     try {
+      // It isn't opened, so that no watch takes steps meanwhile.
       await store.prepare();
-      store.open();
       await prepare(store);
       fs.left = steps;
       await work(store).catch(() => undefined);

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,15 +8,19 @@ import { openDatabase } from '../../../src/db/open.ts';
 import { refuseOtherUse } from '../../../src/git/cache-root.ts';
 import { followFeed } from '../../../src/versions/follow-feed.ts';
 import type { GitStore } from '../../../src/versions/store.ts';
+import { failureOf } from '../../support/failures.ts';
 import { newDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { inFolder } from '../../support/temporary.ts';
 import {
   AT,
   addVersion,
   BOB,
   draftOf,
+  makePublishedWeb,
   makeStore,
   makeWeb,
   publish,
+  runGit,
   settingsOf,
   summary,
   WEB,
@@ -30,11 +33,7 @@ interface Server {
   store: GitStore;
 }
 
-const git = (root: string, ...args: string[]) =>
-  execFileSync('git', ['-C', join(root, 'configurations', 'web.git'), ...args], {
-    encoding: 'utf8',
-    stdio: 'pipe',
-  }).trim();
+const git = (root: string, ...args: string[]) => runGit(join(root, 'configurations', 'web.git'), ...args);
 
 describe('repositories in PostgreSQL', () => {
   let place: TestDatabase;
@@ -98,8 +97,7 @@ describe('repositories in PostgreSQL', () => {
 
   it('are not changed by what stock git does in a folder, which is put right for the next clone', async () => {
     const { store, root } = await newServer();
-    await makeWeb(store);
-    await publish(store, '1.0.0');
+    await makePublishedWeb(store);
     await store.folders.materialise(WEB);
     git(root, 'tag', '-m', 'mine', 'v9.0.0', 'main');
     git(root, 'pack-refs', '--all');
@@ -132,14 +130,14 @@ describe('repositories in PostgreSQL', () => {
     };
     const settings = settingsOf();
     const making = store.create(WEB, settings, draftOf('1.0.0'), failing);
-    expect(await making.catch((error: Error) => error.message)).to.equal('not now');
+    expect((await failureOf(making)).message).to.equal('not now');
     expect(await store.has(WEB)).to.equal(false);
     await makeWeb(store);
     const publishing = store.exclusive(WEB, async (repository) => {
       await repository.publish('', '1.0.0', { tagger: BOB, at: AT });
       await repository.note(failing());
     });
-    expect(await publishing.catch((error: Error) => error.message)).to.equal('not now');
+    expect((await failureOf(publishing)).message).to.equal('not now');
     expect(await summary(store)).to.deep.equal(['1.0.0 Draft']);
     await publish(store, '1.0.0');
     await database.changes.catchUp('now');
@@ -148,8 +146,7 @@ describe('repositories in PostgreSQL', () => {
 
   it('outlast their folders, which may be deleted at any time', async () => {
     const { store, root } = await newServer();
-    await makeWeb(store);
-    await publish(store, '1.0.0');
+    await makePublishedWeb(store);
     await store.folders.materialise(WEB);
     rmSync(root, { recursive: true });
     await addVersion(store, '1.1.0');
@@ -173,11 +170,11 @@ describe('repositories in PostgreSQL', () => {
   });
 
   it('make a start refuse a folder that holds repositories of its own', async () => {
-    const root = mkdtempSync(join(tmpdir(), 'hawser-cache-'));
-    mkdirSync(join(root, 'configurations', 'mine.git'), { recursive: true });
-    expect(() => refuseOtherUse(root, true)).to.throw(ConfigError, /^HAWSER_REPOS_DIR: holds repositories/);
-    expect(() => refuseOtherUse(root, false)).not.to.throw();
-    rmSync(root, { recursive: true });
+    await inFolder((root) => {
+      mkdirSync(join(root, 'configurations', 'mine.git'), { recursive: true });
+      expect(() => refuseOtherUse(root, true)).to.throw(ConfigError, /^HAWSER_REPOS_DIR: holds repositories/);
+      expect(() => refuseOtherUse(root, false)).not.to.throw();
+    });
   });
 
   it('leave a folder behind that a server with SQLite refuses', async () => {

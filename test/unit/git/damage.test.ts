@@ -6,9 +6,9 @@ import {
   addVersion,
   codeOf,
   listeningLog,
+  makePublishedWeb,
   makeWeb,
   onStore,
-  publish,
   summary,
   until,
   WEB,
@@ -19,8 +19,7 @@ describe('a damaged repository', () => {
     const { log, lines } = listeningLog();
     await onStore(
       async ({ store, git, gitdir, reopen }) => {
-        await makeWeb(store);
-        await publish(store, '1.0.0');
+        await makePublishedWeb(store);
         await addVersion(store, '1.1.0');
         const other = await reopen();
         const ref = (await other.versions(WEB)).get('1.0.0') ?? expect.fail();
@@ -74,19 +73,15 @@ describe('a damaged repository', () => {
       truncateSync(path, 5);
       const other = await reopen();
       expect(await summary(other)).to.deep.equal(['2.0.0 Published', '1.0.0 Draft']);
-      expect(other.problems()).to.deep.include({
-        repository: WEB,
-        ref: 'refs/tags/v2.0.0',
-        reason: 'repository_damaged',
-      });
+      const damaged = { repository: WEB, ref: 'refs/tags/v2.0.0', reason: 'repository_damaged' };
+      expect(other.problems()).to.deep.include(damaged);
       const ref = (await other.versions(WEB)).get('2.0.0') ?? expect.fail();
       expect(await codeOf(other.details(WEB, ref))).to.equal('repository_damaged');
       await writeFile(path, whole);
       expect(await codeOf(other.details(WEB, ref))).to.equal('not_found');
       expect(await summary(other)).to.deep.equal(['1.0.0 Draft']);
-      expect(other.problems().map(({ reason }) => reason)).to.deep.equal([
-        'There is no file at "main.dsc.yaml"',
-      ]);
+      const reasons = other.problems().map(({ reason }) => reason);
+      expect(reasons).to.deep.equal(['There is no file at "main.dsc.yaml"']);
     }));
 
   it('without its folder is named once somebody asked for it, and not when we removed it', () =>

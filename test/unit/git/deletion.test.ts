@@ -52,17 +52,8 @@ function remove(store: GitStore, ...versions: string[]): Promise<void> {
 
 /** A ref of a version that is not there. */
 function absent(version: string): VersionRef {
-  const oid = '0'.repeat(40);
-  return {
-    name: `refs/tags/v${version}`,
-    series: '',
-    version,
-    status: 'Published',
-    oid,
-    commit: null,
-    withdrawn: null,
-    rollout: null,
-  };
+  const place = { name: `refs/tags/v${version}`, series: '', version, oid: '0'.repeat(40) };
+  return { ...place, status: 'Published', commit: null, withdrawn: null, rollout: null };
 }
 
 async function removeFiles(store: GitStore, series: string, ...versions: string[]): Promise<void> {
@@ -72,10 +63,15 @@ async function removeFiles(store: GitStore, series: string, ...versions: string[
   });
 }
 
-async function maintain(root: string, kind: 'configurations' | 'parameters' = 'configurations') {
+async function openMaintenance(root: string, more: { grace?: number; searchPath?: string } = {}) {
   const searchPath = process.env['PATH'] ?? '';
-  const maintenance = new Maintenance({ root, searchPath, log: createLog('silent'), grace: 0 });
+  const maintenance = new Maintenance({ root, searchPath, log: createLog('silent'), ...more });
   await maintenance.open();
+  return maintenance;
+}
+
+async function maintain(root: string, kind: 'configurations' | 'parameters' = 'configurations') {
+  const maintenance = await openMaintenance(root, { grace: 0 });
   maintenance.request({ kind, name: 'web' });
   await maintenance.whenIdle();
 }
@@ -135,23 +131,20 @@ describe('removing published versions', () => {
       await publishAll(store, '1.0.0', '1.1.0', '2.0.0');
       await addVersion(store, '2.1.0', [file('main.dsc.yaml', 'only 1.0.0\n')]);
       git('gc', '--quiet');
-      const [shared, gone, kept] = ['1.0.0', '1.1.0', '2.0.0'].map((version) => blobOf(git, version));
+      const [shared, gone, kept] = [blobOf(git, '1.0.0'), blobOf(git, '1.1.0'), blobOf(git, '2.0.0')];
       const [tag, commit] = [git('rev-parse', 'v1.1.0'), git('rev-parse', 'v1.1.0^{commit}')];
       await remove(store, '1.0.0', '1.1.0');
       const before = commitsOf(git);
       await maintain(root);
-      expect([gone ?? '', tag, commit].map((oid) => hasObject(git, oid))).to.deep.equal([
-        false,
-        false,
-        false,
-      ]);
-      expect([shared ?? '', kept ?? ''].map((oid) => hasObject(git, oid))).to.deep.equal([true, true]);
+      const there = (...oids: string[]) => oids.map((oid) => hasObject(git, oid));
+      expect(there(gone, tag, commit)).to.deep.equal([false, false, false]);
+      expect(there(shared, kept)).to.deep.equal([true, true]);
       expect(commitsOf(git)).to.deep.equal(before);
       isSound(git);
       expect(subjects(git, 'main')).to.deep.equal(['web 2.0.0']);
       const later = await reopen();
-      expect((await later.blob(WEB, kept ?? '')).toString()).to.equal('only 2.0.0\n');
-      expect((await store.blob(WEB, shared ?? '')).toString()).to.equal('only 1.0.0\n');
+      expect((await later.blob(WEB, kept)).toString()).to.equal('only 2.0.0\n');
+      expect((await store.blob(WEB, shared)).toString()).to.equal('only 1.0.0\n');
       await publish(store, '2.1.0');
       await addVersion(store, '1.1.0', [file('main.dsc.yaml', 'only 1.1.0\n')]);
       await publish(store, '1.1.0');
@@ -291,11 +284,8 @@ describe('removing versions of parameters', () => {
       await release(store, PROD, '1.1.0', portOf(2), { at: AT + 1_000 });
       await release(store, PROD, '1.2.0', portOf(3), { at: AT + 2_000 });
       await writeFile(store, PROD, '1.3.0', portOf(4));
-      const objects = [
-        'Environment/prod/v1.0.0',
-        'Environment/prod/v1.1.0',
-        'draft/Environment/prod/1.3.0',
-      ].map((ref) => git('rev-parse', `${ref}:prod/parameters.yaml`));
+      const refs = ['Environment/prod/v1.0.0', 'Environment/prod/v1.1.0', 'draft/Environment/prod/1.3.0'];
+      const objects = refs.map((ref) => git('rev-parse', `${ref}:prod/parameters.yaml`));
       const tip = git('rev-parse', 'Environment');
       await removeFiles(store, PROD, '1.0.0', '1.1.0', '1.3.0');
       expect(await filesOf(store, PROD)).to.deep.equal(['1.2.0 Published']);
@@ -309,19 +299,10 @@ describe('removing versions of parameters', () => {
 
   it('ends the branch of the scope type no earlier than it must', () =>
     onParameters(async ({ root, store, git }) => {
-      for (const [at, [scope, version]] of (
-        [
-          [PROD, '1.0.0'],
-          [TEST, '1.0.0'],
-          [PROD, '1.1.0'],
-          [TEST, '1.1.0'],
-          [PROD, '1.2.0'],
-          [DEFAULT, '1.0.0'],
-          [DEFAULT, '1.1.0'],
-        ] as const
-      ).entries()) {
-        await release(store, scope, version, portOf(at), { at: AT + at * 1_000 });
-      }
+      const scopes = [PROD, TEST, PROD, TEST, PROD, DEFAULT, DEFAULT];
+      const versions = ['1.0.0', '1.0.0', '1.1.0', '1.1.0', '1.2.0', '1.0.0', '1.1.0'];
+      for (const [at, scope] of scopes.entries())
+        await release(store, scope, versions[at] ?? '', portOf(at), { at: AT + at * 1_000 });
       await removeFiles(store, PROD, '1.0.0');
       expect(subjects(git, 'Environment')).to.deep.equal([
         'Environment/prod 1.2.0',
@@ -352,11 +333,8 @@ describe('removing versions of parameters', () => {
         const git: Git = (...args) => runGit(gitdir, ...args);
         isSound(git);
         const index = await store.parameters.index(WEB_PARAMETERS);
-        await removeFiles(
-          store,
-          PROD,
-          ...['1.0.0', '1.2.0'].filter((version) => index.of(PROD).get(version)),
-        );
+        const left = ['1.0.0', '1.2.0'].filter((version) => index.of(PROD).get(version));
+        await removeFiles(store, PROD, ...left);
         expect(await filesOf(store, PROD)).to.deep.equal(['1.1.0 Published']);
         git('gc', '--prune=now', '--quiet');
         expect(subjects(git, 'Environment')).to.deep.equal(['Environment/prod 1.1.0']);
@@ -373,9 +351,7 @@ describe('maintenance', () => {
       await publishAll(store, '1.0.0', '1.1.0');
       const gone = blobOf(git, '1.0.0');
       await remove(store, '1.0.0');
-      const searchPath = process.env['PATH'] ?? '';
-      const maintenance = new Maintenance({ root, searchPath, log: createLog('silent') });
-      await maintenance.open();
+      const maintenance = await openMaintenance(root);
       maintenance.request(WEB);
       await maintenance.close();
       await maintain(join(root, 'nowhere'));
@@ -389,10 +365,7 @@ describe('maintenance', () => {
       await addVersion(store, '1.2.0', [file('main.dsc.yaml', 'a draft\n')]);
       const [version, draft] = [blobOf(git, '1.0.0'), git('rev-parse', 'draft/1.2.0:main.dsc.yaml')];
       git('gc', '--quiet');
-      const maintenance = new Maintenance({
-        ...{ root, searchPath: process.env['PATH'] ?? '', log: createLog('silent') },
-      });
-      await maintenance.open();
+      const maintenance = await openMaintenance(root);
       const run = async (removedBefore: number) => {
         const old = new Date(Date.now() - 30 * 24 * 3_600_000);
         for (const entry of await readdir(join(gitdir, 'objects'), { recursive: true, withFileTypes: true }))
@@ -421,8 +394,7 @@ describe('maintenance', () => {
   it('does nothing without git', () =>
     onStore(async ({ root, store, gitdir }) => {
       await publishAll(store, '1.0.0', '1.1.0');
-      const maintenance = new Maintenance({ root, searchPath: '/nowhere', log: createLog('silent') });
-      await maintenance.open();
+      const maintenance = await openMaintenance(root, { searchPath: '/nowhere' });
       maintenance.request(WEB);
       await maintenance.whenIdle();
       expect(maintenance.isAvailable).to.equal(false);
@@ -442,9 +414,7 @@ describe('maintenance', () => {
       await addVersion(store, '2.0.0', [file('main.dsc.yaml', 'only 1.0.0\n')]);
       const commit = git('rev-parse', 'draft/2.0.0');
       git('update-ref', '-d', 'refs/heads/draft/2.0.0');
-      const searchPath = process.env['PATH'] ?? '';
-      const maintenance = new Maintenance({ root, searchPath, log: createLog('silent') });
-      await maintenance.open();
+      const maintenance = await openMaintenance(root);
       maintenance.request(WEB);
       await maintenance.whenIdle();
       git('update-ref', 'refs/heads/draft/2.0.0', commit);

@@ -6,6 +6,7 @@ import {
   codeOf,
   draftOf,
   file,
+  makePublishedWeb,
   makeWeb,
   onStore,
   publish,
@@ -21,25 +22,16 @@ const MAIN = 'main.dsc.yaml';
 describe('replacing a draft', () => {
   it('changes the files and the committer, and keeps author and time of making', () =>
     onStore(async ({ store, git, moved }) => {
-      await makeWeb(store);
-      await publish(store, '1.0.0');
+      await makePublishedWeb(store);
       await addVersion(store, '1.1.0', [file(MAIN, 'old'), file('gone.txt', 'x')]);
       moved.length = 0;
-      const change = {
-        entryPoint: 'new.yaml',
-        files: [file('new.yaml', 'new')],
-        committer: BOB,
-        at: AT + 60_500,
-      };
+      const files = [file('new.yaml', 'new')];
+      const change = { entryPoint: 'new.yaml', files, committer: BOB, at: AT + 60_500 };
       const details = await store.exclusive(WEB, (repository) =>
         repository.replaceDraft('', '1.1.0', change),
       );
-      expect(details).to.deep.include({
-        status: 'Draft',
-        entryPoint: 'new.yaml',
-        createdAt: AT,
-        createdBy: 'Alice',
-      });
+      const kept = { createdAt: AT, createdBy: 'Alice' };
+      expect(details).to.deep.include({ status: 'Draft', entryPoint: 'new.yaml', ...kept });
       expect(details.files.map(({ path }) => path)).to.deep.equal(['new.yaml']);
       expect(details.commit).to.equal(git('rev-parse', 'draft/1.1.0'));
       expect(git('log', '-1', '--format=%an|%at|%cn|%ct|%s', 'draft/1.1.0')).to.equal(
@@ -52,8 +44,7 @@ describe('replacing a draft', () => {
 
   it('gives the draft the highest published version below it as parent', () =>
     onStore(async ({ store, git }) => {
-      await makeWeb(store);
-      await publish(store, '1.0.0');
+      await makePublishedWeb(store);
       await addVersion(store, '1.2.0');
       await addVersion(store, '1.1.0');
       await publish(store, '1.1.0');
@@ -148,8 +139,7 @@ describe('versions that are no SemVer', () => {
 
   it('are not seen in tags and branches for other ends, which are read once', () =>
     onStore(async ({ store, git, moved, reopen, untilLooked }) => {
-      await makeWeb(store);
-      await publish(store, '1.0.0');
+      await makePublishedWeb(store);
       await untilLooked();
       moved.length = 0;
       git('tag', '-a', 'vendor-import', '-m', 'from the vendor', 'main');

@@ -1,10 +1,10 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { expect } from 'chai';
 import { AtomicFs } from '../../../src/git/atomic-fs.ts';
 import { DISK, type Disk } from '../../../src/git/disk.ts';
-import { makeStore, makeWeb, onStore, publish, WEB } from './support.ts';
+import { inFolder } from '../../support/temporary.ts';
+import { makePublishedWeb, makeStore, onStore, WEB } from './support.ts';
 
 /** A disk that tells which folders were flushed. */
 function listeningDisk(root: string): { disk: Disk; flushed: Set<string> } {
@@ -29,8 +29,7 @@ function listeningDisk(root: string): { disk: Disk; flushed: Set<string> } {
 describe('what a killed process did not come to flush', () => {
   it('is flushed before anything is told of it or built upon it', async () => {
     await onStore(async ({ root, gitdir, store: before }) => {
-      await makeWeb(before);
-      await publish(before, '1.0.0');
+      await makePublishedWeb(before);
       const { disk, flushed } = listeningDisk(root);
       const store = makeStore(root, [], { fs: new AtomicFs(disk) });
       await store.prepare();
@@ -50,17 +49,13 @@ describe('what a killed process did not come to flush', () => {
 });
 
 describe('the removal of a file', () => {
-  it('is flushed where its folder is gone too, in the nearest one that is left', async () => {
-    const root = await mkdtemp(join(tmpdir(), 'hawser-git-'));
-    try {
+  it('is flushed where its folder is gone too, in the nearest one that is left', () =>
+    inFolder(async (root) => {
       const { disk, flushed } = listeningDisk(root);
       const fs = new AtomicFs(disk);
       await fs.makeFolder(join(root, 'refs'));
       flushed.clear();
       await fs.unlink(join(root, 'refs/tags/Site/v1.0.0'));
       expect([...flushed]).to.deep.equal(['refs']);
-    } finally {
-      await rm(root, { recursive: true, force: true });
-    }
-  });
+    }));
 });

@@ -6,6 +6,7 @@ import {
   addVersion,
   BOB,
   draftOf,
+  makePublishedWeb,
   makeStore,
   makeWeb,
   onStore,
@@ -58,8 +59,7 @@ class InterruptedFs extends AtomicFs {
 describe('the refs after a change of our own', () => {
   it('are not all looked at: a publish asks for those that changed', () =>
     onStore(async ({ store, root, gitdir, git }) => {
-      await makeWeb(store);
-      await publish(store, '1.0.0');
+      await makePublishedWeb(store);
       for (let minor = 1; minor <= 60; minor += 1) git('tag', '-a', `v1.${minor}.0`, 'v1.0.0^{}', '-m', 'x');
       const fs = new NotingFs();
       // It isn't opened, so that no watch looks at the refs meanwhile.
@@ -104,8 +104,7 @@ describe('the refs after a change of our own', () => {
 
   it('include main, which first had to follow a tag of stock git', () =>
     onStore(async ({ store, git }) => {
-      await makeWeb(store);
-      await publish(store, '1.0.0');
+      await makePublishedWeb(store);
       await addVersion(store, '2.0.0');
       await sleep(SETTLED);
       const commit = git('commit-tree', 'v1.0.0^{tree}', '-m', 'by hand');
@@ -119,8 +118,7 @@ describe('the refs after a change of our own', () => {
       await onStore(work, { fs: new InterruptedFs(ref, ...command) });
     };
     await play('refs/tags/v1.0.0', ['pack-refs', '--all'], async ({ store, git }) => {
-      await makeWeb(store);
-      await publish(store, '1.0.0');
+      await makePublishedWeb(store);
       expect(await summary(store)).to.deep.equal(['1.0.0 Published']);
       expect(git('rev-parse', 'main')).to.equal(git('rev-parse', 'v1.0.0^{commit}'));
     });

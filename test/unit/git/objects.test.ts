@@ -1,16 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { printCommit, printTag } from '../../../src/git/printed-objects.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
 describe('commits and tags as text', () => {
-  let gitdir = '';
+  const gitdir = temporaryFolder('all tests');
   const git = (args: readonly string[], input = '') =>
-    execFileSync('git', ['--git-dir', gitdir, ...args], { input, encoding: 'utf8' }).trim();
+    execFileSync('git', ['--git-dir', gitdir(), ...args], { input, encoding: 'utf8' }).trim();
   /** Refused by git where it is malformed. */
   const store = (type: string, text: string) => git(['hash-object', '-w', '-t', type, '--stdin'], text);
   const at = (timezoneOffset: number) => {
@@ -18,11 +16,9 @@ describe('commits and tags as text', () => {
   };
 
   before(() => {
-    gitdir = mkdtempSync(join(tmpdir(), 'hawser-text-'));
-    execFileSync('git', ['init', '-q', '--bare', gitdir]);
+    execFileSync('git', ['init', '-q', '--bare', gitdir()]);
     store('tree', '');
   });
-  after(() => rmSync(gitdir, { recursive: true }));
 
   for (const [offset, written] of [
     [0, '+0000'],

@@ -9,6 +9,7 @@ import {
   EMPTY_COMPOSITE,
   file,
   listeningLog,
+  makePublishedWeb,
   makeWeb,
   onStore,
   pipeGit,
@@ -47,23 +48,12 @@ class Outsider {
   }
 
   commit(tree: string, ...message: string[]): string {
-    return this.git(
-      '',
-      'commit-tree',
-      tree,
-      ...(message.length ? message : ['by hand']).flatMap((m) => ['-m', m]),
-    );
+    const words = (message.length ? message : ['by hand']).flatMap((part) => ['-m', part]);
+    return this.git('', 'commit-tree', tree, ...words);
   }
 
-  tag(name: string, target: string, ...message: string[]): void {
-    this.git(
-      '',
-      'tag',
-      '-a',
-      name,
-      target,
-      ...(message.length ? message : ['by hand']).flatMap((m) => ['-m', m]),
-    );
+  tag(name: string, target: string): void {
+    this.git('', 'tag', '-a', name, target, '-m', 'by hand');
   }
 
   file(path: string, text = path): string {
@@ -103,8 +93,7 @@ describe('refs that stock git made', () => {
         async (bench) => {
           const { store, git, reopen } = bench;
           const outside = new Outsider(bench);
-          await makeWeb(store);
-          await publish(store, '1.0.0');
+          await makePublishedWeb(store);
           const commit = outside.commit(make(outside));
           outside.tag('v2.0.0', commit);
           git('update-ref', 'refs/heads/draft/3.0.0', commit);
@@ -116,8 +105,8 @@ describe('refs that stock git made', () => {
             for (const ref of refs) expect(reasons(other)[ref]).to.match(reason);
             await other.exclusive(WEB, async () => undefined);
           }
-          const told = lines.filter(({ msg }) => msg === 'a tag or draft branch is no version');
-          expect(told).to.have.length(3 * 2);
+          // Each of the three stores tells of each of the two refs once.
+          expect(lines.filter(({ ref }) => refs.includes(String(ref)))).to.have.length(3 * 2);
           expect(git('rev-parse', 'main')).to.equal(git('rev-parse', 'v1.0.0^{commit}'));
           git('tag', '-d', 'v2.0.0');
           git('update-ref', '-d', 'refs/heads/draft/3.0.0');
@@ -184,6 +173,8 @@ describe('refs that stock git made', () => {
       await addVersion(store, '2.0.0');
       await addVersion(store, '3.0.0');
       const drafts = git('for-each-ref', 'refs/heads/draft');
+      // Else this store looks by itself, and may find tag v3.0.0 while it can still be read.
+      await store.close();
       outside.tag('v2.0.0', outside.commit(outside.tree(outside.file('other.yaml'))));
       outside.tag('v3.0.0', outside.commit(outside.tree(outside.file(MAIN))));
       const tag = git('rev-parse', 'v3.0.0');
@@ -204,8 +195,7 @@ describe('refs that stock git made', () => {
     onStore(async (bench) => {
       const { store } = bench;
       const outside = new Outsider(bench);
-      await makeWeb(store);
-      await publish(store, '1.0.0');
+      await makePublishedWeb(store);
       const run = `100755 blob ${outside.blob('#!/bin/sh')}\trun.sh`;
       const folder = `040000 tree ${outside.tree(outside.file('häfen.txt'))}\tfiles`;
       outside.tag('v2.0.0', outside.commit(outside.tree(outside.file(MAIN), run, folder)));
@@ -223,8 +213,7 @@ describe('refs that stock git made', () => {
     onStore(async (bench) => {
       const { store, moved, git, untilLooked } = bench;
       const outside = new Outsider(bench);
-      await makeWeb(store);
-      await publish(store, '1.0.0');
+      await makePublishedWeb(store);
       await store.versions(WEB);
       await untilLooked();
       moved.length = 0;
@@ -292,8 +281,7 @@ describe('refs that stock git made', () => {
     onStore(async (bench) => {
       const { store, reopen, gitdir } = bench;
       const outside = new Outsider(bench);
-      await makeWeb(store);
-      await publish(store, '1.0.0');
+      await makePublishedWeb(store);
       outside.tag('v2.0.0', outside.commit(outside.tree(outside.file('other.yaml'))));
       const path = join(gitdir, 'hawser-checked');
       for (const length of [10_000, 150, 1, 0]) {
@@ -308,8 +296,7 @@ describe('refs that stock git made', () => {
     onStore(async (bench) => {
       const { store, git, reopen } = bench;
       const outside = new Outsider(bench);
-      await makeWeb(store);
-      await publish(store, '1.0.0');
+      await makePublishedWeb(store);
       outside.tag('v2.0.0', outside.commit(outside.tree(outside.file('other.yaml'))));
       outside.tag('v1.1.0', outside.commit(outside.tree(outside.file(MAIN))));
       git('update-ref', 'refs/heads/draft/1.2.0', outside.commit(outside.tree(outside.file(MAIN))));
@@ -320,12 +307,8 @@ describe('refs that stock git made', () => {
       };
       const before = await look(store);
       expect(before[0]).to.deep.equal(['1.2.0 Draft', '1.1.0 Published', '1.0.0 Published']);
-      for (const command of [
-        ['gc', '-q'],
-        ['repack', '-q', '-ad'],
-        ['pack-refs', '--all'],
-      ]) {
-        git(...command);
+      for (const command of ['gc -q', 'repack -q -ad', 'pack-refs --all']) {
+        git(...command.split(' '));
         expect(await look(store)).to.deep.equal(before);
         expect(await look(await reopen())).to.deep.equal(before);
       }

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
-import { access } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { sha256Hex } from '../../../src/lib/hash.ts';
 import {
   DEFAULT,
   filesOf,
@@ -19,8 +19,6 @@ import {
 } from './parameter-support.ts';
 import { AT, BOB, codeOf, runGit } from './support.ts';
 
-const HASH = (text: string) => createHash('sha256').update(text).digest('hex');
-
 describe('the parameters of a configuration', () => {
   it('are none, and no error, until the first is written', () =>
     onParameters(async ({ store, gitdir, moved }) => {
@@ -28,11 +26,7 @@ describe('the parameters of a configuration', () => {
       const index = await store.parameters.index(WEB_PARAMETERS);
       expect([index.series, index.of('schema').versions]).to.deep.equal([[], []]);
       expect(store.problems()).to.deep.equal([]);
-      const exists = await access(gitdir).then(
-        () => true,
-        () => false,
-      );
-      expect(exists).to.equal(false);
+      expect(existsSync(gitdir)).to.equal(false);
       await writeFile(store, DEFAULT, '1.0.0');
       expect(moved).to.deep.equal(['web']);
       expect(await filesOf(store, DEFAULT)).to.deep.equal(['1.0.0 Draft']);
@@ -89,7 +83,7 @@ describe('the parameters of a configuration', () => {
           contentType: 'json',
           oid: draft.files[0]?.oid,
           size: 8,
-          sha256: HASH('{"a": 1}'),
+          sha256: sha256Hex('{"a": 1}'),
           commit: ref.commit,
           createdAt: AT,
           createdBy: 'Alice',
@@ -135,7 +129,7 @@ describe('the parameters of a configuration', () => {
         contentType: null,
         oid: null,
         size: 0,
-        sha256: HASH(''),
+        sha256: sha256Hex(''),
       });
       expect(await store.parameters.content(WEB_PARAMETERS, ref)).to.equal(null);
       expect(git('fsck', '--strict')).to.not.contain('error');
@@ -170,11 +164,8 @@ describe('the parameters of a configuration', () => {
         'summer Draft',
       ]);
       const index = await store.parameters.index(WEB_PARAMETERS);
-      const [prod, test, published] = [
-        index.of(PROD).versions,
-        index.of(TEST).versions,
-        index.of(PROD).published,
-      ];
+      const { versions: prod, published } = index.of(PROD);
+      const test = index.of(TEST).versions;
       await release(store, TEST, '1.0.0');
       expect(await store.parameters.index(WEB_PARAMETERS)).to.equal(index);
       expect(index.of(PROD).versions).to.equal(prod);

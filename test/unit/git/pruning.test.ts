@@ -11,7 +11,7 @@ import { createLog } from '../../../src/lib/log.ts';
 import { pruneRepositories } from '../../../src/versions/pruning.ts';
 import type { GitStore } from '../../../src/versions/store.ts';
 import { newDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { file, makeStore, makeWeb, publish, replace, summary, WEB } from './support.ts';
+import { file, makePublishedWeb, makeStore, replace, summary, WEB } from './support.ts';
 
 describe('objects in PostgreSQL to which no ref leads', () => {
   let place: TestDatabase;
@@ -28,8 +28,7 @@ describe('objects in PostgreSQL to which no ref leads', () => {
     root = mkdtempSync(join(tmpdir(), 'hawser-pruning-'));
     store = makeStore(root, [], { shared: { reader: tables, tables }, locks: database.locks });
     await store.prepare();
-    await makeWeb(store);
-    await publish(store, '1.0.0');
+    await makePublishedWeb(store);
     await store.exclusive(WEB, async (repository) => {
       const draft = { version: '1.1.0', entryPoint: 'main.dsc.yaml', files: [file('main.dsc.yaml', 'a')] };
       await repository.writeDraft('', { ...draft, author: { name: 'A', email: 'a@example.org' }, at: 1_000 });

@@ -9,7 +9,7 @@ import {
   addVersion,
   BOB,
   file,
-  makeWeb,
+  makePublishedWeb,
   onStore,
   pipeGit,
   publish,
@@ -84,8 +84,7 @@ function onSite(
   work: (site: Site, show: (version: string) => Promise<VersionDetails>, bench: Workbench) => Promise<void>,
 ): Promise<void> {
   return onStore(async (bench) => {
-    await makeWeb(bench.store);
-    await publish(bench.store, '1.0.0');
+    await makePublishedWeb(bench.store);
     await work(new Site(bench), (version) => readBy(bench.store, version), bench);
   });
 }
@@ -110,16 +109,7 @@ describe('the signature of a version', () => {
         const commit = site.commit('Only a commit.');
         // A version that is no SemVer counts by its trailer alone.
         for (const version of ['2.0.0', 'spring'])
-          site.sign(
-            'tag',
-            '-s',
-            '-m',
-            'Why it was made.',
-            '-m',
-            `Entry-Point: ${ENTRY}`,
-            `v${version}`,
-            commit,
-          );
+          site.sign('tag', '-s', '-m', MESSAGE, `v${version}`, commit);
         expect(site.git('cat-file', 'tag', 'v2.0.0')).to.match(/\n-----BEGIN SSH SIGNATURE-----\n/);
         for (const version of ['2.0.0', 'spring'])
           expect(await show(version)).to.deep.include({
@@ -175,10 +165,8 @@ describe('the signature of a version', () => {
     onSite(async (site, show) => {
       site.draft('2.0.0', site.commit(`${MESSAGE}\n${armored('PGP SIGNATURE')}`));
       site.draft('2.1.0', site.commit(MESSAGE, header('CERTIFICATE')));
-      site.draft(
-        '2.2.0',
-        site.commit(MESSAGE, `gpgsig x\n ${armored('PGP SIGNATURE').replaceAll('\n', '\n ')}\n`),
-      );
+      const late = header('PGP SIGNATURE').replace('gpgsig', 'gpgsig x\n');
+      site.draft('2.2.0', site.commit(MESSAGE, late));
       site.tag('3.0.0', site.commit(), `${MESSAGE}\n${armored('CERTIFICATE')}\n`);
       site.tag('3.1.0', site.commit(), `It has no -----BEGIN SSH SIGNATURE-----\n\nEntry-Point: ${ENTRY}\n`);
       site.tag('3.2.0', site.commit(), `A separator\u2028-----BEGIN SSH SIGNATURE-----\n`);

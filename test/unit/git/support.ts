@@ -55,10 +55,14 @@ export function makeStore(root: string, moved: string[], options: Partial<GitSto
   });
 }
 
-/** Runs `work` on a new store and cleans up behind it. */
+/**
+ * Runs `work` on a new store and cleans up behind it.
+ * @param isWatched false where a test counts steps of the disk, of which the watch would take some
+ */
 export async function onStore(
   work: (bench: Workbench) => Promise<void>,
   options: Partial<GitStoreOptions> = {},
+  isWatched = true,
 ): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'hawser-git-'));
   const moved: string[] = [];
@@ -67,7 +71,7 @@ export async function onStore(
     const store = makeStore(root, moved, options);
     stores.push(store);
     await store.prepare();
-    store.open();
+    if (isWatched) store.open();
     return store;
   };
   const gitdir = join(root, 'configurations', 'web.git');
@@ -144,6 +148,12 @@ export async function publish(store: GitStore, version: string, at = AT): Promis
   await store.exclusive(WEB, async (repository) => {
     await repository.publish('', version, { tagger: BOB, at });
   });
+}
+
+/** A repository whose version 1.0.0 is published. */
+export async function makePublishedWeb(store: GitStore): Promise<void> {
+  await makeWeb(store);
+  await publish(store, '1.0.0');
 }
 
 export async function addVersion(store: GitStore, version: string, files?: FileContent[]): Promise<void> {

@@ -1,26 +1,28 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { type FetchCall, UploadPack, type UploadPackLimits } from '../../../src/git/upload-pack.ts';
-import { HawserError } from '../../../src/lib/errors.ts';
+import type { HawserError } from '../../../src/lib/errors.ts';
 import { createLog } from '../../../src/lib/log.ts';
+import { refusalOf } from '../../support/failures.ts';
 import { fetchRequest, processesIn, until } from '../../support/git-client.ts';
 import { git } from '../../support/hawser.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { NO_CACHE } from './support.ts';
 
 const SYSTEM_PATH = process.env['PATH'] ?? '';
 
 describe('UploadPack', () => {
+  const temporary = temporaryFolder();
   let folder: string;
   let lines: string[];
   let open: UploadPack[];
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-pack-'));
+    folder = temporary();
     lines = [];
     open = [];
   });
@@ -28,7 +30,6 @@ describe('UploadPack', () => {
   afterEach(async () => {
     for (const uploadPack of open) await uploadPack.close();
     expect(processesIn(folder)).to.deep.equal([]);
-    rmSync(folder, { recursive: true, force: true });
   });
 
   async function uploadPackWith(
@@ -68,16 +69,13 @@ describe('UploadPack', () => {
     // A version that was found is remembered, so that another one needs a folder of its own.
     const path = join(folder, `bin-${version}`);
     mkdirSync(path, { recursive: true });
-    const lines = [
-      '#!/bin/sh',
-      `cd '${folder}'`,
-      `[ "$1" = --version ] && echo git version ${version} && exit`,
-    ];
-    writeFileSync(join(path, 'git'), `${[...lines, script].join('\n')}\n`);
-    chmodSync(join(path, 'git'), 0o755);
+    const answer = `[ "$1" = --version ] && echo git version ${version} && exit`;
+    const text = `#!/bin/sh\ncd '${folder}'\n${answer}\n${script}\n`;
+    writeFileSync(join(path, 'git'), text, { mode: 0o755 });
     return `${path}:/usr/bin:/bin`;
   }
 
+  const warnings = () => lines.filter((line) => line.includes('"level":"warn"'));
   const processes = () => processesIn(folder);
   const none = () => until(() => processes().length === 0, 'the end of all processes');
 
@@ -215,8 +213,8 @@ describe('UploadPack', () => {
     const damaged = await refusalOf(uploadPack.advertise(callOf()));
     expect(damaged).to.include({ kind: 'internal', code: 'repository_damaged' });
     expect(damaged.message).to.not.include(folder);
-    await until(() => lines.some((line) => line.includes('"level":"warn"')), 'a warning');
-    expect(lines.filter((line) => line.includes('"level":"warn"')).join()).to.include('does not appear');
+    await until(() => warnings().length > 0, 'a warning');
+    expect(warnings().join()).to.include('does not appear');
   });
 
   it('hands on what git says when it finds damage in the middle', async () => {
@@ -227,7 +225,7 @@ describe('UploadPack', () => {
     const oid = git(gitdir, 'rev-parse', 'main').trim();
     const answer = await uploadPack.serve(callOf(), Readable.from([fetchRequest(oid)]));
     expect(await text(answer)).to.include('possible repository corruption on the remote side');
-    await until(() => lines.some((line) => line.includes('"level":"warn"')), 'a warning');
+    await until(() => warnings().length > 0, 'a warning');
   });
 
   it('breaks the answer off when git is killed', async () => {
@@ -239,24 +237,12 @@ describe('UploadPack', () => {
 
   it('wants a git that is there and not too old', async () => {
     const empty = await uploadPackWith({}, folder);
-    expect(await refusalOf(empty.advertise(callOf()))).to.include({
-      kind: 'not_implemented',
-      code: 'git_not_available',
-    });
+    const absent = await refusalOf(empty.advertise(callOf()));
+    expect(absent).to.include({ kind: 'not_implemented', code: 'git_not_available' });
     const old = await uploadPackWith({}, fakeGit('', '2.23.4'));
     expect((await refusalOf(old.advertise(callOf()))).code).to.equal('git_not_available');
     const recent = await uploadPackWith({}, fakeGit('echo x', '3.1'));
     expect(await text(await recent.advertise(callOf()))).to.equal('x\n');
-    expect(lines.filter((line) => line.includes('"level":"warn"'))).to.have.length(2);
+    expect(warnings()).to.have.length(2);
   });
 });
-
-async function refusalOf(work: Promise<unknown>): Promise<HawserError> {
-  try {
-    await work;
-  } catch (error) {
-    expect(error).to.be.instanceOf(HawserError);
-    return error as HawserError;
-  }
-  throw new Error('was not refused');
-}

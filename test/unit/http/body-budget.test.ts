@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { BodyBudget, type BodySender, type BodyShare } from '../../../src/http/body-budget.ts';
-import { HawserError } from '../../../src/lib/errors.ts';
+import { refusalBy } from '../../support/failures.ts';
 
 const MIB = 1024 * 1024;
 const known = (key: string): BodySender => ({ key, isKnown: true });
@@ -8,14 +8,8 @@ const stranger = (key: string): BodySender => ({ key, isKnown: false });
 
 describe('what bodies hold while they are read', () => {
   const refusal = (work: () => unknown) => {
-    try {
-      work();
-    } catch (error) {
-      if (error instanceof HawserError)
-        return { code: error.code, mayComeAgain: error.retryAfter !== undefined };
-      throw error;
-    }
-    return null;
+    const error = refusalBy(work);
+    return error && { code: error.code, mayComeAgain: error.retryAfter !== undefined };
   };
   const REFUSED = { code: 'unavailable', mayComeAgain: true };
   /** Takes MiB after MiB until one is refused. */

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { PlainExchange } from '../../../src/http/exchange.ts';
 import { openPieces, piecesOf } from '../../../src/http/pieces.ts';
+import { failureOf } from '../../support/failures.ts';
 
 /** Far more than the system takes from a server for somebody who does not read. */
 const BODY = randomBytes(32 * 1024 * 1024);
@@ -23,13 +24,11 @@ describe('an answer that is sent piece by piece', () => {
     server = createServer((req, res) => {
       closed = once(res, 'close');
       const pieces = piecesOf(BODY);
-      const counted = {
-        length: pieces.length,
-        open() {
-          opened += 1;
-          return pieces.open();
-        },
+      const open = () => {
+        opened += 1;
+        return pieces.open();
       };
+      const counted = { length: pieces.length, open };
       res.writeHead(200, { 'Content-Length': BODY.length });
       const ctx = new PlainExchange(req, res, { path: '/', querystring: '', params: {} });
       pipeline(openPieces(ctx, counted, PATIENCE), res, () => undefined);
@@ -57,8 +56,7 @@ describe('an answer that is sent piece by piece', () => {
   it('is closed when nothing of it is taken for too long', async () => {
     const incoming = await ask();
     await closed;
-    const failure = await buffer(incoming).catch((error: Error) => error);
-    expect(failure).to.be.instanceOf(Error);
+    await failureOf(buffer(incoming));
   });
 
   it('goes on for as long as something is taken now and then', async () => {

@@ -6,6 +6,7 @@ import { problemsOf } from '../../../src/http/openapi/responses.ts';
 import { PROBLEM_CODES } from '../../../src/http/problem-codes.ts';
 import { declaredRoutes } from '../../support/routes.ts';
 import { fieldCodesInSource, problemsInSource, serverSources } from '../../support/source-codes.ts';
+import { words } from '../../support/words.ts';
 
 /** In the reports of pushes alone. */
 const OF_PUSHES = [
@@ -29,14 +30,7 @@ const OF_NO_ROUTE = [
 ];
 
 /** What zod itself says of our schemas. */
-const OF_ZOD = [
-  'invalid_type',
-  'invalid_value',
-  'invalid_format',
-  'too_small',
-  'too_big',
-  'unrecognized_keys',
-];
+const OF_ZOD = words('invalid_type invalid_value invalid_format too_small too_big unrecognized_keys');
 
 const PAGE = readFileSync(join(PROJECT, 'docs/troubleshooting.md'), 'utf8');
 

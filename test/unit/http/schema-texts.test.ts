@@ -4,7 +4,8 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import type { Route } from '../../../src/http/route.ts';
 import { validate } from '../../../src/http/validation.ts';
-import type { FieldError, HawserError } from '../../../src/lib/errors.ts';
+import type { FieldError } from '../../../src/lib/errors.ts';
+import { refusalBy } from '../../support/failures.ts';
 import { declaredRoutes } from '../../support/routes.ts';
 
 /** Words of the texts in zod's English locale. */
@@ -13,18 +14,8 @@ const OF_ZOD = /Invalid|Unrecognized|Too (?:big|small)|\bexpected\b|received|\bi
 /** What a member may wrongly be: another type, of a bad size, form or spelling. */
 const WRONG_VALUES: unknown[] = [
   ...[undefined, null, true, 0, -1, 1.5, 2 ** 40, Number.MAX_VALUE],
-  ...[
-    '',
-    ' ',
-    '-1',
-    '1.5',
-    'wrong',
-    'v1.1.0',
-    '2026-02-30T00:00:00Z',
-    'x'.repeat(5_000),
-    '\0',
-    '9'.repeat(15),
-  ],
+  ...['', ' ', '-1', '1.5', 'wrong', 'v1.1.0', '2026-02-30T00:00:00Z', '\0'],
+  ...['x'.repeat(5_000), '9'.repeat(15)],
   ...[[], ['wrong'], [1], [null], Array.from({ length: 2_000 }, () => 'x'), {}, { wrong: 1 }],
 ];
 
@@ -50,14 +41,10 @@ function membersOf(schema: z.ZodType): string[] {
 }
 
 function faultsOf(schema: z.ZodType, input: unknown): FieldError[] {
-  try {
-    validate(schema, input, 'body');
-    return [];
-  } catch (error) {
-    const { message, data } = error as HawserError;
-    if (data === undefined) throw error;
-    return [{ path: '', message, code: '' }, ...(data['errors'] as FieldError[])];
-  }
+  const refusal = refusalBy(() => validate(schema, input, 'body'));
+  if (refusal === null) return [];
+  const { message, data } = refusal;
+  return [{ path: '', message, code: '' }, ...(data['errors'] as FieldError[])];
 }
 
 /** Whole inputs that are wrong, and objects of which one member at a time is. */
@@ -95,15 +82,8 @@ describe('the texts of faults in requests', () => {
   });
 
   it('were met in each kind of fault that there is', () => {
-    const kinds = [
-      'invalid_type',
-      'invalid_value',
-      'too_small',
-      'too_big',
-      'invalid_format',
-      'unrecognized_keys',
-    ];
-    expect([...codes]).to.include.members([...kinds, 'custom']);
+    const sizes = ['too_small', 'too_big', 'invalid_format', 'unrecognized_keys'];
+    expect([...codes]).to.include.members(['invalid_type', 'invalid_value', ...sizes, 'custom']);
   });
 
   it('say what is wanted', () => {

@@ -1,17 +1,8 @@
 import { expect } from 'chai';
 import { refuseNul } from '../../../src/http/stored-text.ts';
-import type { FieldError, HawserError } from '../../../src/lib/errors.ts';
+import { faultsBy } from '../../support/failures.ts';
 
-function pathsOf(body: unknown): string[] {
-  try {
-    refuseNul(body);
-    return [];
-  } catch (error) {
-    const { kind, code, data } = error as HawserError;
-    expect({ kind, code }).to.deep.equal({ kind: 'invalid', code: 'validation_failed' });
-    return (data['errors'] as FieldError[]).map(({ path }) => path);
-  }
-}
+const pathsOf = (body: unknown) => faultsBy(() => refuseNul(body)).map(({ path }) => path);
 
 describe('U+0000 in a body', () => {
   it('is found at any depth, in the order of the body, and in names', () => {

@@ -49,12 +49,9 @@ describe('readUpload: forms of real clients', () => {
     try {
       const file = join(folder, 'x');
       await writeFile(file, 'content\r\n--B\r\n');
-      const parts = [
-        'files=@FILE;filename=modules/iis.yaml',
-        'files=@FILE;filename="a\\b%2fc.yaml"',
-        'version=1.0.0',
-      ];
-      const flags = parts.flatMap((part) => ['-F', part.replace('FILE', file)]);
+      const names = ['modules/iis.yaml', '"a\\b%2fc.yaml"'];
+      const parts = [...names.map((name) => `files=@${file};filename=${name}`), 'version=1.0.0'];
+      const flags = parts.flatMap((part) => ['-F', part]);
       for (const style of [[], ['--form-escape']]) {
         const { stdout } = await run('curl', ['-sS', ...style, ...flags, url()]);
         const outcome = JSON.parse(stdout) as Outcome;

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import {
   DatabaseUrlFault,
@@ -8,45 +6,27 @@ import {
   isRemote,
   parseDatabaseUrl,
 } from '../../../src/lib/database-url.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 const SECRET = 'Zzyzx';
 
 describe('the URL of PostgreSQL', () => {
-  let folder: string;
-  let authority: string;
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-url-'));
-    authority = join(folder, 'ca.pem');
-    writeFileSync(authority, 'PEM');
-  });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
 
   it('gives its parts, without escapes', () => {
+    const authority = folder('ca.pem');
+    writeFileSync(authority, 'PEM');
     const text = `postgresql://ha%40wser:p%2Fq%23r%3F@db.example.org:6432/ha%20wser?sslmode=verify-full&sslrootcert=${authority}&connect_timeout=3&application_name=site`;
     expect(parseDatabaseUrl(text)).to.deep.equal({
-      host: 'db.example.org',
-      port: 6432,
-      database: 'ha wser',
-      user: 'ha@wser',
-      password: 'p/q#r?',
-      sslMode: 'verify-full',
-      sslRootCert: authority,
-      applicationName: 'site',
-      connectTimeout: 3_000,
+      ...{ host: 'db.example.org', port: 6432, database: 'ha wser', user: 'ha@wser', password: 'p/q#r?' },
+      ...{ sslMode: 'verify-full', sslRootCert: authority, applicationName: 'site', connectTimeout: 3_000 },
     });
   });
 
   it('has defaults, and needs no password', () => {
     expect(parseDatabaseUrl('postgres://hawser@localhost/hawser')).to.deep.equal({
-      host: 'localhost',
-      port: 5432,
-      database: 'hawser',
-      user: 'hawser',
-      password: null,
-      sslMode: 'disable',
-      sslRootCert: null,
-      applicationName: 'hawser',
-      connectTimeout: 2_000,
+      ...{ host: 'localhost', port: 5432, database: 'hawser', user: 'hawser', password: null },
+      ...{ sslMode: 'disable', sslRootCert: null, applicationName: 'hawser', connectTimeout: 2_000 },
     });
   });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { HawserError } from '../../../src/lib/errors.ts';
 import { FairQueue } from '../../../src/lib/fair-queue.ts';
+import { refusalOf } from '../../support/failures.ts';
 
 const never = new AbortController().signal;
 
@@ -59,12 +59,11 @@ describe('a fair queue with a bound for each caller', () => {
     const { taken } = await come('ann3', gone.signal);
     await come('ann4');
     gone.abort();
-    const error = await taken.catch((thrown) => thrown);
-    expect(error).to.be.instanceOf(HawserError).and.to.include({ code: 'client_gone' });
+    expect((await refusalOf(taken)).code).to.equal('client_gone');
     leave['ann1']?.();
     await settle();
     expect(entered).to.deep.equal(['ann1', 'ann2', 'ann4']);
     const late = await come('bob1', gone.signal);
-    expect(await late.taken.catch((thrown) => thrown.code)).to.equal('client_gone');
+    expect((await refusalOf(late.taken)).code).to.equal('client_gone');
   });
 });

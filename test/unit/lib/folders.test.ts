@@ -1,11 +1,11 @@
-import { chmodSync, chownSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chmodSync, chownSync, statSync } from 'node:fs';
 import { expect } from 'chai';
 import { tightenOwnFolder } from '../../../src/lib/folders.ts';
 import { createLog } from '../../../src/lib/log.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 describe('the folder of the server', () => {
+  const temporary = temporaryFolder();
   let folder: string;
   let lines: { level: string; path: string; mode: string; reason?: string }[];
   const modeOf = (path: string) => (statSync(path).mode & 0o7777).toString(8);
@@ -13,10 +13,9 @@ describe('the folder of the server', () => {
     tightenOwnFolder(path, createLog('debug', { write: (line) => lines.push(JSON.parse(line)) }));
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-folder-'));
+    folder = temporary();
     lines = [];
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   for (const mode of [0o755, 0o770, 0o2750]) {
     it(`is closed to others, with a line in the log: ${mode.toString(8)}`, async () => {

@@ -1,12 +1,11 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { toOptionalTimestamp, toTimestamp } from '../../../src/lib/clock.ts';
 import { makePrivateFolder } from '../../../src/lib/folders.ts';
 import { sha256Base64, sha256Hex } from '../../../src/lib/hash.ts';
 import { isId, makeIdCounter, newId, newOrderedId, newSecret } from '../../../src/lib/ids.ts';
 import { writeSecretFile } from '../../../src/lib/secret-file.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 describe('times', () => {
   it('are written in UTC with milliseconds', () => {
@@ -58,51 +57,43 @@ describe('digests', () => {
 });
 
 describe('a private folder', () => {
-  let folder: string;
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-folders-'));
-  });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
 
   it('is made with those above it, for its owner alone, and taken as it is where it exists', async () => {
-    const path = join(folder, 'a/b/c');
+    const path = folder('a/b/c');
     await makePrivateFolder(path);
     for (const made of ['a', 'a/b', 'a/b/c']) {
-      expect(statSync(join(folder, made)).mode & 0o777, made).to.equal(0o700);
+      expect(statSync(folder(made)).mode & 0o777, made).to.equal(0o700);
     }
     await makePrivateFolder(path);
-    await makePrivateFolder(folder);
+    await makePrivateFolder(folder());
   });
 
   it('is refused where a file stands', async () => {
-    writeFileSync(join(folder, 'file'), '');
+    writeFileSync(folder('file'), '');
     for (const path of ['file', 'file/below']) {
-      const code = await makePrivateFolder(join(folder, path)).catch((error) => error.code);
+      const code = await makePrivateFolder(folder(path)).catch((error) => error.code);
       expect(code, path).to.be.oneOf(['EEXIST', 'ENOTDIR']);
     }
   });
 });
 
 describe('a secret file', () => {
-  let folder: string;
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-secret-'));
-  });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
 
   it('is for its owner alone, whole, and replaces one of before', async () => {
-    const path = join(folder, 'secret');
+    const path = folder('secret');
     writeFileSync(path, 'old', { mode: 0o644 });
     await writeSecretFile(path, 'new\n');
     expect(readFileSync(path, 'utf8')).to.equal('new\n');
     expect(statSync(path).mode & 0o777).to.equal(0o600);
-    expect(readdirSync(folder)).to.deep.equal(['secret']);
+    expect(readdirSync(folder())).to.deep.equal(['secret']);
   });
 
   it('leaves nothing behind where it cannot be written', async () => {
-    const missing = join(folder, 'missing/secret');
+    const missing = folder('missing/secret');
     const error = await writeSecretFile(missing, 'x').catch((thrown: NodeJS.ErrnoException) => thrown.code);
     expect(error).to.equal('ENOENT');
-    expect(existsSync(join(folder, 'missing'))).to.equal(false);
+    expect(existsSync(folder('missing'))).to.equal(false);
   });
 });

@@ -48,7 +48,7 @@ for (const [where, make] of Object.entries(SORTS)) {
     it('has work on one key run in order, and on another at once', async () => {
       const [here, there] = make();
       const begun: string[] = [];
-      const [a1, a2, b] = ['a1', 'a2', 'b'].map((name) => work(begun, name)) as [Work, Work, Work];
+      const [a1, a2, b] = [work(begun, 'a1'), work(begun, 'a2'), work(begun, 'b')];
       const first = here.run('a', a1.run);
       await settle();
       const others = [there.run('a', a2.run), there.run('b', b.run)];
@@ -72,9 +72,12 @@ for (const [where, make] of Object.entries(SORTS)) {
     it('is shared by many, and had alone after them and before the next', async () => {
       const [here, there] = make();
       const begun: string[] = [];
-      const [a, b, alone, later] = ['a', 'b', 'alone', 'later'].map((name) =>
-        work(begun, name),
-      ) as Work[] as [Work, Work, Work, Work];
+      const [a, b, alone, later] = [
+        work(begun, 'a'),
+        work(begun, 'b'),
+        work(begun, 'alone'),
+        work(begun, 'later'),
+      ];
       const all = [here.share('k', a.run), there.share('k', b.run)];
       await settle();
       all.push(here.run('k', alone.run));
@@ -98,11 +101,7 @@ for (const [where, make] of Object.entries(SORTS)) {
     it('that is not free is not waited for by who says so', async () => {
       const [here, there] = make();
       const begun: string[] = [];
-      const [held, refused, taken] = ['held', 'refused', 'taken'].map((name) => work(begun, name)) as [
-        Work,
-        Work,
-        Work,
-      ];
+      const [held, refused, taken] = [work(begun, 'held'), work(begun, 'refused'), work(begun, 'taken')];
       const first = here.run('a', held.run);
       await settle();
       await there.runIfFree('a', refused.run);
@@ -116,7 +115,6 @@ for (const [where, make] of Object.entries(SORTS)) {
   });
 }
 
-type Work = ReturnType<typeof work>;
 type Verdict = FromPrimary & { type: 'granted' | 'refused' };
 type Wish = FromWorker & { type: 'acquire' | 'release' };
 

@@ -1,26 +1,16 @@
-import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { createLog } from '../../../src/lib/log.ts';
+import { failureOf } from '../../support/failures.ts';
 import { querySharedCluster } from '../../support/postgres.ts';
 
 describe('errors in the log', () => {
   const logged = (error: unknown) => {
-    let text = '';
-    const sink = new Writable({
-      write(chunk, _encoding, done) {
-        text += chunk;
-        done();
-      },
-    });
-    createLog('info', sink).error({ err: error }, 'failed');
-    return JSON.parse(text);
+    const lines: string[] = [];
+    createLog('info', { write: (line) => lines.push(line) }).error({ err: error }, 'failed');
+    return JSON.parse(lines.join(''));
   };
 
-  const thrownBy = (statement: string) =>
-    querySharedCluster(statement).then(
-      () => expect.fail('the statement did not fail'),
-      (error: unknown) => error,
-    );
+  const thrownBy = (statement: string) => failureOf(querySharedCluster(statement));
 
   it('have what helps, and not the row that PostgreSQL quotes', async () => {
     const error = await thrownBy(

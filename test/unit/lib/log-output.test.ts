@@ -1,27 +1,24 @@
-import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { createLog, LogOutput, openOutput } from '../../../src/lib/log.ts';
 import { eventually } from '../../support/eventually.ts';
 import { limitFileSize } from '../../support/file-size.ts';
 import { itWith, LINUX } from '../../support/optional-tools.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 describe('the output of the log', () => {
-  let folder: string;
+  const folder = temporaryFolder();
   let file: string;
   let fd: number;
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-log-'));
-    file = join(folder, 'log');
+    file = folder('log');
     fd = openSync(file, 'a');
   });
 
   afterEach(() => {
     limitFileSize(null);
     closeSync(fd);
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const lines = () => readFileSync(file, 'utf8').split('\n').slice(0, -1);

@@ -2,19 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import { HawserError } from '../../../src/lib/errors.ts';
 import { Threads } from '../../../src/lib/threads.ts';
+import { failureOf } from '../../support/failures.ts';
 import type { TestTasks } from '../../support/thread-tasks.ts';
 
 const ENTRY = new URL('../../support/thread-tasks.js', import.meta.url);
-
-async function errorOf(work: Promise<unknown>): Promise<Error> {
-  try {
-    await work;
-  } catch (error) {
-    expect(error).to.be.instanceOf(Error);
-    return error as Error;
-  }
-  throw new Error('nothing was thrown');
-}
 
 describe('threads', () => {
   let threads: Threads<TestTasks>;
@@ -75,7 +66,7 @@ describe('threads', () => {
       taken.push(piece);
       throw new HawserError('storage_full', 'insufficient_storage', 'The disk is full');
     };
-    const error = await errorOf(threads.run('a', 'count', 3, { onPiece }));
+    const error = await failureOf(threads.run('a', 'count', 3, { onPiece }));
     expect(error).to.include({ code: 'insufficient_storage', message: 'The disk is full' });
     expect(taken).to.deep.equal([1]);
     expect(await threads.run('a', 'double', 21)).to.equal(42);
@@ -88,7 +79,7 @@ describe('threads', () => {
 
   it('throw what a task throws: kind, code, message, members, seconds and cause', async () => {
     open();
-    const error = await errorOf(threads.run('a', 'refuse', undefined));
+    const error = await failureOf(threads.run('a', 'refuse', undefined));
     expect(error).to.be.instanceOf(HawserError);
     expect(error).to.deep.include({
       ...{ kind: 'rate_limited', code: 'rate_limited', message: 'come again', retryAfter: 7 },
@@ -96,17 +87,19 @@ describe('threads', () => {
     });
     expect(error.cause).to.be.instanceOf(Error).and.include({ name: 'TypeError', message: 'the inner one' });
     expect(error.stack).to.include('thread-tasks');
-    const other = await errorOf(threads.run('a', 'conflict', undefined));
+    const other = await failureOf(threads.run('a', 'conflict', undefined));
     expect(other).to.include({ kind: 'conflict', code: 'in_use', retryAfter: undefined });
   });
 
   it('go on after a task that failed, or whose value cannot be copied', async () => {
     open();
-    const error = await errorOf(threads.run('a', 'fail', undefined));
+    const error = await failureOf(threads.run('a', 'fail', undefined));
     expect(error).not.to.be.instanceOf(HawserError);
     expect(error).to.include({ name: 'RangeError', message: 'a defect' });
-    expect(await errorOf(threads.run('a', 'copy', () => undefined))).to.include({ name: 'DataCloneError' });
-    expect(await errorOf(threads.run('a', 'giveFunction', undefined))).to.include({ code: 'internal_error' });
+    expect(await failureOf(threads.run('a', 'copy', () => undefined))).to.include({ name: 'DataCloneError' });
+    expect(await failureOf(threads.run('a', 'giveFunction', undefined))).to.include({
+      code: 'internal_error',
+    });
     expect(await threads.run('a', 'double', 1)).to.equal(2);
   });
 
@@ -124,7 +117,7 @@ describe('threads', () => {
 
   it('take a limited memory, and end alone when they need more', async () => {
     open();
-    expect(await errorOf(threads.run('a', 'exhaustMemory', undefined))).to.include({
+    expect(await failureOf(threads.run('a', 'exhaustMemory', undefined))).to.include({
       code: 'internal_error',
     });
     expect(await threads.run('a', 'double', 1)).to.equal(2);
@@ -134,14 +127,9 @@ describe('threads', () => {
     open();
     const gate = closedGate();
     const first = threads.run('a', 'wait', gate);
-    const order = ending({
-      a1: threads.run('a', 'double', 1),
-      a2: threads.run('a', 'double', 1),
-      a3: threads.run('a', 'double', 1),
-      b1: threads.run('b', 'double', 1),
-      b2: threads.run('b', 'double', 1),
-      c1: threads.run('c', 'double', 1),
-    });
+    const names = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'];
+    const work = names.map((name) => [name, threads.run(name.charAt(0), 'double', 1)] as const);
+    const order = ending(Object.fromEntries(work));
     release(gate);
     await first;
     expect(await order).to.deep.equal(['b1', 'c1', 'a1', 'b2', 'a2', 'a3']);
@@ -164,10 +152,10 @@ describe('threads', () => {
 
   it('fail what they are about when they are closed, and whatever comes after', async () => {
     open();
-    const running = errorOf(threads.run('a', 'wait', closedGate()));
-    const waiting = errorOf(threads.run('a', 'double', 1));
+    const running = failureOf(threads.run('a', 'wait', closedGate()));
+    const waiting = failureOf(threads.run('a', 'double', 1));
     await threads.close();
-    const late = errorOf(threads.run('b', 'double', 1));
+    const late = failureOf(threads.run('b', 'double', 1));
     for (const error of await Promise.all([running, waiting, late]))
       expect(error).to.include({ kind: 'unavailable', code: 'shutting_down' });
   });

@@ -1,9 +1,6 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { insertNode } from '../../../src/api/nodes/queries.ts';
 import type { Database } from '../../../src/db/database.ts';
@@ -16,13 +13,14 @@ import { EvidenceNotes } from '../../../src/pull/evidence.ts';
 import type { Manifest } from '../../../src/resolve/manifest.ts';
 import { GitStore, type VersionRef } from '../../../src/versions/store.ts';
 import { TestClock } from '../../support/hawser.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 const LARGE = 16 * 1024 * 1024;
 const CHECKSUM = 'cd'.repeat(32);
 
 /** A bundle that is handed to the connection at once, so that its response finishes although nobody takes it. */
 describe('a bundle that is broken off', () => {
-  let folder: string;
+  const folder = temporaryFolder('all tests');
   let database: Database;
   let store: GitStore;
   let evidence: EvidenceNotes;
@@ -37,11 +35,10 @@ describe('a bundle that is broken off', () => {
   };
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-evidence-'));
-    database = await openSqlite(join(folder, 'data'));
+    database = await openSqlite(folder('data'));
     const log = createLog('silent');
     const onRefsMoved = async () => undefined;
-    store = new GitStore({ root: join(folder, 'repos'), log, cacheBytes: 1024, onRefsMoved });
+    store = new GitStore({ root: folder('repos'), log, cacheBytes: 1024, onRefsMoved });
     evidence = new EvidenceNotes({ database, store, clock: new TestClock(), log });
     const nodeId = newId();
     await insertNode(database.write, { id: nodeId, fqdn: 'web.example.org', now: 1, settings: {} });
@@ -55,7 +52,6 @@ describe('a bundle that is broken off', () => {
     await evidence.close();
     await store.close();
     await database.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   function serve(req: IncomingMessage, res: ServerResponse): void {

@@ -63,14 +63,8 @@ describe('notes of nodes', () => {
     expect(inOrder).to.include.members(['a1', 'a2', 'e1']);
     expect(inOrder.indexOf('a1')).to.be.lessThan(inOrder.indexOf('a2'));
     await flushed;
-    expect(written.flat().map(([id, note]) => id + note)).to.have.members([
-      'a1',
-      'b1',
-      'a2',
-      'e1',
-      'c1',
-      'd1',
-    ]);
+    const all = written.flat().map(([id, note]) => id + note);
+    expect(all).to.have.members(['a1', 'b1', 'a2', 'e1', 'c1', 'd1']);
   });
 
   it('of one node stay noted where they cannot be written', async () => {

@@ -79,10 +79,8 @@ describe('counting the files of two bundles', () => {
 describe('kept groups', () => {
   const name = fc.constantFrom('web', 'api', 'a b');
   const ref = fc.record({
-    ...{
-      series: fc.constantFrom('Default', 'Node/n1.example.org'),
-      version: fc.constantFrom('1.0.0', '2.0.0'),
-    },
+    series: fc.constantFrom('Default', 'Node/n1.example.org'),
+    version: fc.constantFrom('1.0.0', '2.0.0'),
     ...{ status: fc.constantFrom('Draft' as const, 'Published' as const), oid: fc.constantFrom('1', '2') },
   });
   const keptPart = fc.record({
@@ -124,29 +122,22 @@ describe('kept groups', () => {
   });
 
   it('of nodes with files of their own take some 300 bytes each', () => {
+    const status = 'Published' as const;
     const file = (series: string, oid: number) => ({
-      ref: {
-        series,
-        version: '1.0.0',
-        status: 'Published' as const,
-        oid: sha256Hex(String(oid)).slice(0, 40),
-      },
+      ref: { series, version: '1.0.0', status, oid: sha256Hex(String(oid)).slice(0, 40) },
       proposed: null,
     });
+    const common = (shared: number) => [file('Default', -shared), file('Environment/prod', -3)];
     const groups = Array.from({ length: 500 }, (_, at): KeptGroup => {
       const side = (shared: number) => ({
         document: null,
         parts: [
           {
             name: 'web',
-            tag: { series: '', version: `1.${shared}.0`, status: 'Published' as const, oid: 'f'.repeat(40) },
+            tag: { series: '', version: `1.${shared}.0`, status, oid: 'f'.repeat(40) },
             secrets: new Set(['key']),
             merged: { sha256: sha256Hex(`${at} ${shared}`), size: 1_000, oid: null },
-            files: [
-              file('Default', -shared),
-              file('Environment/prod', -3),
-              file(`Node/node-${at}.example.org`, at),
-            ],
+            files: [...common(shared), file(`Node/node-${at}.example.org`, at)],
           },
         ],
       });

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { ListedFile } from '../../../src/domain/file-changes.ts';
-import { HawserError } from '../../../src/lib/errors.ts';
 import { sha256Hex } from '../../../src/lib/hash.ts';
 import { compareTasks } from '../../../src/resolve/compare-tasks.ts';
 import { type ComparedFiles, Comparer, NO_FILES } from '../../../src/resolve/comparer.ts';
 import { openComparingThreads } from '../../../src/threads/open.ts';
+import { refusalOf } from '../../support/failures.ts';
 
 const CALLER = { id: 'carol' };
 const numbered = (count: number, name = 'line') =>
@@ -51,11 +51,8 @@ describe('comparing lists of files', () => {
   it('counts lines in a thread as it counts them at once', async () => {
     const text = numbered(5_000);
     const before = side({ 'large.txt': text, 'noisy.txt': numbered(400, 'old'), 'small.txt': 'a\nb\n' });
-    const after = side({
-      'large.txt': text.replace('line 7\n', ''),
-      'noisy.txt': numbered(400, 'new'),
-      'small.txt': 'a\nc\n',
-    });
+    const fewer = text.replace('line 7\n', '');
+    const after = side({ 'large.txt': fewer, 'noisy.txt': numbered(400, 'new'), 'small.txt': 'a\nc\n' });
     const changes = await comparer.changes(CALLER, before, after);
     expect(changes.map(({ path, additions, deletions }) => [path, additions, deletions])).to.deep.equal([
       ['large.txt', 0, 1],
@@ -73,10 +70,9 @@ describe('comparing lists of files', () => {
   });
 
   it('begins nothing for a caller who has gone', async () => {
-    const error = await comparer
-      .changes({ id: 'carol', gone: AbortSignal.abort() }, NO_FILES, side({ a: 'x\n' }))
-      .catch((reason: unknown) => reason);
-    expect(error).to.be.instanceOf(HawserError).and.include({ code: 'client_gone' });
+    const gone = { id: 'carol', gone: AbortSignal.abort() };
+    const refusal = await refusalOf(comparer.changes(gone, NO_FILES, side({ a: 'x\n' })));
+    expect(refusal.code).to.equal('client_gone');
     expect(reads).to.deep.equal([]);
   });
 
@@ -98,9 +94,8 @@ describe('comparing lists of files', () => {
     const counted = compareTasks.countLines(compared);
     expect(counted).to.deep.equal({ isBinary: false, additions: 3, deletions: 3 });
     const head = { path: 'f', previousPath: null, change: 'Modified' } as const;
-    const diff = JSON.parse(
-      Buffer.from(compareTasks.printFileDiff({ ...compared, head, context: 0 })).toString(),
-    );
+    const printed = compareTasks.printFileDiff({ ...compared, head, context: 0 });
+    const diff = JSON.parse(Buffer.from(printed).toString());
     expect(diff.hunks.map((hunk: { oldStart: number }) => hunk.oldStart)).to.deep.equal([2]);
     expect(diff.hunks[0].lines).to.have.length(6);
   });

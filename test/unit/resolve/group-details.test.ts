@@ -15,25 +15,14 @@ describe('the files of a group', () => {
     onSite(async (site) => {
       const common = { 'kept.txt': 'same\n', 'moved.txt': 'moves\n' };
       await site.version('web', '1.0.0', { ...common, 'gone.txt': 'x\n', 'edited.txt': 'a\nb\n' });
-      await site.version('web', '1.1.0', {
-        ...{
-          'kept.txt': 'same\n',
-          'other.txt': 'moves\n',
-          'edited.txt': 'a\nc\nd\n',
-          'new.bin': Buffer.from([0, 1]),
-        },
-      });
+      const fresh = { 'edited.txt': 'a\nc\nd\n', 'new.bin': Buffer.from([0, 1]) };
+      await site.version('web', '1.1.0', { 'kept.txt': 'same\n', 'other.txt': 'moves\n', ...fresh });
       await site.parameters('web', 'Default', '1.0.0', setting('port: 80'));
       await site.parameters('web', 'Environment/prod', '1.0.0', setting('port: 81'), false);
-      const published = [
-        { kind: 'parameters', name: 'web', series: 'Environment/prod', version: '1.0.0' } as const,
-      ];
+      const series = 'Environment/prod';
+      const published = [{ kind: 'parameters', name: 'web', series, version: '1.0.0' } as const];
       const change = { published, files: [] };
-      const preview = await site.preview(
-        web('1.0.0', 'Environment/prod'),
-        web('1.1.0', 'Environment/prod'),
-        change,
-      );
+      const preview = await site.preview(web('1.0.0', series), web('1.1.0', series), change);
       expect(preview.facts.files).to.deep.equal({ added: 1, removed: 1, modified: 2, renamed: 1 });
       expect(await preview.changes()).to.deep.equal([
         'Modified edited.txt',
@@ -87,10 +76,8 @@ describe('the files of a group', () => {
         'Added database/parameters.yaml',
         'Modified main.dsc.yaml',
       ]);
-      expect(await preview.lines('database/parameters.yaml')).to.deep.equal([
-        '+parameters:',
-        '+  name: database',
-      ]);
+      const lines = await preview.lines('database/parameters.yaml');
+      expect(lines).to.deep.equal(['+parameters:', '+  name: database']);
       expect(preview.facts.parameterChanges).to.equal(1);
       expect(await preview.parameters()).to.deep.equal(['/database/parameters/name null "database"']);
       const { mergedParameters } = await preview.all();
@@ -129,12 +116,8 @@ describe('the parameters of a group', () => {
   it('that differ are listed by path, exactly, with the files that they come from', () =>
     onSite(async (site) => {
       await site.version('web', '1.0.0', {});
-      await site.parameters(
-        'web',
-        'Default',
-        '1.0.0',
-        setting('big: 9007199254740993', 'rate: 1', 'z: {a: 1}'),
-      );
+      const low = setting('big: 9007199254740993', 'rate: 1', 'z: {a: 1}');
+      await site.parameters('web', 'Default', '1.0.0', low);
       await site.parameters('web', 'Environment/prod', '1.0.0', setting('list: [1, 2]', 'gone: x'));
       const text = setting('big: 9007199254740995', 'rate: 1.0', 'z: {a: 1, b: 0.10}', 'list: [3]');
       await site.parameters('web', 'Default', '1.1.0', text, false);
@@ -147,16 +130,16 @@ describe('the parameters of a group', () => {
       expect(preview.facts.parameterChanges).to.equal(5);
       const source = (scopeTypeName: string, scopeValue: string | null, version: string) =>
         JSON.stringify({ scopeTypeName, scopeValue, version });
-      const [low, high] = [source('Default', null, '1.0.0'), source('Environment', 'prod', '1.0.0')];
+      const [below, above] = [source('Default', null, '1.0.0'), source('Environment', 'prod', '1.0.0')];
       const next = source('Default', null, '1.1.0');
       const leaf = (path: string, before: string, after: string, ...sources: string[]) =>
         `{"path":"/parameters/${path}","before":${before},"after":${after},"beforeSource":${sources[0]},"afterSource":${sources[1]}}`;
       expect(await preview.text()).to.contain(
         `"parameters":[${[
-          leaf('big', '9007199254740993', '9007199254740995', low, next),
-          leaf('gone', '"x"', 'null', high, 'null'),
-          leaf('list', '[1,2]', '[3]', high, next),
-          leaf('rate', '1', '1.0', low, next),
+          leaf('big', '9007199254740993', '9007199254740995', below, next),
+          leaf('gone', '"x"', 'null', above, 'null'),
+          leaf('list', '[1,2]', '[3]', above, next),
+          leaf('rate', '1', '1.0', below, next),
           leaf('z/b', 'null', '0.10', 'null', next),
         ].join()}]`,
       );
@@ -164,21 +147,16 @@ describe('the parameters of a group', () => {
 
   it('are compared by path where the configuration is another', () =>
     onSite(async (site) => {
-      await site.version('web', '1.0.0', {
-        'main.dsc.yaml': declaring({ port: 'int', key: 'secureString' }),
-      });
-      await site.version('api', '2.0.0', {
-        'main.dsc.yaml': declaring({ port: 'int', key: 'secureString' }),
-      });
+      const files = { 'main.dsc.yaml': declaring({ port: 'int', key: 'secureString' }) };
+      await site.version('web', '1.0.0', files);
+      await site.version('api', '2.0.0', files);
       const text = setting('port: 80', 'key: same');
       await site.parameters('web', 'Default', '1.0.0', text);
       await site.parameters('api', 'Default', '1.0.0', text);
       const preview = await site.preview(web('1.0.0'), { name: 'api', version: '2.0.0' });
       expect(preview.facts.parameterChanges).to.equal(1);
-      expect(
-        await preview.parameters(),
-        'the secret comes from the file of another configuration',
-      ).to.deep.equal(['/parameters/key "<redacted>" "<redacted>"']);
+      // The secret comes from the file of another configuration.
+      expect(await preview.parameters()).to.deep.equal(['/parameters/key "<redacted>" "<redacted>"']);
     }));
 
   it('are all new where the node got nothing, and untold where it will', () =>
@@ -244,15 +222,11 @@ describe('what was kept of a group', () => {
       await site.version('web', '2.0.0', {});
       await store.exclusive(repository, async (writer) => {
         await writer.deleteDraft(ONLY_SERIES, '1.1.0');
-        await writer.deleteVersions(
-          [writer.index.of(ONLY_SERIES).get('1.0.0')].filter((ref) => ref !== undefined),
-        );
+        await writer.deleteVersions([writer.index.of(ONLY_SERIES).get('1.0.0') ?? expect.fail()]);
       });
       await store.exclusive({ kind: 'parameters', name: 'web' }, async (writer) => {
         await writer.deleteDraft('Default', '1.1.0');
-        await writer.deleteVersions(
-          [writer.index.of('Default').get('1.0.0')].filter((ref) => ref !== undefined),
-        );
+        await writer.deleteVersions([writer.index.of('Default').get('1.0.0') ?? expect.fail()]);
       });
       const later = site.details();
       expect((await later.details('carol', preview.kept, true)).toString()).to.equal(said);

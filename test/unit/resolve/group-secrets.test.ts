@@ -84,11 +84,8 @@ describe('the secure values of a group', () => {
       await site.parameters('web', 'Default', '1.0.0', setting('key: open'));
       const preview = await site.preview(web('1.0.0'), web('1.1.0'));
       expect(preview.facts.parameterChanges).to.equal(0);
-      const { mergedParameters } = await preview.all();
-      expect(mergedParameters).to.deep.equal({
-        before: setting('key: open'),
-        after: setting('key: "<redacted>"'),
-      });
+      const expected = { before: setting('key: open'), after: setting('key: "<redacted>"') };
+      expect((await preview.all()).mergedParameters).to.deep.equal(expected);
     }));
 });
 
@@ -96,12 +93,8 @@ describe('a proposed file', () => {
   it('is kept without its secure values, and its leaves are those that were counted', () =>
     onSite(async (site) => {
       await site.version('web', '1.0.0', secret);
-      await site.parameters(
-        'web',
-        'Default',
-        '1.0.0',
-        setting('port: 80', 'login: {user: old-secret, pin: {}}'),
-      );
+      const old = setting('port: 80', 'login: {user: old-secret, pin: {}}');
+      await site.parameters('web', 'Default', '1.0.0', old);
       await site.parameters('web', 'Environment/prod', '1.0.0', setting('login: {pass: prod-secret}'));
       const text = `# a-secret comment\n${setting('port: 9007199254740993', 'key: k-secret', 'login: {user: u-secret, token: [t-secret]}')}`;
       const wanted = web('1.0.0', 'Environment/prod');
@@ -110,13 +103,9 @@ describe('a proposed file', () => {
       expect(await preview.text()).to.contain(
         '"path":"/parameters/port","before":80,"after":9007199254740993,"beforeSource":{"scopeTypeName":"Default","scopeValue":null,"version":"1.0.0"},"afterSource":{"scopeTypeName":"Default","scopeValue":null,"version":"1.5.0"}',
       );
-      expect((await preview.all()).parameters.map(({ path }: { path: string }) => path)).to.deep.equal([
-        '/parameters/key',
-        '/parameters/login/pin',
-        '/parameters/login/token',
-        '/parameters/login/user',
-        '/parameters/port',
-      ]);
+      const paths = (await preview.all()).parameters.map(({ path }: { path: string }) => path);
+      const names = ['key', 'login/pin', 'login/token', 'login/user', 'port'];
+      expect(paths).to.deep.equal(names.map((name) => `/parameters/${name}`));
       expect((await preview.all()).mergedParameters.after).to.equal(
         setting('port: 9007199254740993', 'key: "<redacted>"', 'login: "<redacted>"'),
       );

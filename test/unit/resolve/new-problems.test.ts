@@ -10,11 +10,8 @@ function side(definitions: object | ParameterDefinitions | null, ...documents: o
   const read = documents.map(mappingOf);
   const defined =
     definitions === null || definitions instanceof Map ? definitions : definitionsOf(definitions);
-  return {
-    definitions: defined as ParameterDefinitions | null,
-    documents: read,
-    merged: mergeUntraced(read),
-  };
+  const known = defined as ParameterDefinitions | null;
+  return { definitions: known, documents: read, merged: mergeUntraced(read) };
 }
 
 const given = (parameters: unknown) => ({ parameters });
@@ -25,30 +22,21 @@ describe('new problems', () => {
   const port = { port: { type: 'int', maxValue: 10 } };
 
   it('are those that are not there before', () => {
-    expect(codes(side(port, given({ port: 5 })), side(port, given({ port: 11 })))).to.deep.equal([
-      '/parameters/port maximum',
-    ]);
-    expect(codes(side(port, given({ port: 12 })), side(port, given({ port: 11 })))).to.deep.equal([]);
-    expect(codes(side(port, given({ port: 12 })), side(port, given({ port: 'x' })))).to.deep.equal([
-      '/parameters/port type',
-    ]);
-    expect(codes(side(port, given({ port: 1 })), side(port, given({})))).to.deep.equal([
-      '/parameters/port required',
-    ]);
+    const between = (before: object, after: object) =>
+      codes(side(port, given(before)), side(port, given(after))).join();
+    expect(between({ port: 5 }, { port: 11 })).to.equal('/parameters/port maximum');
+    expect(between({ port: 12 }, { port: 11 })).to.equal('');
+    expect(between({ port: 12 }, { port: 'x' })).to.equal('/parameters/port type');
+    expect(between({ port: 1 }, {})).to.equal('/parameters/port required');
   });
 
   it('come with a definition that changes, though the value does not', () => {
+    const five = given({ port: 5 });
+    const under = (definitions: object) => codes(side(port, five), side(definitions, five)).join();
     const strict = { port: { type: 'int', maxValue: 3 } };
-    expect(codes(side(port, given({ port: 5 })), side(strict, given({ port: 5 })))).to.deep.equal([
-      '/parameters/port maximum',
-    ]);
-    expect(codes(side(port, given({ port: 5 })), side({}, given({ port: 5 })))).to.deep.equal([
-      '/parameters/port unknown_parameter',
-    ]);
-    const more = { ...port, name: { type: 'string' } };
-    expect(codes(side(port, given({ port: 5 })), side(more, given({ port: 5 })))).to.deep.equal([
-      '/parameters/name required',
-    ]);
+    expect(under(strict)).to.equal('/parameters/port maximum');
+    expect(under({})).to.equal('/parameters/port unknown_parameter');
+    expect(under({ ...port, name: { type: 'string' } })).to.equal('/parameters/name required');
   });
 
   it('are all of them where nothing was checked before, and none where nothing is checked now', () => {
@@ -96,24 +84,17 @@ describe('new problems', () => {
     });
     const block = fc.oneof({ weight: 6, arbitrary: values }, fc.constantFrom<unknown>(null, 5));
     const documents = fc.array(block.map(given), { maxLength: 3 });
+    const [pair, texts] = [fc.tuple(definitions, definitions), fc.tuple(documents, documents)];
     fc.assert(
-      fc.property(
-        definitions,
-        definitions,
-        fc.boolean(),
-        documents,
-        documents,
-        (old, other, isSame, x, y) => {
-          const [before, after] = [side(old, ...x), side(isSame ? old : other, ...y)];
-          const all = ({ definitions, documents, merged }: CheckedSide) =>
-            checkMerged(definitions, documents, merged).map((problem) => JSON.stringify(problem));
-          const known = new Set(all(before));
-          const expected = all(after).filter((problem) => !known.has(problem));
-          expect(newProblems(before, after).map((problem) => JSON.stringify(problem))).to.deep.equal(
-            expected,
-          );
-        },
-      ),
+      fc.property(pair, fc.boolean(), texts, ([old, other], isSame, [x, y]) => {
+        const [before, after] = [side(old, ...x), side(isSame ? old : other, ...y)];
+        const all = ({ definitions, documents, merged }: CheckedSide) =>
+          checkMerged(definitions, documents, merged).map((problem) => JSON.stringify(problem));
+        const known = new Set(all(before));
+        const expected = all(after).filter((problem) => !known.has(problem));
+        const found = newProblems(before, after).map((problem) => JSON.stringify(problem));
+        expect(found).to.deep.equal(expected);
+      }),
       { numRuns: 2_000 },
     );
   });

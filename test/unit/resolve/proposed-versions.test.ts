@@ -5,7 +5,8 @@ import { contentOf } from '../../../src/versions/parameter-files.ts';
 import { findUnpublishedChildren } from '../../../src/versions/rules.ts';
 import type { GitStore, RepositoryRef } from '../../../src/versions/store.ts';
 import { ONLY_SERIES } from '../../../src/versions/types.ts';
-import { ALICE, AT, draftOf, makeWeb, onStore, publish, settingsOf, WEB } from '../git/support.ts';
+import { failureOf } from '../../support/failures.ts';
+import { ALICE, AT, draftOf, makePublishedWeb, makeWeb, onStore, settingsOf, WEB } from '../git/support.ts';
 
 const PARAMETERS: RepositoryRef = { kind: 'parameters', name: 'web' };
 const bytes = (text: string) => Buffer.from(text);
@@ -25,23 +26,20 @@ const fileFor = (version: string, text: string | null, series = 'Environment/pro
   content: text === null ? null : { type: 'yaml', bytes: bytes(text) },
 });
 
+const draftOfWeb = (version: string) =>
+  ({ kind: 'configurations', name: 'web', series: ONLY_SERIES, version }) as const;
+
 describe('versions as they would be', () => {
   it('count a draft as published, and are otherwise what is stored', () =>
     onStore(async ({ store }) => {
-      await makeWeb(store, '1.0.0');
-      await publish(store, '1.0.0');
+      await makePublishedWeb(store);
       for (const version of ['1.1.0', '2.0.0'])
         await store.exclusive(WEB, (repository) => repository.writeDraft(ONLY_SERIES, draftOf(version)));
-      const published = [
-        { kind: 'configurations', name: 'web', series: ONLY_SERIES, version: '1.1.0' } as const,
-      ];
+      const published = [draftOfWeb('1.1.0')];
       const proposed = new ProposedVersions(store, { published, files: [] });
       const index = await proposed.versions(WEB);
-      expect(index.versions.map(({ version, status }) => [version, status])).to.deep.equal([
-        ['2.0.0', 'Draft'],
-        ['1.1.0', 'Published'],
-        ['1.0.0', 'Published'],
-      ]);
+      const told = index.versions.map(({ version, status }) => `${version} ${status}`);
+      expect(told).to.deep.equal(['2.0.0 Draft', '1.1.0 Published', '1.0.0 Published']);
       expect(index.published.map(({ version }) => version)).to.deep.equal(['1.1.0', '1.0.0']);
       expect(await proposed.versions(WEB), 'equal lists are the same object').to.equal(index);
       for (const ref of index.versions) {
@@ -56,14 +54,10 @@ describe('versions as they would be', () => {
   it('are published children for a composite', () =>
     onStore(async ({ store }) => {
       await makeWeb(store, '1.0.0');
-      const published = [
-        { kind: 'configurations', name: 'web', series: ONLY_SERIES, version: '1.0.0' } as const,
-      ];
+      const published = [draftOfWeb('1.0.0')];
       const proposed = new ProposedVersions(store, { published, files: [] });
-      const document = {
-        entryPoint: 'main.dsc.yaml',
-        children: [{ id: '', configuration: 'web', version: null, order: 0 }],
-      };
+      const children = [{ id: '', configuration: 'web', version: null, order: 0 }];
+      const document = { entryPoint: 'main.dsc.yaml', children };
       expect(await findUnpublishedChildren(store, document)).to.have.length(1);
       expect(await findUnpublishedChildren(proposed, document)).to.deep.equal([]);
       expect(await new CompositeReader(proposed).isChild('web')).to.equal(false);
@@ -74,11 +68,8 @@ describe('versions as they would be', () => {
       await store.create(WEB, settingsOf(), draftOf('1.0.0'));
       await saveFile(store, '1.0.0', 'port: 1\n', true);
       await saveFile(store, '1.1.0', 'port: 2\n', false);
-      const files = [
-        fileFor('1.1.0', 'port: 3\n'),
-        fileFor('1.0.0', 'port: 4\n', 'Default'),
-        fileFor('1.2.0', null),
-      ];
+      const stored = [fileFor('1.1.0', 'port: 3\n'), fileFor('1.0.0', 'port: 4\n', 'Default')];
+      const files = [...stored, fileFor('1.2.0', null)];
       const { parameters } = new ProposedVersions(store, { published: [], files });
       const index = await parameters.index('web');
       expect([...index.series].sort()).to.deep.equal(['Default', 'Environment/prod']);
@@ -90,9 +81,8 @@ describe('versions as they would be', () => {
       expect(passthrough).to.include({ isPassthrough: true, contentType: null, oid: null, size: 0 });
       expect(file).to.include({ isPassthrough: false, contentType: 'yaml', status: 'Published', size: 8 });
       expect(index.of('Default').published.map(({ version }) => version)).to.deep.equal(['1.0.0']);
-      expect((await parameters.index('web')).of('Default'), 'equal lists are the same object').to.equal(
-        index.of('Default'),
-      );
+      const again = (await parameters.index('web')).of('Default');
+      expect(again, 'equal lists are the same object').to.equal(index.of('Default'));
     }));
 
   it('are there where no parameter file is stored at all', () =>
@@ -108,11 +98,9 @@ describe('versions as they would be', () => {
     onStore(async ({ store }) => {
       await makeWeb(store);
       await saveFile(store, '1.0.0', 'port: 1\n', true);
-      const published = [
-        { kind: 'configurations', name: 'web', series: ONLY_SERIES, version: '9.0.0' } as const,
-      ];
+      const published = [draftOfWeb('9.0.0')];
       const proposed = new ProposedVersions(store, { published, files: [fileFor('1.0.0', 'port: 2\n')] });
-      const gone = await proposed.versions(WEB).catch((error) => error);
+      const gone = await failureOf(proposed.versions(WEB));
       expect(gone).to.include({ code: 'not_found', message: 'The draft 9.0.0 has been deleted meanwhile' });
       const index = await proposed.parameters.index('web');
       expect(() => index.of('Environment/prod')).to.throw('The version 1.0.0 has been published meanwhile');

@@ -15,6 +15,24 @@ import {
 type Scrypt = { -readonly [name in keyof typeof scryptModule]: (typeof scryptModule)[name] };
 const scrypt = (scryptModule as unknown as { default: Scrypt }).default;
 
+/** Tells of each hash of scrypt that is computed during the work, by the logarithm of its N. */
+async function watchingScrypt(tell: (logN: number) => void, during: () => Promise<void>): Promise<void> {
+  const { kdf, verify } = scrypt;
+  scrypt.kdf = (passphrase, parameters) => {
+    tell(parameters.logN);
+    return kdf(passphrase, parameters);
+  };
+  scrypt.verify = (key, passphrase) => {
+    tell(scrypt.viewParams(key).logN);
+    return verify(key, passphrase);
+  };
+  try {
+    await during();
+  } finally {
+    Object.assign(scrypt, { kdf, verify });
+  }
+}
+
 describe('password hashes', () => {
   // Another test file in this process may have left another cost.
   beforeEach(() => setPasswordCost(SCRYPT_COST.least));
@@ -27,21 +45,13 @@ describe('password hashes', () => {
 
   /** The sum of scrypt's N over all hashes that a check computes, with a password that is wrong. */
   async function workOf(hash: string | null): Promise<number> {
-    const { kdf, verify } = scrypt;
     let work = 0;
-    scrypt.kdf = (passphrase, parameters) => {
-      work += 2 ** parameters.logN;
-      return kdf(passphrase, parameters);
-    };
-    scrypt.verify = (key, passphrase) => {
-      work += 2 ** scrypt.viewParams(key).logN;
-      return verify(key, passphrase);
-    };
-    try {
-      expect(await verifyPassword('a wrong password', hash, 'a test')).to.equal(false);
-    } finally {
-      Object.assign(scrypt, { kdf, verify });
-    }
+    await watchingScrypt(
+      (logN) => (work += 2 ** logN),
+      async () => {
+        expect(await verifyPassword('a wrong password', hash, 'a test')).to.equal(false);
+      },
+    );
     return work;
   }
 
@@ -125,22 +135,13 @@ describe('password hashes of another server', () => {
   it('take the same work as ours and as unknown users, while there are any', async () => {
     setPasswordCost(4);
     const hashes = [importedOf('a password'), await hashPassword('a password'), null];
-    const { kdf, verify } = scrypt;
     let work: string[] = [];
     const watch = createHook({
       init(_id, type) {
         if (type === 'PBKDF2REQUEST') work.push('pbkdf2');
       },
     }).enable();
-    scrypt.kdf = (passphrase, parameters) => {
-      work.push(`scrypt ${parameters.logN}`);
-      return kdf(passphrase, parameters);
-    };
-    scrypt.verify = (key, passphrase) => {
-      work.push(`scrypt ${scrypt.viewParams(key).logN}`);
-      return verify(key, passphrase);
-    };
-    try {
+    const check = async () => {
       for (const password of ['a password', 'a wrong password']) {
         for (const hash of hashes) {
           work = [];
@@ -152,38 +153,21 @@ describe('password hashes of another server', () => {
       for (const hash of [await hashPassword('a password'), null])
         await checkPassword('a password', hash, { ...ask, mayBeImported: false });
       expect(work, 'once there are none').not.to.include('pbkdf2');
-    } finally {
-      watch.disable();
-      Object.assign(scrypt, { kdf, verify });
-    }
+    };
+    await watchingScrypt((logN) => work.push(`scrypt ${logN}`), check).finally(() => watch.disable());
   });
 });
 
 describe('password rules', () => {
   it('take long ones of any script', () => {
-    for (const good of [
-      'correct horse battery',
-      '密码密码密码密码密码密码一二',
-      'x1'.repeat(128),
-      '🦊🐻🐼🐨🐯🦁🐮🐷🐸🐵🐔🐧',
-      'x'.repeat(12),
-      'x'.repeat(256),
-    ]) {
+    const scripts = ['correct horse battery', '密码密码密码密码密码密码一二', '🦊🐻🐼🐨🐯🦁🐮🐷🐸🐵🐔🐧'];
+    for (const good of [...scripts, 'x1'.repeat(128), 'x'.repeat(12), 'x'.repeat(256)])
       expect(passwordFault(good, 'admin'), good).to.equal(null);
-    }
   });
 
   it('refuse short, long, common and obvious ones', () => {
-    const bad = [
-      '',
-      'eleven-char',
-      'x1'.repeat(129),
-      'password1234',
-      'PASSWORD1234',
-      '111111111111',
-      'some.body@example',
-    ];
-    for (const password of bad)
+    const bad = ['', 'eleven-char', 'password1234', 'PASSWORD1234', '111111111111', 'some.body@example'];
+    for (const password of [...bad, 'x1'.repeat(129)])
       expect(passwordFault(password, 'Some.Body@Example'), password).to.be.a('string');
   });
 

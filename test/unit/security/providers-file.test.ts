@@ -1,32 +1,28 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { ConfigError } from '../../../src/lib/settings-reader.ts';
 import { readProviders } from '../../../src/security/openid/providers-file.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 const SECRET = 'a-secret-that-nobody-shows';
 const shown = (members: Record<string, unknown>) =>
   JSON.stringify(members, (_name, value) => (value === undefined ? 'nothing' : value));
 
 describe('the file of identity providers', () => {
-  let folder: string;
-  let file: string;
+  const folder = temporaryFolder('all tests');
 
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-providers-'));
-    file = join(folder, 'oidc.json');
-    writeFileSync(join(folder, 'secret'), ` ${SECRET}\n`);
-    writeFileSync(join(folder, 'empty'), ' \n');
+    writeFileSync(folder('secret'), ` ${SECRET}\n`);
+    writeFileSync(folder('empty'), ' \n');
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
 
   const entry = (members: Record<string, unknown> = {}) => ({
     ...{ name: 'corp', label: 'Example Corp', issuer: 'https://id.example.org', clientId: 'hawser' },
-    ...{ clientSecretFile: join(folder, 'secret'), allowedGroups: ['*'] },
+    ...{ clientSecretFile: folder('secret'), allowedGroups: ['*'] },
     ...members,
   });
   const read = (content: unknown, isDevelopment = false) => {
+    const file = folder('oidc.json');
     writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
     return readProviders(file, isDevelopment);
   };
@@ -41,17 +37,9 @@ describe('the file of identity providers', () => {
   it('has what the contract says where a member is left out', () => {
     expect(read([entry()])).to.deep.equal([
       {
-        ...entry(),
-        scopes: ['openid', 'profile', 'email'],
-        usernameClaim: '/preferred_username',
-        emailClaim: '/email',
-        groupsClaim: null,
-        createUsers: true,
-        idTokenAlg: 'RS256',
-        caFile: null,
-        tokenMaxAgeDays: 30,
-        clientSecret: SECRET,
-        ca: null,
+        ...{ ...entry(), scopes: ['openid', 'profile', 'email'], usernameClaim: '/preferred_username' },
+        ...{ emailClaim: '/email', groupsClaim: null, createUsers: true, idTokenAlg: 'RS256' },
+        ...{ caFile: null, tokenMaxAgeDays: 30, clientSecret: SECRET, ca: null },
       },
     ]);
     expect(read([])).to.deep.equal([]);
@@ -112,9 +100,9 @@ describe('the file of identity providers', () => {
     });
 
   it('is refused where a file that it names has not what it should have', () => {
-    expectFault([entry({ clientSecretFile: join(folder, 'empty') })], '/0/clientSecretFile');
-    expectFault([entry({ caFile: join(folder, 'secret') })], '/0/caFile');
-    const nonsense = join(folder, 'nonsense.pem');
+    expectFault([entry({ clientSecretFile: folder('empty') })], '/0/clientSecretFile');
+    expectFault([entry({ caFile: folder('secret') })], '/0/caFile');
+    const nonsense = folder('nonsense.pem');
     writeFileSync(nonsense, '-----BEGIN CERTIFICATE-----\nbm9uc2Vuc2U=\n-----END CERTIFICATE-----\n');
     expectFault([entry({ caFile: nonsense })], '/0/caFile');
   });
@@ -122,6 +110,6 @@ describe('the file of identity providers', () => {
   it('is refused where it is no list, and where it is not there', () => {
     expectFault('[', 'the file');
     expectFault({ corp: entry() }, '/');
-    expect(() => readProviders(join(folder, 'absent'), false)).to.throw(ConfigError);
+    expect(() => readProviders(folder('absent'), false)).to.throw(ConfigError);
   });
 });

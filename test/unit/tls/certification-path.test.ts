@@ -12,16 +12,25 @@ const CA = 'basicConstraints=critical,CA:true\nkeyUsage=critical,keyCertSign,cRL
 const NOW = Date.now() + HOUR;
 
 describe('a certificate that a proxy has passed on, under a node CA', () => {
+  const spaces: Workspace[] = [];
   let space: Workspace;
   let authority: OpensslAuthority;
   let root: string;
 
+  /** In a folder of its own, which goes at the end. */
+  function newAuthority(name?: string): [OpensslAuthority, Workspace] {
+    const own = new Workspace();
+    spaces.push(own);
+    return [new OpensslAuthority(own, name), own];
+  }
+
   before(() => {
-    space = new Workspace();
-    authority = new OpensslAuthority(space);
+    [authority, space] = newAuthority();
     root = authority.certificate;
   });
-  after(() => space.remove());
+  after(() => {
+    for (const each of spaces) each.remove();
+  });
 
   interface Case {
     leaf: string;
@@ -39,13 +48,8 @@ describe('a certificate that a proxy has passed on, under a node CA', () => {
   }
 
   /** As a handshake would have it. */
-  function isAcceptedByOpenssl({
-    leaf,
-    issuers = [],
-    authorities = root,
-    crl = null,
-    now = NOW,
-  }: Case): boolean {
+  function isAcceptedByOpenssl(each: Case): boolean {
+    const { leaf, issuers = [], authorities = root, crl = null, now = NOW } = each;
     const files = { leaf, untrusted: issuers.join(''), anchors: authorities + (crl ?? '') };
     for (const [name, content] of Object.entries(files)) space.write(`${name}.pem`, content);
     const options = ['-purpose', 'sslclient', '-auth_level', '1', '-attime', String(Math.floor(now / 1_000))];
@@ -71,23 +75,18 @@ describe('a certificate that a proxy has passed on, under a node CA', () => {
     expectBoth('directly', true, { leaf: authority.issue().cert });
     expectBoth('any purpose', true, { leaf: space.sign('any', 'ca', 'basicConstraints=CA:false') });
     expectBoth('two between, in any order', true, { leaf, issuers: [inner, lower] });
-    expectBoth('one between is with the authorities', true, {
-      leaf,
-      issuers: [lower],
-      authorities: inner + root,
-    });
+    const both = inner + root;
+    expectBoth('one between is with the authorities', true, { leaf, issuers: [lower], authorities: both });
     expectBoth('strangers along the way', true, { leaf, issuers: [leaf, root, lower, inner] });
     expectBoth('one missing', false, { leaf, issuers: [lower] });
     expectBoth('no root', false, { leaf, issuers: [lower], authorities: inner });
   });
 
   it('is refused when it is of somebody else, for another purpose, or out of its term', () => {
-    const otherSpace = new Workspace();
-    const impostor = new OpensslAuthority(otherSpace);
+    const [impostor] = newAuthority();
     const { cert } = impostor.issue();
     expectBoth('another authority of the same name', false, { leaf: cert });
     expectBoth('which comes along', false, { leaf: cert, issuers: [impostor.certificate] });
-    otherSpace.remove();
     expectBoth('for servers', false, { leaf: authority.issue('server').cert });
     expectBoth('for signing only', false, { leaf: space.sign('ku', 'ca', `${CLIENT}\nkeyUsage=cRLSign`) });
     const { cert: leaf } = authority.issue();
@@ -110,14 +109,9 @@ describe('a certificate that a proxy has passed on, under a node CA', () => {
     }
     const short = space.sign('short', 'ca', CA.replace('CA:true', 'CA:true,pathlen:0'));
     const below = space.sign('below', 'short', CA);
-    expectBoth('right below a short one', true, {
-      leaf: space.sign('one', 'short', CLIENT),
-      issuers: [short],
-    });
-    expectBoth('a step too far below', false, {
-      leaf: space.sign('two', 'below', CLIENT),
-      issuers: [below, short],
-    });
+    const [one, two] = [space.sign('one', 'short', CLIENT), space.sign('two', 'below', CLIENT)];
+    expectBoth('right below a short one', true, { leaf: one, issuers: [short] });
+    expectBoth('a step too far below', false, { leaf: two, issuers: [below, short] });
   });
 
   it('is refused where something is said of it that is not evaluated', () => {
@@ -125,9 +119,8 @@ describe('a certificate that a proxy has passed on, under a node CA', () => {
     expect(isAccepted({ leaf: space.sign('n', 'named', CLIENT), issuers: [constrained] })).to.equal(false);
     const leaf = space.sign('odd', 'ca', `${CLIENT}\n1.2.3.4=critical,ASN1:NULL`);
     expectBoth('an unknown critical extension', false, { leaf });
-    expectBoth('the same, not critical', true, {
-      leaf: space.sign('even', 'ca', `${CLIENT}\n1.2.3.4=ASN1:NULL`),
-    });
+    const even = space.sign('even', 'ca', `${CLIENT}\n1.2.3.4=ASN1:NULL`);
+    expectBoth('the same, not critical', true, { leaf: even });
   });
 
   describe('with revocation lists', () => {
@@ -146,19 +139,14 @@ describe('a certificate that a proxy has passed on, under a node CA', () => {
       const brief = authority.crl('-crldays', '1');
       expectBoth('before its end', true, { leaf: good.cert, crl: brief, now: NOW + DAY / 2 });
       expectBoth('after its end', false, { leaf: good.cert, crl: brief, now: NOW + 2 * DAY });
-      const otherSpace = new Workspace();
-      const other = new OpensslAuthority(otherSpace, 'Another CA');
-      const impostorSpace = new Workspace();
-      const impostor = new OpensslAuthority(impostorSpace);
+      const [[other], [impostor]] = [newAuthority('Another CA'), newAuthority()];
       expectBoth('of another issuer', false, { leaf: good.cert, crl: other.crl() });
       expectBoth('of another key', false, { leaf: good.cert, crl: impostor.crl() });
       expectBoth('among others', true, { leaf: good.cert, crl: other.crl() + crl });
-      for (const each of [otherSpace, impostorSpace]) each.remove();
     });
 
     it('needs one of every authority on the way', () => {
-      const innerSpace = new Workspace();
-      const inner = new OpensslAuthority(innerSpace);
+      const [inner, innerSpace] = newAuthority();
       const issuer = space.sign('issuing', 'ca', CA);
       innerSpace.write('ca.crt', issuer);
       innerSpace.write('ca.key', space.read('issuing.key'));
@@ -170,7 +158,6 @@ describe('a certificate that a proxy has passed on, under a node CA', () => {
       authority.revoke({ cert: issuer, key: '' });
       const revoked = authority.crl() + inner.crl();
       expectBoth('the lower one revoked', false, { leaf, issuers: [issuer], crl: revoked });
-      innerSpace.remove();
     });
 
     it('is refused where the list is for a part of the certificates only, or cannot be read', () => {
@@ -202,8 +189,7 @@ describe('a certificate that a proxy has passed on, under a node CA', () => {
 
   for (const algorithm of ['rsa', 'rsa-pss', 'ed25519', 'p384'] as const) {
     it(`takes an authority and a list signed with ${algorithm}`, () => {
-      const own = new Workspace();
-      const other = new OpensslAuthority(own, algorithm);
+      const [other, own] = newAuthority(algorithm);
       const keys = {
         rsa: ['rsa:2048'],
         'rsa-pss': ['rsa-pss', '-pkeyopt', 'rsa_keygen_bits:2048'],
@@ -218,7 +204,6 @@ describe('a certificate that a proxy has passed on, under a node CA', () => {
       const both = { authorities: other.certificate, crl: other.crl() };
       expectBoth('good', true, { leaf: first.cert, ...both });
       expectBoth('revoked', false, { leaf: second.cert, ...both });
-      own.remove();
     });
   }
 });

@@ -1,7 +1,7 @@
 /** The listener over real TLS: who is at the other end, what is answered to broken requests, how it closes. */
 
 import { once } from 'node:events';
-import { IncomingMessage, type ServerResponse } from 'node:http';
+import { IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,7 +13,14 @@ import { DAY, SECOND } from '../../../src/lib/clock.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { createAuthority, issueServerCertificate } from '../../../src/security/certificate-authority.ts';
 import { type ClientCertificate, makeClientCertificate } from '../../support/client-certificates.ts';
+import { failureOf } from '../../support/failures.ts';
+import { type Client, clientOn } from './client.ts';
 import { OpensslAuthority, type Pair, Workspace } from './openssl.ts';
+
+const get = (path: string, ...headers: string[]) =>
+  [`GET ${path} HTTP/1.1`, 'Host: a', ...headers, '\r\n'].join('\r\n');
+const post = (path: string, headers: string, body = '') =>
+  `POST ${path} HTTP/1.1\r\nHost: a\r\n${headers}\r\n\r\n${body}`;
 
 interface Seen {
   thumbprint: string | null;
@@ -22,15 +29,6 @@ interface Seen {
   reused: boolean;
   protocol: string;
 }
-
-/** One connection of a client, with what it received so far. */
-interface Client {
-  socket: TLSSocket;
-  received: () => string;
-  closed: Promise<unknown>;
-}
-
-const NO_PROXIES = { trusted: [], certificateHeader: 'Client-Cert' };
 
 describe('listener', () => {
   let material: ListenerMaterial;
@@ -75,31 +73,25 @@ describe('listener', () => {
     response.end(JSON.stringify(seen));
   }
 
-  async function start(changes: Partial<ListenerMaterial> = {}): Promise<void> {
-    const log = createLog('silent');
-    const clock = { now: () => now() };
-    listener = createListener({
+  function makeListener(changes: Partial<ListenerMaterial> = {}): Listener {
+    return createListener({
       material: { ...material, ...changes },
-      proxies: NO_PROXIES,
+      proxies: { trusted: [], certificateHeader: 'Client-Cert' },
       handler: handle,
-      log,
-      clock,
+      log: createLog('silent'),
+      clock: { now: () => now() },
     });
+  }
+
+  async function start(changes: Partial<ListenerMaterial> = {}): Promise<void> {
+    listener = makeListener(changes);
     port = await listener.listen('127.0.0.1', 0);
   }
 
-  async function open(options: ConnectionOptions = {}): Promise<Client> {
+  async function open(options: ConnectionOptions = {}): Promise<Client<TLSSocket>> {
     const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...options });
     clients.push(socket);
-    let text = '';
-    socket.on('data', (chunk) => {
-      text += chunk;
-    });
-    socket.on('error', () => undefined);
-    // Not `once`: that rejects when an error comes first.
-    const closed = new Promise((resolve) => socket.once('close', resolve));
-    await once(socket, 'secureConnect');
-    return { socket, received: () => text, closed };
+    return clientOn(socket, 'secureConnect');
   }
 
   async function until(condition: () => boolean): Promise<void> {
@@ -108,9 +100,9 @@ describe('listener', () => {
   }
 
   /** Asks once more over the connection, which stays open. */
-  async function ask({ socket, received }: Client): Promise<Seen> {
+  async function ask({ socket, received }: Client<TLSSocket>): Promise<Seen> {
     const before = received().length;
-    socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    socket.write(get('/'));
     await until(() => received().slice(before).includes('}'));
     return JSON.parse(received().slice(before).split('\r\n\r\n')[1] ?? '');
   }
@@ -208,8 +200,7 @@ describe('listener', () => {
     it('need at least TLS 1.2', async () => {
       await start();
       const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
-      const error = await open(old).catch((caught: unknown) => caught);
-      expect(error).to.be.instanceOf(Error);
+      expect(await failureOf(open(old))).to.be.instanceOf(Error);
     });
   });
 
@@ -226,10 +217,16 @@ describe('listener', () => {
 
     after(() => space.remove());
 
+    const startUnder = (changes: Partial<ListenerMaterial> = {}) =>
+      start({ nodeCa: authority.certificate, ...changes });
+
+    const reloadUnder = (changes: Partial<ListenerMaterial> = {}) =>
+      listener.reload({ ...material, nodeCa: authority.certificate, ...changes });
+
     it('trusts only valid client certificates that chain to it', async () => {
       const past = authority.issue('client', '-startdate', '20200101000000Z', '-enddate', '20210101000000Z');
-      await start({ nodeCa: authority.certificate });
-      expect((await seenOf({ ...good })).trusted).to.equal(true);
+      await startUnder();
+      expect((await seenOf(good)).trusted).to.equal(true);
       for (const other of [authority.issue('server'), agentCertificate, past])
         expect((await seenOf({ ...other })).distrust).to.equal('certificate_untrusted');
       const none = await seenOf();
@@ -239,8 +236,8 @@ describe('listener', () => {
     it('refuses what its list revokes, and everything under a list that is overdue', async () => {
       const revoked = authority.issue();
       authority.revoke(revoked);
-      await start({ nodeCa: authority.certificate, nodeCrl: authority.crl() });
-      expect((await seenOf({ ...good })).trusted).to.equal(true);
+      await startUnder({ nodeCrl: authority.crl() });
+      expect((await seenOf(good)).trusted).to.equal(true);
       for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
         const only = { ...revoked, minVersion: version, maxVersion: version };
         expect((await seenOf(only)).distrust).to.equal('certificate_revoked');
@@ -253,13 +250,9 @@ describe('listener', () => {
           reused: true,
         });
       }
-      const overdue = authority.crl(
-        '-crl_lastupdate',
-        '20200101000000Z',
-        '-crl_nextupdate',
-        '20210101000000Z',
-      );
-      listener.reload({ ...material, nodeCa: authority.certificate, nodeCrl: overdue });
+      const term = ['-crl_lastupdate', '20200101000000Z', '-crl_nextupdate', '20210101000000Z'];
+      const overdue = authority.crl(...term);
+      reloadUnder({ nodeCrl: overdue });
       for (const pair of [good, revoked])
         expect((await seenOf({ ...pair })).distrust).to.equal('crl_expired');
       expect((await seenOf(agentCertificate)).distrust).to.equal('certificate_untrusted');
@@ -279,8 +272,8 @@ describe('listener', () => {
     });
 
     it('stops trusting a connection whose certificate runs out', async () => {
-      await start({ nodeCa: authority.certificate });
-      const client = await open({ ...good });
+      await startUnder();
+      const client = await open(good);
       expect((await ask(client)).trusted).to.equal(true);
       now = () => Date.now() + 6 * DAY;
       expect((await ask(client)).trusted).to.equal(false);
@@ -288,47 +281,47 @@ describe('listener', () => {
 
     for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
       it(`resumes no ${version} session from before another list`, async () => {
-        await start({ nodeCa: authority.certificate });
+        await startUnder();
         const only = { ...good, minVersion: version, maxVersion: version };
         const session = await sessionOf(only);
         expect(await seenOf({ ...only, session })).to.include({ trusted: true, reused: true });
-        listener.reload({ ...material, nodeCa: authority.certificate, nodeCrl: authority.crl() });
+        reloadUnder({ nodeCrl: authority.crl() });
         expect(await seenOf({ ...only, session })).to.include({ trusted: true, reused: false });
       });
     }
 
     it('trusts no connection from before another list: idle ones end, busy ones are refused', async () => {
-      await start({ nodeCa: authority.certificate });
-      const idle = await open({ ...good });
+      await startUnder();
+      const idle = await open(good);
       expect((await ask(idle)).trusted).to.equal(true);
-      const busy = await open({ ...good });
-      busy.socket.write('GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n');
+      const busy = await open(good);
+      busy.socket.write(get('/slow'));
       await until(() => pending.length === 1);
-      listener.reload({ ...material, nodeCa: authority.certificate, nodeCrl: authority.crl() });
+      reloadUnder({ nodeCrl: authority.crl() });
       await idle.closed;
       pending[0]?.end('{}');
       await until(() => busy.received().includes('}'));
       expect((await ask(busy)).distrust).to.equal('connected_before');
-      expect((await seenOf({ ...good })).trusted).to.equal(true);
+      expect((await seenOf(good)).trusted).to.equal(true);
     });
 
     it('trusts no connection whose handshake began before the change', async () => {
-      await start({ nodeCa: authority.certificate });
+      await startUnder();
       const raw = connectPlain({ port, host: '127.0.0.1' });
       clients.push(raw);
       await once(listener.server, 'connection');
-      listener.reload({ ...material, nodeCa: authority.certificate, nodeCrl: authority.crl() });
+      reloadUnder({ nodeCrl: authority.crl() });
       const client = await open({ ...good, socket: raw });
       expect((await ask(client)).trusted).to.equal(false);
     });
 
     it('keeps connections when only the server certificate changes', async () => {
-      await start({ nodeCa: authority.certificate });
-      const client = await open({ ...good });
+      await startUnder();
+      const client = await open(good);
       await ask(client);
       const ca = await createAuthority(Date.now());
       const next = await issueServerCertificate(ca, ['localhost'], Date.now());
-      listener.reload({ ...material, server: next, nodeCa: authority.certificate });
+      reloadUnder({ server: next });
       expect((await ask(client)).trusted).to.equal(true);
       const { socket } = await open();
       expect(socket.getPeerX509Certificate()?.toString()).to.equal(next.certificate);
@@ -337,9 +330,9 @@ describe('listener', () => {
     it('begins and ends with a reload', async () => {
       await start();
       const client = await open(agentCertificate);
-      client.socket.write('GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n');
+      client.socket.write(get('/slow'));
       await until(() => pending.length === 1);
-      listener.reload({ ...material, nodeCa: authority.certificate });
+      reloadUnder();
       pending[0]?.end('{}');
       await until(() => client.received().includes('}'));
       expect((await ask(client)).trusted).to.equal(false);
@@ -348,11 +341,11 @@ describe('listener', () => {
     });
 
     it('keeps what it has when the new material is refused', async () => {
-      await start({ nodeCa: authority.certificate });
+      await startUnder();
       expect(() =>
         listener.reload({ ...material, server: { certificate: 'nonsense', key: 'nonsense' } }),
       ).to.throw();
-      expect((await seenOf({ ...good })).trusted).to.equal(true);
+      expect((await seenOf(good)).trusted).to.equal(true);
       expect((await seenOf(agentCertificate)).trusted).to.equal(false);
     });
   });
@@ -368,39 +361,19 @@ describe('listener', () => {
       return { status, headers: headers.join('\n'), problem: JSON.parse(body) };
     }
 
-    const PROBLEMS: [string, string, number, string, string][] = [
-      [
-        'oversized headers',
-        `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
-        431,
-        'Request Header Fields Too Large',
-        'header_too_large',
-      ],
-      [
-        'an oversized path',
-        `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`,
-        431,
-        'Request Header Fields Too Large',
-        'header_too_large',
-      ],
-      ['another protocol', 'HELO there\r\n\r\n', 400, 'Bad Request', 'malformed_request'],
-      [
-        'two lengths',
-        'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
-        400,
-        'Bad Request',
-        'malformed_request',
-      ],
-      ['a missing Host', 'GET / HTTP/1.1\r\n\r\n', 400, 'Bad Request', 'malformed_request'],
-      [
-        'a broken chunk',
-        'POST /slow HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzzz\r\n',
-        400,
-        'Bad Request',
-        'malformed_request',
-      ],
+    const CHUNKED = 'Transfer-Encoding: chunked';
+    const TOO_LARGE = [431, 'header_too_large'] as const;
+    const MALFORMED = [400, 'malformed_request'] as const;
+    const PROBLEMS: [name: string, text: string, expected: readonly [status: number, code: string]][] = [
+      ['oversized headers', get('/', `X: ${'x'.repeat(20_000)}`), TOO_LARGE],
+      ['an oversized path', get(`/${'x'.repeat(20_000)}`), TOO_LARGE],
+      ['another protocol', 'HELO there\r\n\r\n', MALFORMED],
+      ['two lengths', post('/', `Content-Length: 1\r\n${CHUNKED}`), MALFORMED],
+      ['a missing Host', 'GET / HTTP/1.1\r\n\r\n', MALFORMED],
+      ['a broken chunk', post('/slow', CHUNKED, 'zzz\r\n'), MALFORMED],
     ];
-    for (const [name, text, status, title, code] of PROBLEMS) {
+    for (const [name, text, [status, code]] of PROBLEMS) {
+      const title = STATUS_CODES[status];
       it(`are answered as problems: ${name}`, async () => {
         await start();
         const answer = await answerTo(text);
@@ -425,11 +398,11 @@ describe('listener', () => {
     it('are not answered ahead of an earlier request, nor behind an answer that has begun', async () => {
       await start();
       const client = await open();
-      client.socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\nnonsense\r\n\r\n');
+      client.socket.write(`${get('/slow')}nonsense\r\n\r\n`);
       await client.closed;
       expect(client.received()).to.equal('');
       const begun = await open();
-      begun.socket.write('POST /slow HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
+      begun.socket.write(post('/slow', 'Transfer-Encoding: chunked'));
       await until(() => pending.some((response) => !response.destroyed));
       pending.at(-1)?.writeHead(200).write('half');
       await until(() => begun.received().includes('half'));
@@ -441,7 +414,7 @@ describe('listener', () => {
     it('takes a request that expects what nobody knows', async () => {
       await start();
       const client = await open();
-      client.socket.write('GET / HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\nConnection: close\r\n\r\n');
+      client.socket.write(get('/', 'Expect: wonders', 'Connection: close'));
       await client.closed;
       expect(client.received()).to.match(/^HTTP\/1\.1 200/);
     });
@@ -459,7 +432,7 @@ describe('listener', () => {
         socket.resetAndDestroy();
       }
       const client = await open(agentCertificate);
-      client.socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf');
+      client.socket.write(post('/', 'Content-Length: 10', 'half'));
       client.socket.destroy();
       await delay(20);
       expect((await seenOf(agentCertificate)).thumbprint).to.equal(agentCertificate.thumbprint);
@@ -480,16 +453,15 @@ describe('listener', () => {
       await listener.close(10 * SECOND);
       expect(Date.now() - began).to.be.lessThan(SECOND);
       await Promise.all([used.closed, unused.closed]);
-      const refused = await open().catch((error: NodeJS.ErrnoException) => error.code);
-      expect(refused).to.equal('ECONNREFUSED');
+      expect(await failureOf(open())).to.have.property('code', 'ECONNREFUSED');
     });
 
     it('lets answers in progress finish, as the last ones of their connections', async () => {
       await start();
       const waiting = await open();
-      waiting.socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
+      waiting.socket.write(get('/slow'));
       const streaming = await open();
-      streaming.socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
+      streaming.socket.write(get('/slow'));
       await until(() => pending.length === 2);
       pending[1]?.writeHead(200).write('first ');
       const closed = listener.close(10 * SECOND);
@@ -508,7 +480,7 @@ describe('listener', () => {
     it('cuts off what outlasts the grace', async () => {
       await start();
       const client = await open();
-      client.socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
+      client.socket.write(get('/slow'));
       await until(() => pending.length === 1);
       const began = Date.now();
       await listener.close(100);
@@ -517,30 +489,15 @@ describe('listener', () => {
     });
 
     it('is done at once when it never listened', async () => {
-      listener = createListener({
-        material,
-        proxies: NO_PROXIES,
-        handler: handle,
-        log: createLog('silent'),
-        clock: { now },
-      });
+      listener = makeListener();
       await listener.close(SECOND);
     });
   });
 
   it('says why it cannot listen', async () => {
     await start();
-    const second = createListener({
-      material,
-      proxies: NO_PROXIES,
-      handler: handle,
-      log: createLog('silent'),
-      clock: { now },
-    });
-    const error = await second
-      .listen('127.0.0.1', port)
-      .catch((caught: NodeJS.ErrnoException) => caught.code);
-    expect(error).to.equal('EADDRINUSE');
+    const error = await failureOf(makeListener().listen('127.0.0.1', port));
+    expect(error).to.have.property('code', 'EADDRINUSE');
   });
 
   it('serves a stock keep-alive agent over one connection', async () => {

@@ -1,6 +1,5 @@
 /** The listener without TLS: what it answers to broken requests and how it closes is the same. */
 
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
@@ -8,12 +7,7 @@ import { createListener, type Listener } from '../../../src/http/listener.ts';
 import { SECOND, systemClock } from '../../../src/lib/clock.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { until } from '../../support/git-client.ts';
-
-interface Client {
-  socket: Socket;
-  received: () => string;
-  closed: Promise<unknown>;
-}
+import { type Client, clientOn } from './client.ts';
 
 describe('listener without TLS', () => {
   let listener: Listener;
@@ -43,14 +37,7 @@ describe('listener without TLS', () => {
   async function open(): Promise<Client> {
     const socket = connect({ host: '127.0.0.1', port });
     clients.push(socket);
-    let text = '';
-    socket.on('data', (chunk) => {
-      text += chunk;
-    });
-    socket.on('error', () => undefined);
-    const closed = new Promise((resolve) => socket.once('close', resolve));
-    await once(socket, 'connect');
-    return { socket, received: () => text, closed };
+    return clientOn(socket, 'connect');
   }
 
   const problems: [what: string, text: string, status: number, code: string][] = [

@@ -4,12 +4,21 @@ import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { chmod, readdir, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { DAY } from '../../../src/lib/clock.ts';
-import { HawserError } from '../../../src/lib/errors.ts';
+import type { HawserError } from '../../../src/lib/errors.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { loadTlsMaterial, type TlsFiles, type TlsMaterial } from '../../../src/security/tls-files.ts';
+import { refusalOf } from '../../support/failures.ts';
+import { words } from '../../support/words.ts';
 import { OpensslAuthority, Workspace } from './openssl.ts';
 
 const NOW = Date.now();
+const NO_FILES = {
+  certFile: null,
+  keyFile: null,
+  nodeCaFile: null,
+  nodeCrlFile: null,
+  sharedAuthority: null,
+};
 
 describe('TLS files', () => {
   let space: Workspace;
@@ -24,49 +33,28 @@ describe('TLS files', () => {
 
   function load(changes: Partial<TlsFiles> = {}): Promise<TlsMaterial> {
     const log = createLog('debug', { write: (line) => lines.push(JSON.parse(line)) });
-    const none = {
-      certFile: null,
-      keyFile: null,
-      nodeCaFile: null,
-      nodeCrlFile: null,
-      sharedAuthority: null,
-    };
-    return loadTlsMaterial({
-      dataDir: space.file('data'),
-      isOn: true,
-      names: ['localhost'],
-      now: NOW,
-      log,
-      ...none,
-      ...changes,
-    });
+    const given = { dataDir: space.file('data'), isOn: true, names: ['localhost'], now: NOW, log };
+    return loadTlsMaterial({ ...NO_FILES, ...given, ...changes });
   }
 
-  async function refusalOf(changes: Partial<TlsFiles> = {}): Promise<HawserError> {
-    const error = await load(changes).catch((caught: unknown) => caught);
-    if (!(error instanceof HawserError))
-      throw new Error('not refused', { cause: error instanceof Error ? error : null });
+  async function refusalWith(changes: Partial<TlsFiles> = {}): Promise<HawserError> {
+    const error = await refusalOf(load(changes));
     expect(error.message).to.not.contain('\n').and.to.not.contain('-----');
     return error;
   }
 
   const path = (name: string) => space.file(`data/tls/${name}`);
-  const modeOf = async (name: string) => ((await stat(path(name))).mode & 0o777).toString(8);
+  const modeOf = async (file: string) => ((await stat(file)).mode & 0o777).toString(8);
+  const expectPrivate = async () => {
+    const modes = await Promise.all(['', 'ca.key', 'server.key'].map(path).map(modeOf));
+    expect(modes).to.deep.equal(['700', '600', '600']);
+  };
 
   describe('of our own making', () => {
     it('are made on the first start, for nobody else to read', async () => {
       const made = await load();
-      expect((await readdir(path(''))).sort()).to.deep.equal([
-        'ca.crt',
-        'ca.key',
-        'server.crt',
-        'server.key',
-      ]);
-      expect([await modeOf(''), await modeOf('ca.key'), await modeOf('server.key')]).to.deep.equal([
-        '700',
-        '600',
-        '600',
-      ]);
+      expect((await readdir(path(''))).sort()).to.deep.equal(words('ca.crt ca.key server.crt server.key'));
+      await expectPrivate();
       expect(space.openssl('verify', '-CAfile', path('ca.crt'), path('server.crt'))).to.contain('OK');
       expect([made.nodeCa, made.nodeCrl]).to.deep.equal([null, null]);
       expect(lines.map((line) => line.level)).to.deep.equal(['info', 'info']);
@@ -79,11 +67,8 @@ describe('TLS files', () => {
 
     it('renew the server certificate, under the same authority, when its term or its names call for it', async () => {
       const first = await load();
-      for (const changes of [
-        { now: NOW + 368 * DAY },
-        { names: ['localhost', '10.0.0.1'] },
-        { now: NOW - DAY },
-      ]) {
+      const [late, early] = [{ now: NOW + 368 * DAY }, { now: NOW - DAY }];
+      for (const changes of [late, { names: ['localhost', '10.0.0.1'] }, early]) {
         const next = await load(changes);
         expect(next.ca).to.deep.equal(first.ca);
         expect(next.server?.certificate).to.not.equal(first.server?.certificate);
@@ -102,10 +87,8 @@ describe('TLS files', () => {
     it('repair a start that was cut off at any point', async () => {
       const first = await load();
       // New key written, new certificate not yet.
-      await writeFile(
-        path('server.key'),
-        generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }),
-      );
+      const { privateKey } = generateKeyPairSync('ed25519');
+      await writeFile(path('server.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
       const second = await load();
       expect(second.server?.certificate).to.not.equal(first.server?.certificate);
       await unlink(path('server.crt'));
@@ -115,11 +98,8 @@ describe('TLS files', () => {
       await writeFile(`${path('ca.crt')}.1234.tmp`, 'half');
       const third = await load();
       expect(third.ca.key).to.equal(first.ca.key);
-      expect(
-        new X509Certificate(third.server?.certificate ?? '').verify(
-          new X509Certificate(third.ca.certificate).publicKey,
-        ),
-      ).to.equal(true);
+      const { publicKey } = new X509Certificate(third.ca.certificate);
+      expect(new X509Certificate(third.server?.certificate ?? '').verify(publicKey)).to.equal(true);
       expect((await readdir(path(''))).filter((name) => name.endsWith('.tmp'))).to.deep.equal([]);
     });
 
@@ -144,23 +124,19 @@ describe('TLS files', () => {
       await chmod(path(''), 0o755);
       lines = [];
       await load();
-      expect([await modeOf(''), await modeOf('ca.key'), await modeOf('server.key')]).to.deep.equal([
-        '700',
-        '600',
-        '600',
-      ]);
+      await expectPrivate();
       expect(lines.map((line) => line.level)).to.deep.equal(['warn', 'warn', 'warn']);
     });
 
     it('stop the start rather than lose the authority', async () => {
       await load();
       await rename(path('ca.key'), space.file('kept.key'));
-      expect(await refusalOf()).to.include({ kind: 'internal', code: 'tls_files_damaged' });
+      expect(await refusalWith()).to.include({ kind: 'internal', code: 'tls_files_damaged' });
       const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
       await writeFile(path('ca.key'), other.export({ type: 'pkcs8', format: 'pem' }));
-      expect((await refusalOf()).message).to.contain('belongs to another certificate');
+      expect((await refusalWith()).message).to.contain('belongs to another certificate');
       await writeFile(path('ca.key'), 'nonsense');
-      expect((await refusalOf()).message).to.contain('cannot be read');
+      expect((await refusalWith()).message).to.contain('cannot be read');
       await rename(space.file('kept.key'), path('ca.key'));
       await load();
     });
@@ -182,12 +158,9 @@ describe('TLS files', () => {
     }
 
     it('are used in place of the made certificate, the authority stays', async () => {
-      const files = given('a');
-      const material = await load(files);
-      expect(material.server).to.deep.equal({
-        certificate: space.read('a.crt'),
-        key: space.read('a.key'),
-      });
+      const material = await load(given('a'));
+      const own = { certificate: space.read('a.crt'), key: space.read('a.key') };
+      expect(material.server).to.deep.equal(own);
       expect(material.ca.certificate).to.contain('BEGIN CERTIFICATE');
       expect(await readdir(path(''))).to.have.members(['ca.crt', 'ca.key']);
     });
@@ -197,7 +170,7 @@ describe('TLS files', () => {
       await chmod(files.keyFile, 0o644);
       await load({ ...files, now: NOW + 10 * DAY });
       expect(lines.filter((line) => line.level === 'warn')).to.have.length(2);
-      expect(((await stat(files.keyFile)).mode & 0o777).toString(8)).to.equal('644');
+      expect(await modeOf(files.keyFile)).to.equal('644');
     });
 
     it('are refused by name of the setting', async () => {
@@ -221,7 +194,7 @@ describe('TLS files', () => {
         [weak, 'HAWSER_TLS_CERT', 'ee key too small'],
       ];
       for (const [changes, setting, fault] of FAULTS) {
-        const error = await refusalOf(changes);
+        const error = await refusalWith(changes);
         expect(error).to.include({ kind: 'invalid', code: 'invalid_tls_setting' });
         expect(error.message).to.match(new RegExp(`^${setting}: .*${fault}`));
       }
@@ -251,7 +224,7 @@ describe('TLS files', () => {
         [{ nodeCrlFile: nodeCaFile }, 'HAWSER_NODE_CRL', 'no effect'],
       ];
       for (const [changes, setting, fault] of FAULTS) {
-        expect((await refusalOf(changes)).message).to.match(new RegExp(`^${setting}: .*${fault}`));
+        expect((await refusalWith(changes)).message).to.match(new RegExp(`^${setting}: .*${fault}`));
       }
     });
   });

@@ -106,6 +106,12 @@ export class RingedSite {
     return reply.status === 404 ? null : expectStatus(reply).json;
   }
 
+  /** Whether the leader has a rollout to look at. */
+  async isUnderWay(): Promise<boolean> {
+    const rollouts: RolloutView[] = expectStatus(await this.admin.get(`${ROLLOUTS}?take=1000`)).json;
+    return rollouts.some(({ state }) => state === 'Running');
+  }
+
   /** @param more members of the plan; its steps are all rings in their order */
   async start(version: string, more: Record<string, unknown>): Promise<void> {
     if ((await this.admin.get(`${VERSIONS}/${version}`)).status === 404) await this.draft(version);

@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Database } from '../../../../src/db/database.ts';
-import type { GitTables, StoredObject, StoredRepository } from '../../../../src/db/git-tables.ts';
+import type { GitTables, MovedRef, StoredObject, StoredRepository } from '../../../../src/db/git-tables.ts';
 import { openDatabase } from '../../../../src/db/open.ts';
+import { failureOf } from '../../../support/failures.ts';
 import { newDatabase, type TestDatabase } from '../../../support/postgres.ts';
 
 const NAME = { kind: 'configurations', name: 'web' } as const;
@@ -38,6 +39,11 @@ describe('the tables of repositories', () => {
   });
   afterEach(() => tables.transaction((trx) => tables.remove(trx, NAME)));
 
+  const changeOf = (move: MovedRef) => ({
+    ...{ ...NAME, id: repository.id, before: repository.state, after: randomUUID() },
+    ...{ moves: [move], shallow: null },
+  });
+
   it('give a repository as it was made, with its refs', async () => {
     expect(await tables.find(NAME)).to.deep.equal(repository);
     expect(await tables.list()).to.deep.equal([repository]);
@@ -66,17 +72,11 @@ describe('the tables of repositories', () => {
     const object = newObject(10);
     await tables.writeObject(repository.id, object);
     const move = { name: 'refs/tags/v1.0.0', from: null, to: object.oid };
-    const change = {
-      ...NAME,
-      id: repository.id,
-      before: repository.state,
-      after: randomUUID(),
-      moves: [move],
-    };
+    const change = changeOf(move);
     let moved: boolean[] = [];
     const run = async () =>
       tables.transaction(async (trx) => {
-        moved = [...moved, await tables.moveRefs(trx, { ...change, shallow: null })];
+        moved = [...moved, await tables.moveRefs(trx, change)];
       });
     await run();
     await run();
@@ -88,17 +88,8 @@ describe('the tables of repositories', () => {
 
   it('refuse a ref that leads to no object', async () => {
     const move = { name: 'refs/tags/v1.0.0', from: null, to: '1'.repeat(40) };
-    const change = {
-      ...NAME,
-      id: repository.id,
-      before: repository.state,
-      after: randomUUID(),
-      moves: [move],
-    };
-    const moving = tables.transaction(
-      async (trx) => void (await tables.moveRefs(trx, { ...change, shallow: null })),
-    );
-    expect(await moving.catch((error: Error) => error.message)).to.match(/foreign key/);
+    const moving = tables.transaction(async (trx) => void (await tables.moveRefs(trx, changeOf(move))));
+    expect((await failureOf(moving)).message).to.match(/foreign key/);
     expect((await tables.refs(NAME))?.refs.size).to.equal(0);
   });
 

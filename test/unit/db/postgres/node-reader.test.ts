@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Database as SqliteHandle } from 'better-sqlite3';
 import { expect } from 'chai';
 import { Kysely, PostgresDialect, sql } from 'kysely';
@@ -14,23 +11,25 @@ import { PostgresNodeReader } from '../../../../src/db/postgres/node-reader.ts';
 import type { Schema } from '../../../../src/db/schema.ts';
 import { SqliteNodeReader } from '../../../../src/db/sqlite/node-reader.ts';
 import { DATABASE_FILE, openReader, openSqlite } from '../../../../src/db/sqlite/open.ts';
+import {
+  configurationRow,
+  nodeRows,
+  scopeTypeRow,
+  scopeValueRow,
+  tagRow,
+} from '../../../support/engines/rows.ts';
 import { newDatabase, type TestDatabase } from '../../../support/postgres.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 
-const SCOPE_TYPE =
-  '(id, name, name_key, precedence, is_system, is_enabled, value_mode, created_at, updated_at)';
 const CERTIFICATE =
   '(thumbprint, sha1_thumbprint, node_id, state, subject, not_before, not_after, created_at)';
 
 /** Both engines take these statements as they are. */
 const SITE = [
-  `insert into configurations (id, name, name_key, use_server_managed_parameters, created_at, updated_at)
-    values ('c1', 'web', 'web', 0, 1, 1)`,
+  configurationRow('c1', 'web'),
   `insert into composites (id, name, name_key, entry_point, created_at, updated_at)
     values ('k1', 'all', 'all', 'main.dsc.yaml', 1, 1)`,
-  ...['n1', 'n2', 'n3', 'n4'].map(
-    (id, at) => `insert into nodes (id, fqdn, status, lcm_status, created_at)
-      values ('${id}', 'web-0${4 - at}', 'Unknown', 'Unknown', 1)`,
-  ),
+  nodeRows(['n1', 'web-04'], ['n2', 'web-03'], ['n3', 'web-02'], ['n4', 'web-01']),
   `insert into node_certificates ${CERTIFICATE} values
     ('AA', 'A1', 'n1', 'current', 'CN=1', 0, 4102444800000, 1), ('BB', null, 'n2', 'current', 'CN=2', 0, 7, 1),
     ('CC', null, 'n3', 'current', 'CN=3', 0, 8, 1), ('DD', null, 'n1', 'pending', 'CN=1', 0, 4102444800001, 1),
@@ -38,12 +37,10 @@ const SITE = [
   `insert into assignments (node_id, configuration_id, composite_id, major_version, prerelease_channel, version, assigned_at)
     values ('n1', 'c1', null, 3, 'beta', null, 1), ('n2', null, 'k1', null, null, '1.2.3', 1)`,
   `update scope_types set precedence = 100 where name = 'Node'`,
-  `insert into scope_types ${SCOPE_TYPE} values ('Site', 'Site', 'site', 7, 0, 1, 'Unrestricted', 1, 1),
-    ('Role', 'Role', 'role', 3, 0, 1, 'Unrestricted', 1, 1), ('Off', 'Off', 'off', 4, 0, 0, 'Unrestricted', 1, 1)`,
-  `insert into scope_values (id, scope_type_id, value, value_key, created_at, updated_at)
-    values ('berlin', 'Site', 'Berlin', 'berlin', 1, 1), ('db', 'Role', 'db', 'db', 1, 1), ('x', 'Off', 'x', 'x', 1, 1)`,
-  `insert into node_tags (node_id, scope_type_id, scope_value_id, assigned_at) values ('n1', 'Site', 'berlin', 1),
-    ('n1', 'Role', 'db', 1), ('n1', 'Off', 'x', 1), ('n2', 'Role', 'db', 1)`,
+  ...[scopeTypeRow('Site', 7), scopeTypeRow('Role', 3), scopeTypeRow('Off', 4, 0)],
+  ...[scopeValueRow('Site', 'Berlin'), scopeValueRow('Role', 'db'), scopeValueRow('Off', 'x')],
+  ...[tagRow('n1', 'Site', 'Berlin'), tagRow('n1', 'Role', 'db'), tagRow('n1', 'Off', 'x')],
+  tagRow('n2', 'Role', 'db'),
   `delete from nodes where id = 'n3'`,
 ];
 
@@ -68,7 +65,7 @@ async function readAll(reader: NodeReader) {
 }
 
 describe('nodes that are read from PostgreSQL', () => {
-  let folder: string;
+  const folder = temporaryFolder('all tests');
   let sqlite: Database;
   let handle: SqliteHandle;
   let place: TestDatabase;
@@ -78,9 +75,8 @@ describe('nodes that are read from PostgreSQL', () => {
   let queries: number;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-reader-'));
-    sqlite = await openSqlite(folder);
-    handle = openReader(join(folder, DATABASE_FILE));
+    sqlite = await openSqlite(folder());
+    handle = openReader(folder(DATABASE_FILE));
     place = await newDatabase();
     pool = (await Connections.load(place.url)).pool(5);
     postgres = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
@@ -102,7 +98,6 @@ describe('nodes that are read from PostgreSQL', () => {
     await sqlite.close();
     await postgres.destroy();
     await place.drop();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   it('are the same as from SQLite, and one query finds many', async () => {
@@ -113,11 +108,7 @@ describe('nodes that are read from PostgreSQL', () => {
     const [, row] = expected.byThumbprint[0] ?? [];
     expect(row).to.deep.equal(['n1', 4102444800000, 4102444800001, 'c1', null, 3, 'beta', null]);
     const [, scopes] = expected.scopes[0] ?? [];
-    expect(scopes?.map(([, , name, , value]) => value ?? name)).to.deep.equal([
-      'Default',
-      'db',
-      'Berlin',
-      'Node',
-    ]);
+    const named = scopes?.map(([, , name, , value]) => value ?? name);
+    expect(named).to.deep.equal(['Default', 'db', 'Berlin', 'Node']);
   });
 });

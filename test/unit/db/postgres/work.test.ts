@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { breaksReference, orConflict, translateDatabaseError } from '../../../../src/db/errors.ts';
 import { FEED_KEY } from '../../../../src/db/postgres/advisory-keys.ts';
 import { conflict, HawserError } from '../../../../src/lib/errors.ts';
+import { failureOf } from '../../../support/failures.ts';
 import { type Handles, openHandles } from '../../../support/postgres/handles.ts';
 import { otherProgram } from '../../../support/postgres/other-program.ts';
 import {
@@ -123,20 +124,13 @@ describe('work on PostgreSQL', () => {
   it('says which column is not unique, and that a row is still named by another', async () => {
     await add(1);
     const taken = conflict('taken', 'It is taken');
-    const error = await orConflict('items.id', taken, () => add(1)).catch((fault: unknown) => fault);
-    expect(error).to.equal(taken);
-    const oneOf = await orConflict(['items.text', 'items.id'], taken, () => add(1)).catch(
-      (fault: unknown) => fault,
-    );
-    expect(oneOf).to.equal(taken);
-    const other = await orConflict('items.text', taken, () => add(1)).catch((fault: unknown) => fault);
-    expect(other).not.to.equal(taken);
+    const addAgain = (columns: string | string[]) => failureOf(orConflict(columns, taken, () => add(1)));
+    expect(await addAgain('items.id')).to.equal(taken);
+    expect(await addAgain(['items.text', 'items.id'])).to.equal(taken);
+    expect(await addAgain('items.text')).not.to.equal(taken);
     await sql`create table parts (item bigint references items (id))`.execute(handles.write);
     await sql`insert into parts values (1)`.execute(handles.write);
-    const kept = await handles.write
-      .deleteFrom('items')
-      .execute()
-      .catch((fault: unknown) => fault);
+    const kept = await failureOf(handles.write.deleteFrom('items').execute());
     expect(breaksReference(kept)).to.equal(true);
     await sql`drop table parts`.execute(handles.write);
   });
@@ -195,9 +189,8 @@ describe('work on PostgreSQL', () => {
         await own.cluster.start();
         outcomes.push({ id, isAcknowledged: await isAcknowledged });
       }
-      const kept = (await dying.write.selectFrom('items').select('id').orderBy('id').execute()).map(
-        ({ id }) => id,
-      );
+      const rows = await dying.write.selectFrom('items').select('id').orderBy('id').execute();
+      const kept = rows.map(({ id }) => id);
       for (const { id, isAcknowledged } of outcomes) if (isAcknowledged) expect(kept).to.include(id);
       // A commit of which nobody knows is told too, so that nothing in memory is believed.
       expect(kept.length).to.equal(outcomes.filter(({ isAcknowledged }) => isAcknowledged).length);

@@ -4,7 +4,8 @@ import { buffer } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { FLUSH, PktReader, pktLine } from '../../../../src/git/push/pkt-lines.ts';
-import { failureOf, inputOf, packet, packets, Reset, refusalOf } from './support.ts';
+import { failureOf, refusalOf } from '../../../support/failures.ts';
+import { inputOf, packet, packets, Reset } from './support.ts';
 
 describe('pkt-lines', () => {
   describe('written', () => {

@@ -4,7 +4,8 @@ import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { type PushRequest, readPushRequest } from '../../../../src/git/push/push-request.ts';
 import { tooLarge } from '../../../../src/lib/errors.ts';
-import { A, B, failureOf, inputOf, packet, packets, Reset, refusalOf, ZERO } from './support.ts';
+import { failureOf, refusalOf } from '../../../support/failures.ts';
+import { A, B, inputOf, packet, packets, Reset, ZERO } from './support.ts';
 
 const CAPABILITIES = '\0 report-status-v2 side-band-64k push-options object-format=sha1 agent=git/2.39.5';
 const CREATE = `${ZERO} ${A} refs/heads/draft/1.0.0${CAPABILITIES}`;
@@ -35,15 +36,8 @@ function creations(count: number, length = 0): string[] {
 describe('readPushRequest', () => {
   it('reads commands, capabilities, options and the pack', async () => {
     const pack = randomBytes(3 * 1024 * 1024);
-    const head = packets(
-      CREATE,
-      `${A} ${B} refs/heads/draft/2.0.0\n`,
-      `${B} ${ZERO} refs/heads/draft/3.0.0`,
-      null,
-      'publish',
-      'entry-point=a b.yaml',
-      null,
-    );
+    const commands = [CREATE, `${A} ${B} refs/heads/draft/2.0.0\n`, `${B} ${ZERO} refs/heads/draft/3.0.0`];
+    const head = packets(...commands, null, 'publish', 'entry-point=a b.yaml', null);
     for (const size of [1_000, 64 * 1024, 4 * 1024 * 1024]) {
       const request = await readPushRequest(inputOf(Buffer.concat([head, pack]), size));
       expect(request?.commands).to.deep.equal([
@@ -52,13 +46,7 @@ describe('readPushRequest', () => {
         { name: 'refs/heads/draft/3.0.0', from: B, to: null },
       ]);
       expect(request?.options).to.deep.equal(['publish', 'entry-point=a b.yaml']);
-      expect([...(request?.capabilities ?? [])]).to.deep.equal([
-        'report-status-v2',
-        'side-band-64k',
-        'push-options',
-        'object-format=sha1',
-        'agent=git/2.39.5',
-      ]);
+      expect([...(request?.capabilities ?? [])]).to.deep.equal(CAPABILITIES.slice(2).split(' '));
       expect(Buffer.compare(await buffer(request?.pack as Readable), pack)).to.equal(0);
     }
   });
@@ -79,23 +67,15 @@ describe('readPushRequest', () => {
   });
 
   it('reads no options unless the client says that it sends them', async () => {
-    const request = await readPushRequest(
-      inputOf(
-        Buffer.concat([packets(`${ZERO} ${A} refs/heads/a\0report-status`, null), Buffer.from('0004')]),
-      ),
-    );
+    const head = packets(`${ZERO} ${A} refs/heads/a\0report-status`, null);
+    const request = await readPushRequest(inputOf(Buffer.concat([head, Buffer.from('0004')])));
     expect(request?.options).to.deep.equal([]);
     expect((await buffer(request?.pack as Readable)).toString()).to.equal('0004');
   });
 
   it('wants no pack for deletions, but their options', async () => {
-    const request = await readAll(
-      `${A} ${ZERO} refs/heads/a${CAPABILITIES}`,
-      null,
-      'publish',
-      null,
-      'ignored',
-    );
+    const deletion = `${A} ${ZERO} refs/heads/a${CAPABILITIES}`;
+    const request = await readAll(deletion, null, 'publish', null, 'ignored');
     expect(request).to.deep.include({ options: ['publish'], pack: null });
     expect(request.commands).to.deep.equal([{ name: 'refs/heads/a', from: A, to: null }]);
   });
@@ -172,9 +152,8 @@ describe('readPushRequest', () => {
       for (const garbage of ['', '0', '0001', '0002', '0003', 'ffff', 'fffff', 'GET ', '0009abc']) {
         for (const before of [packets(), packets(CREATE), packets(`shallow ${A}`), packets(CREATE, null)]) {
           const bytes = Buffer.concat([before, Buffer.from(garbage)]);
-          expect(await refusalFor(bytes), `${garbage} after ${before.length} bytes`).to.equal(
-            'malformed_body',
-          );
+          const where = `${garbage} after ${before.length} bytes`;
+          expect(await refusalFor(bytes), where).to.equal('malformed_body');
         }
       }
     });
@@ -189,9 +168,8 @@ describe('readPushRequest', () => {
     it('for what a shallow clone says', async () => {
       const lines = Array.from({ length: 10_000 }, () => `shallow ${A}`);
       expect((await readAll(...lines, CREATE, null, null)).commands).to.have.length(1);
-      expect(await refusalOfLines(...lines, `shallow ${B}`, CREATE, null, null)).to.equal(
-        'payload_too_large',
-      );
+      const refusal = await refusalOfLines(...lines, `shallow ${B}`, CREATE, null, null);
+      expect(refusal).to.equal('payload_too_large');
     });
 
     it('for the options', async () => {
@@ -208,9 +186,8 @@ describe('readPushRequest', () => {
       const filling = 'y'.repeat(MIB - lengthOf(commands) - lengthOf(options));
       expect(filling.length).to.be.lessThan(65_000);
       expect((await readAll(...commands, null, ...options, filling, null)).options).to.have.length(9);
-      expect(await refusalOfLines(...commands, null, ...options, `${filling}y`, null)).to.equal(
-        'payload_too_large',
-      );
+      const refusal = await refusalOfLines(...commands, null, ...options, `${filling}y`, null);
+      expect(refusal).to.equal('payload_too_large');
     });
 
     it('which are looked at while the request comes', async () => {

@@ -2,7 +2,6 @@
 
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { HawserError } from '../../../../src/lib/errors.ts';
 
 export const ZERO = '0'.repeat(40);
 export const A = 'a'.repeat(40);
@@ -51,20 +50,4 @@ export function inputOf(bytes: Buffer | string, size = 64 * 1024, failure?: Erro
       });
     },
   });
-}
-
-/** Waits for an error and returns it. Fails if there is none. */
-export async function failureOf(work: Promise<unknown>): Promise<Error> {
-  try {
-    await work;
-  } catch (error) {
-    return error as Error;
-  }
-  throw new Error('did not fail');
-}
-
-export async function refusalOf(work: Promise<unknown>): Promise<HawserError> {
-  const error = await failureOf(work);
-  expect(error).to.be.instanceOf(HawserError);
-  return error as HawserError;
 }

@@ -105,12 +105,7 @@ describe('what two servers serve a node', () => {
     expect(reasons(served(part()), served({ ...changed, version: '1.1.0' }))).to.deep.equal([
       'main.dsc.yaml It is of version 1.0.0 there and of 1.1.0 here',
     ]);
-    const more = part({
-      files: new Map([
-        ['main.dsc.yaml', 'a'.repeat(64)],
-        ['x', 'c'.repeat(64)],
-      ]),
-    });
+    const more = part({ files: new Map([...part().files, ['x', 'c'.repeat(64)]]) });
     expect(reasons(served(part()), served(more))).to.deep.equal(['x The file differs']);
   });
 
@@ -123,9 +118,8 @@ describe('what two servers serve a node', () => {
     expect(reasons(null, served(part()))).to.deep.equal([' It gets nothing there']);
     expect(reasons({ fault: 'no version' }, { fault: 'no version fits' })).to.deep.equal([]);
     expect(reasons(null, null)).to.deep.equal([]);
-    expect(
-      reasons(served(part(), part({ name: 'base' })), served(part(), part({ name: 'new' }))),
-    ).to.deep.equal([
+    const [there, here] = [served(part(), part({ name: 'base' })), served(part(), part({ name: 'new' }))];
+    expect(reasons(there, here)).to.deep.equal([
       ' The configuration is served there only: base',
       ' The configuration is served here only: new',
     ]);

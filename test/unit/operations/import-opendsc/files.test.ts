@@ -1,28 +1,28 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { openSourceFiles } from '../../../../src/operations/import-opendsc/source/files.ts';
 import { asNobody } from '../../../support/as-nobody.ts';
+import { failureOf } from '../../../support/failures.ts';
 import { OpenDscSite } from '../../../support/opendsc/site.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const SECRET = 'what is outside the folder';
 
 /** A folder that holds the data folder and something that is none of it. */
+const outer = temporaryFolder();
 let folder: string;
 let data: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'opendsc-files-'));
-  data = join(folder, 'data');
+  folder = outer();
+  data = outer('data');
   mkdirSync(data);
   put('../outside.txt', SECRET);
 });
-
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function put(path: string, content: string): void {
   mkdirSync(dirname(join(data, path)), { recursive: true });
@@ -30,21 +30,13 @@ function put(path: string, content: string): void {
 }
 
 /** The text of a file of version 1.0.0 of the configuration `web`, or what is wrong with it. */
-async function readFile(
-  path: string,
-  content: string,
-  configuration = 'web',
-  version = '1.0.0',
-): Promise<string> {
+async function readFile(path: string, content: string, configuration = 'web', version = '1.0.0') {
   const files = await openSourceFiles(data);
   const found = await files.configurationFile({ configuration, version, path }, sha256(content));
   return String(found);
 }
 
-async function readParameters(
-  at: { scopeType: string; scopeValue: string | null },
-  text: string,
-): Promise<string> {
+async function readParameters(at: { scopeType: string; scopeValue: string | null }, text: string) {
   const files = await openSourceFiles(data);
   return String(await files.parameterFile({ configuration: 'web', version: '1.0.0', ...at }, sha256(text)));
 }
@@ -100,15 +92,8 @@ describe('the files of an OpenDSC server', () => {
 
   it('are never read from outside the folder by their names', async () => {
     const up = '../../../../outside.txt';
-    for (const path of [
-      up,
-      up.replaceAll('/', '\\'),
-      `a/../../${up}`,
-      join(folder, 'outside.txt'),
-      `${up}\0.yaml`,
-      '',
-    ])
-      expect(await readFile(path, SECRET), path).to.equal('missing');
+    const others = [up.replaceAll('/', '\\'), `a/../../${up}`, join(folder, 'outside.txt'), `${up}\0.yaml`];
+    for (const path of [up, ...others, '']) expect(await readFile(path, SECRET), path).to.equal('missing');
     put('../v1.0.0/outside.txt', SECRET);
     for (const name of ['../..', '..\\..', folder, '/', ''])
       expect(await readFile('outside.txt', SECRET, name), name).to.equal('missing');
@@ -135,10 +120,8 @@ describe('the files of an OpenDSC server', () => {
     const link = join(folder, 'link');
     symlinkSync(data, link);
     const files = await openSourceFiles(link);
-    const found = await files.configurationFile(
-      { configuration: 'web', version: '1.0.0', path: 'a.txt' },
-      sha256('a'),
-    );
+    const at = { configuration: 'web', version: '1.0.0', path: 'a.txt' };
+    const found = await files.configurationFile(at, sha256('a'));
     expect(String(found)).to.equal('a');
   });
 
@@ -149,11 +132,7 @@ describe('the files of an OpenDSC server', () => {
   });
 
   it('are in a folder that has to be there', async () => {
-    const faultOf = (path: string) =>
-      openSourceFiles(path).then(
-        () => 'none',
-        (error: Error) => error.message,
-      );
+    const faultOf = async (path: string) => (await failureOf(openSourceFiles(path))).message;
     const outside = join(folder, 'outside.txt');
     expect(await faultOf(join(folder, 'no'))).to.equal(`There is no folder ${join(folder, 'no')}`);
     expect(await faultOf(outside)).to.equal(`${outside} is no folder`);
@@ -183,13 +162,8 @@ describe('files of an OpenDSC server that the user may not read', () => {
 
   it('are all refused with the folder', async () => {
     chmodSync(open, 0o000);
-    const fault = await asNobody(() =>
-      openSourceFiles(open).then(
-        () => 'none',
-        (error: Error) => error.message,
-      ),
-    );
+    const { message } = await asNobody(() => failureOf(openSourceFiles(open)));
     chmodSync(open, 0o755);
-    expect(fault).to.equal(`The folder ${open} cannot be read (EACCES)`);
+    expect(message).to.equal(`The folder ${open} cannot be read (EACCES)`);
   });
 });

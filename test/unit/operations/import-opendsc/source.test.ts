@@ -10,7 +10,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
 import { expect } from 'chai';
@@ -21,31 +20,27 @@ import { UsageError } from '../../../../src/operations/command-line.ts';
 import { readSite } from '../../../../src/operations/import-opendsc/source/read-site.ts';
 import type { SourceSite } from '../../../../src/operations/import-opendsc/source/site.ts';
 import { asNobody } from '../../../support/as-nobody.ts';
+import { failureOf } from '../../../support/failures.ts';
 import { NEVER, OpenDscSite, type Row } from '../../../support/opendsc/site.ts';
 import { queryAs } from '../../../support/postgres/cluster.ts';
 import { newDatabase, querySharedCluster, superUrlOf } from '../../../support/postgres.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 
 const ENGINES = ['sqlite', 'postgres'] as const;
+const INTERVAL = DAY + 90 * SECOND + 250;
 const FIRST = '10000000-0000-4000-8000-00000000000a';
 
-let folder: string;
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'opendsc-source-'));
-});
-
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 const write = (site: OpenDscSite, engine: (typeof ENGINES)[number] = 'sqlite') =>
-  site.write({ engine, folder });
+  site.write({ engine, folder: folder() });
+
+/** What is read of a site that is written anew. */
+const readBack = async (site: OpenDscSite, engine: (typeof ENGINES)[number] = 'sqlite') =>
+  readSite((await write(site, engine)).location);
 
 /** What stands in the way of reading, as a person would see it. */
-async function faultOf(location: string): Promise<string> {
-  return readSite(location).then(
-    () => 'none',
-    (error: Error) => error.message,
-  );
-}
+const faultOf = async (location: string) => (await failureOf(readSite(location))).message;
 
 /** A server with something in every table. */
 function fullSite(): OpenDscSite {
@@ -56,20 +51,14 @@ function fullSite(): OpenDscSite {
   site.version(web, { version: '2.0.0-rc.1', status: 'Draft', createdBy: 'alice' });
   site.version(base, { createdAt: '2026-11-22 11:25:29.2665631+00:00' });
   const all = site.composite({ name: 'all' });
-  site.compositeVersion(
-    all,
-    { version: '1.0.0' },
-    { configuration: web, version: '1.0.0' },
-    { configuration: base },
-  );
+  const children = [{ configuration: web, version: '1.0.0' }, { configuration: base }];
+  site.compositeVersion(all, { version: '1.0.0' }, ...children);
   const region = site.scopeType({ name: 'Region', precedence: 10 });
   const north = site.scopeValue(region, 'north');
   site.parameters({ configuration: web, text: 'parameters:\n  a: 1\n' });
   site.parameters({ configuration: web, scopeType: region, value: 'north', isPassthrough: true });
-  const alice = site.user({
-    username: 'alice',
-    columns: { LockoutEnd: '9999-12-31 23:59:59.9999999+00:00' },
-  });
+  const locked = { LockoutEnd: '9999-12-31 23:59:59.9999999+00:00' };
+  const alice = site.user({ username: 'alice', columns: locked });
   const robot = site.user({ username: 'robot', password: null, accountType: 'ServiceAccount' });
   const people = site.group({ name: 'People' });
   const author = site.role({ name: 'Author', permissions: ['nodes.read', 'no.such'] });
@@ -81,26 +70,17 @@ function fullSite(): OpenDscSite {
   site.add('ExternalGroupMappings', { Provider: 'entra', ExternalGroupId: 'g-1', GroupId: people.id });
   site.add('ExternalLogins', { UserId: alice.id, Provider: 'entra', ProviderKey: 'a-1' });
   site.add('PersonalAccessTokens', { UserId: alice.id, Name: 'laptop' });
-  site.settings('ServerSettings', {
-    DefaultConfigurationMode: 1,
-    DefaultConfigurationModeInterval: 15 * MINUTE,
-  });
-  site.add('ConfigurationSettings', {
-    ConfigurationId: web.id,
-    ParameterValidation: 'Warn',
-    RetentionKeepDays: 3,
-  });
+  const defaults = { DefaultConfigurationMode: 1, DefaultConfigurationModeInterval: 15 * MINUTE };
+  site.settings('ServerSettings', defaults);
+  const ofWeb = { ParameterValidation: 'Warn', RetentionKeepDays: 3 };
+  site.add('ConfigurationSettings', { ConfigurationId: web.id, ...ofWeb });
   site.registrationKey('c2VjcmV0', { MaxUses: 5, CurrentUses: 2, Description: 'for the north' });
   const node = site.node({
     fqdn: 'web1.example.test',
     assignment: { composite: all, majorVersion: 1, prereleaseChannel: 'rc' },
     tags: [north],
     mode: 'Monitor',
-    columns: {
-      ConfigurationModeInterval: DAY + 90 * SECOND + 250,
-      LastCheckIn: NEVER,
-      ReportCompliance: true,
-    },
+    columns: { ConfigurationModeInterval: INTERVAL, LastCheckIn: NEVER, ReportCompliance: true },
   });
   site.node({ fqdn: 'web2.example.test', source: 'Local', assignment: { configuration: web } });
   site.add('Reports', { NodeId: node.id, Operation: 'Test' });
@@ -113,29 +93,24 @@ function fullSite(): OpenDscSite {
 describe('the database of an OpenDSC server', () => {
   it('is the same whichever engine has it', async () => {
     const site = fullSite();
-    const sqlite = await readSite((await write(site)).location);
-    const postgres = await readSite((await write(site, 'postgres')).location);
+    const sqlite = await readBack(site);
+    const postgres = await readBack(site, 'postgres');
     expect(postgres.site).to.deep.equal(sqlite.site);
     expect([sqlite.engine, postgres.engine]).to.deep.equal(ENGINES);
   });
 
   it('has all of its tables read', async () => {
-    const { site } = await readSite((await write(fullSite())).location);
+    const { site } = await readBack(fullSite());
     const empty = Object.entries(site).filter(([, rows]) => Array.isArray(rows) && rows.length === 0);
     expect(empty).to.deep.equal([]);
   });
 
   it('gives what stands in its rows', async () => {
-    const { site } = await readSite((await write(fullSite())).location);
+    const { site } = await readBack(fullSite());
     expect(site.nodes.find(({ fqdn }) => fqdn === 'web1.example.test')).to.deep.include({
-      configurationSource: 'Pull',
-      configurationMode: 'Monitor',
-      configurationModeInterval: DAY + 90 * SECOND + 250,
-      reportCompliance: true,
-      desiredConfigurationMode: null,
+      ...{ configurationSource: 'Pull', configurationMode: 'Monitor', configurationModeInterval: INTERVAL },
+      ...{ reportCompliance: true, desiredConfigurationMode: null, lastCheckIn: null, status: 'Unknown' },
       certificateSubject: 'CN=web1.example.test',
-      lastCheckIn: null,
-      status: 'Unknown',
     });
     expect(site.serverSettings).to.deep.include({
       certificateRotationInterval: 60 * DAY,
@@ -148,22 +123,18 @@ describe('the database of an OpenDSC server', () => {
       accountType: 'User',
       lockoutEnd: Date.parse('9999-12-31T23:59:59.999Z'),
     });
-    expect(site.roles.find(({ name }) => name === 'Author')?.permissions).to.deep.equal([
-      'nodes.read',
-      'no.such',
-    ]);
-    expect(
-      site.parameterFiles.map(({ scopeValue, isPassthrough }) => [scopeValue, isPassthrough]),
-    ).to.deep.equal([
-      [null, false],
-      ['north', true],
-    ]);
+    const author = site.roles.find(({ name }) => name === 'Author');
+    expect(author?.permissions).to.deep.equal(['nodes.read', 'no.such']);
+    const files = site.parameterFiles.map(
+      ({ scopeValue, isPassthrough }) => `${scopeValue} ${isPassthrough}`,
+    );
+    expect(files).to.deep.equal(['null false', 'north true']);
   });
 
   it('gives ids in lower case', async () => {
     const site = new OpenDscSite();
     site.node({ fqdn: 'a.example', id: FIRST });
-    expect((await readSite((await write(site)).location)).site.nodes[0]?.id).to.equal(FIRST);
+    expect((await readBack(site)).site.nodes[0]?.id).to.equal(FIRST);
   });
 
   it('gives versions in the order in which they were made, also within a millisecond', async () => {
@@ -173,13 +144,13 @@ describe('the database of an OpenDSC server', () => {
     for (const [index, createdAt] of made.entries())
       site.version(web, { version: `${index}.0.0`, createdAt });
     for (const engine of ENGINES) {
-      const { versions } = (await readSite((await write(site, engine)).location)).site;
+      const { versions } = (await readBack(site, engine)).site;
       expect(versions.map(({ version }) => version)).to.deep.equal(['3.0.0', '2.0.0', '1.0.0', '0.0.0']);
     }
   });
 
   it('says what is not carried over', async () => {
-    expect((await readSite((await write(fullSite())).location)).site.notCarried).to.deep.equal([
+    expect((await readBack(fullSite())).site.notCarried).to.deep.equal([
       { kind: 'personal access tokens', count: 1, names: ['alice: laptop'] },
       { kind: 'reports', count: 1, names: [] },
       { kind: 'status events', count: 2, names: [] },
@@ -190,12 +161,8 @@ describe('the database of an OpenDSC server', () => {
 
   it('has none of what is not carried over where the tables are absent', async () => {
     const { location } = await write(new OpenDscSite());
-    change(
-      location,
-      ...['PersonalAccessTokens', 'Reports', 'AuditLogs', 'ExternalLogins'].map(
-        (table) => `DROP TABLE "${table}"`,
-      ),
-    );
+    const tables = ['PersonalAccessTokens', 'Reports', 'AuditLogs', 'ExternalLogins'];
+    change(location, ...tables.map((table) => `DROP TABLE "${table}"`));
     const { notCarried } = (await readSite(location)).site;
     expect(notCarried.map(({ count }) => count)).to.deep.equal([0, 0, 0, 0, 0]);
   });
@@ -211,7 +178,7 @@ describe('the database of an OpenDSC server', () => {
 
   it('is named without a password', async () => {
     const { url } = await newDatabase();
-    const { name } = await readSite((await write(new OpenDscSite(), 'postgres')).location);
+    const { name } = await readBack(new OpenDscSite(), 'postgres');
     expect(name).to.match(/^127\.0\.0\.1:\d+\/hawser_\w+$/);
     expect(name).to.not.include(new URL(url).password);
   });
@@ -231,7 +198,7 @@ describe('the values of an OpenDSC database', () => {
   async function readNode(columns: Row): Promise<SourceSite['nodes'][number] | undefined> {
     const site = new OpenDscSite();
     site.node({ fqdn: 'a.example', columns });
-    return (await readSite((await write(site)).location)).site.nodes[0];
+    return (await readBack(site)).site.nodes[0];
   }
 
   const times: [string | typeof NEVER, number | null][] = [
@@ -262,11 +229,10 @@ describe('the values of an OpenDSC database', () => {
 
   it('takes the same times on PostgreSQL, whatever the time zone and the styles of the database are', async () => {
     const site = new OpenDscSite();
-    for (const [index, [text]] of times.entries())
-      site.node({
-        fqdn: String(index),
-        columns: { CertificateNotAfter: text, ConfigurationModeInterval: 90_061_500 },
-      });
+    for (const [index, [text]] of times.entries()) {
+      const columns: Row = { CertificateNotAfter: text, ConfigurationModeInterval: 90_061_500 };
+      site.node({ fqdn: String(index), columns });
+    }
     const { location } = await write(site, 'postgres');
     await setStyles(location);
     const { nodes } = (await readSite(location)).site;
@@ -294,7 +260,7 @@ describe('the values of an OpenDSC database', () => {
     ];
     const site = new OpenDscSite();
     for (const [text] of intervals) site.node({ fqdn: text, columns: { ConfigurationModeInterval: text } });
-    const { nodes } = (await readSite((await write(site, 'postgres')).location)).site;
+    const { nodes } = (await readBack(site, 'postgres')).site;
     const read = new Map(nodes.map((node) => [node.fqdn, node.configurationModeInterval]));
     expect(read).to.deep.equal(new Map(intervals));
   });
@@ -324,7 +290,7 @@ describe('the values of an OpenDSC database', () => {
       [`"Configurations" SET "Name" = x'00ff'`, '2 bytes in Configurations.Name'],
     ];
     for (const [statement, shown] of cases) {
-      const copy = join(folder, `${randomUUID()}.db`);
+      const copy = folder(`${randomUUID()}.db`);
       cpSync(location, copy);
       change(copy, 'PRAGMA foreign_keys = OFF', `UPDATE ${statement}`);
       expect(await faultOf(copy)).to.equal(`The database has ${shown}, which is not understood`);
@@ -333,16 +299,13 @@ describe('the values of an OpenDSC database', () => {
 
   it('are not shown where they are secret', async () => {
     const { location } = await write(fullSite());
-    for (const [table, column] of [
-      ['RegistrationKeys', 'Key'],
-      ['Users', 'PasswordHash'],
-      ['Users', 'PasswordSalt'],
-    ]) {
-      const copy = join(folder, `${randomUUID()}.db`);
+    for (const secret of ['RegistrationKeys.Key', 'Users.PasswordHash', 'Users.PasswordSalt']) {
+      const [table, column] = secret.split('.');
+      const copy = folder(`${randomUUID()}.db`);
       cpSync(location, copy);
       change(copy, `UPDATE "${table}" SET "${column}" = CAST('hunter2' AS BLOB)`);
       const fault = await faultOf(copy);
-      expect(fault).to.equal(`The database has a value in ${table}.${column}, which is not understood`);
+      expect(fault).to.equal(`The database has a value in ${secret}, which is not understood`);
     }
   });
 });
@@ -380,7 +343,7 @@ describe('an OpenDSC database that is in use', () => {
     const { location } = await write(new OpenDscSite());
     const writer = openWriter(location);
     writer.exec(newNode('late.example'));
-    const copy = join(folder, 'left.db');
+    const copy = folder('left.db');
     for (const end of ['', '-wal']) cpSync(`${location}${end}`, `${copy}${end}`);
     writer.close();
     expect((await readSite(copy)).site.nodes).to.have.lengthOf(1);
@@ -424,12 +387,7 @@ describe('an OpenDSC database that is in use', () => {
   it('is not read any more after the work was broken off', async () => {
     const { location } = await write(new OpenDscSite());
     const reading = readSite(location, AbortSignal.abort(new Error('enough')));
-    expect(
-      await reading.then(
-        () => null,
-        (error: Error) => error.message,
-      ),
-    ).to.equal('enough');
+    expect((await failureOf(reading)).message).to.equal('enough');
   });
 });
 
@@ -442,7 +400,7 @@ function openWriter(file: string): SqliteDatabase.Database {
 
 /** How many nodes the file has without its log. */
 function readWithoutLog(file: string): number {
-  const copy = join(folder, 'without-log.db');
+  const copy = folder('without-log.db');
   cpSync(file, copy);
   const database = new SqliteDatabase(copy);
   const { count } =
@@ -488,9 +446,9 @@ async function readOnly<T>(place: string, work: () => Promise<T>): Promise<T> {
 
 describe('what is no OpenDSC database', () => {
   it('may be no file, no SQLite file, or a folder', async () => {
-    writeFileSync(join(folder, 'empty.db'), '');
-    writeFileSync(join(folder, 'text.db'), 'This is some text, and not a database at all. '.repeat(100));
-    symlinkSync('nowhere', join(folder, 'link.db'));
+    writeFileSync(folder('empty.db'), '');
+    writeFileSync(folder('text.db'), 'This is some text, and not a database at all. '.repeat(100));
+    symlinkSync('nowhere', folder('link.db'));
     const cases: [string, string][] = [
       ['absent.db', 'There is no file FOLDER/absent.db'],
       ['text.db/more', 'There is no file FOLDER/text.db/more'],
@@ -500,7 +458,7 @@ describe('what is no OpenDSC database', () => {
       ['.', 'FOLDER/. is a folder, where the path of an SQLite file is needed'],
     ];
     for (const [name, expected] of cases)
-      expect(await faultOf(`${folder}/${name}`)).to.equal(expected.replace('FOLDER', folder));
+      expect(await faultOf(`${folder()}/${name}`)).to.equal(expected.replace('FOLDER', folder()));
   });
 
   it('may be damaged', async () => {
@@ -513,7 +471,7 @@ describe('what is no OpenDSC database', () => {
 
   it('may be of another release: the first table or column that is absent is named', async () => {
     const { location } = await write(fullSite());
-    const copy = join(folder, 'copy.db');
+    const copy = folder('copy.db');
     cpSync(location, copy);
     change(copy, 'ALTER TABLE "CompositeConfigurations" DROP COLUMN "EntryPoint"');
     change(location, 'DROP TABLE "NodeTags"');
@@ -584,11 +542,9 @@ describe('what is no OpenDSC database', () => {
       ['', /--database is no path$/],
     ];
     for (const [location, expected] of cases) {
-      const error: unknown = await readSite(location).catch((thrown: unknown) => thrown);
+      const error = await failureOf(readSite(location));
       expect(error).to.be.instanceOf(UsageError);
-      expect((error as Error).message)
-        .to.match(expected)
-        .and.not.include('hunter2');
+      expect(error.message).to.match(expected).and.not.include('hunter2');
     }
   });
 });
