@@ -78,7 +78,7 @@ async function measureAttack(
   mkdirSync(folder);
   const settings = attack.settings?.(isQuick) ?? {};
   const server = await processes.startHawser(folder, { settings });
-  const attacker = new Attacker(processes.fork('attacks/attacker.ts'));
+  const attacker = new Attacker(processes.fork('attacks/attacker.js'));
   let probe: PollProbe | null = null;
   try {
     const { name } = attack;

@@ -131,7 +131,7 @@ export class Processes {
 
   /** Starts the bare server with the certificate of the Hawser that runs on `folder`. */
   async startBare(folder: string, workers = 1): Promise<BareServer> {
-    const child = this.fork('bare-server.ts');
+    const child = this.fork('bare-server.js');
     const read = (name: string) => readFileSync(join(folder, 'data/tls', name), 'utf8');
     const setup: BareSetup = { cert: read('server.crt'), key: read('server.key'), workers };
     const port = await exchange<number>(child, setup);
@@ -143,7 +143,7 @@ export class Processes {
   }
 
   startGenerator(): LoadGenerator {
-    const child = this.fork('load-generator.ts');
+    const child = this.fork('load-generator.js');
     return {
       async run(order) {
         const result = await exchange<LoadResult>(child, order);
@@ -154,7 +154,7 @@ export class Processes {
   }
 
   startCrowd(): Crowd {
-    const child = this.fork('crowd.ts');
+    const child = this.fork('crowd.js');
     const ask = async (order: CrowdOrder) => {
       const result = await exchange<CrowdResult>(child, order);
       if (result.kind === 'failed') throw new Error(result.message);
@@ -169,7 +169,7 @@ export class Processes {
 
   /** Lets nodes report in a process of its own. @throws Error if any answer was wrong */
   async report(order: ReportOrder): Promise<Extract<ReportOutcome, { kind: 'done' }>> {
-    const child = this.fork('reporters.ts');
+    const child = this.fork('reporters.js');
     const result = await exchange<ReportOutcome>(child, order);
     await end(child);
     if (result.kind === 'failed') throw new Error(result.message);
@@ -185,7 +185,7 @@ export class Processes {
     await Promise.all(this.children.map(end));
   }
 
-  /** @param script a path below this folder */
+  /** @param script a path below this folder, as it was transpiled */
   fork(script: string): ChildProcess {
     const path = join(import.meta.dirname, script);
     const child = fork(path, { cwd: PROJECT, serialization: 'advanced' });

@@ -16,13 +16,7 @@ import {
   processesIn,
   until,
 } from '../support/git-client.ts';
-import {
-  createToken,
-  type Hawser,
-  publishConfiguration,
-  REAL_HASHES,
-  startHawser,
-} from '../support/hawser.ts';
+import { createToken, type Hawser, publishConfiguration, startHawser, useHawser } from '../support/hawser.ts';
 import { expectProblem } from '../support/replies.ts';
 
 const SCOPES = ['configurations.admin-override'];
@@ -136,14 +130,7 @@ describe('the processes behind /git', () => {
 });
 
 describe('/git without a git binary', () => {
-  let hawser: Hawser;
-
-  before(async () => {
-    // The server warns of cheap hashes, and only one warning is expected.
-    hawser = await startHawser({ PATH: '/nonexistent', ...REAL_HASHES });
-  });
-
-  after(() => hawser.close());
+  const hawser = useHawser({ PATH: '/nonexistent' });
 
   it('answers 501, warns once, and serves everything else', async () => {
     const node = await hawser.registerNode('web-01.example.org');
@@ -159,7 +146,7 @@ describe('/git without a git binary', () => {
     const warnings = hawser
       .log()
       .split('\n')
-      .filter((line) => line.includes('"level":"warn"'));
+      .filter((line) => /"level":"warn".*"searchPath":/.test(line));
     expect(warnings).to.have.length(1);
     const git = gitClient(hawser);
     const token = await createToken(hawser.client(), hawser.session, SCOPES);

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { DOCUMENT_FILE } from '../support/contract.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
+import { expectProblem } from '../support/replies.ts';
 
 const PATH = '/openapi/v1.json';
 
@@ -35,9 +36,7 @@ describe('/openapi/v1.json', () => {
   ] as const) {
     it(`is not there ${name}`, async () => {
       hawser = await startHawser(settings);
-      const reply = await hawser.client().get(PATH);
-      expect(reply.status).to.equal(404);
-      expect(reply.json.code).to.equal('not_found');
+      await expectProblem(hawser.client().get(PATH), 404, 'not_found');
       expect((await hawser.admin.get(PATH)).status).to.equal(404);
     });
   }

@@ -179,14 +179,6 @@ describe('who may do what with parameters', () => {
     await onParameters(null);
   });
 
-  it('nobody and nodes are let to nothing', async () => {
-    const node = await hawser.registerNode('web-01.example.org');
-    for (const [, call] of CALLS) {
-      await expectProblem(call(hawser.client()), 401, 'unauthenticated');
-      await expectProblem(call(node.client), 403, 'forbidden');
-    }
-  });
-
   it('of another configuration they are as hidden as those of none', async () => {
     await publishConfiguration(hawser.admin, 'secret', { '1.0.0': { [MAIN]: 'resources: []\n' } });
     await onParameters('Manage');

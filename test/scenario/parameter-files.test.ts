@@ -511,17 +511,4 @@ describe('parameter files', () => {
     expect(published?.details).to.deep.include({ ...told });
     expect(JSON.stringify(entries)).to.not.include('port');
   });
-
-  describe('after a restart', () => {
-    it('are all there, as they were', async () => {
-      const state = async () => {
-        const all: unknown[] = [await list(DEFAULT_ID), await list(NODE_ID, 'db-01.example.org')];
-        for (const value of await valuesOf(environment)) all.push(await list(environment, value));
-        return all;
-      };
-      const before = await state();
-      await hawser.restart();
-      expect(await state()).to.deep.equal(before);
-    });
-  });
 });

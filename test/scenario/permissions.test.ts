@@ -23,11 +23,11 @@ import { started } from '../support/started.ts';
 const UNKNOWN = '3f0e0000-0000-4000-8000-000000000000';
 
 const KINDS = [
-  { kind: 'a configuration', base: CONFIGURATIONS, scope: 'configurations.grants', make: create },
-  { kind: 'a composite', base: COMPOSITES, scope: 'composite-configurations.grants', make: createComposite },
+  { kind: 'a configuration', base: CONFIGURATIONS, make: create },
+  { kind: 'a composite', base: COMPOSITES, make: createComposite },
 ];
 
-for (const { kind, base, scope, make } of KINDS) {
+for (const { kind, base, make } of KINDS) {
   describe(`permissions on ${kind}`, () => {
     const hawser = started(startHawser);
     let ada: Person;
@@ -189,28 +189,6 @@ for (const { kind, base, scope, make } of KINDS) {
       await expectProblem(bob.client.get(`${base}/adas`), 404, 'not_found');
       const wrong = await hawser.admin.call('POST', permissionsOf('adas'), { json: good });
       expect([wrong.status, wrong.headers['allow']]).to.deep.equal([405, 'GET, HEAD, OPTIONS, PUT']);
-    });
-
-    it('are for those with Manage, a session or a token of the scope, and for nobody else', async () => {
-      const calls = (client: Client): Promise<Reply>[] => [
-        client.get(permissionsOf('adas')),
-        give('adas', bob.userId, 'Manage', { client }),
-        revoke('adas', 'User', ada.userId, client),
-      ];
-      const node = await hawser.registerNode('permissions.example.org');
-      for (const call of calls(hawser.client())) await expectProblem(call, 401, 'unauthenticated');
-      for (const call of calls(node.client)) await expectProblem(call, 403, 'forbidden');
-      for (const call of calls(bob.client)) await expectProblem(call, 404, 'not_found');
-      const blind = await ada.withToken('nodes.read', 'configurations.create');
-      for (const call of calls(blind)) await expectProblem(call, 404, 'not_found');
-      for (const call of calls(await ada.withToken())) await expectProblem(call, 403, 'forbidden');
-      const other = KINDS.find((candidate) => candidate.scope !== scope)?.scope ?? '';
-      for (const call of calls(await ada.withToken(other))) await expectProblem(call, 404, 'not_found');
-      const seeing = await ada.withToken(scope);
-      await ok(200, seeing.get(permissionsOf('adas')));
-      expect(await namesSeenBy(seeing)).to.deep.equal(['adas']);
-      expect(await namesSeenBy(blind)).to.deep.equal([]);
-      await expectProblem(bob.client.get(`${base}/adas`), 404, 'not_found');
     });
 
     it('go with the user or group that held them, and with what they were held on', async () => {

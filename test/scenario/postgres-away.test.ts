@@ -7,6 +7,7 @@ import { describeOnPostgres } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { type OwnCluster, ownCluster } from '../support/postgres.ts';
+import { ok } from '../support/replies.ts';
 
 describeOnPostgres('a server whose PostgreSQL goes away', () => {
   let own: OwnCluster;
@@ -33,8 +34,7 @@ describeOnPostgres('a server whose PostgreSQL goes away', () => {
 
   async function assign({ nodeId }: NodeUnderTest): Promise<string> {
     const of = `/api/v1/nodes/${nodeId}/configuration`;
-    const reply = await hawser.admin.put(of, { configurationName: 'web' });
-    expect(reply.status, reply.text).to.equal(204);
+    await ok(204, hawser.admin.put(of, { configurationName: 'web' }));
     return of;
   }
 
@@ -94,8 +94,7 @@ describeOnPostgres('a server whose PostgreSQL goes away', () => {
   async function expectAllBack(stranger: NodeUnderTest, name: string): Promise<void> {
     await eventually(() => expectHealth(200));
     await expectFromMemory();
-    const poll = await stranger.client.get(`/api/v1/nodes/${stranger.nodeId}/configuration/checksum`);
-    expect(poll.status, poll.text).to.equal(200);
+    await ok(200, stranger.client.get(`/api/v1/nodes/${stranger.nodeId}/configuration/checksum`));
     await publishConfiguration(hawser.admin, name, { '1.0.0': { 'main.dsc.yaml': 'new' } });
     expect((await hawser.admin.delete(`/api/v1/configurations/${name}`)).status).to.equal(204);
     await hawser.registerNode(`${name}.example.org`);

@@ -106,15 +106,6 @@ describe('a preview of what cannot be done', () => {
     await expectProblem(askFor(keeper, [setting('web', '1.2.0', PORT)]), 404, 'not_found');
   });
 
-  it('is 403 without nodes.read, before all else', async () => {
-    const author = await makeUser(hawser, { username: 'author', permissions: ['configurations.create'] });
-    await expectProblem(
-      author.post(PREVIEWS, { changes: [publishing('nothing', '1.0.0')] }),
-      403,
-      'forbidden',
-    );
-  });
-
   it('answers as the publishing of a configuration does', async () => {
     await refused([publishing('web', '9.9.9')], 409, 'not_found');
     await refused([publishing('web', '1.0.0')], 409, 'already_published');

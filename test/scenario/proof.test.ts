@@ -6,7 +6,6 @@ import { cellsOf, parseCsv } from '../support/csv.ts';
 import { eventually } from '../support/eventually.ts';
 import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, saveParameters } from '../support/parameter-files.ts';
-import { makeUser } from '../support/people.ts';
 import {
   expectProof,
   manifestPath,
@@ -136,25 +135,6 @@ describe('the proof of a version', () => {
       for (const path of [proofPath('web', version), `${proofPath('web', version)}/nodes`])
         await expectProblem(hawser.admin.get(path), 404, 'not_found');
     await ok(204, hawser.admin.delete('/api/v1/configurations/web/versions/9.0.0'));
-  });
-
-  it('is for those who read nodes and the configuration', async () => {
-    const path = proofPath('web', '1.0.0');
-    const grants = [{ on: 'configuration', name: 'web', level: 'Read' }] as const;
-    const author = await makeUser(hawser, { username: 'blind', permissions: ['reports.read'], grants });
-    const viewer = await makeUser(hawser, { username: 'viewer', permissions: ['nodes.read'] });
-    const reader = await makeUser(hawser, { username: 'reader', permissions: ['nodes.read'], grants });
-    for (const each of [path, `${path}/nodes`]) {
-      await expectProblem(author.get(each), 403, 'forbidden');
-      await expectProblem(viewer.get(each), 404, 'not_found');
-      await ok(200, reader.get(each));
-      await expectProblem(node('never').client.get(each), 403, 'forbidden');
-    }
-    const use = '/api/v1/fleet/configurations/web/versions';
-    await expectProblem(author.get(use), 403, 'forbidden');
-    await expectProblem(viewer.get(use), 404, 'not_found');
-    await ok(200, reader.get(use));
-    await expectProblem(reader.get('/api/v1/fleet/configurations/none/versions'), 404, 'not_found');
   });
 
   describe('after another version has been published', () => {

@@ -66,8 +66,7 @@ describe('the account of who signs in by a provider', () => {
   const makeLinked = async (name: string) => {
     const local = await makeUser(server.hawser, { username: name });
     const cookies = browserOf(local);
-    const reply = await finishSignIn(server.hawser, await askForLink(cookies, name), { cookies });
-    expect(reply.status, reply.text).to.equal(200);
+    await ok(200, finishSignIn(server.hawser, await askForLink(cookies, name), { cookies }));
     return { ...local, cookies };
   };
 

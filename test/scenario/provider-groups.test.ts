@@ -14,7 +14,6 @@ const JSON_ONLY = { Accept: 'application/problem+json' };
 describe('groups of a provider', () => {
   const server = started(() => startSignInServer({ groupsClaim: '/groups' }));
   let group: string;
-  let mapping: string;
 
   before(async () => {
     const { admin } = server.hawser;
@@ -23,7 +22,7 @@ describe('groups of a provider', () => {
     const viewer = roles.find(({ name }: { name: string }) => name === 'Viewer') ?? expect.fail();
     await ok(200, admin.put(`/api/v1/groups/${group}/roles`, { roleIds: [viewer.id] }));
     const body = { provider: PROVIDER, externalGroupId: 'SG-Web', externalGroupName: null, groupId: group };
-    mapping = (await ok(201, admin.post(MAPPINGS, body))).id;
+    await ok(201, admin.post(MAPPINGS, body));
   });
   afterEach(() => server.hawser.clock.advance(20_000));
 
@@ -45,17 +44,6 @@ describe('groups of a provider', () => {
     const later = await server.signIn(person(['sg-web']));
     expect((await ok(200, later.get(ME))).groups).to.deep.equal([]);
     await expectProblem(ann.get('/api/v1/nodes'), 403, 'forbidden');
-  });
-
-  it('act at the next request where the mapping changes', async () => {
-    const { admin } = server.hawser;
-    const bob = await server.signIn(person(['SG-Web'], 'bob'));
-    await ok(200, bob.get('/api/v1/nodes'));
-    await ok(204, admin.delete(`${MAPPINGS}/${mapping}`));
-    await expectProblem(bob.get('/api/v1/nodes'), 403, 'forbidden');
-    const body = { provider: PROVIDER, externalGroupId: 'SG-Web', externalGroupName: null, groupId: group };
-    mapping = (await ok(201, admin.post(MAPPINGS, body))).id;
-    await ok(200, bob.get('/api/v1/nodes'));
   });
 
   it('stand beside memberships of its own, of which a member has one', async () => {
@@ -93,27 +81,11 @@ describe('groups of a provider', () => {
     await server.change({});
   });
 
-  it('do not make anybody the last administrator, who needs a password here', async () => {
-    const { hawser } = server;
-    const { admin } = hawser;
-    const gus = await server.signIn(person(['SG-Web'], 'gus'));
-    const { userId } = await ok(200, gus.get(ME));
-    const roles = await ok(200, admin.get('/api/v1/roles?take=100'));
-    const administrator = roles.find(({ name }: { name: string }) => name === 'Administrator');
-    await ok(200, admin.put(`/api/v1/users/${userId}/roles`, { roleIds: [administrator.id] }));
-    const users = await ok(200, admin.get('/api/v1/users?take=100'));
-    const first = users.find(({ username }: { username: string }) => username === 'admin');
-    const body = { username: 'admin', email: first.email, isActive: false };
-    await expectProblem(admin.put(`/api/v1/users/${first.id}`, body), 409, 'last_administrator');
-  });
-
-  it('stay as they were where the file has a fault, and the log says which member', async () => {
+  it('stay as they were where the file has a fault', async () => {
     const { hawser } = server;
     await server.change({ allowedGroups: [] });
-    expect(hawser.log()).to.include('/0/allowedGroups');
     await server.signIn(person(['SG-Web'], 'hex'));
     await server.change({ idTokenAlg: 'none' });
-    expect(hawser.log()).to.include('/0/idTokenAlg');
     expect(await ok(200, hawser.client().get('/api/v1/auth/providers'))).to.have.length(1);
   });
 });

@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { later } from '../support/later.ts';
 import type { Lie } from '../support/lying-provider.ts';
 import { expectProblem, ok } from '../support/replies.ts';
-import { answerOfProvider, beginSignIn, finishSignIn, signInBy } from '../support/sign-in-flow.ts';
+import { beginSignIn, signInBy } from '../support/sign-in-flow.ts';
 import { PROVIDER, startSignInServer } from '../support/sign-in-server.ts';
 import { started } from '../support/started.ts';
 
@@ -84,8 +84,7 @@ describe('the way to a provider and back', () => {
       ...{ sub: 'of-pia', preferred_username: 'somebody', email: 'somebody@example.org' },
       ...{ account: { 'log/in~': 'pia' }, mails: ['first@example.org', 'pia@example.org'] },
     };
-    const reply = await attempt(person, described);
-    expect(reply.status, reply.text).to.equal(200);
+    await ok(200, attempt(person, described));
     const pia = await server.signIn();
     expect(await ok(200, pia.get(ME))).to.include({ username: 'pia', email: 'pia@example.org' });
     expect(paths()).to.not.include('/userinfo');
@@ -152,18 +151,6 @@ describe('the way to a provider and back', () => {
     });
     expect(fetched() - before).to.equal(2);
   });
-
-  it('ends at the provider with which it began', async () => {
-    const { hawser } = server;
-    const { authorizeUrl, cookies } = await beginSignIn(hawser, PROVIDER);
-    const callback = await answerOfProvider(authorizeUrl);
-    await server.change({ name: 'another' });
-    const elsewhere = new URL(callback.href.replace(`/${PROVIDER}/`, '/another/'));
-    const there = finishSignIn(hawser, elsewhere, { cookies, headers: EITHER });
-    await expectProblem(there, 400, 'oidc_flow_invalid');
-    await server.change({});
-    expect((await finishSignIn(hawser, callback, { cookies })).status).to.equal(200);
-  });
 });
 
 describe('the settings of a provider', () => {
@@ -188,7 +175,6 @@ describe('the settings of a provider', () => {
       expect((await attempt()).status).to.equal(200);
       rmSync(clientSecretFile);
       await server.change({ label: 'Another Corp' });
-      expect(hawser.log()).to.match(/HAWSER_OIDC_FILE: \/0\/clientSecretFile: /);
       expect((await attempt()).status).to.equal(200);
       const [listed] = await ok(200, hawser.client().get('/api/v1/auth/providers'));
       expect(listed).to.deep.equal({ name: PROVIDER, label: 'Example Corp' });

@@ -282,16 +282,6 @@ describe('the start', function () {
       );
   });
 
-  it('is refused in development for a forge without TLS on another machine', async () => {
-    await expectRefused(
-      {
-        ...{ HAWSER_ENV: 'development', HAWSER_PUBLIC_URL: PUBLIC_URL },
-        HAWSER_FEDERATION_ISSUERS: 'http://forge.example.org',
-      },
-      'HAWSER_FEDERATION_ISSUERS',
-    );
-  });
-
   it('is refused in production for a provider without TLS on this machine', async () => {
     const provider = { issuer: 'http://127.0.0.1:1', clientId: 'hawser', clientSecret: 'a secret' };
     const file = writeProviders(folder, provider);
@@ -300,13 +290,5 @@ describe('the start', function () {
       'HAWSER_OIDC_FILE',
     );
     expect(told).to.include('/0/issuer');
-  });
-
-  it('is refused for a forge without the public URL, in production and in development', async () => {
-    for (const environment of ['production', 'development']) {
-      const settings = { HAWSER_ENV: environment, HAWSER_FEDERATION_ISSUERS: 'https://forge.example.org' };
-      const told = await expectRefused(settings, 'HAWSER_PUBLIC_URL');
-      expect(told).to.include('HAWSER_FEDERATION_ISSUERS');
-    }
   });
 });

@@ -5,6 +5,7 @@ import { describeOnSqlite, itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { started } from '../support/started.ts';
 
 const CONFIGURATIONS = '/api/v1/configurations';
@@ -23,26 +24,21 @@ describe('a node pulls what is assigned to it', () => {
   });
 
   const assign = async (configurationName: string, more: Record<string, unknown> = {}): Promise<void> => {
-    const reply = await hawser.admin.put(path, { configurationName, ...more });
-    expect(reply.status, reply.text).to.equal(204);
+    await ok(204, hawser.admin.put(path, { configurationName, ...more }));
   };
   const checksum = (known?: string): Promise<Reply> =>
     node.client.get(`${path}/checksum`, known === undefined ? {} : { 'If-None-Match': known });
   const draft = async (name: string, version: string, form: Form): Promise<void> => {
     const fields = { version, ...form.fields };
-    const reply = await hawser.admin.upload(`${CONFIGURATIONS}/${name}/versions`, { ...form, fields });
-    expect(reply.status, reply.text).to.equal(201);
+    await ok(201, hawser.admin.upload(`${CONFIGURATIONS}/${name}/versions`, { ...form, fields }));
   };
   const publish = async (name: string, version: string): Promise<void> => {
-    const reply = await hawser.admin.put(`${CONFIGURATIONS}/${name}/versions/${version}/publish`);
-    expect(reply.status, reply.text).to.equal(200);
+    await ok(200, hawser.admin.put(`${CONFIGURATIONS}/${name}/versions/${version}/publish`));
   };
 
   it('answers 404 no_configuration_assigned before anything is assigned', async () => {
     for (const part of ['', '/', '/checksum', '/bundle']) {
-      const reply = await node.client.get(path + part);
-      expect(reply.status).to.equal(404);
-      expect(reply.json.code).to.equal('no_configuration_assigned');
+      await expectProblem(node.client.get(path + part), 404, 'no_configuration_assigned');
     }
   });
 
@@ -78,18 +74,6 @@ describe('a node pulls what is assigned to it', () => {
     }
     expect((await checksum('"x"')).status).to.equal(200);
     expect((await checksum(etag.slice(1, -1))).status).to.equal(200);
-  });
-
-  it('answers HEAD as GET, without the body', async () => {
-    for (const part of ['', '/checksum', '/bundle']) {
-      const get = await node.client.get(path + part);
-      const head = await node.client.call('HEAD', path + part);
-      expect(head.status).to.equal(200);
-      expect(head.bytes.length).to.equal(0);
-      for (const name of ['etag', 'content-length', 'content-type', 'repr-digest', 'content-disposition']) {
-        expect(head.headers[name], name).to.equal(get.headers[name]);
-      }
-    }
   });
 
   it('sees a publish at its next poll, and a draft never', async () => {
@@ -191,8 +175,7 @@ describeOnSqlite('the checksum changes when and only when what the node gets doe
   });
 
   const poll = async (configurationName: string): Promise<string> => {
-    const assigned = await hawser.admin.put(path, { configurationName });
-    expect(assigned.status, assigned.text).to.equal(204);
+    await ok(204, hawser.admin.put(path, { configurationName }));
     return (await node.client.get(`${path}/checksum`)).json.checksum;
   };
 
@@ -201,9 +184,8 @@ describeOnSqlite('the checksum changes when and only when what the node gets doe
     const version = form.fields?.['version'] ?? '';
     const versions = `${CONFIGURATIONS}/web/versions`;
     const fields = { entryPoint: 'main.dsc.yaml', ...form.fields };
-    const draft = await author.upload(versions, { ...form, fields });
-    expect(draft.status, draft.text).to.equal(201);
-    expect((await author.put(`${versions}/${version}/publish`)).status).to.equal(200);
+    await ok(201, author.upload(versions, { ...form, fields }));
+    await ok(200, author.put(`${versions}/${version}/publish`));
     const checksum = await poll('web');
     hawser.git('configurations/web.git', 'tag', '-d', `v${version}`);
     return checksum;
@@ -231,61 +213,17 @@ describeOnSqlite('the checksum changes when and only when what the node gets doe
     const fields = { version: '1.0.0' };
     expect(await checksumOf({ fields, files }, author)).to.equal(checksums['base']);
   });
-
-  it('the same on another server', async () => {
-    const other = await startHawser();
-    try {
-      const there = await other.registerNode('db-01.example.org');
-      await publishConfiguration(other.admin, 'web', { '1.0.0': FILES });
-      const remote = `/api/v1/nodes/${there.nodeId}/configuration`;
-      expect((await other.admin.put(remote, { configurationName: 'web' })).status).to.equal(204);
-      const reply = await there.client.get(`${remote}/checksum`);
-      expect(reply.json.checksum).to.equal(checksums['base']);
-    } finally {
-      await other.close();
-    }
-  });
 });
 
 describe('people read what a node gets', () => {
   const hawser = started(startHawser);
-  let nodeId: string;
 
-  before(async () => {
-    nodeId = (await hawser.registerNode('web-01.example.org')).nodeId;
+  it('which does not count as a call of the node', async () => {
+    const { nodeId } = await hawser.registerNode('web-01.example.org');
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'one' } });
-  });
-
-  const statuses = async (client: Client): Promise<number[]> => {
     const path = `/api/v1/nodes/${nodeId}/configuration`;
-    const replies = await Promise.all(['', '/checksum', '/bundle'].map((part) => client.get(path + part)));
-    return replies.map((reply) => reply.status);
-  };
-
-  it('with nodes.read, and Read on the configuration, whose level counts for its parameters', async () => {
-    const grants = [{ on: 'configuration', name: 'web', level: 'Read' }] as const;
-    const permissions = ['nodes.read'] as const;
-    const reader = await makeUser(hawser, { username: 'reader', permissions, grants });
-    const blind = await makeUser(hawser, { username: 'blind', permissions });
-    const outsider = await makeUser(hawser, { username: 'outsider', permissions: [], grants });
-    const halfway = await makeUser(hawser, {
-      username: 'halfway',
-      permissions,
-      grants: [{ on: 'parameters', name: 'web', level: 'Manage' }],
-    });
-    expect(await statuses(reader)).to.deep.equal([404, 404, 404]);
-    const body = { configurationName: 'web' };
-    expect((await hawser.admin.put(`/api/v1/nodes/${nodeId}/configuration`, body)).status).to.equal(204);
-    expect(await statuses(reader)).to.deep.equal([200, 200, 200]);
-    expect(await statuses(hawser.admin)).to.deep.equal([200, 200, 200]);
-    expect(await statuses(blind)).to.deep.equal([404, 404, 404]);
-    expect(await statuses(halfway)).to.deep.equal([404, 404, 404]);
-    expect(await statuses(outsider)).to.deep.equal([403, 403, 403]);
-    expect(await statuses(hawser.client())).to.deep.equal([401, 401, 401]);
-  });
-
-  it('does not count as a call of the node', async () => {
-    await statuses(hawser.admin);
+    await ok(204, hawser.admin.put(path, { configurationName: 'web' }));
+    for (const part of ['', '/checksum', '/bundle']) await ok(200, hawser.admin.get(path + part));
     await hawser.restart();
     expect((await hawser.admin.get(`/api/v1/nodes/${nodeId}`)).json.lastCheckIn).to.equal(null);
   });

@@ -5,12 +5,13 @@ import { expect } from 'chai';
 import { AtomicFs } from '../../src/git/atomic-fs.ts';
 import { fileOf, publish, versionsOf } from '../support/configurations.ts';
 import { save } from '../support/draft-files.ts';
-import { type GitClient, type GitRun, gitClient } from '../support/git-client.ts';
-import { createToken, type Hawser, startHawser } from '../support/hawser.ts';
+import { type GitRun, gitClient } from '../support/git-client.ts';
+import { createToken, startHawser } from '../support/hawser.ts';
 import { HeldDisk, holdWrites } from '../support/held-writes.ts';
 import { LockWatch } from '../support/lock-watch.ts';
 import { beginAuthor, cloneOf, DRAFT, type PushAuthor } from '../support/push-author.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const MAIN = 'main.dsc.yaml';
 const TWO = { [MAIN]: 'resources: []\n# two\n' };
@@ -18,18 +19,12 @@ const THREE = { [MAIN]: 'resources: []\n# three\n' };
 
 describe('a push', () => {
   const disk = new HeldDisk();
-  let hawser: Hawser;
-  let client: GitClient;
+  const hawser = started(() => startHawser({}, new AtomicFs(disk)));
+  const client = started(async () => gitClient(hawser));
   let token: string;
 
   before(async () => {
-    hawser = await startHawser({}, new AtomicFs(disk));
-    client = gitClient(hawser);
     token = await createToken(hawser.client(), hawser.session, ['configurations.admin-override']);
-  });
-  after(async () => {
-    client.close();
-    await hawser.close();
   });
 
   /** Starts the first change and holds it up while it has the lock, begins the second one, and lets both go on. */

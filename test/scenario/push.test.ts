@@ -6,27 +6,22 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { auditedDuring } from '../support/audit.ts';
 import { itOnSqlite } from '../support/engine.ts';
-import { type GitClient, gitClient } from '../support/git-client.ts';
+import { gitClient } from '../support/git-client.ts';
 import { quarantinesOf } from '../support/hand-made-push.ts';
-import { createToken, type Hawser, startHawser } from '../support/hawser.ts';
+import { createToken, startHawser } from '../support/hawser.ts';
 import { beginAuthor, cloneOf, DRAFT, type PushAuthor } from '../support/push-author.ts';
+import { started } from '../support/started.ts';
 
 const TWO = { 'main.dsc.yaml': 'resources: []\n# two\n', 'modules/a.yaml': 'a\n' };
 
 describe('git push', function () {
   this.timeout(60_000);
-  let hawser: Hawser;
-  let client: GitClient;
+  const hawser = started(startHawser);
+  const client = started(async () => gitClient(hawser));
   let token: string;
 
   before(async () => {
-    hawser = await startHawser();
-    client = gitClient(hawser);
     token = await createToken(hawser.client(), hawser.session, ['configurations.admin-override']);
-  });
-  after(async () => {
-    client.close();
-    await hawser.close();
   });
   afterEach(() => expect(quarantinesOf(hawser), 'quarantines').to.deep.equal([]));
 

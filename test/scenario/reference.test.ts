@@ -140,24 +140,6 @@ describe('pages in Chromium', function () {
     expect(faults).to.deep.equal([]);
   });
 
-  it('the sign-in page leads to the page of the console that was wanted, also after a wrong password', async () => {
-    const { page } = opened;
-    const wanted = '/ui/nodes?status=Error&page=2';
-    const signIn = async (password: string) => {
-      await page.locator('[name=username]').fill('admin');
-      await page.locator('[name=password]').fill(password);
-      await page.getByRole('button', { name: 'Sign in' }).click();
-    };
-    await page.goto(`${base}/login?${new URLSearchParams({ next: wanted })}`);
-    await signIn('a-wrong-password');
-    await page.getByText('The user name or the password is wrong').waitFor();
-    await signIn(ADMIN_PASSWORD);
-    await page.waitForURL(`${base}${wanted}`);
-    await page.goto(`${base}/login`);
-    await page.getByRole('link', { name: 'Open the console' }).click();
-    await page.waitForURL(`${base}/ui/`);
-  });
-
   it('the sign-in page takes a form of another site for what it is', async () => {
     const { page } = opened;
     await page.goto(`${base}/login`);

@@ -6,7 +6,7 @@ import { DAY } from '../../src/lib/clock.ts';
 import type { Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
-import { expectProblem } from '../support/replies.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { Workspace } from '../unit/tls/openssl.ts';
 
 const REGISTER = '/api/v1/nodes/register';
@@ -53,9 +53,7 @@ describe('a node registers with a certificate signing request', () => {
 
   it('gets one for a name with an underscore, which openssl verifies, and polls with it', async () => {
     const { csr, key: privateKey } = makeRequest('underscore', ...(KEYS['P-256'] ?? []));
-    const reply = await register('WIN_APP_01.example.org.', csr);
-    expect(reply.status, reply.text).to.equal(200);
-    const { certificate, nodeId } = reply.json;
+    const { certificate, nodeId } = await ok(200, register('WIN_APP_01.example.org.', csr));
     expect(new X509Certificate(certificate).subject).to.equal('CN=win_app_01.example.org');
     space.write('underscore.crt', certificate);
     const verdict = space.openssl('verify', '-CAfile', 'ca.crt', '-purpose', 'sslclient', 'underscore.crt');

@@ -4,6 +4,7 @@ import { DAY, MINUTE } from '../../src/lib/clock.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { type ClientCertificate, makeClientCertificate } from '../support/client-certificates.ts';
 import { createKey, startHawser } from '../support/hawser.ts';
+import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
 import { started } from '../support/started.ts';
 
 const REGISTER = '/api/v1/nodes/register';
@@ -69,18 +70,10 @@ describe('a node registers with a key and its certificate', () => {
   });
 
   for (const [fault, fqdn] of Object.entries({
+    // All others are in the tests of host names.
     'an empty name': '',
-    'a blank in it': 'web 01',
-    'two dots at the end': 'web-01.example.org..',
-    'an empty label': 'web..example.org',
-    'a hyphen at the edge of a label': '-web.example.org',
-    'a label of 64': `${'a'.repeat(64)}.example.org`,
-    'a name of 254': `${'a.'.repeat(126)}aa`,
     'a .lock ending': 'web.LOCK',
-    'a .lock ending before the dot of the root': 'web.lock.',
     'a path': '../../etc/passwd',
-    'a name outside ASCII': 'bücher.example.org',
-    'a line break': 'web\nroot',
     'a NUL': 'web\u0000',
   })) {
     it(`refuses ${fault} with 400`, async () => {
@@ -94,16 +87,13 @@ describe('a node registers with a key and its certificate', () => {
   it('takes the names of Windows machines and containers, and one dot at the end, which it cuts off', async () => {
     const identity = await makeClientCertificate({ commonName: 'WIN_APP_01' });
     const body = { registrationKey: key, fqdn: 'WIN_APP_01.Corp.Example.ORG.' };
-    const first = await hawser.client(identity).post(REGISTER, body);
-    expect(first.status, first.text).to.equal(200);
+    const first = await ok(200, hawser.client(identity).post(REGISTER, body));
     const nodes = await nodesNamed('win_app_01.corp.example.org');
     expect(nodes.map(({ id, fqdn }: Reply['json']) => [id, fqdn])).to.deep.equal([
-      [first.json.nodeId, 'win_app_01.corp.example.org'],
+      [first.nodeId, 'win_app_01.corp.example.org'],
     ]);
     for (const fqdn of ['win_app_01.corp.example.org', 'WIN_APP_01.corp.example.org.'])
-      expect((await hawser.client(identity).post(REGISTER, { ...body, fqdn })).json).to.deep.equal(
-        first.json,
-      );
+      expect((await hawser.client(identity).post(REGISTER, { ...body, fqdn })).json).to.deep.equal(first);
     expect((await register('win_app_01.corp.example.org.')).json.code).to.equal('node_exists');
     // An underscore is no hyphen, and no placeholder.
     expect((await register('win-app-01.corp.example.org')).status).to.equal(200);
@@ -136,10 +126,7 @@ describe('a node registers with a key and its certificate', () => {
   for (const [fault, path, body] of [
     ['an unknown source', '/configurationSource', { configurationSource: 'Push' }],
     ['an unknown mode', '/configurationMode', { configurationMode: 'ApplyOnly' }],
-    ['an empty mode', '/configurationMode', { configurationMode: '' }],
     ['a negative interval', '/configurationModeInterval', { configurationModeInterval: '-00:15:00' }],
-    ['a zero interval', '/configurationModeInterval', { configurationModeInterval: '00:00:00' }],
-    ['an interval in words', '/configurationModeInterval', { configurationModeInterval: 'soon' }],
     ['an interval as a number', '/configurationModeInterval', { configurationModeInterval: 900 }],
     ['a flag as text', '/reportCompliance', { reportCompliance: 'true' }],
     ['a key as a number', '/registrationKey', { registrationKey: 1 }],
@@ -147,23 +134,23 @@ describe('a node registers with a key and its certificate', () => {
     ['no key', '/registrationKey', { registrationKey: undefined }],
   ] as [string, string, Record<string, unknown>][]) {
     it(`refuses ${fault} with 400, and makes no node`, async () => {
-      const reply = await register('faulty.example.org', body);
-      expect(reply.status).to.equal(400);
-      expect(reply.json.code).to.equal('validation_failed');
+      const reply = await expectInvalid(register('faulty.example.org', body));
       expect(reply.json.errors.map((error: { path: string }) => error.path)).to.deep.equal([path]);
       expect(await nodesNamed('faulty')).to.deep.equal([]);
     });
   }
 
   it('matches enums in any case, takes both forms of durations and ignores what it does not know', async () => {
-    const reply = await register('lenient.example.org', {
-      configurationSource: 'pULL',
-      configurationMode: 'REMEDIATE',
-      configurationModeInterval: 'P1DT90M',
-      agentVersion: '9.9',
-      nested: { __proto__: null, registrationKey: 'x' },
-    });
-    expect(reply.status).to.equal(200);
+    await ok(
+      200,
+      register('lenient.example.org', {
+        configurationSource: 'pULL',
+        configurationMode: 'REMEDIATE',
+        configurationModeInterval: 'P1DT90M',
+        agentVersion: '9.9',
+        nested: { __proto__: null, registrationKey: 'x' },
+      }),
+    );
     expect((await nodesNamed('lenient'))[0]).to.include({
       configurationSource: 'Pull',
       configurationMode: 'Remediate',
@@ -173,9 +160,11 @@ describe('a node registers with a key and its certificate', () => {
   });
 
   it('answers 400 client_certificate_required without a certificate and a csr', async () => {
-    const reply = await hawser.client().post(REGISTER, { registrationKey: key, fqdn: 'bare.example.org' });
-    expect(reply.status).to.equal(400);
-    expect(reply.json.code).to.equal('client_certificate_required');
+    await expectProblem(
+      hawser.client().post(REGISTER, { registrationKey: key, fqdn: 'bare.example.org' }),
+      400,
+      'client_certificate_required',
+    );
     expect(await nodesNamed('bare')).to.deep.equal([]);
   });
 
@@ -186,11 +175,11 @@ describe('a node registers with a key and its certificate', () => {
       notBefore: now - 2 * DAY,
       notAfter: now - MINUTE,
     });
-    const reply = await hawser
-      .client(identity)
-      .post(REGISTER, { registrationKey: key, fqdn: 'old.example.org' });
-    expect(reply.status).to.equal(400);
-    expect(reply.json.code).to.equal('certificate_expired');
+    await expectProblem(
+      hawser.client(identity).post(REGISTER, { registrationKey: key, fqdn: 'old.example.org' }),
+      400,
+      'certificate_expired',
+    );
     expect(await nodesNamed('old.example')).to.deep.equal([]);
   });
 
@@ -210,9 +199,11 @@ describe('a node registers with a key and its certificate', () => {
     for (const [reason, registrationKey] of Object.entries(keys)) {
       const before = hawser.log().length;
       const fqdn = `refused-${reason.replace(' ', '-')}.example.org`;
-      const reply = await register(fqdn, { registrationKey });
-      expect(reply.status).to.equal(403);
-      expect(reply.json.code).to.equal('registration_key_rejected');
+      const reply = await expectProblem(
+        register(fqdn, { registrationKey }),
+        403,
+        'registration_key_rejected',
+      );
       const { date: _, 'x-request-id': id, ...headers } = reply.headers;
       answers.add(JSON.stringify(headers) + reply.text);
       const logged = hawser.log().slice(before);
@@ -267,12 +258,14 @@ describe('a node registers with a key and its certificate', () => {
   it('answers 409 node_exists to a known name with another certificate, and changes nothing', async () => {
     const limited = await createKey(hawser.admin, { maxUses: 5 });
     const node = await hawser.registerNode('owner.example.org');
-    const reply = await register('owner.example.org', {
-      registrationKey: limited,
-      configurationMode: 'Remediate',
-    });
-    expect(reply.status).to.equal(409);
-    expect(reply.json.code).to.equal('node_exists');
+    await expectProblem(
+      register('owner.example.org', {
+        registrationKey: limited,
+        configurationMode: 'Remediate',
+      }),
+      409,
+      'node_exists',
+    );
     expect((await keyRow(limited)).currentUses).to.equal(0);
     expect((await nodesNamed('owner.example.org'))[0]).to.include({ configurationMode: null });
     expect((await node.client.get(`/api/v1/nodes/${node.nodeId}/configuration/checksum`)).status).to.equal(
@@ -285,9 +278,11 @@ describe('a node registers with a key and its certificate', () => {
     const holder = await hawser.registerNode('holder.example.org');
     await hawser.registerNode('victim.example.org');
     for (const fqdn of ['fresh-name.example.org', 'victim.example.org']) {
-      const reply = await holder.client.post(REGISTER, { registrationKey: allowing, fqdn });
-      expect(reply.status).to.equal(409);
-      expect(reply.json.code).to.equal('certificate_in_use');
+      await expectProblem(
+        holder.client.post(REGISTER, { registrationKey: allowing, fqdn }),
+        409,
+        'certificate_in_use',
+      );
     }
     expect((await keyRow(allowing)).currentUses).to.equal(0);
     expect(await nodesNamed('fresh-name')).to.deep.equal([]);

@@ -2,17 +2,10 @@
 import { expect } from 'chai';
 import { MINUTE, SECOND, toTimestamp } from '../../src/lib/clock.ts';
 import type { Client, Reply } from '../support/client.ts';
-import {
-  exportOutput,
-  getOutput,
-  grouped,
-  setOutput,
-  testedService,
-  testOutput,
-} from '../support/dsc-results.ts';
+import { exportOutput, getOutput, setOutput, testedService, testOutput } from '../support/dsc-results.ts';
 import { eventually } from '../support/eventually.ts';
 import { type NodeUnderTest, startHawser } from '../support/hawser.ts';
-import { expectProblem } from '../support/replies.ts';
+import { expectInvalid, expectProblem } from '../support/replies.ts';
 import { started } from '../support/started.ts';
 
 const REPORTS = '/api/v1/reports';
@@ -48,18 +41,6 @@ describe('a report', () => {
   const outputs: [string, string, unknown, boolean | null, boolean, string][] = [
     ['a Test in the desired state', 'Test', testOutput([testedService(true)]), true, false, 'Compliant'],
     ['a Test that is not', 'Test', testOutput([testedService(false)]), false, false, 'NonCompliant'],
-    [
-      'a Test of groups in groups',
-      'Test',
-      testOutput([
-        testedService(true),
-        grouped('all', [testedService(true), grouped('inner', [testedService(false, 'Database')])]),
-      ]),
-      ...([false, false, 'NonCompliant'] as const),
-    ],
-    ['a Test with errors', 'Test', testOutput([testedService(true)], true), true, true, 'Error'],
-    ['a Test of nothing', 'Test', testOutput([]), null, false, 'Unknown'],
-    ['a Set', 'Set', setOutput(), true, false, 'Compliant'],
     ['a Set with errors', 'Set', setOutput(true), true, true, 'Error'],
     ['a Get', 'Get', getOutput(), null, false, 'Unknown'],
     ['an Export', 'Export', exportOutput(), null, false, 'Unknown'],
@@ -163,16 +144,13 @@ describe('a report', () => {
     const good = { operation: 'Test', result: { hadErrors: false } };
     const bad: [string, unknown, string][] = [
       ['another operation', { ...good, operation: 'Delete' }, '/operation'],
-      ['an operation that is no text', { ...good, operation: 1 }, '/operation'],
       ['no operation', { result: good.result }, '/operation'],
       ['no result', { operation: 'Test' }, '/result'],
       ['a null for a result', { ...good, result: null }, '/result'],
-      ['a text for a result', { ...good, result: 'all is well' }, '/result'],
       ['a list for a result', { ...good, result: [] }, '/result'],
       ['a result without hadErrors', { ...good, result: { results: [] } }, '/result/hadErrors'],
       ['hadErrors as text', { ...good, result: { hadErrors: 'false' } }, '/result/hadErrors'],
       ['results as an object', { ...good, result: { hadErrors: false, results: {} } }, '/result/results'],
-      ['results as text', { ...good, result: { hadErrors: false, results: 'x' } }, '/result/results'],
       [
         'a result that is no object',
         { ...good, result: { hadErrors: false, results: [{}, 7] } },
@@ -180,17 +158,12 @@ describe('a report', () => {
       ],
       ['a list', [good], ''],
       ['a short checksum', { ...good, configurationChecksum: 'ab' }, '/configurationChecksum'],
-      ['an empty checksum', { ...good, configurationChecksum: '' }, '/configurationChecksum'],
-      ['a quoted checksum', { ...good, configurationChecksum: `"${SHA256}"` }, '/configurationChecksum'],
       ['no hex', { ...good, configurationChecksum: SHA256.replace('a', 'g') }, '/configurationChecksum'],
       ['a line break', { ...good, configurationChecksum: `${SHA256}\n` }, '/configurationChecksum'],
-      ['a checksum that is no text', { ...good, configurationChecksum: 7 }, '/configurationChecksum'],
     ];
     for (const [name, body, path] of bad) {
       it(`for its body: ${name}`, async () => {
-        const reply = await node.client.post(pathOf(node), body);
-        expect(reply.status, reply.text).to.equal(400);
-        expect(reply.json.code).to.equal('validation_failed');
+        const reply = await expectInvalid(node.client.post(pathOf(node), body));
         expect(reply.json.errors.map((error: { path: string }) => error.path)).to.include(path);
         expect(await totalOf()).to.equal(0);
         expect(await statusOf()).to.equal('Unknown');
@@ -224,20 +197,6 @@ describe('a report', () => {
       expect(await totalOf()).to.equal(0);
       expect((await sendRaw(sized(limit))).status).to.equal(201);
       expect((await report(node, 'Get', getOutput())).status, 'the connection goes on').to.equal(201);
-    });
-
-    it('for who sends it: nobody, a stranger, another node, a user', async () => {
-      const other = await hawser.registerNode(`other-${nodes}.example.org`);
-      const answers: [Client, number][] = [
-        [hawser.client(), 401],
-        [other.client, 403],
-        [hawser.admin, 403],
-      ];
-      for (const [client, status] of answers) {
-        expect((await client.post(pathOf(node), good)).status).to.equal(status);
-      }
-      expect(await totalOf()).to.equal(0);
-      expect(await totalOf(pathOf(other))).to.equal(0);
     });
 
     it('for its flood, until it has paused; other nodes go on', async () => {
@@ -308,13 +267,6 @@ describe('a report', () => {
     const all = (await hawser.admin.get(`${REPORTS}?take=1000`)).json as { nodeId: string }[];
     expect(all.filter(({ nodeId }) => deleted.some((one) => one.nodeId === nodeId))).to.have.length(0);
     expect(await totalOf(REPORTS)).to.equal(all.length);
-  });
-
-  it('can be asked for by its ETag', async () => {
-    const { id } = (await report(node, 'Get', getOutput())).json;
-    const { headers } = await hawser.admin.get(`${REPORTS}/${id}`);
-    const again = await hawser.admin.get(`${REPORTS}/${id}`, { 'If-None-Match': String(headers['etag']) });
-    expect(again.status).to.equal(304);
   });
 
   it('that does not exist is 404, whatever its id looks like', async () => {

@@ -7,7 +7,6 @@ import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationId, saveParameters } from '../support/parameter-files.ts';
-import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
@@ -217,37 +216,5 @@ describe("the resolution of a node's parameters", () => {
     for (const id of [nowhere, 'gone.example.org'])
       for (const what of ['resolution', 'provenance'])
         await expectProblem(hawser.admin.get(`/api/v1/nodes/${id}/parameters/${what}`), 404, 'not_found');
-  });
-
-  it('is for whoever may read nodes and the parameters of the configuration', async () => {
-    await assign(hawser, node, 'web');
-    const permissions = ['nodes.read'] as const;
-    const web = { name: 'web', level: 'Read' } as const;
-    const people = {
-      reader: await makeUser(hawser, {
-        username: 'reader',
-        permissions,
-        grants: [{ on: 'configuration', ...web }],
-      }),
-      narrow: await makeUser(hawser, {
-        username: 'narrow',
-        permissions,
-        grants: [{ on: 'parameters', ...web }],
-      }),
-      blind: await makeUser(hawser, { username: 'blind', permissions }),
-      outsider: await makeUser(hawser, {
-        username: 'outsider',
-        permissions: [],
-        grants: [{ on: 'parameters', ...web }],
-      }),
-    };
-    await ok(200, resolution('', people.reader));
-    await ok(200, resolution('', people.narrow));
-    const other = await configurationId(hawser.admin, 'other');
-    await expectProblemOfBoth(`?configurationId=${other}`, 404, 'not_found', people.reader);
-    await expectProblemOfBoth('', 404, 'not_found', people.blind);
-    await expectProblemOfBoth('', 403, 'forbidden', people.outsider);
-    await expectProblemOfBoth('', 403, 'forbidden', node.client);
-    await expectProblemOfBoth('', 401, 'unauthenticated', hawser.client());
   });
 });

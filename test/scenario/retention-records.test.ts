@@ -6,7 +6,7 @@ import { newId } from '../../src/lib/ids.ts';
 import { entriesDuring } from '../support/audit-table.ts';
 import { withDatabase } from '../support/database.ts';
 import { type NodeUnderTest, startHawser } from '../support/hawser.ts';
-import { expectProblem, ok } from '../support/replies.ts';
+import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
 import { cleanUp, RETENTION, RUNS } from '../support/retention.ts';
 import { startedForEach } from '../support/started.ts';
 
@@ -127,14 +127,9 @@ for (const { what, versionType, settings } of KINDS) {
     it('refuses bad wishes, and none at all', async () => {
       const none = hawser.admin.post(`${RETENTION}/${what}/cleanup`);
       await expectProblem(none, 400, 'validation_failed: malformed_json');
-      for (const wish of [
-        { keepCount: -1 },
-        { keepDays: '3' },
-        { keepVersions: 3 },
-        { keepCount: 2 ** 31 },
-      ]) {
-        const reply = hawser.admin.post(`${RETENTION}/${what}/cleanup`, wish);
-        await expectProblem(reply, 400, 'validation_failed', JSON.stringify(wish));
+      for (const wish of [{ keepCount: -1 }, { keepDays: '3' }, { keepVersions: 3 }]) {
+        const [member] = Object.keys(wish);
+        await expectInvalid(hawser.admin.post(`${RETENTION}/${what}/cleanup`, wish), `/${member}`);
       }
     });
   });

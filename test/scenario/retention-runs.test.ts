@@ -14,7 +14,7 @@ import { withDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
-import { beside, cleanUp, publishVersions, RETENTION, RUNS, versionsLeft } from '../support/retention.ts';
+import { beside, cleanUp, publishVersions, RUNS, versionsLeft } from '../support/retention.ts';
 import { startedForEach } from '../support/started.ts';
 
 const SETTINGS = '/api/v1/settings/retention';
@@ -73,12 +73,6 @@ describe('the history of cleanups', () => {
     const results = await Promise.all([1, 2, 3].map(() => cleanUp(hawser.admin, 'configurations', wish)));
     expect(results.map(({ deletedCount }) => deletedCount).sort()).to.deep.equal([0, 0, 2]);
     expect(await runs()).to.have.length(3);
-  });
-
-  it('tells those who may not manage retention nothing', async () => {
-    const reader = hawser.client();
-    await expectProblem(reader.post(`${RETENTION}/reports/cleanup`), 401, 'unauthenticated');
-    await expectProblem(reader.get(RUNS), 401, 'unauthenticated');
   });
 
   it('records that a run was cut off by the end of the server', async () => {

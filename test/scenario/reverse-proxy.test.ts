@@ -23,6 +23,7 @@ import {
 import { LcmAgent } from '../support/lcm-agent.ts';
 import { type Nginx, startNginx } from '../support/nginx.ts';
 import { describeWith } from '../support/optional-tools.ts';
+import { ok } from '../support/replies.ts';
 import { announce, call, rotate, withNewCertificate } from '../support/rotation.ts';
 import { unzipTexts } from '../support/unzip.ts';
 
@@ -61,8 +62,7 @@ describeWith(['nginx'], 'behind nginx', () => {
     other = await hawser.registerNode('web-02.example.org');
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': FILES });
     for (const each of [node, other]) {
-      const assigned = await hawser.admin.put(pathOf(each, 'configuration'), { configurationName: 'web' });
-      expect(assigned.status, assigned.text).to.equal(204);
+      await ok(204, hawser.admin.put(pathOf(each, 'configuration'), { configurationName: 'web' }));
     }
   });
   after(async () => {
@@ -81,8 +81,7 @@ describeWith(['nginx'], 'behind nginx', () => {
     const bundle = await node.client.get(pathOf(node, 'configuration/bundle'));
     expect(await unzipTexts(bundle.bytes)).to.deep.equal(FILES);
     const report = { operation: 'Test', result: { hadErrors: false, messages: [], results: [] } };
-    const reported = await node.client.post(pathOf(node, 'reports'), report);
-    expect(reported.status, reported.text).to.equal(201);
+    await ok(201, node.client.post(pathOf(node, 'reports'), report));
   });
 
   it("refuses another node's certificate, and no certificate", async () => {
@@ -127,8 +126,7 @@ describeWith(['nginx'], 'behind nginx', () => {
         fields: { version },
         files: { ...FILES, 'large.bin': randomBytes(bytes) },
       });
-    const taken = await upload('1.1.0', 20 * MIB);
-    expect(taken.status, taken.text).to.equal(201);
+    await ok(201, upload('1.1.0', 20 * MIB));
     const refused = await upload('1.2.0', 51 * MIB);
     expect(refused.json).to.include({ status: 413 });
     expect(refused.headers['content-type']).to.match(/^application\/problem\+json/);
@@ -195,7 +193,7 @@ describeWith(['nginx'], 'behind nginx', () => {
   });
 
   it('has no fault to find with any of this', () => {
-    expect(hawser.log()).not.to.include('client certificate header ignored');
+    expect(hawser.log()).not.to.match(/"level":"warn".*"header":/);
     expect(nginx.errors()).to.equal('');
   });
 });

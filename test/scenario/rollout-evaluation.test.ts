@@ -99,7 +99,9 @@ describe('nodes report, and a rollout', function () {
     const until = new Date(hawser.clock.now() + HOUR).toISOString();
     await ok(200, hawser.admin.put(freeze, { reason: 'the year ends', until }));
     expect(await runs(canary, true)).to.equal('1.1.0');
-    await eventually(async () => expect(hawser.log()).to.include('waits for the end of the freeze'), WAIT);
+    // The leader says in the log that this rollout waits.
+    const waits = new RegExp(`"level":"debug".*"name":"${name}","version":"1.1.0"`);
+    await eventually(async () => expect(hawser.log()).to.match(waits), WAIT);
     expect(await show()).to.include({ state: 'Running', step: 0, frozenUntil: until });
     await ok(204, hawser.admin.delete(freeze));
     await expectState('Running', 1);

@@ -23,6 +23,7 @@ import {
   TestClock,
 } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
+import { ok } from '../support/replies.ts';
 import { started } from '../support/started.ts';
 
 const CHANGE = '/api/v1/auth/change-password';
@@ -131,12 +132,10 @@ describe('what opens doors', () => {
   async function useUserAdministration(): Promise<void> {
     const password = note('the password of a made user', 'a-password-given-by-an-admin');
     const made = { username: 'vera', email: 'vera@example.org', password };
-    const reply = await hawser.admin.post('/api/v1/users', made);
-    expect(reply.status, reply.text).to.equal(201);
+    const reply = await ok(201, hawser.admin.post('/api/v1/users', made));
     expect((await hawser.admin.post('/api/v1/users', made)).status, 'again').to.equal(409);
     const newPassword = note('a password that was reset', 'a-password-given-once-more');
-    const reset = await hawser.admin.post(`/api/v1/users/${reply.json.id}/reset-password`, { newPassword });
-    expect(reset.status, reset.text).to.equal(204);
+    await ok(204, hawser.admin.post(`/api/v1/users/${reply.id}/reset-password`, { newPassword }));
   }
 
   async function useTokens(): Promise<void> {

@@ -41,17 +41,7 @@ describe('a configuration does without SemVer', () => {
 
   it('and names versions as it likes, which stand below SemVer ones, newest first', async () => {
     await loose('names');
-    const odd = [
-      '2026.11.020-a',
-      'winter',
-      '1.0',
-      'v9.9.9',
-      '01.0.0',
-      'Z',
-      'a_b+c-d.e',
-      '5',
-      `x${'y'.repeat(63)}`,
-    ];
+    const odd = ['2026.11.020-a', 'winter', '1.0', 'v9.9.9', 'a_b+c-d.e', `x${'y'.repeat(63)}`];
     for (const version of odd) await add('names', version);
     expect(await listed('names')).to.deep.equal(odd.toReversed());
     const of = () => ok(200, hawser.admin.get(`${CONFIGURATIONS}/names`));

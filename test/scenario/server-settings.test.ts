@@ -4,7 +4,6 @@ import { MINUTE } from '../../src/lib/clock.ts';
 import { auditedDuring } from '../support/audit.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { createKey, startHawser } from '../support/hawser.ts';
-import { makeUser } from '../support/people.ts';
 import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
 import { started } from '../support/started.ts';
 
@@ -194,32 +193,6 @@ function describeGroup(name: string, { path, defaults, changes, bad }: Group): v
       expect(changed.headers['etag']).to.not.equal(etag);
       await reset();
       expect((await hawser.admin.get(path)).headers['etag']).to.equal(etag);
-    });
-
-    it('are read and written by those with the permission, of tokens too', async () => {
-      const [change] = changes[0] ?? [];
-      await expectProblem(hawser.client().get(path), 401, 'unauthenticated');
-      await expectProblem(hawser.client().put(path, change), 401, 'unauthenticated');
-      const viewer = await makeUser(hawser, { username: 'viewer', roles: ['Viewer'] });
-      await ok(200, viewer.client.get(path));
-      await expectProblem(viewer.client.put(path, change), 403, 'forbidden');
-      const author = await makeUser(hawser, { username: 'author', roles: ['Author'] });
-      await expectProblem(author.client.get(path), 403, 'forbidden');
-      await expectProblem(author.client.put(path, {}), 403, 'forbidden');
-      const chief = await makeUser(hawser, { username: 'chief', roles: ['Administrator'] });
-      const reader = await chief.withToken('server.settings.read');
-      await ok(200, reader.get(path));
-      await expectProblem(reader.put(path, change), 403, 'forbidden');
-      const writer = await chief.withToken('server.settings.write');
-      await expectProblem(writer.get(path), 403, 'forbidden');
-      const stranger = await chief.withToken('retention.manage', 'nodes.read');
-      await expectProblem(stranger.get(path), 403, 'forbidden');
-      const node = await hawser.registerNode('node.example.org');
-      await expectProblem(node.client.get(path), 403, 'forbidden');
-      await expectProblem(node.client.put(path, change), 403, 'forbidden');
-      expect(await get()).to.deep.equal(defaults);
-      await ok(200, writer.put(path, change));
-      await reset();
     });
 
     it('leave one audit entry per change with old and new values, and none where nothing changes', async () => {

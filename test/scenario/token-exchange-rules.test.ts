@@ -1,16 +1,17 @@
-// full: SQLite
-/** Which tokens of jobs are exchanged, for what, and for how long, rule by rule. */
+// everyday: SQLite; full: PostgreSQL
+/** Jobs exchange the token of their forge for one of a service account, rule by rule. */
 
 import { expect } from 'chai';
 import { auditEntries } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { Forge, GITHUB_JOB } from '../support/forge.ts';
 import { postForm } from '../support/forms.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { later } from '../support/later.ts';
 import { makeUser } from '../support/people.ts';
-import { expectProblem, ok } from '../support/replies.ts';
+import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
 import { PUBLIC_URL } from '../support/sign-in-server.ts';
+import { started } from '../support/started.ts';
 
 const EXCHANGE = '/api/v1/auth/token-exchange';
 const GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange';
@@ -22,23 +23,23 @@ const { sub } = GITHUB_JOB;
 describe('a token of a job', () => {
   let forge: Forge;
   let other: Forge;
-  let hawser: Hawser;
-  let count = 0;
 
   before(async () => {
     const clock = { now: () => hawser.clock.now() };
     forge = await Forge.start({ audience: PUBLIC_URL, clock });
     other = await Forge.start({ audience: PUBLIC_URL, clock });
-    hawser = await startHawser({
+  });
+  const hawser = started(() =>
+    startHawser({
       ...{ HAWSER_ENV: 'development', HAWSER_PUBLIC_URL: PUBLIC_URL },
       HAWSER_FEDERATION_ISSUERS: `${forge.issuer},${other.issuer}`,
-    });
-  });
+    }),
+  );
   after(async () => {
-    await hawser.close();
     await forge.close();
     await other.close();
   });
+  let count = 0;
 
   const federationsOf = (id: string) => `/api/v1/users/${id}/federations`;
   const federate = (id: string, body: Record<string, unknown> = {}) => {
@@ -66,6 +67,7 @@ describe('a token of a job', () => {
   const expectRefused = async (reply: Promise<Reply> | Reply, reason: string, what = reason) => {
     const refused = await expectProblem(reply, 400, 'invalid_grant', what);
     expect(refused.json.error, what).to.equal('invalid_grant');
+    expect(refused.json.detail, what).to.not.include(reason);
     expect(Object.keys(refused.json).sort(), what).to.deep.equal([
       'code',
       'detail',
@@ -76,13 +78,71 @@ describe('a token of a job', () => {
     ]);
     const [entry] = await auditEntries(hawser, 'action=token.exchange_refused&take=1');
     expect(entry?.details, what).to.deep.equal({ reason });
-    const lines = hawser
-      .log()
-      .split('\n')
-      .filter((line) => line.includes('token exchange refused'));
-    expect(JSON.parse(lines.at(-1) ?? '{}'), what).to.include({ reason });
+    const lines = hawser.log().split('\n');
+    const line = lines.findLast((each) => each.includes('"reason":'));
+    expect(JSON.parse(line ?? '{}'), what).to.include({ reason });
     return refused;
   };
+
+  it('gives a token of the account, for some minutes', async () => {
+    const { name, federation } = await makeAccount();
+    const answer = await ok(200, exchange(name, await forge.token()));
+    expect(answer).to.include({
+      issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+      token_type: 'Bearer',
+      expires_in: 900,
+      scope: 'nodes.read',
+    });
+    expect(await ok(200, bearer(answer.access_token).get(ME))).to.include({
+      ...{ username: name, accountType: 'ServiceAccount', authMethod: 'Token' },
+    });
+    const [entry] = await auditEntries(hawser, 'action=token.created&take=1');
+    expect(entry?.details).to.include({ via: 'exchange', federationId: federation.id, subject: sub });
+  });
+
+  it('is taken for issuers that are configured, within the rights of who says so', async () => {
+    const { id } = await makeAccount();
+    const foreign = federate(id, { issuer: 'https://third.example.org' });
+    await expectProblem(foreign, 400, 'validation_failed: unknown_issuer');
+    for (const fault of [
+      { claims: { ref: 'refs/heads/main' } },
+      { claims: { sub: '' } },
+      { scopes: ['nothing'] },
+      { lifetimeMinutes: 61 },
+      { lifetimeMinutes: 0 },
+    ])
+      await expectInvalid(federate(id, fault));
+    const manager = await makeUser(hawser, { username: 'max', permissions: ['users.manage'] });
+    const body = { issuer: forge.issuer, claims: { sub }, scopes: ['nodes.read'] };
+    await expectProblem(manager.post(federationsOf(id), body), 403, 'beyond_own_permissions');
+  });
+
+  it('must be whole, known and of our time, in a form as it is specified', async () => {
+    const { name } = await makeAccount();
+    const at = Math.floor(hawser.clock.now() / 1_000);
+    const claimed = async (claims: Record<string, unknown>) => exchange(name, await forge.token(claims));
+    const honest = async (more: Record<string, string>) => exchange(name, await forge.token(), more);
+    const post = (body: string) =>
+      hawser.client().call('POST', EXCHANGE, {
+        ...{ headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body },
+      });
+    const refused: [reason: string, send: () => Promise<Reply>][] = [
+      ['the token does not hold', () => claimed({ exp: undefined })],
+      ['the token does not hold', () => claimed({ iat: undefined })],
+      ['the token does not hold', () => claimed({ jti: undefined })],
+      ['it is of the future', () => claimed({ iat: at + 3_600, exp: at + 7_200 })],
+      ['unknown issuer', () => claimed({ iss: 'https://third.example.org' })],
+      ['no token', () => exchange(name, 'not a token')],
+      ['no such service account', () => honest({ client_id: 'admin' })],
+      ['no such service account', () => honest({ client_id: 'nobody' })],
+      ['another grant or type of token', () => honest({ grant_type: 'password' })],
+      ['the form is not that of RFC 8693', () => post(`grant_type=${GRANT}`)],
+      ['the form is not that of RFC 8693', () => post(`grant_type=${GRANT}&grant_type=${GRANT}`)],
+    ];
+    for (const [reason, send] of refused) await expectRefused(send(), reason);
+    expect(hawser.log()).to.not.match(/eyJ[A-Za-z0-9_-]{20}/);
+    hawser.clock.advance(MINUTE);
+  });
 
   it('must have each claim of the federation with its value and its type', async () => {
     const pinned = { sub, repository_id: '123', attempt: 1, protected: true };

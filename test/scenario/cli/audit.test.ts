@@ -1,5 +1,6 @@
 // everyday: SQLite
 import { expect } from 'chai';
+import { expectFailed } from '../../support/cli.ts';
 import { signedInCli } from '../../support/cli-session.ts';
 import { startHawser } from '../../support/hawser.ts';
 import { started } from '../../support/started.ts';
@@ -65,9 +66,7 @@ describe('the audit trail by hawserctl', () => {
     expect(await actions('--from', '1h', '--resource-type', 'Group')).to.have.length(3);
     const nobody = await cli.run(['audit', 'list', '--user', 'nobody']);
     expect(nobody).to.include({ code: 1, stderr: 'hawserctl: There is no user "nobody".\n' });
-    const soon = await cli.run(['audit', 'list', '--from', 'soon']);
-    expect(soon.code).to.equal(2);
-    expect(soon.stderr).to.include('--from takes a time such as ');
+    expectFailed(await cli.run(['audit', 'list', '--from', 'soon']), 2, '--from takes a time such as ');
     const none = await cli.run(['audit', 'list', '--action', 'nothing.done']);
     expect(none).to.deep.equal({ code: 0, stdout: '', stderr: 'There are no such entries.\n' });
   });

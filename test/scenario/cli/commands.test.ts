@@ -3,38 +3,21 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { PROJECT } from '../../../scripts/support/project.ts';
-import { type Cli, makeCli } from '../../support/cli.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../../support/hawser.ts';
+import { expectFailed } from '../../support/cli.ts';
+import { signedInCli } from '../../support/cli-session.ts';
+import { publishConfiguration, startHawser } from '../../support/hawser.ts';
+import { started } from '../../support/started.ts';
 
 describe('hawserctl', () => {
-  let hawser: Hawser;
-  let cli: Cli;
+  const hawser = started(startHawser);
+  const cli = started(() => signedInCli(hawser));
 
   before(async () => {
-    hawser = await startHawser();
-    cli = await makeCli();
-    const made = await hawser
-      .client()
-      .with({ Cookie: hawser.session })
-      .post('/api/v1/auth/tokens', {
-        name: 'cli',
-        scopes: [
-          'configurations.admin-override',
-          'nodes.read',
-          'server.settings.read',
-          'server.settings.write',
-        ],
-      });
-    cli.signIn(hawser.target(), made.json.token);
     await publishConfiguration(hawser.admin, 'web', {
       '1.0.0': { 'main.dsc.yaml': 'a: 1\n', 'site/x.conf': 'x' },
     });
     await publishConfiguration(hawser.admin, 'db', { '2.0.0': { 'main.dsc.yaml': 'b: 1\n' } });
     await hawser.registerNode('one.example');
-  });
-  after(async () => {
-    cli.close();
-    await hawser.close();
   });
 
   it('has help for the whole, for a group and for a command', async () => {
@@ -79,20 +62,6 @@ describe('hawserctl', () => {
       expect(stderr).to.not.equal('');
     });
 
-  it('lists configurations as a table, or as the API answers', async () => {
-    expect(
-      (await cli.run(['config', 'list'])).stdout.split('\n').map((line) => line.split(/ {2,}/)),
-    ).to.deep.equal([
-      ['NAME', 'PUBLISHED', 'HIGHEST', 'VERSIONS', 'ACCESS', 'DESCRIPTION'],
-      ['db', '2.0.0', '2.0.0', '1', 'Manage', '-'],
-      ['web', '1.0.0', '1.0.0', '1', 'Manage', '-'],
-      [''],
-    ]);
-    const { stdout } = await cli.run(['config', 'list', '--json']);
-    expect(JSON.parse(stdout)).to.deep.equal((await hawser.admin.get('/api/v1/configurations')).json);
-    expect((await cli.run(['config', 'list', '--filter', 'name=d*'])).stdout).to.match(/^NAME.*\ndb .*\n$/);
-  });
-
   it('shows a configuration, and a version with its files', async () => {
     expect((await cli.run(['config', 'show', 'web'])).stdout).to.match(/^Published version: +1\.0\.0$/m);
     const { stdout } = await cli.run(['config', 'show', 'web', '1.0.0']);
@@ -101,9 +70,7 @@ describe('hawserctl', () => {
       .and.match(/^site\/x\.conf +1 +[0-9a-f]{64}$/m);
     const answer = await hawser.admin.get('/api/v1/configurations/web/versions/1.0.0');
     expect((await cli.run(['config', 'show', 'web', '1.0.0', '--json'])).stdout).to.equal(`${answer.text}\n`);
-    const missing = await cli.run(['config', 'show', 'none']);
-    expect(missing).to.include({ code: 1, stdout: '' });
-    expect(missing.stderr).to.match(/^hawserctl: not_found: /);
+    expectFailed(await cli.run(['config', 'show', 'none']), 1, /^hawserctl: not_found: /);
   });
 
   it('calls any route', async () => {
@@ -117,17 +84,11 @@ describe('hawserctl', () => {
     expect(
       JSON.parse((await cli.run(['api', 'PUT', 'settings/validation', '-f', '-'], body)).stdout),
     ).to.have.property('requireSemVer', true);
-    const stale = await cli.run([
-      'api',
-      'PUT',
-      'settings/validation',
-      '-F',
-      'requireSemVer=true',
-      '--if-match',
-      '"x"',
-    ]);
-    expect(stale.code).to.equal(1);
-    expect(stale.stderr).to.match(/^hawserctl: precondition_failed: /);
+    expectFailed(
+      await cli.run(['api', 'PUT', 'settings/validation', '-F', 'requireSemVer=true', '--if-match', '"x"']),
+      1,
+      /^hawserctl: precondition_failed: /,
+    );
     const refused = await cli.run(['api', 'PUT', 'settings/validation', '-F', 'nonsense=true']);
     expect(refused.stderr).to.match(/^hawserctl: validation_failed: .*\n {2}\/.*: /);
     const file = await cli.run(['api', 'GET', 'configurations/web/versions/1.0.0/files/site/x.conf', '-i']);
@@ -139,9 +100,11 @@ describe('hawserctl', () => {
   });
 
   it('says what it cannot read', async () => {
-    const { code, stderr } = await cli.run(['api', 'PUT', 'settings', '-f', 'missing.json']);
-    expect(code).to.equal(1);
-    expect(stderr).to.match(/^hawserctl: .*missing\.json cannot be read: ENOENT\.\n$/);
+    expectFailed(
+      await cli.run(['api', 'PUT', 'settings', '-f', 'missing.json']),
+      1,
+      /^hawserctl: .*missing\.json cannot be read: ENOENT\.\n$/,
+    );
   });
 
   it('prints completions', async () => {

@@ -1,5 +1,6 @@
 // everyday: SQLite
 import { expect } from 'chai';
+import { expectFailed } from '../../support/cli.ts';
 import { startCliSession } from '../../support/cli-session.ts';
 import { COMPOSITES, compositeOf, compositeVersionOf } from '../../support/composites.ts';
 import { addVersion, MAIN } from '../../support/configurations.ts';
@@ -116,9 +117,7 @@ describe('hawserctl composite', () => {
   ] as const)
     it(`calls "composite set ${words.join(' ')}" wrong usage, and asks the server nothing`, async () => {
       const asked = await session.requestsOf(async () => {
-        const { code, stderr } = await composite('set', ...words);
-        expect(code).to.equal(2);
-        expect(stderr).to.include(says);
+        expectFailed(await composite('set', ...words), 2, says);
       });
       expect(asked).to.deep.equal([]);
     });
@@ -174,9 +173,7 @@ describe('hawserctl composite', () => {
 
   it('says which child keeps a draft from being published', async () => {
     await composite('set', 'early', '1.0.0', 'web@2.0.0', '--create');
-    const { code, stderr } = await composite('publish', 'early', '1.0.0');
-    expect(code).to.equal(1);
-    expect(stderr).to.match(/^hawserctl: unpublished_child: .*web/);
+    expectFailed(await composite('publish', 'early', '1.0.0'), 1, /^hawserctl: unpublished_child: .*web/);
   });
 
   it('tells which composites keep a version of a configuration that is withdrawn', async () => {

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type ApiServer, startApiServer } from '../../support/api-server.ts';
-import { makeCli } from '../../support/cli.ts';
+import { expectFailed, makeCli } from '../../support/cli.ts';
 import { startedForEach } from '../../support/started.ts';
 import { makeZip, unixMode, type ZipEntry } from '../../support/zip.ts';
 
@@ -113,43 +113,19 @@ describe('hawserctl config pull', () => {
     expect((await pull('file')).stderr).to.equal(`hawserctl: ${cli.home}/file is no folder.\n`);
   });
 
+  // All other paths are in the tests of safe paths.
+  const PATHS = ['../evil', '/tmp/evil', 'C:\\evil', '.git/hooks/post-checkout', 'x\u001b[2J'];
   const BAD: { what: string; entries: ZipEntry[]; options?: { count: number } }[] = [
-    ...[
-      '../evil',
-      'a/../../evil',
-      '/tmp/evil',
-      '..\\evil',
-      'C:/evil',
-      'C:\\evil',
-      './main.dsc.yaml',
-      'a//b',
-      'folder/',
-    ].map((name) => ({
-      what: `the path ${name}`,
-      entries: [MAIN, { name, content: name.endsWith('/') ? '' : 'x' }],
+    ...PATHS.map((name) => ({
+      what: `the path ${JSON.stringify(name)}`,
+      entries: [MAIN, { name, content: 'x' }],
     })),
-    ...['.git/hooks/post-checkout', '.GIT/config', 'git~1/config', 'x\u001b[2J', '\\\u001b[2J', 'aux'].map(
-      (name) => ({
-        what: `the path ${JSON.stringify(name)}`,
-        entries: [MAIN, { name, content: 'x' }],
-      }),
-    ),
     { what: 'a link', entries: [MAIN, { name: 'link', content: '/etc/passwd', attributes: LINK }] },
-    {
-      what: 'a link with a file below it',
-      entries: [MAIN, { name: 'up', content: '..', attributes: LINK }, { name: 'up/evil', content: 'x' }],
-    },
     { what: 'one path twice', entries: [MAIN, MAIN] },
-    { what: 'paths that differ in case alone', entries: [MAIN, { ...MAIN, name: 'MAIN.dsc.yaml' }] },
-    { what: 'a file that is a folder too', entries: [MAIN, { name: 'main.dsc.yaml/x', content: 'x' }] },
     { what: 'a file longer than it says', entries: [{ ...MAIN, declaredSize: 3 }] },
     {
       what: 'files above 1 GiB in all',
       entries: [MAIN, { name: 'big', content: 'x', declaredSize: 2 ** 30 }],
-    },
-    {
-      what: 'a name that is not UTF-8',
-      entries: [MAIN, { name: Buffer.from('x\xff', 'latin1'), content: 'x' }],
     },
     { what: 'an archive that ends early', entries: [MAIN], options: { count: 2 } },
   ];
@@ -169,8 +145,6 @@ describe('hawserctl config pull', () => {
 
   it('says where the server answers with no archive', async () => {
     archive = Buffer.from('<html>');
-    const { code, stderr } = await pull('web');
-    expect(code).to.equal(1);
-    expect(stderr).to.match(/^hawserctl: The archive that the server sent is refused: /);
+    expectFailed(await pull('web'), 1, /^hawserctl: The archive that the server sent is refused: /);
   });
 });

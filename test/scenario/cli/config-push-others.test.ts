@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type ApiReply, type ApiServer, startApiServer } from '../../support/api-server.ts';
-import { type Cli, makeCli } from '../../support/cli.ts';
+import { type Cli, expectFailed, makeCli } from '../../support/cli.ts';
 import { makeZip } from '../../support/zip.ts';
 
 const YAML = 'resources: []\n';
@@ -42,18 +42,18 @@ describe('hawserctl config push --publish, while somebody else changes the draft
 
   it('publishes nothing that it has not seen', async () => {
     found = { ...DRAFT, commit: 'b' };
-    const { code, stderr } = await push();
-    expect(code).to.equal(1);
-    expect(stderr).to.include('Somebody has changed the draft web 1.0.0 meanwhile. It was not published.');
+    expectFailed(
+      await push(),
+      1,
+      'Somebody has changed the draft web 1.0.0 meanwhile. It was not published.',
+    );
     expect(server.seen.filter(({ method }) => method !== 'GET')).to.deep.equal([]);
   });
 
   it('lets the server refuse what has changed since it looked', async () => {
     found = DRAFT;
     published = { status: 412, body: { code: 'precondition_failed', detail: 'It was changed' } };
-    const { code, stderr } = await push();
-    expect(code).to.equal(1);
-    expect(stderr).to.match(/\nhawserctl: precondition_failed: It was changed\n$/);
+    expectFailed(await push(), 1, /\nhawserctl: precondition_failed: It was changed\n$/);
     expect(server.seen.at(-1)?.headers['if-match']).to.equal('"seen"');
   });
 

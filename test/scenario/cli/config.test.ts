@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { expectFailed, rowsOf } from '../../support/cli.ts';
 import { startCliSession } from '../../support/cli-session.ts';
 import { addVersion, CONFIGURATIONS, MAIN, versionsOf } from '../../support/configurations.ts';
 import { createToken, type NodeUnderTest, publishConfiguration } from '../../support/hawser.ts';
@@ -51,10 +52,12 @@ describe('hawserctl config', () => {
 
   it('lists those that the filter lets through', async () => {
     const { stdout } = await config('list', '--filter', 'latestVersion=1.2.0');
-    expect(stdout.split('\n').map((line) => line.split(/ {2,}/).slice(0, 4))).to.deep.equal([
+    expect(rowsOf(stdout).map((cells) => cells.slice(0, 4))).to.deep.equal([
       ['NAME', 'PUBLISHED', 'HIGHEST', 'VERSIONS'],
-      ...[['web', '1.1.0', '1.2.0', '3'], ['']],
+      ['web', '1.1.0', '1.2.0', '3'],
     ]);
+    const { json } = await session.hawser.admin.get(CONFIGURATIONS);
+    expect(JSON.parse((await config('list', '--json')).stdout)).to.deep.equal(json);
     const none = await config('list', '--filter', 'name=x*');
     expect(none).to.deep.equal({
       ...{ code: 0, stdout: '' },
@@ -200,9 +203,11 @@ describe('hawserctl config', () => {
     session.folder('goes', { [MAIN]: `${YAML}#\n` });
     await config('push', 'goes');
     for (const words of [['goes', '1.0.1'], ['goes']]) {
-      const { code, stderr } = await config('delete', ...words);
-      expect(code).to.equal(2);
-      expect(stderr).to.include('Nothing was done: there is no terminal to ask at, so say --yes.');
+      expectFailed(
+        await config('delete', ...words),
+        2,
+        'Nothing was done: there is no terminal to ask at, so say --yes.',
+      );
     }
     expect(await statuses('goes')).to.deep.equal(['1.0.1 Draft', '1.0.0 Published']);
     expect((await config('delete', 'goes', '1.0.1', '--yes')).stdout).to.equal(
@@ -250,9 +255,7 @@ describe('hawserctl config', () => {
 
       expect((await config('restore', 'web', '1.2.0')).code).to.equal(0);
       expect(await isOffered()).to.equal('1.2.0');
-      const again = await config('restore', 'web', '1.2.0');
-      expect(again.code).to.equal(1);
-      expect(again.stderr).to.match(/^hawserctl: not_found: /);
+      expectFailed(await config('restore', 'web', '1.2.0'), 1, /^hawserctl: not_found: /);
     });
   });
 
@@ -266,8 +269,10 @@ describe('hawserctl config', () => {
     expect(refused.code).to.equal(1);
     expect(refused.stderr).to.match(/^hawserctl: forbidden: /);
     expect((await hawser.admin.get(`${CONFIGURATIONS}/mine`)).status).to.equal(404);
-    const unknown = await run('pat_unknown');
-    expect(unknown.code).to.equal(1);
-    expect(unknown.stderr).to.match(/^hawserctl: unauthenticated: .*\nSign in with "hawserctl login"/);
+    expectFailed(
+      await run('pat_unknown'),
+      1,
+      /^hawserctl: unauthenticated: .*\nSign in with "hawserctl login"/,
+    );
   });
 });

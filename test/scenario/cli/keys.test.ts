@@ -1,6 +1,6 @@
 // everyday: SQLite
 import { expect } from 'chai';
-import { type Cli, makeCli } from '../../support/cli.ts';
+import { type Cli, expectFailed, makeCli } from '../../support/cli.ts';
 import { ALL_SCOPES, createToken, type Hawser, startHawser } from '../../support/hawser.ts';
 
 const DAY = 86_400_000;
@@ -97,21 +97,23 @@ describe('registration keys by hawserctl', () => {
 
   it('passes on what the server refuses, and refuses what is no number or time itself', async () => {
     await start();
-    const past = await cli.run(['key', 'create', '--expires', '2020-01-01']);
-    expect(past.code).to.equal(1);
-    expect(past.stderr).to.match(/^hawserctl: validation_failed: .*\n {2}\/expiresAt: /);
+    expectFailed(
+      await cli.run(['key', 'create', '--expires', '2020-01-01']),
+      1,
+      /^hawserctl: validation_failed: .*\n {2}\/expiresAt: /,
+    );
     for (const words of [
       ['--max-uses', 'many'],
       ['--expires', 'soon'],
     ]) {
-      const { code, stderr } = await cli.run(['key', 'create', ...words]);
-      expect(code).to.equal(2);
-      expect(stderr).to.include(`${words[0]} takes a `);
+      expectFailed(await cli.run(['key', 'create', ...words]), 2, `${words[0]} takes a `);
     }
     const forbidden = await createToken(hawser.client(), hawser.session, ['nodes.read']);
-    const { code, stderr } = await cli.run(['key', 'create'], { env: { HAWSER_TOKEN: forbidden } });
-    expect(code).to.equal(1);
-    expect(stderr).to.match(/^hawserctl: forbidden: .*registration-keys\.manage/);
+    expectFailed(
+      await cli.run(['key', 'create'], { env: { HAWSER_TOKEN: forbidden } }),
+      1,
+      /^hawserctl: forbidden: .*registration-keys\.manage/,
+    );
     expect(await keys()).to.deep.equal([]);
   });
 });

@@ -1,5 +1,6 @@
 // everyday: SQLite
 import { expect } from 'chai';
+import { expectFailed, rowsOf } from '../../support/cli.ts';
 import { signedInCli } from '../../support/cli-session.ts';
 import { publishWithChildren } from '../../support/composites.ts';
 import { type NodeUnderTest, publishConfiguration, startHawser } from '../../support/hawser.ts';
@@ -18,15 +19,10 @@ describe('hawserctl node', () => {
   const run = (...words: string[]) => cli.run(['node', ...words]);
   const inTerminal = (words: readonly string[], answer: string) =>
     cli.runInTerminal(['node', ...words], [answer]);
-  const rows = (text: string) =>
-    text
-      .trimEnd()
-      .split('\n')
-      .map((line) => line.split(/ {2,}/));
   const names = async (...filters: string[]) => {
     const { code, stdout, stderr } = await run('list', ...filters.flatMap((each) => ['--filter', each]));
     expect(code, stderr).to.equal(0);
-    return rows(stdout)
+    return rowsOf(stdout)
       .slice(1)
       .map(([name]) => name);
   };
@@ -56,7 +52,7 @@ describe('hawserctl node', () => {
 
   it('lists nodes as a table, or as the API answers', async () => {
     await assign(hawser, at(1), 'web');
-    const listed = rows((await run('list')).stdout);
+    const listed = rowsOf((await run('list')).stdout);
     expect(listed.map((cells) => cells.slice(0, 7))).to.deep.equal([
       ['NODE', 'STATUS', 'LCM', 'CONFIGURATION', 'OFFERED', 'RUNS', 'STALE'],
       ['db01.example', 'Unknown', 'Unknown', '-', '-', '-', 'no'],
@@ -65,7 +61,7 @@ describe('hawserctl node', () => {
     ]);
     const { json } = await hawser.admin.get('/api/v1/nodes');
     expect(JSON.parse((await run('list', '--json')).stdout)).to.deep.equal(json);
-    expect(rows((await run('list', '--sort=-fqdn')).stdout)[1]?.[0]).to.equal('web02.example');
+    expect(rowsOf((await run('list', '--sort=-fqdn')).stdout)[1]?.[0]).to.equal('web02.example');
   });
 
   it('filters by members of the list, by what the server filters by, and by tags', async () => {
@@ -128,9 +124,9 @@ describe('hawserctl node', () => {
   });
 
   it('does nothing to several nodes without a terminal and without --yes', async () => {
-    const refused = await run('assign', ...PAIR, '--configuration', 'web');
-    expect(refused).to.include({ code: 2, stdout: '' });
-    expect(refused.stderr).to.include(
+    expectFailed(
+      await run('assign', ...PAIR, '--configuration', 'web'),
+      2,
       'Assign web to 2 nodes (web01.example, web02.example)? Nothing was done',
     );
     expect((await run('delete', '--filter', 'fqdn=web*')).code).to.equal(2);
@@ -225,7 +221,7 @@ describe('hawserctl node', () => {
       await saveParameters(hawser, { ...parameters, version: '1.0.1', content: 'parameters: {port: 2}\n' });
       const { code, stdout, stderr } = await diff('web01.example');
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-      expect(rows(stdout).slice(0, 4)).to.deep.equal([
+      expect(rowsOf(stdout).slice(0, 4)).to.deep.equal([
         ['web01.example:'],
         ['WHAT', 'RUNS', 'OFFERED'],
         ['app', '1.0.0', '1.1.0'],
@@ -250,7 +246,7 @@ describe('hawserctl node', () => {
         'mail',
       ]);
       const { stdout } = await diff('db01.example');
-      expect(rows(stdout)).to.deep.include(['web', '-', '1.0.0']);
+      expect(rowsOf(stdout)).to.deep.include(['web', '-', '1.0.0']);
       expect(stdout).to.not.match(/^mail /m);
     });
 
@@ -266,8 +262,10 @@ describe('hawserctl node', () => {
   });
 
   it('says which tag is not there, and how to make it', async () => {
-    const { code, stdout, stderr } = await run('tag', 'web01.example', '--value', 'Environment/none');
-    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
-    expect(stderr).to.match(/^hawserctl: not_found: Environment has no value "none"\. "hawserctl api POST /);
+    expectFailed(
+      await run('tag', 'web01.example', '--value', 'Environment/none'),
+      1,
+      /^hawserctl: not_found: Environment has no value "none"\. "hawserctl api POST /,
+    );
   });
 });

@@ -1,5 +1,6 @@
 // everyday: SQLite
 import { expect } from 'chai';
+import { expectFailed, rowsOf } from '../../support/cli.ts';
 import { signedInCli } from '../../support/cli-session.ts';
 import { publishWithChildren } from '../../support/composites.ts';
 import { publishConfiguration, startHawser } from '../../support/hawser.ts';
@@ -14,11 +15,6 @@ describe('hawserctl param explain', () => {
   const cli = started(() => signedInCli(hawser));
 
   const run = (words: readonly string[]) => cli.run(['param', ...words]);
-  const rows = (text: string) =>
-    text
-      .trimEnd()
-      .split('\n')
-      .map((line) => line.split(/ {2,}/));
 
   before(async () => {
     const prod = await createScopeValue(hawser, await createScopeType(hawser, 'Environment'), 'prod');
@@ -36,7 +32,7 @@ describe('hawserctl param explain', () => {
   it('shows value, scope, version, who, when and what it hides', async () => {
     const { code, stdout } = await run(['explain', NODE]);
     expect(code).to.equal(0);
-    const [head, ...lines] = rows(stdout);
+    const [head, ...lines] = rowsOf(stdout);
     expect(head).to.deep.equal(['PATH', 'VALUE', 'SCOPE', 'VERSION', 'WHO', 'WHEN', 'HIDES']);
     expect(lines.map((cells) => cells.filter((_, at) => at !== 5))).to.have.deep.members([
       ['/parameters/port', '3', `Node/${NODE}`, '1.0.0', 'admin', '"2" (Environment/prod), 1 (Default)'],
@@ -51,7 +47,7 @@ describe('hawserctl param explain', () => {
 
   it('narrows it to a path, and says where nothing is', async () => {
     for (const path of ['tls', 'tls/port', '/parameters/tls'])
-      expect(rows((await run(['explain', NODE, path])).stdout).map(([at]) => at)).to.deep.equal([
+      expect(rowsOf((await run(['explain', NODE, path])).stdout).map(([at]) => at)).to.deep.equal([
         'PATH',
         '/parameters/tls/port',
       ]);
@@ -67,10 +63,8 @@ describe('hawserctl param explain', () => {
     await publishWithChildren(hawser.admin, 'site', '1.0.0', ['db']);
     const node = await hawser.registerNode('site01.example');
     await assign(hawser, node, 'site', { isComposite: true });
-    const which = await run(['explain', 'site01.example']);
-    expect(which).to.include({ code: 2, stdout: '' });
-    expect(which.stderr).to.match(/--configuration/);
+    expectFailed(await run(['explain', 'site01.example']), 2, /--configuration/);
     const said = await run(['explain', 'site01.example', '--configuration', 'db']);
-    expect(rows(said.stdout).map(([at]) => at)).to.include('/parameters/big');
+    expect(rowsOf(said.stdout).map(([at]) => at)).to.include('/parameters/big');
   });
 });

@@ -2,7 +2,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect } from 'chai';
-import type { RunOptions } from '../../support/cli.ts';
+import { expectFailed, type RunOptions, rowsOf } from '../../support/cli.ts';
 import { signedInCli } from '../../support/cli-session.ts';
 import { createToken, publishConfiguration, startHawser } from '../../support/hawser.ts';
 import { saveParameters } from '../../support/parameter-files.ts';
@@ -21,11 +21,6 @@ describe('hawserctl param', () => {
     run(['set', 'web', ...PROD, '--version', version, '-f', '-'], { stdin: content });
   const getProd = async (version: string) =>
     (await run(['get', 'web', ...PROD, '--version', version])).stdout;
-  const rows = (text: string) =>
-    text
-      .trimEnd()
-      .split('\n')
-      .map((line) => line.split(/ {2,}/));
   /** An editor that runs this program. */
   const editor = (program: string) => ({
     env: { EDITOR: `${process.execPath} ${cli.write('editor.mjs', program)}` },
@@ -64,9 +59,11 @@ describe('hawserctl param', () => {
     expect(published.stdout).to.match(
       /^Version 1\.2\.0 of the parameters of web for Environment\/prod is published\./,
     );
-    const late = await setProd('1.2.0', 'parameters: {}\n');
-    expect(late).to.include({ code: 1, stdout: '' });
-    expect(late.stderr).to.match(/^hawserctl: published_version: .*Say another version/);
+    expectFailed(
+      await setProd('1.2.0', 'parameters: {}\n'),
+      1,
+      /^hawserctl: published_version: .*Say another version/,
+    );
     const twice = await run(['publish', 'web', ...PROD, '--version', '1.2.0']);
     expect(twice).to.include({ code: 1 });
     expect(twice.stderr).to.match(/^hawserctl: already_published: /);
@@ -86,7 +83,7 @@ describe('hawserctl param', () => {
   it('lists the files of all scopes', async () => {
     await saveParameters(hawser, { configuration: 'web', content: 'parameters: {}' });
     await setProd('1.0.0', 'parameters: {a: 1}\n');
-    const listed = rows((await run(['list', 'web'])).stdout);
+    const listed = rowsOf((await run(['list', 'web'])).stdout);
     expect(listed.map((cells) => cells.slice(0, 3))).to.deep.equal([
       ['SCOPE', 'VERSION', 'STATUS'],
       ['Default', '1.0.0', 'Published'],
@@ -94,11 +91,9 @@ describe('hawserctl param', () => {
     ]);
     const { text } = await hawser.admin.get('/api/v1/configurations/web/parameter-files');
     expect(JSON.parse((await run(['list', 'web', '--json'])).stdout)).to.deep.equal(JSON.parse(text));
-    expect(rows((await run(['list', 'web', '--scope', 'Environment'])).stdout)).to.have.length(2);
-    expect(rows((await run(['list', 'web', '--filter', 'status=Draft'])).stdout)).to.have.length(2);
-    const none = await run(['list', 'none']);
-    expect(none).to.include({ code: 1, stdout: '' });
-    expect(none.stderr).to.match(/^hawserctl: not_found: /);
+    expect(rowsOf((await run(['list', 'web', '--scope', 'Environment'])).stdout)).to.have.length(2);
+    expect(rowsOf((await run(['list', 'web', '--filter', 'status=Draft'])).stdout)).to.have.length(2);
+    expectFailed(await run(['list', 'none']), 1, /^hawserctl: not_found: /);
   });
 
   it('prints the highest published version unless another is said', async () => {
@@ -129,9 +124,11 @@ describe('hawserctl param', () => {
     const files = { 'main.dsc.yaml': 'parameters:\n  port: {type: int}\nresources: []\n' };
     await hawser.admin.upload('/api/v1/configurations/web/versions', { fields: { version: '2.0.0' }, files });
     await hawser.admin.put('/api/v1/configurations/web/versions/2.0.0/publish');
-    const refused = await setProd('2.0.0', 'parameters: {port: x}\n');
-    expect(refused).to.include({ code: 1, stdout: '' });
-    expect(refused.stderr).to.match(/^hawserctl: validation_failed: .*\n {2}\/parameters\/port: /);
+    expectFailed(
+      await setProd('2.0.0', 'parameters: {port: x}\n'),
+      1,
+      /^hawserctl: validation_failed: .*\n {2}\/parameters\/port: /,
+    );
   });
 
   for (const [words, message] of [
@@ -151,9 +148,7 @@ describe('hawserctl param', () => {
     [['edit', 'web', ...PROD], /VISUAL or EDITOR/],
   ] as const)
     it(`calls "param ${words.join(' ')}" wrong usage`, async () => {
-      const { code, stdout, stderr } = await run(words);
-      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
-      expect(stderr).to.match(message);
+      expectFailed(await run(words), 2, message);
     });
 
   it('names what is not there', async () => {
@@ -170,9 +165,7 @@ describe('hawserctl param', () => {
       [['set', 'web', ...PROD, '--version', '1.0.0', '-f', 'none.yaml'], /none\.yaml cannot be read: ENOENT/],
       [['explain', 'none.example'], /no node "none\.example"/],
     ] as const) {
-      const { code, stderr } = await run(words, { stdin: 'parameters: {}\n' });
-      expect(code, stderr).to.equal(1);
-      expect(stderr).to.match(message);
+      expectFailed(await run(words, { stdin: 'parameters: {}\n' }), 1, message);
     }
     cli.write('latin', Buffer.from([0xe4, 0x0a]));
     const latin = await run(['set', 'web', ...PROD, '--version', '1.0.0', '-f', 'latin']);
@@ -225,9 +218,11 @@ describe('hawserctl param', () => {
     });
 
     it('sends nothing if the editor fails', async () => {
-      const failed = await run(['edit', 'web', ...PROD], { env: { EDITOR: 'false' } });
-      expect(failed).to.include({ code: 1, stdout: '' });
-      expect(failed.stderr).to.match(/The editor "false" ended with 1\. Nothing was sent/);
+      expectFailed(
+        await run(['edit', 'web', ...PROD], { env: { EDITOR: 'false' } }),
+        1,
+        /The editor "false" ended with 1\. Nothing was sent/,
+      );
     });
 
     for (const [what, before] of [

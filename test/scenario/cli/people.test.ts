@@ -1,5 +1,6 @@
 // everyday: SQLite
 import { expect } from 'chai';
+import { expectFailed } from '../../support/cli.ts';
 import { signedInCli } from '../../support/cli-session.ts';
 import { ADMIN_PASSWORD, signIn, startHawser } from '../../support/hawser.ts';
 import { startedForEach } from '../../support/started.ts';
@@ -41,9 +42,7 @@ describe('users, groups and roles by hawserctl', () => {
       .to.match(/^State: +must change the password$/m)
       .and.not.include(PASSWORD);
     expect(await canSignIn('alice', PASSWORD)).to.equal(true);
-    const taken = await run(...words);
-    expect({ code: taken.code, stdout: taken.stdout }).to.deep.equal({ code: 1, stdout: '' });
-    expect(taken.stderr).to.match(/^hawserctl: name_taken: /);
+    expectFailed(await run(...words), 1, /^hawserctl: name_taken: /);
     const made = await json('user', 'create', 'builds', '--email', 'b@example.org', '--service-account');
     expect(made).to.include({ username: 'builds', accountType: 'ServiceAccount' });
     const list = await run('user', 'list', '--filter', 'accountType=ServiceAccount');
@@ -71,9 +70,7 @@ describe('users, groups and roles by hawserctl', () => {
       [['--email', 'a@example.org', '--service-account', '--keep-password'], 'has no password'],
     ];
     for (const [words, message] of cases) {
-      const { code, stdout, stderr } = await run('user', 'create', 'alice', ...words);
-      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
-      expect(stderr).to.include(message);
+      expectFailed(await run('user', 'create', 'alice', ...words), 2, message);
     }
     expect(await users()).to.deep.equal(['admin']);
     await makeUser('carol');
@@ -121,9 +118,11 @@ describe('users, groups and roles by hawserctl', () => {
     expect(stdout).to.include('The password of alice is set.').and.not.include(other);
     expect(await canSignIn('alice', other)).to.equal(true);
     // One's own is changed in the console, where the current one is asked for.
-    const own = await run('user', 'password', 'admin', '--password-file', 'password');
-    expect(own.code).to.equal(1);
-    expect(own.stderr).to.match(/^hawserctl: session_required: /);
+    expectFailed(
+      await run('user', 'password', 'admin', '--password-file', 'password'),
+      1,
+      /^hawserctl: session_required: /,
+    );
     expect(await canSignIn('admin', ADMIN_PASSWORD)).to.equal(true);
   });
 
@@ -131,9 +130,7 @@ describe('users, groups and roles by hawserctl', () => {
     await makeUser('alice');
     await makeUser('bob');
     const words = ['user', 'delete', 'alice', 'admin', 'bob'];
-    const unasked = await run(...words);
-    expect({ code: unasked.code, stdout: unasked.stdout }).to.deep.equal({ code: 2, stdout: '' });
-    expect(unasked.stderr).to.include('Delete 3 users: alice, admin, bob?');
+    expectFailed(await run(...words), 2, 'Delete 3 users: alice, admin, bob?');
     const unknown = await run('user', 'delete', 'alice', 'nobody', '--yes');
     expect(unknown).to.deep.equal({ code: 1, stdout: '', stderr: 'hawserctl: There is no user "nobody".\n' });
     expect(await users()).to.have.length(3);
@@ -185,9 +182,7 @@ describe('users, groups and roles by hawserctl', () => {
     const unknown = await run('role', 'create', 'Flyers', '--permission', 'sky.read');
     expect({ code: unknown.code, stdout: unknown.stdout }).to.deep.equal({ code: 2, stdout: '' });
     expect(unknown.stderr).to.include('sky.read').and.include('nodes.read');
-    const builtIn = await run('role', 'delete', 'Viewer');
-    expect(builtIn.code).to.equal(1);
-    expect(builtIn.stderr).to.match(/^hawserctl: system_role: /);
+    expectFailed(await run('role', 'delete', 'Viewer'), 1, /^hawserctl: system_role: /);
     expect((await run('role', 'delete', 'Readers')).stdout).to.equal('Deleted the role Readers.\n');
   });
 
@@ -199,8 +194,10 @@ describe('users, groups and roles by hawserctl', () => {
     );
     expect((await run('user', 'show', 'alice')).stdout).to.match(/^Roles: +Author, Viewer$/m);
     expect((await run('user', 'revoke', 'alice', 'Viewer')).stdout).to.equal('ROLES OF alice\nAuthor\n');
-    const last = await run('user', 'revoke', 'admin', 'Administrator');
-    expect(last.code).to.equal(1);
-    expect(last.stderr).to.match(/^hawserctl: last_administrator: /);
+    expectFailed(
+      await run('user', 'revoke', 'admin', 'Administrator'),
+      1,
+      /^hawserctl: last_administrator: /,
+    );
   });
 });

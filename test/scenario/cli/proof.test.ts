@@ -1,6 +1,6 @@
 // everyday: SQLite
 import { expect } from 'chai';
-import { makeCli } from '../../support/cli.ts';
+import { expectFailed, makeCli } from '../../support/cli.ts';
 import { type CliSession, startCliSession } from '../../support/cli-session.ts';
 import { publishWithChildren } from '../../support/composites.ts';
 import { addVersion, MAIN } from '../../support/configurations.ts';
@@ -145,8 +145,6 @@ describe('hawserctl proof, used wrongly', () => {
     [['web'], "missing required argument 'version'"],
   ] as const)
     it(`calls "proof ${words.join(' ')}" wrong usage`, async () => {
-      const { code, stdout, stderr } = await cli.run(['proof', ...words], { env });
-      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
-      expect(stderr).to.include(says);
+      expectFailed(await cli.run(['proof', ...words], { env }), 2, says);
     });
 });

@@ -1,5 +1,6 @@
 // everyday: SQLite
 import { expect } from 'chai';
+import { expectFailed } from '../../support/cli.ts';
 import { signedInCli } from '../../support/cli-session.ts';
 import { publishConfiguration, startHawser } from '../../support/hawser.ts';
 import { startedForEach } from '../../support/started.ts';
@@ -29,9 +30,11 @@ describe('retention by hawserctl', () => {
       .to.match(/^web +1\.0\.0 /m)
       .and.match(/^web +1\.0\.0-rc /m)
       .and.match(/^Would delete 2 and keep 1\. Nothing was deleted\.$/m);
-    const unasked = await cli.run([...CLEANUP, '--keep-releases', 'no']);
-    expect({ code: unasked.code, stdout: unasked.stdout }).to.deep.equal({ code: 2, stdout: '' });
-    expect(unasked.stderr).to.include('Delete all configurations that retention does not keep?');
+    expectFailed(
+      await cli.run([...CLEANUP, '--keep-releases', 'no']),
+      2,
+      'Delete all configurations that retention does not keep?',
+    );
     expect((await cli.runInTerminal([...CLEANUP, '--keep-releases', 'no'], ['n'])).code).to.equal(1);
     expect(await versions()).to.deep.equal(['1.0.0', '1.0.0-rc', '1.1.0']);
     const kept = await cli.run([...CLEANUP, '--yes']);
@@ -81,9 +84,7 @@ describe('retention by hawserctl', () => {
     ['configurations', '--keep-releases', 'perhaps'],
   ])
     it(`calls "retention run ${words.join(' ')}" wrong usage, and runs nothing`, async () => {
-      const { code, stdout, stderr } = await cli.run(['retention', 'run', ...words, '--yes']);
-      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
-      expect(stderr).to.include(words.at(-2) ?? 'records');
+      expectFailed(await cli.run(['retention', 'run', ...words, '--yes']), 2, words.at(-2) ?? 'records');
       expect((await hawser.admin.get('/api/v1/retention/runs')).json).to.deep.equal([]);
     });
 });

@@ -1,5 +1,6 @@
 // everyday: SQLite
 import { expect } from 'chai';
+import { expectFailed } from '../../support/cli.ts';
 import { startCliSession } from '../../support/cli-session.ts';
 import { publishWithChildren } from '../../support/composites.ts';
 import { addVersion, MAIN } from '../../support/configurations.ts';
@@ -102,9 +103,7 @@ describe('hawserctl rollout', () => {
       expect(done, deed).to.include({ code: 0, stderr: '' });
       expect(cells(done.stdout)[1]).to.deep.equal(['State:', state]);
     }
-    const late = await run('approve', name, '1.1.0', '-m', 'fine');
-    expect(late.code).to.equal(1);
-    expect(late.stderr).to.include('not_possible: ');
+    expectFailed(await run('approve', name, '1.1.0', '-m', 'fine'), 1, 'not_possible: ');
     expect((await show()).history.at(-1).reason).to.equal('complete it');
   });
 

@@ -4,8 +4,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { startApiServer } from '../../support/api-server.ts';
-import { type Cli, makeCli } from '../../support/cli.ts';
-import { ADMIN_PASSWORD, type Hawser, startHawser } from '../../support/hawser.ts';
+import { type Cli, expectFailed, makeCli } from '../../support/cli.ts';
+import { ADMIN_PASSWORD, createToken, startHawser } from '../../support/hawser.ts';
 import { describeWith } from '../../support/optional-tools.ts';
 import type { Ended } from '../../support/spawned.ts';
 import { started } from '../../support/started.ts';
@@ -33,11 +33,7 @@ describe('signing in with hawserctl', () => {
       .match(/"path":"[^"]*"/g) ?? [];
 
   before(async () => {
-    const made = await hawser
-      .client()
-      .with({ Cookie: hawser.session })
-      .post('/api/v1/auth/tokens', { name: 'x', scopes: ['nodes.read'] });
-    token = made.json.token;
+    token = await createToken(hawser.client(), hawser.session, ['nodes.read']);
   });
   beforeEach(async () => {
     cli = await makeCli();
@@ -90,9 +86,11 @@ describe('signing in with hawserctl', () => {
 
   it('sends nothing secret to a server with another fingerprint', async () => {
     const since = hawser.log().length;
-    const { code, stdout, stderr } = await login('--fingerprint', 'ab'.repeat(32), '--token-file', '-');
-    expect({ code, stdout }).to.deep.equal({ code: 3, stdout: '' });
-    expect(stderr).to.match(/^hawserctl: .* has this fingerprint, so the server is not trusted/);
+    expectFailed(
+      await login('--fingerprint', 'ab'.repeat(32), '--token-file', '-'),
+      3,
+      /^hawserctl: .* has this fingerprint, so the server is not trusted/,
+    );
     expect(calls(since).filter((path) => path !== '"path":"/api/v1/ca.pem"')).to.deep.equal([]);
   });
 
@@ -132,16 +130,11 @@ describe('signing in with hawserctl', () => {
 
   it('refuses a wrong password with the code of the server', async () => {
     cli.write('password', 'wrong');
-    const { code, stderr } = await login(
-      '--ca-file',
-      'ca.pem',
-      '--user',
-      'admin',
-      '--password-file',
-      'password',
+    expectFailed(
+      await login('--ca-file', 'ca.pem', '--user', 'admin', '--password-file', 'password'),
+      1,
+      /^hawserctl: invalid_credentials: /,
     );
-    expect(code).to.equal(1);
-    expect(stderr).to.match(/^hawserctl: invalid_credentials: /);
   });
 
   it('changes the password first where the server asks for it', async () => {
@@ -150,9 +143,7 @@ describe('signing in with hawserctl', () => {
     cli.write('new-password', 'short');
     const old = ['--ca-file', 'ca.pem', '--user', 'new', '--password-file', 'password'];
     const words = [...old, '--new-password-file', 'new-password'];
-    const withoutFile = await login(...old);
-    expect(withoutFile.code).to.equal(2);
-    expect(withoutFile.stderr).to.include('say --new-password-file');
+    expectFailed(await login(...old), 2, 'say --new-password-file');
     expect((await login(...words)).stderr).to.match(
       /^hawserctl: validation_failed: .*\n {2}\/newPassword: /m,
     );
@@ -229,25 +220,14 @@ describe('signing in with hawserctl', () => {
       ['login', url, `--token=${token}`],
       ['login', url, token],
     ]) {
-      const { code, stdout, stderr } = await run(words);
-      expect({ code, stdout }, stderr).to.deep.equal({ code: 2, stdout: '' });
-      expect(stderr).to.match(/^hawserctl: /);
+      expectFailed(await run(words), 2, /^hawserctl: /);
     }
   });
 });
 
 describeWith(['script'], 'hawserctl at a terminal', () => {
-  let hawser: Hawser;
-  let cli: Cli;
-
-  before(async () => {
-    hawser = await startHawser();
-    cli = await makeCli();
-  });
-  after(async () => {
-    cli.close();
-    await hawser.close();
-  });
+  const hawser = started(startHawser);
+  const cli = started(makeCli);
 
   it('asks for what it needs, and does not show the password', async () => {
     const url = `https://localhost:${hawser.server.port}`;
@@ -262,14 +242,8 @@ describeWith(['script'], 'hawserctl at a terminal', () => {
   it('asks twice for the new password where the server asks for one', async () => {
     const user = { username: 'new', email: 'new@example.org', password: ADMIN_PASSWORD };
     await hawser.admin.post('/api/v1/users', user);
-    const words = [
-      'login',
-      `https://localhost:${hawser.server.port}`,
-      '--ca-file',
-      'ca.pem',
-      '--user',
-      'new',
-    ];
+    const url = `https://localhost:${hawser.server.port}`;
+    const words = ['login', url, '--ca-file', 'ca.pem', '--user', 'new'];
     const chosen = `${ADMIN_PASSWORD} of new`;
     const differs = await cli.runInTerminal(words, [ADMIN_PASSWORD, chosen, 'another']);
     expect(differs.code).to.equal(1);

@@ -1,5 +1,6 @@
 // everyday: SQLite
 import { expect } from 'chai';
+import { expectFailed } from '../../support/cli.ts';
 import { signedInCli } from '../../support/cli-session.ts';
 import { ADMIN_PASSWORD, createToken, startHawser } from '../../support/hawser.ts';
 import { startedForEach } from '../../support/started.ts';
@@ -64,9 +65,7 @@ describe('tokens by hawserctl', () => {
       [['--scope', 'sky.read', ...WITH_PASSWORD], 'sky.read'],
     ];
     for (const [words, message] of cases) {
-      const { code, stdout, stderr } = await cli.run(['token', 'create', 'x', ...words]);
-      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
-      expect(stderr).to.include(message);
+      expectFailed(await cli.run(['token', 'create', 'x', ...words]), 2, message);
     }
     expect(await validNames()).to.deep.equal(before);
   });
@@ -86,13 +85,13 @@ describe('tokens by hawserctl', () => {
   it('revokes several only if told so, and asks which one where several have the name', async () => {
     for (const name of ['a', 'b', 'b'])
       await cli.run(['token', 'create', name, '--scope', 'nodes.read', ...WITH_PASSWORD]);
-    const twice = await cli.run(['token', 'revoke', 'b', ...WITH_PASSWORD]);
-    expect(twice.code).to.equal(1);
-    expect(twice.stderr).to.include('Several have the name "b"');
+    expectFailed(await cli.run(['token', 'revoke', 'b', ...WITH_PASSWORD]), 1, 'Several have the name "b"');
     const ids = (await tokens()).filter(({ name }) => name === 'b').map(({ id }) => id);
-    const unasked = await cli.run(['token', 'revoke', 'a', ...ids, ...WITH_PASSWORD]);
-    expect({ code: unasked.code, stdout: unasked.stdout }).to.deep.equal({ code: 2, stdout: '' });
-    expect(unasked.stderr).to.include('Revoke 3 tokens: a, b, b?');
+    expectFailed(
+      await cli.run(['token', 'revoke', 'a', ...ids, ...WITH_PASSWORD]),
+      2,
+      'Revoke 3 tokens: a, b, b?',
+    );
     expect(await validNames()).to.include.members(['a', 'b']);
     const done = await cli.run(['token', 'revoke', 'a', ...ids, '--yes', ...WITH_PASSWORD]);
     expect(done.code).to.equal(0);
@@ -158,9 +157,7 @@ describe('tokens by hawserctl', () => {
 
     it('forgets nothing where the password is wrong', async () => {
       cli.write('password', 'a wrong password');
-      const { code, stderr } = await cli.run(['logout', ...WITH_PASSWORD]);
-      expect(code).to.equal(1);
-      expect(stderr).to.match(/^hawserctl: invalid_credentials: /);
+      expectFailed(await cli.run(['logout', ...WITH_PASSWORD]), 1, /^hawserctl: invalid_credentials: /);
       expect(await isForgotten()).to.equal(false);
       expect(await isOwnValid()).to.equal(true);
     });
@@ -176,9 +173,7 @@ describe('tokens by hawserctl', () => {
     it('does not revoke a token that was given to login', async () => {
       const token = await createToken(hawser.client(), hawser.session, ['nodes.read']);
       await cli.run(['login', url(), '--token-file', '-'], { stdin: token });
-      const refused = await cli.run(['logout', ...WITH_PASSWORD]);
-      expect(refused.code).to.equal(2);
-      expect(refused.stderr).to.include('This one was given to it');
+      expectFailed(await cli.run(['logout', ...WITH_PASSWORD]), 2, 'This one was given to it');
       const { code, stdout } = await cli.run(['logout']);
       expect(code).to.equal(0);
       expect(stdout).to.include('There it stays valid');

@@ -2,11 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { DAY } from '../../../src/lib/clock.ts';
 import { type AgentUnderTest, makeAgent } from '../../support/agent.ts';
 import { axe } from '../../support/axe.ts';
 import { REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
+import { button, refusal, said, visit } from '../../support/console-parts.ts';
 import { ok } from '../../support/replies.ts';
 import { started } from '../../support/started.ts';
 
@@ -15,8 +16,6 @@ const WITH_REFUSALS = { allows: REFUSED_REQUEST };
 describe('the pages of access, keys, retention and settings', () => {
   const shown = started(() => startConsole({ nodes: 40 }));
 
-  const button = (within: Page | Locator, name: string) => within.getByRole('button', { name, exact: true });
-  const alert = (page: Page, code: string) => page.locator(`[role=alert][data-code=${code}]`);
   /** What a dialog shows once, in its line to copy. */
   const shownOnce = async (page: Page, begins: RegExp) => {
     const dialog = page.getByRole('dialog').filter({ has: button(page, 'Done') });
@@ -24,8 +23,7 @@ describe('the pages of access, keys, retention and settings', () => {
   };
 
   it('makes a user with a role, who can sign in with the password that was shown once', async () => {
-    const { page, close } = await shown.open('/ui/access/users');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/access/users');
     await button(page, 'New user').click();
     const dialog = page.getByRole('dialog', { name: 'New user' });
     await dialog.getByLabel('User name').fill('new.user');
@@ -49,15 +47,14 @@ describe('the pages of access, keys, retention and settings', () => {
     await other.page.getByLabel('Password').fill(password);
     await button(other.page, 'Sign in').click();
     await ready(other.page, 'forbidden');
-    await alert(other.page, 'forbidden').waitFor();
+    await refusal(other.page, 'forbidden').waitFor();
     expect(await other.page.getByRole('link', { name: 'Nodes' }).count()).to.equal(1);
     expect(await other.page.getByRole('link', { name: 'Users' }).count()).to.equal(0);
     await other.close();
   });
 
   it('shows a new token once; it works, and only where its scopes reach', async () => {
-    const { page, close } = await shown.open('/ui/me');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/me');
     await button(page, 'New token').click();
     const dialog = page.getByRole('dialog', { name: 'New token' });
     await dialog.getByLabel('Name').fill('made in the console');
@@ -85,14 +82,13 @@ describe('the pages of access, keys, retention and settings', () => {
   });
 
   it('makes and changes roles; those of the system can only be looked at', async () => {
-    const { page, close } = await shown.open('/ui/access/roles', WITH_REFUSALS);
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/access/roles', WITH_REFUSALS);
     await button(page, 'New role').click();
     const dialog = page.getByRole('dialog', { name: 'New role' });
     await dialog.getByLabel('Name').fill('Administrator');
     await dialog.getByLabel('nodes.read').check();
     await button(dialog, 'Create').click();
-    await alert(page, 'name_taken').waitFor();
+    await refusal(page, 'name_taken').waitFor();
     await dialog.getByLabel('Name').fill('Deployer');
     await button(dialog, 'Create').click();
     await dialog.waitFor({ state: 'detached' });
@@ -103,7 +99,7 @@ describe('the pages of access, keys, retention and settings', () => {
     expect(await page.getByLabel('nodes.read').isChecked()).to.equal(true);
     await page.getByLabel('nodes.assign-configuration').check();
     await button(page, 'Save').click();
-    await page.getByRole('status').filter({ hasText: 'The role Deployer was saved.' }).waitFor();
+    await said(page, 'The role Deployer was saved.');
     const all: { name: string; permissions: string[] }[] = await ok(
       200,
       shown.hawser.admin.get('/api/v1/roles'),
@@ -123,8 +119,7 @@ describe('the pages of access, keys, retention and settings', () => {
   });
 
   it('shows a registration key once, with a line that joins a node', async () => {
-    const { page, close } = await shown.open('/ui/registration-keys');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/registration-keys');
     await button(page, 'New registration key').click();
     await page.getByLabel('Description').fill('from the console');
     await page.getByLabel('Max uses').fill('1');
@@ -149,8 +144,7 @@ describe('the pages of access, keys, retention and settings', () => {
   });
 
   it('lists in a dry run what would be deleted, and deletes it afterwards', async () => {
-    const { page, close } = await shown.open('/ui/retention');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/retention');
     await page.getByLabel('Versions to keep', { exact: true }).fill('0');
     await page.getByLabel('Days to keep versions').fill('0');
     await page.getByLabel('Keep all releases').uncheck();
@@ -169,10 +163,7 @@ describe('the pages of access, keys, retention and settings', () => {
     await button(page, 'Clean up').click();
     const dialog = page.getByRole('dialog', { name: new RegExp(`^Clean up ${count} entr`) });
     await button(dialog, 'Clean up').click();
-    await page
-      .getByRole('status')
-      .filter({ hasText: `${count} were deleted.` })
-      .waitFor();
+    await said(page, `${count} were deleted.`);
     expect((await shown.hawser.admin.get(path)).status).to.equal(404);
     const runs = page.getByRole('table', { name: 'Runs' });
     await runs.getByRole('row').nth(1).getByText('cleanup').waitFor();
@@ -184,12 +175,11 @@ describe('the pages of access, keys, retention and settings', () => {
 
   it('refuses to take the role from the last administrator, and keeps what was chosen', async () => {
     const { admin } = shown.site.users;
-    const { page, close } = await shown.open(`/ui/access/users/${admin.id}`, WITH_REFUSALS);
-    await ready(page);
+    const { page, close } = await visit(shown, `/ui/access/users/${admin.id}`, WITH_REFUSALS);
     expect(await button(page, 'Reset password').isDisabled()).to.equal(true);
     await page.getByLabel('Administrator', { exact: true }).uncheck();
     await button(page, 'Save roles').click();
-    await alert(page, 'last_administrator').waitFor();
+    await refusal(page, 'last_administrator').waitFor();
     expect(await page.getByLabel('Administrator', { exact: true }).isChecked()).to.equal(false);
     const held = await ok(200, shown.hawser.admin.get(`/api/v1/users/${admin.id}/roles`));
     expect(held.map(({ name }: { name: string }) => name)).to.deep.equal(['Administrator']);
@@ -198,8 +188,7 @@ describe('the pages of access, keys, retention and settings', () => {
 
   it('adds members by name and keeps what was typed when somebody else was quicker', async () => {
     const { group, users } = shown.site;
-    const { page, close } = await shown.open(`/ui/access/groups/${group.id}`, WITH_REFUSALS);
-    await ready(page);
+    const { page, close } = await visit(shown, `/ui/access/groups/${group.id}`, WITH_REFUSALS);
     await page.getByLabel('User name').fill(users.author.username);
     await button(page, 'Add member').click();
     const members = page.getByRole('table', { name: 'Members' });
@@ -209,7 +198,7 @@ describe('the pages of access, keys, retention and settings', () => {
     const body = { name: group.name, description: 'changed by somebody else' };
     await ok(200, shown.hawser.admin.put(`/api/v1/groups/${group.id}`, body));
     await button(page, 'Save').click();
-    await alert(page, 'precondition_failed').waitFor();
+    await refusal(page, 'precondition_failed').waitFor();
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).to.equal('Web people');
     await button(page, 'Keep my changes and read the rest anew').click();
     await button(page, 'Save').click();
@@ -220,8 +209,7 @@ describe('the pages of access, keys, retention and settings', () => {
   });
 
   it('changes the theme at once and keeps it', async () => {
-    const { page, close } = await shown.open('/ui/me');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/me');
     const ground = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
     const light = await ground();
     const themes = page.getByRole('radiogroup', { name: 'Theme' });
@@ -238,8 +226,7 @@ describe('the pages of access, keys, retention and settings', () => {
   });
 
   it('saves whom a push may name', async () => {
-    const { page, close } = await shown.open('/ui/settings');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/settings');
     await page.getByLabel('Committers of pushed commits').selectOption('Committer');
     const validation = page.getByRole('form', { name: 'Validation' });
     await validation.getByRole('button', { name: 'Save' }).click();
@@ -250,8 +237,7 @@ describe('the pages of access, keys, retention and settings', () => {
   });
 
   it('freezes what nodes get, says so to everybody, and ends it', async () => {
-    const { page, close } = await shown.open('/ui/settings', WITH_REFUSALS);
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/settings', WITH_REFUSALS);
     await button(page, 'Freeze').click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Until').fill('2000-01-01T00:00');
@@ -279,7 +265,7 @@ describe('the pages of access, keys, retention and settings', () => {
     for (const path of ['access/users', 'access/groups', 'access/roles', 'registration-keys']) {
       await page.goto(`${shown.base}/ui/${path}`);
       await ready(page, 'forbidden');
-      await alert(page, 'forbidden').waitFor();
+      await refusal(page, 'forbidden').waitFor();
     }
     await page.goto(`${shown.base}/ui/settings`);
     await ready(page);

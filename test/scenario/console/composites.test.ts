@@ -13,6 +13,7 @@ import {
 } from '../../support/composites.ts';
 import { create, publish } from '../../support/configurations.ts';
 import { noHorizontalScroll, REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
+import { button, refusal, said, visit } from '../../support/console-parts.ts';
 import { moveTo } from '../../support/keyboard.ts';
 import { ok } from '../../support/replies.ts';
 import { started } from '../../support/started.ts';
@@ -27,11 +28,8 @@ describe('composites in the console', function () {
   this.timeout(240_000);
   const shown = started(() => startConsole({ nodes: 40 }));
 
-  const button = (within: Page | Locator, name: string) => within.getByRole('button', { name, exact: true });
   const children = (page: Page) => page.getByRole('table', { name: 'Children', exact: true });
-  const said = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
   const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
-  const refusal = (page: Page, code: string) => page.locator(`[role="alert"][data-code="${code}"]`);
 
   /** What the API says, as `name order version`. */
   async function itemsOf(name: string, version: string): Promise<string[]> {
@@ -50,8 +48,7 @@ describe('composites in the console', function () {
   }
 
   it('leads from a new composite to a published version by the keyboard alone', async () => {
-    const { page, close } = await shown.open('/ui/composites');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/composites');
     const press = async (target: Locator) => {
       await moveTo(page, target);
       await page.keyboard.press('Enter');
@@ -106,10 +103,9 @@ describe('composites in the console', function () {
     const { admin } = shown.hawser;
     await makeDraft('refused', { shop: 0 });
     await ok(201, create(admin, 'Main.dsc.yaml', {}, { files: { 'main.dsc.yaml': 'resources: []\n' } }));
-    const { page, close } = await shown.open('/ui/composites/refused/drafts/1.0.0', {
+    const { page, close } = await visit(shown, '/ui/composites/refused/drafts/1.0.0', {
       allows: REFUSED_REQUEST,
     });
-    await ready(page);
     for (const [child, version, code] of [
       ['shop', '', 'child_exists'],
       ['shop-server', '', 'nested_composite'],
@@ -129,8 +125,7 @@ describe('composites in the console', function () {
 
   it('orders children of equal order too, and keeps the focus on the child that moves', async () => {
     await makeDraft('equal', { database: 3, inventory: 3, shop: 3 });
-    const { page, close } = await shown.open('/ui/composites/equal/drafts/1.0.0');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/composites/equal/drafts/1.0.0');
     await button(children(page), 'Move up shop').click();
     await said(page, 'shop stands above inventory now.');
     expect(await itemsOf('equal', '1.0.0')).to.deep.equal([
@@ -154,10 +149,9 @@ describe('composites in the console', function () {
 
   it('moves nothing in a draft that somebody else has changed, and shows it as it is now', async () => {
     await makeDraft('moving', { database: 0, shop: 1 });
-    const { page, close } = await shown.open('/ui/composites/moving/drafts/1.0.0', {
+    const { page, close } = await visit(shown, '/ui/composites/moving/drafts/1.0.0', {
       allows: REFUSED_REQUEST,
     });
-    await ready(page);
     await ok(201, addChild(shown.hawser.admin, 'moving', '1.0.0', 'inventory'));
     await button(children(page), 'Move up shop').click();
     await refusal(page, 'precondition_failed').waitFor();
@@ -178,8 +172,7 @@ describe('composites in the console', function () {
     await ok(201, addCompositeDraft(admin, 'grown', '1.1.0'));
     await ok(201, addChild(admin, 'grown', '1.1.0', 'shop', { activeVersion: '2.1.0' }));
     await ok(201, addChild(admin, 'grown', '1.1.0', 'unpublished'));
-    const { page, close } = await shown.open('/ui/composites/grown/drafts/1.1.0/review');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/composites/grown/drafts/1.1.0/review');
     await refusal(page, 'unpublished_child').waitFor();
     expect(await button(page, 'Publish 1.1.0').isDisabled()).to.equal(true);
     await page.goto(`${shown.base}/ui/composites/grown/compare/1.0.0...1.1.0`);
@@ -200,8 +193,7 @@ describe('composites in the console', function () {
     await publishWithChildren(admin, 'pinned', '1.0.0', [{ name: 'short-lived', activeVersion: '1.0.0' }]);
     const path = '/api/v1/configurations/short-lived/versions/1.0.0/withdraw';
     await ok(200, admin.put(path, { reason: 'It was wrong.' }));
-    const { page, close } = await shown.open('/ui/composites/pinned/versions/1.0.0');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/composites/pinned/versions/1.0.0');
     await children(page).getByText('Pinned to a withdrawn version').waitFor();
     await button(page, 'Withdraw').click();
     const dialog = page.getByRole('dialog');
@@ -215,10 +207,9 @@ describe('composites in the console', function () {
 
   it('deletes a draft and a composite, and refuses to delete what nodes get', async () => {
     await makeDraft('short', { shop: 0 });
-    const { page, close } = await shown.open('/ui/composites/short/drafts/1.0.0', {
+    const { page, close } = await visit(shown, '/ui/composites/short/drafts/1.0.0', {
       allows: REFUSED_REQUEST,
     });
-    await ready(page);
     await button(page, 'Delete draft').click();
     await button(page.getByRole('dialog'), 'Delete').click();
     await page.waitForURL('**/ui/composites/short');
@@ -243,8 +234,7 @@ describe('composites in the console', function () {
         204,
         shown.hawser.admin.put(`${path}/permissions`, { principalType: 'User', principalId, level: 'Read' }),
       );
-    const { page, close } = await shown.open('/ui/composites', { user: 'viewer' });
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/composites', { user: 'viewer' });
     expect(await button(page, 'New composite').count()).to.equal(0);
     await page.getByRole('link', { name: 'seen', exact: true }).click();
     await heading(page, 'seen');
@@ -272,8 +262,7 @@ describe('composites in the console', function () {
     await ok(201, addChild(admin, long, '1.0.0', long));
     const base = `/ui/composites/${long}`;
     for (const path of ['/ui/composites', base, `${base}/drafts/1.0.0`, `${base}/drafts/1.0.0/review`]) {
-      const { page, close } = await shown.open(path, { width: 320, theme: 'dark' });
-      await ready(page);
+      const { page, close } = await visit(shown, path, { width: 320, theme: 'dark' });
       await noHorizontalScroll(page);
       await close();
     }

@@ -9,6 +9,7 @@ import type { JSHandle, Page } from 'playwright-core';
 import { versionsOf } from '../../support/configurations.ts';
 import { REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
 import { findTable, get, headingOf } from '../../support/console-configurations.ts';
+import { said, visit } from '../../support/console-parts.ts';
 import { started } from '../../support/started.ts';
 
 interface Version {
@@ -22,8 +23,7 @@ describe('deeds on configurations in the console', () => {
 
   /** Some requests are refused on purpose. */
   const open = async (path: string, user: 'admin' | 'author' = 'author') => {
-    const opened = await shown.open(path, { user, allows: REFUSED_REQUEST });
-    await ready(opened.page);
+    const opened = await visit(shown, path, { user, allows: REFUSED_REQUEST });
     return opened;
   };
 
@@ -113,7 +113,7 @@ describe('deeds on configurations in the console', () => {
     expect(await versionOf(page, '2.1.0')).to.deep.include({ withdrawn: null });
     await dialog.getByLabel('Reason').fill('It fills <b>the disk</b>');
     await dialog.getByRole('button', { name: 'Withdraw' }).click();
-    await page.getByRole('status').filter({ hasText: '2.1.0 is withdrawn' }).waitFor();
+    await said(page, '2.1.0 is withdrawn');
     await page.getByText('It fills <b>the disk</b>').waitFor();
     expect((await versionOf(page, '2.1.0'))?.withdrawn?.reason).to.equal('It fills <b>the disk</b>');
     await page.getByRole('button', { name: 'Offer again' }).click();

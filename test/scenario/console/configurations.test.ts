@@ -11,14 +11,14 @@ import {
   hostileSite,
   signedVersion,
 } from '../../support/console-configurations.ts';
+import { visit } from '../../support/console-parts.ts';
 import { started } from '../../support/started.ts';
 
 describe('configurations in the console', () => {
   const shown = started(() => startConsole({ nodes: 60 }));
 
   it('leads from the list to who wrote which line of a file, and the way back leads back', async () => {
-    const { page, close } = await shown.open('/ui/configurations');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/configurations');
     await findTable(page, 'Configurations').getByRole('link', { name: 'shop', exact: true }).click();
     await page.waitForURL('**/ui/configurations/shop');
     await ready(page);
@@ -43,8 +43,7 @@ describe('configurations in the console', () => {
   });
 
   it('groups versions by their major, says why one was withdrawn, and counts nodes as the API does', async () => {
-    const { page, close } = await shown.open('/ui/configurations/shop');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/configurations/shop');
     const rows = await findTable(page, 'Versions').getByRole('rowheader').allInnerTexts();
     const published = ['2.2.0-beta.1', '2.1.0', '2.0.0', 'Version 1', '1.2.0', '1.1.0', '1.0.0'];
     expect(rows).to.deep.equal(['Version 2', ...published]);
@@ -64,8 +63,7 @@ describe('configurations in the console', () => {
   });
 
   it('proves how many nodes run a version, and lists those that do not by their reason', async () => {
-    const { page, close } = await shown.open('/ui/configurations/shop/versions/2.1.0');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/configurations/shop/versions/2.1.0');
     const proof = await get<{
       nodes: { offered: number; declared: number; served: number };
       reasons: { reason: string; nodes: number }[];
@@ -86,8 +84,7 @@ describe('configurations in the console', () => {
 
   it('shows differences side by side or below each other, as the pasted link says', async () => {
     const path = '/ui/configurations/shop/compare/1.1.0...2.1.0';
-    const { page, close } = await shown.open(`${path}?view=unified`);
-    await ready(page);
+    const { page, close } = await visit(shown, `${path}?view=unified`);
     expect(await headingOf(page)).to.equal('shop 1.1.0...2.1.0');
     const main = findTable(page, 'main.dsc.yaml');
     expect(await main.locator('del').first().innerText()).to.contain('80');
@@ -108,8 +105,7 @@ describe('configurations in the console', () => {
   });
 
   it('compares two versions that are chosen', async () => {
-    const { page, close } = await shown.open('/ui/configurations/shop');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/configurations/shop');
     await page.getByLabel('From').selectOption('1.0.0');
     await page.getByLabel('To', { exact: true }).selectOption('1.1.0');
     await page.getByRole('button', { name: 'Compare' }).click();
@@ -122,8 +118,7 @@ describe('configurations in the console', () => {
 
   it('shows hostile names and texts as text, and says of what it cannot show why', async () => {
     const name = await hostileSite(shown);
-    const { page, close } = await shown.open(`/ui/configurations/${name}/versions/1.0.0`);
-    await ready(page);
+    const { page, close } = await visit(shown, `/ui/configurations/${name}/versions/1.0.0`);
     expect(await page.locator('main').innerText()).to.contain('<img src=x onerror=alert(1)>');
     await findTable(page, 'Files').getByRole('link', { name: /<b>/ }).click();
     const file = page.getByRole('heading', { level: 2, name: /^a\/<b>/ });
@@ -153,8 +148,7 @@ describe('configurations in the console', () => {
 
   it('says whom git names as the author, and that a signature is not verified', async () => {
     const path = await signedVersion(shown);
-    const { page, close } = await shown.open(path);
-    await ready(page);
+    const { page, close } = await visit(shown, path);
     const facts = page.locator('dl.facts').first();
     expect(await facts.innerText()).to.match(/Author\s+Dan <dan@example\.org>/);
     await facts.getByText(', signed (Ssh), not verified').waitFor();
@@ -168,8 +162,7 @@ describe('configurations in the console', () => {
 
   it('offers a reader no deeds, and shows settings with the reason why they stay', async () => {
     const refused = { user: 'viewer', allows: REFUSED_REQUEST } as const;
-    const { page, close } = await shown.open('/ui/configurations/os-baseline', refused);
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/configurations/os-baseline', refused);
     expect(await buttonsOf(page)).to.deep.equal(['Compare', 'Copy the clone line']);
     await page.getByRole('link', { name: '1.0.0', exact: true }).click();
     await ready(page);

@@ -3,14 +3,14 @@
 
 import { expect } from 'chai';
 import { ready, startConsole } from '../../support/console.ts';
+import { visit } from '../../support/console-parts.ts';
 import { started } from '../../support/started.ts';
 
 describe('the start page of the console', () => {
   const shown = started(() => startConsole({ nodes: 60, hasHistory: true }));
 
   it('counts the fleet as the API does, and leads to the nodes that it counts', async () => {
-    const { page, close } = await shown.open('/ui/');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/');
     const counted = await page.evaluate<{ nodes: number; byStatus: Record<string, number> }>(
       `fetch('/api/v1/fleet/summary').then((answer) => answer.json())`,
     );
@@ -27,8 +27,7 @@ describe('the start page of the console', () => {
   });
 
   it('draws the reports of 24 hours and has the same figures in a table', async () => {
-    const { page, close } = await shown.open('/ui/');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/');
     await page.getByRole('img', { name: 'Reports', exact: true }).waitFor();
     await page.getByText('Figures').click();
     const rows = page.getByRole('table', { name: 'Reports by hour' }).getByRole('row');
@@ -44,8 +43,7 @@ describe('the start page of the console', () => {
   });
 
   it('says what is assigned to how many nodes, which versions they are offered, and what happened last', async () => {
-    const { page, close } = await shown.open('/ui/');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/');
     const shop = page.getByRole('table', { name: 'Configurations' }).getByRole('row', { name: /^shop \d/ });
     await shop.getByRole('link', { name: '2.1.0', exact: true }).waitFor();
     const first = page.getByRole('table', { name: 'Activity' }).getByRole('row').nth(1);
@@ -54,8 +52,7 @@ describe('the start page of the console', () => {
   });
 
   it('leaves out what somebody without any permission may not see', async () => {
-    const { page, close } = await shown.open('/ui/', { user: 'nobody' });
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/', { user: 'nobody' });
     await page
       .getByRole('table', { name: 'Activity' })
       .or(page.getByText('Nothing has happened yet'))
@@ -68,8 +65,7 @@ describe('the start page of the console', () => {
   });
 
   it('asks for nothing that somebody who only looks on may not read', async () => {
-    const { page, close } = await shown.open('/ui/', { user: 'viewer' });
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/', { user: 'viewer' });
     const table = page.getByRole('table', { name: 'Configurations' });
     await table.getByRole('row', { name: /^shop \d/ }).waitFor();
     const readable = await page.evaluate<{ name: string }[][]>(
@@ -83,8 +79,7 @@ describe('the start page of the console', () => {
   });
 
   it('finds a node by a part of its name, from any page and by the keyboard alone', async () => {
-    const { page, close } = await shown.open('/ui/audit');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/audit');
     await page.keyboard.press('/');
     const search = page.getByRole('combobox', { name: 'Search' });
     await search.waitFor();
@@ -105,8 +100,7 @@ describe('the start page of the console', () => {
   });
 
   it('shows the filters of a pasted link, and the way back shows those before', async () => {
-    const { page, close } = await shown.open('/ui/reports?hadErrors=true&operation=Test');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/reports?hadErrors=true&operation=Test');
     expect(await page.getByRole('search').getByLabel('Errors').inputValue()).to.equal('true');
     await page.getByRole('search').getByLabel('Operation').selectOption('Set');
     await page.waitForURL('**/ui/reports?hadErrors=true&operation=Set');
@@ -117,8 +111,7 @@ describe('the start page of the console', () => {
   });
 
   it('shows what is not as it should be first, and hostile text as text', async () => {
-    const { page, close } = await shown.open(`/ui/reports/${shown.site.reports.hostile}`);
-    await ready(page);
+    const { page, close } = await visit(shown, `/ui/reports/${shown.site.reports.hostile}`);
     await page.getByRole('rowheader', { name: /<img src=x onerror=alert\(1\)>/ }).waitFor();
     expect(await page.locator('main img').count()).to.equal(0);
     await page.goto(`${shown.base}/ui/reports/${shown.site.reports.long}`);
@@ -136,8 +129,7 @@ describe('the start page of the console', () => {
   });
 
   it('lists who was refused, with the details unfolded', async () => {
-    const { page, close } = await shown.open('/ui/audit?action=session.refused');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/audit?action=session.refused');
     const row = page.getByRole('table', { name: 'Audit' }).getByRole('row').nth(1);
     await row
       .getByText(/wrong password/)

@@ -4,6 +4,7 @@
 import { expect } from 'chai';
 import { HOSTILE } from '../../../scripts/console/site/parameters.ts';
 import { ready, startConsole } from '../../support/console.ts';
+import { visit } from '../../support/console-parts.ts';
 import { ok } from '../../support/replies.ts';
 import { started } from '../../support/started.ts';
 
@@ -12,8 +13,7 @@ describe("a node's page in the console", () => {
 
   it('says what the node should get, what it runs and that they differ, and leads to the differences', async () => {
     const { id, fqdn } = shown.site.nodes.behind;
-    const { page, close } = await shown.open(`/ui/nodes/${fqdn}`);
-    await ready(page);
+    const { page, close } = await visit(shown, `/ui/nodes/${fqdn}`);
     expect(await page.getByRole('heading', { level: 1 }).innerText()).to.equal(fqdn);
     await page.getByText('It runs something else than it should get.').waitFor();
     const { assignment, running } = await ok(200, shown.hawser.admin.get(`/api/v1/nodes/${id}`));
@@ -32,16 +32,14 @@ describe("a node's page in the console", () => {
 
   it('says that it runs exactly what it is offered where the checksums are equal', async () => {
     const nodes = await ok(200, shown.hawser.admin.get('/api/v1/nodes?evidence=Declared&version=2.1.0'));
-    const { page, close } = await shown.open(`/ui/nodes/${nodes[0].id}/diff`);
-    await ready(page);
+    const { page, close } = await visit(shown, `/ui/nodes/${nodes[0].id}/diff`);
     await page.getByText('The checksums are equal').waitFor();
     await close();
   });
 
   it('says who set each parameter, shows overridden values, hides secrets and keeps markup as text', async () => {
     const { id } = shown.site.nodes.hostile;
-    const { page, close } = await shown.open(`/ui/nodes/${id}/parameters`);
-    await ready(page);
+    const { page, close } = await visit(shown, `/ui/nodes/${id}/parameters`);
     const table = page.getByRole('table', { name: 'Parameters', exact: true });
     const row = (path: string) =>
       table.getByRole('row').filter({ has: page.getByRole('rowheader', { name: path, exact: true }) });
@@ -62,8 +60,7 @@ describe("a node's page in the console", () => {
 
   it('puts problems of parameters first', async () => {
     const { id } = shown.site.nodes.withProblems;
-    const { page, close } = await shown.open(`/ui/nodes/${id}/parameters`);
-    await ready(page);
+    const { page, close } = await visit(shown, `/ui/nodes/${id}/parameters`);
     const tables = await page.getByRole('table').all();
     expect(await tables[0]?.innerText()).to.contain('/parameters/certificate');
     await page.getByRole('table', { name: 'Order of merging' }).getByText('Default').waitFor();
@@ -82,8 +79,7 @@ describe("a node's page in the console", () => {
 
   it('lists what happened', async () => {
     const { id } = shown.site.nodes.hostile;
-    const { page, close } = await shown.open(`/ui/nodes/${id}/history`);
-    await ready(page);
+    const { page, close } = await visit(shown, `/ui/nodes/${id}/history`);
     const events = await ok(200, shown.hawser.admin.get(`/api/v1/nodes/${id}/status-history`));
     const rows = page.getByRole('table', { name: 'Events' }).getByRole('row');
     expect(await rows.count()).to.equal(events.length + 1);
@@ -95,8 +91,7 @@ describe("a node's page in the console", () => {
     const nodes = await ok(200, shown.hawser.admin.get('/api/v1/nodes?configurationName=inventory'));
     const { id, fqdn } = nodes[0];
     const node = () => ok(200, shown.hawser.admin.get(`/api/v1/nodes/${id}`));
-    const { page, close } = await shown.open(`/ui/nodes/${id}`);
-    await ready(page);
+    const { page, close } = await visit(shown, `/ui/nodes/${id}`);
     await page.getByRole('button', { name: 'Set wishes' }).click();
     const wishes = page.getByRole('dialog', { name: `Set wishes for ${fqdn}` });
     await wishes.getByLabel('Interval').fill('PT1H');

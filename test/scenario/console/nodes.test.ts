@@ -5,12 +5,12 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
+import { button, refusal, visit } from '../../support/console-parts.ts';
 import { moveTo } from '../../support/keyboard.ts';
 import { ok } from '../../support/replies.ts';
 import { started } from '../../support/started.ts';
 
 const counted = (page: Page) => page.getByRole('status').filter({ hasText: /^\d+ of \d+$/ });
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 describe('the list of nodes in the console', () => {
   const shown = started(() => startConsole({ nodes: 130 }));
@@ -19,8 +19,7 @@ describe('the list of nodes in the console', () => {
     ok(200, shown.hawser.admin.get(`/api/v1/nodes?take=1000&${query}`));
 
   it('assigns a configuration to chosen nodes by the keyboard alone, and says what was done', async () => {
-    const { page, close } = await shown.open('/ui/nodes?unassigned=true&fqdn=spare');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/nodes?unassigned=true&fqdn=spare');
     const spares = (await list('unassigned=true&fqdn=spare')).slice(0, 2).map(({ fqdn }) => String(fqdn));
     for (const fqdn of spares) {
       await moveTo(page, page.getByRole('checkbox', { name: `Select ${fqdn}`, exact: true }));
@@ -42,8 +41,7 @@ describe('the list of nodes in the console', () => {
   });
 
   it('keeps filters and order in the address: reload and the way back show the same', async () => {
-    const { page, close } = await shown.open('/ui/nodes');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/nodes');
     expect(await counted(page).innerText()).to.equal('100 of 130');
     await page.getByRole('search').getByLabel('Status').selectOption('Compliant');
     await page.waitForURL('**/ui/nodes?status=Compliant');
@@ -72,8 +70,7 @@ describe('the list of nodes in the console', () => {
 
   it('deletes all that a filter meets and nothing else', async () => {
     const doomed = await list('fqdn=pc-');
-    const { page, close } = await shown.open('/ui/nodes?fqdn=pc-');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/nodes?fqdn=pc-');
     await button(page, `Select all ${doomed.length}`).click();
     await button(page, 'Delete').click();
     const dialog = page.getByRole('dialog', { name: `Delete ${doomed.length} nodes` });
@@ -91,15 +88,14 @@ describe('the list of nodes in the console', () => {
   it('does nothing where the filter meets other nodes by now, says so, and goes on with the new number', async () => {
     const name = 'late-1.example.org';
     await shown.hawser.registerNode(name);
-    const { page, close } = await shown.open('/ui/nodes?fqdn=late-', { allows: REFUSED_REQUEST });
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/nodes?fqdn=late-', { allows: REFUSED_REQUEST });
     await button(page, 'Select all 1').click();
     await button(page, 'Tag').click();
     const dialog = page.getByRole('dialog', { name: /^Tag/ });
     await dialog.getByLabel('Scope value').selectOption('Environment: prod');
     await shown.hawser.registerNode('late-2.example.org');
     await dialog.getByRole('button', { name: 'Tag', exact: true }).click();
-    await dialog.locator('[role=alert][data-code=count_changed]').waitFor();
+    await refusal(dialog, 'count_changed').waitFor();
     await dialog.getByText('Now it meets 2 nodes.').waitFor();
     expect((await list('fqdn=late-')).length).to.equal(2);
     expect(await ok(200, shown.hawser.admin.get(`/api/v1/nodes/${name}/tags`))).to.deep.equal([]);
@@ -112,8 +108,7 @@ describe('the list of nodes in the console', () => {
   });
 
   it('lists the nodes to which a deed was not done, with code and reason, until somebody dismisses it', async () => {
-    const { page, close } = await shown.open('/ui/nodes?fqdn=web-00');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/nodes?fqdn=web-00');
     await page.getByRole('checkbox', { name: 'Select page' }).check();
     await button(page, 'Tag').click();
     const dialog = page.getByRole('dialog', { name: /^Tag \d+ nodes$/ });
@@ -138,8 +133,7 @@ describe('the list of nodes in the console', () => {
 
   it('exports all that the filter meets, not the page alone', async () => {
     const met = await list('status=Compliant');
-    const { page, close } = await shown.open('/ui/nodes?status=Compliant');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/nodes?status=Compliant');
     const download = page.waitForEvent('download');
     await button(page, 'Export CSV').click();
     const saved = await download;
@@ -151,8 +145,7 @@ describe('the list of nodes in the console', () => {
   });
 
   it('offers no deed to somebody who may only read', async () => {
-    const { page, close } = await shown.open('/ui/nodes', { user: 'viewer' });
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/nodes', { user: 'viewer' });
     for (const name of ['Assign', 'Unassign', 'Tag', 'Untag', 'Delete'])
       expect(await button(page, name).count(), name).to.equal(0);
     expect(await page.getByRole('checkbox', { name: /^Select / }).count()).to.equal(0);
@@ -165,8 +158,7 @@ describe('the list of nodes in the console', () => {
   });
 
   it('offers those deeds alone that somebody has the permission for', async () => {
-    const { page, close } = await shown.open('/ui/nodes', { user: 'operator' });
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/nodes', { user: 'operator' });
     for (const name of ['Assign', 'Unassign', 'Tag', 'Untag'])
       expect(await button(page, name).count(), name).to.equal(1);
     expect(await button(page, 'Delete').count()).to.equal(0);
@@ -174,8 +166,7 @@ describe('the list of nodes in the console', () => {
   });
 
   it('says how to narrow the filter where it meets more nodes than one deed takes', async () => {
-    const { page, close } = await shown.open('/ui/me');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/me');
     await page.route('**/api/v1/nodes?*', async (route) => {
       const response = await route.fetch();
       await route.fulfill({ response, headers: { ...response.headers(), 'x-total-count': '10001' } });
@@ -191,8 +182,7 @@ describe('the list of nodes in the console', () => {
 
   it('shows a name that looks like markup as text', async () => {
     const name = '<img src=x onerror=alert(1)>';
-    const { page, close } = await shown.open('/ui/me');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/me');
     await page.route('**/api/v1/nodes?*', async (route) => {
       const response = await route.fetch();
       const nodes = (await response.json()) as Record<string, unknown>[];

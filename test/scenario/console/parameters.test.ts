@@ -4,6 +4,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
+import { button, said, visit } from '../../support/console-parts.ts';
 import { moveTo } from '../../support/keyboard.ts';
 import { saveParameters } from '../../support/parameter-files.ts';
 import { ok } from '../../support/replies.ts';
@@ -18,9 +19,7 @@ describe('parameter files in the console', function () {
   const shown = started(() => startConsole({ nodes: 40 }));
 
   const box = (page: Page) => page.getByRole('textbox', { name: 'parameters.yaml', exact: true });
-  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
   const files = (page: Page) => page.getByRole('table', { name: 'Parameter files' });
-  const said = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
   const listed = async (query: string): Promise<{ version: string; status: string }[]> =>
     ok(200, shown.hawser.admin.get(`/api/v1/configurations/shop/parameter-files?${query}`));
   const contentOf = async (scopeTypeName: string, value: string | null, version: string) => {
@@ -36,8 +35,7 @@ describe('parameter files in the console', function () {
   };
 
   it('are edited, tried on a node and published by the keyboard alone', async () => {
-    const { page, close } = await shown.open(SHOP, { user: 'author' });
-    await ready(page);
+    const { page, close } = await visit(shown, SHOP, { user: 'author' });
     const press = async (target: Parameters<typeof moveTo>[1]) => {
       await moveTo(page, target);
       await page.keyboard.press('Enter');
@@ -74,8 +72,7 @@ describe('parameter files in the console', function () {
   });
 
   it('begin with the keys of the schema, and the cell of a scope without one leads there', async () => {
-    const { page, close } = await shown.open(SHOP);
-    await ready(page);
+    const { page, close } = await visit(shown, SHOP);
     await files(page).getByRole('row', { name: /asia/ }).getByRole('link', { name: 'New' }).click();
     await page.getByText('Not saved yet').waitFor();
     await box(page).waitFor();
@@ -95,8 +92,7 @@ describe('parameter files in the console', function () {
 
   it('go on from a published version: what is typed there becomes the draft of the next one', async () => {
     const address = fileOf('shop', { scopeTypeName: 'Default', version: '2.0.0' });
-    const { page, close } = await shown.open(address);
-    await ready(page);
+    const { page, close } = await visit(shown, address);
     expect(await page.getByLabel('Version', { exact: true }).inputValue()).to.equal('2.1.1');
     const before = await box(page).innerText();
     expect(before).to.contain('compression: gzip');
@@ -115,8 +111,7 @@ describe('parameter files in the console', function () {
     const scope = { configuration: 'shop', scopeType: 'Environment', value: 'test', version: '3.0.0' };
     const save = (content: string) => saveParameters(shown.hawser, { ...scope, content, publish: false });
     await save('parameters:\n  workers: 1\n');
-    const { page, close } = await shown.open(fileOf('shop', query), { allows: REFUSED_REQUEST });
-    await ready(page);
+    const { page, close } = await visit(shown, fileOf('shop', query), { allows: REFUSED_REQUEST });
     await box(page).fill('parameters:\n  workers: 2\n');
     await save('parameters:\n  workers: 3\n');
     await button(page, 'Save').click();
@@ -139,8 +134,7 @@ describe('parameter files in the console', function () {
 
   it('keep what was typed over a look at another page', async () => {
     const query = { scopeTypeName: 'Default', version: '2.1.0' };
-    const { page, close } = await shown.open(fileOf('shop', query));
-    await ready(page);
+    const { page, close } = await visit(shown, fileOf('shop', query));
     await box(page).fill('parameters:\n  workers: 9\n');
     await page.getByRole('link', { name: 'Parameters' }).click();
     await files(page).getByRole('link', { name: '2.1.0' }).click();
@@ -159,8 +153,9 @@ describe('parameter files in the console', function () {
       publish: false,
     };
     await saveParameters(shown.hawser, draft);
-    const { page, close } = await shown.open('/ui/configurations/database/parameters', { user: 'operator' });
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/configurations/database/parameters', {
+      user: 'operator',
+    });
     expect(await button(page, 'New file').count()).to.equal(0);
     expect(await files(page).getByRole('link', { name: 'New' }).count()).to.equal(0);
     await files(page).getByRole('link', { name: '1.9.0' }).click();
@@ -176,8 +171,7 @@ describe('parameter files in the console', function () {
   });
 
   it('are counted and filtered as in the API', async () => {
-    const { page, close } = await shown.open(`${SHOP}?scopeTypeName=Environment&status=Published`);
-    await ready(page);
+    const { page, close } = await visit(shown, `${SHOP}?scopeTypeName=Environment&status=Published`);
     const total = (await listed('scopeTypeName=Environment&status=Published')).length;
     await said(page, `${total} of ${total}`);
     expect(

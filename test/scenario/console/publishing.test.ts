@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { addVersion, create, fileOf, publish, versionsOf } from '../../support/configurations.ts';
 import { REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
+import { button, refusal, said, visit } from '../../support/console-parts.ts';
 import { save } from '../../support/draft-files.ts';
 import { moveTo } from '../../support/keyboard.ts';
 import { ok } from '../../support/replies.ts';
@@ -26,14 +27,11 @@ describe('publishing in the console', function () {
     await ok(201, addVersion(admin, name, { version: '1.1.0' }, { files: { ...files, ...draft } }));
   }
   const box = (page: Page, path: string) => page.getByRole('textbox', { name: path, exact: true });
-  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
-  const said = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
   const textOf = async (name: string, path: string, version = '1.1.0') =>
     (await shown.hawser.admin.get(fileOf(name, version, path))).text;
 
   it('leads from a configuration to a published version by the keyboard alone', async () => {
-    const { page, close } = await shown.open('/ui/configurations/database');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/configurations/database');
     const drafts = page.getByRole('table', { name: 'Drafts' });
     const press = async (target: Parameters<typeof moveTo>[1]) => {
       await moveTo(page, target);
@@ -67,8 +65,7 @@ describe('publishing in the console', function () {
   });
 
   it('shows whom a draft touches, also after a reload', async () => {
-    const { page, close } = await shown.open('/ui/configurations/shop/drafts/2.2.0/review');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/configurations/shop/drafts/2.2.0/review');
     await button(page, 'Preview impact').click();
     const group = page
       .getByRole('list', { name: /^Groups/ })
@@ -92,10 +89,9 @@ describe('publishing in the console', function () {
 
   it('shows both sides where somebody else has saved the file, and loses nothing', async () => {
     await makeDraft('contested');
-    const { page, close } = await shown.open('/ui/configurations/contested/drafts/1.1.0?file=notes.txt', {
+    const { page, close } = await visit(shown, '/ui/configurations/contested/drafts/1.1.0?file=notes.txt', {
       allows: REFUSED_REQUEST,
     });
-    await ready(page);
     await box(page, 'notes.txt').fill('one\nmine\n');
     await ok(200, save(shown.hawser.admin, ['contested', '1.1.0', 'notes.txt'], 'one\ntheirs\n'));
     await button(page, 'Save').click();
@@ -119,10 +115,9 @@ describe('publishing in the console', function () {
 
   it('says that somebody has published the draft, and keeps what was typed', async () => {
     await makeDraft('overtaken', { 'notes.txt': 'three\n' });
-    const { page, close } = await shown.open('/ui/configurations/overtaken/drafts/1.1.0?file=notes.txt', {
+    const { page, close } = await visit(shown, '/ui/configurations/overtaken/drafts/1.1.0?file=notes.txt', {
       allows: REFUSED_REQUEST,
     });
-    await ready(page);
     await box(page, 'notes.txt').fill('too late\n');
     await ok(200, publish(shown.hawser.admin, 'overtaken', '1.1.0'));
     await button(page, 'Save').click();
@@ -134,8 +129,7 @@ describe('publishing in the console', function () {
 
   it('keeps what was typed while other files and pages are shown, and asks before it goes', async () => {
     await makeDraft('kept');
-    const { page, close } = await shown.open('/ui/configurations/kept/drafts/1.1.0?file=notes.txt');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/configurations/kept/drafts/1.1.0?file=notes.txt');
     await box(page, 'notes.txt').fill('typed\n');
     await page.getByRole('link', { name: 'main.dsc.yaml', exact: true }).click();
     await box(page, 'main.dsc.yaml').waitFor();
@@ -154,10 +148,9 @@ describe('publishing in the console', function () {
 
   it('makes, uploads and deletes files, and says which the server refuses', async () => {
     await makeDraft('filled');
-    const { page, close } = await shown.open('/ui/configurations/filled/drafts/1.1.0', {
+    const { page, close } = await visit(shown, '/ui/configurations/filled/drafts/1.1.0', {
       allows: REFUSED_REQUEST,
     });
-    await ready(page);
     await button(page, 'New file').click();
     await page.getByLabel('Path').fill('modules/a b.yaml');
     await button(page, 'Create').click();
@@ -190,9 +183,8 @@ describe('publishing in the console', function () {
 
   it('says what stands in the way of publishing', async () => {
     await makeDraft('blocked', { 'main.dsc.yaml': WITHOUT_PORT });
-    const { page, close } = await shown.open('/ui/configurations/blocked/drafts/1.1.0/review');
-    await ready(page);
-    await page.locator('[role="alert"][data-code="incompatible_parameters"]').waitFor();
+    const { page, close } = await visit(shown, '/ui/configurations/blocked/drafts/1.1.0/review');
+    await refusal(page, 'incompatible_parameters').waitFor();
     await page
       .getByRole('table', { name: 'Breaking changes' })
       .getByRole('rowheader', { name: 'port' })
@@ -203,14 +195,13 @@ describe('publishing in the console', function () {
 
   it('publishes nothing that was not reviewed', async () => {
     await makeDraft('moving');
-    const { page, close } = await shown.open('/ui/configurations/moving/drafts/1.1.0/review', {
+    const { page, close } = await visit(shown, '/ui/configurations/moving/drafts/1.1.0/review', {
       allows: REFUSED_REQUEST,
     });
-    await ready(page);
     await ok(200, save(shown.hawser.admin, ['moving', '1.1.0', 'notes.txt'], 'sneaked in\n'));
     await page.getByLabel('Message').fill('As reviewed.');
     await button(page, 'Publish 1.1.0').click();
-    await page.locator('[role="alert"][data-code="precondition_failed"]').waitFor();
+    await refusal(page, 'precondition_failed').waitFor();
     expect((await ok(200, shown.hawser.admin.get(`${versionsOf('moving')}/1.1.0`))).status).to.equal('Draft');
     expect(await page.getByLabel('Message').inputValue()).to.equal('As reviewed.');
     await button(page, 'Show the changes as they are now').first().click();
@@ -229,10 +220,9 @@ describe('publishing in the console', function () {
     const { id: principalId } = shown.site.users.operator;
     const grant = { principalType: 'User', principalId, level: 'Read' };
     await ok(204, shown.hawser.admin.put('/api/v1/configurations/seen/permissions', grant));
-    const { page, close } = await shown.open('/ui/configurations/seen/drafts/1.1.0?file=notes.txt', {
+    const { page, close } = await visit(shown, '/ui/configurations/seen/drafts/1.1.0?file=notes.txt', {
       user: 'operator',
     });
-    await ready(page);
     await page.getByText('That needs Modify on it; you have Read.').first().waitFor();
     expect(await box(page, 'notes.txt').getAttribute('aria-readonly')).to.equal('true');
     expect(await button(page, 'Save').isDisabled()).to.equal(true);

@@ -4,7 +4,8 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { axe } from '../../support/axe.ts';
-import { noHorizontalScroll, REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
+import { noHorizontalScroll, REFUSED_REQUEST, startConsole } from '../../support/console.ts';
+import { button, refusal, said, visit } from '../../support/console-parts.ts';
 import { ok } from '../../support/replies.ts';
 import { doDeed, rolloutsOf } from '../../support/rollouts.ts';
 import { started } from '../../support/started.ts';
@@ -17,13 +18,10 @@ describe('rollouts in the console', function () {
   this.timeout(240_000);
   const shown = started(() => startConsole({ nodes: 40 }));
 
-  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
-  const said = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
   const dialogOf = (page: Page) => page.getByRole('dialog');
 
   it('need a scope type for the rings, which the settings name', async () => {
-    const { page, close } = await shown.open(REVIEW);
-    await ready(page);
+    const { page, close } = await visit(shown, REVIEW);
     await page.getByText('Nothing can be rolled out yet').waitFor();
     await page.getByRole('link', { name: 'Set it in the settings' }).click();
     await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
@@ -35,8 +33,7 @@ describe('rollouts in the console', function () {
   });
 
   it('start from a review, with a smaller share of the first ring', async () => {
-    const { page, close } = await shown.open(REVIEW, { allows: REFUSED_REQUEST });
-    await ready(page);
+    const { page, close } = await visit(shown, REVIEW, { allows: REFUSED_REQUEST });
     await button(page, 'Roll out 2.2.0').click();
     const dialog = dialogOf(page);
     expect(await axe(page)).to.deep.equal([]);
@@ -73,8 +70,7 @@ describe('rollouts in the console', function () {
   });
 
   it('are paused with a reason, which the history shows', async () => {
-    const { page, close } = await shown.open(PAGE);
-    await ready(page);
+    const { page, close } = await visit(shown, PAGE);
     await button(page, 'Pause').click();
     const dialog = dialogOf(page);
     await dialog.getByLabel('Reason').fill('The load balancer is being replaced.');
@@ -91,14 +87,13 @@ describe('rollouts in the console', function () {
   });
 
   it('show what they are by now where somebody else was quicker', async () => {
-    const { page, close } = await shown.open(PAGE, { allows: REFUSED_REQUEST });
-    await ready(page);
+    const { page, close } = await visit(shown, PAGE, { allows: REFUSED_REQUEST });
     await button(page, 'Halt').click();
     const dialog = dialogOf(page);
     await ok(200, doDeed(shown.hawser.admin, ROLLOUT, 'resume', 'Paused'));
     await dialog.getByLabel('Reason').fill('It is of no use.');
     await dialog.getByRole('button', { name: 'Halt' }).click();
-    await dialog.locator('[role="alert"][data-code="state_changed"]').waitFor();
+    await refusal(dialog, 'state_changed').waitFor();
     await dialog.getByText('The rollout is Running by now').waitFor();
     expect(await dialog.getByRole('button', { name: 'Halt' }).isDisabled()).to.equal(true);
     await dialog.getByRole('button', { name: 'Cancel' }).click();
@@ -107,8 +102,7 @@ describe('rollouts in the console', function () {
   });
 
   it('stand on the pages of the fleet and of the configuration, without deeds for who only looks on', async () => {
-    const { page, close } = await shown.open('/ui/', { user: 'viewer' });
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/', { user: 'viewer' });
     const row = page.getByRole('table', { name: 'Rollouts' }).getByRole('row', { name: /shop 2\.2\.0/ });
     await row.getByText('1 of 4, 10 % of prod').waitFor();
     await page.goto(`${shown.base}/ui/configurations/shop`);

@@ -3,7 +3,8 @@
 
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
+import { REFUSED_REQUEST, startConsole } from '../../support/console.ts';
+import { said, visit } from '../../support/console-parts.ts';
 import { moveTo } from '../../support/keyboard.ts';
 import { ok } from '../../support/replies.ts';
 import { started } from '../../support/started.ts';
@@ -13,15 +14,13 @@ describe('scopes in the console', () => {
 
   const types = (page: Page) => page.getByRole('table', { name: 'Scope types' });
   const values = (page: Page) => page.getByRole('table', { name: 'Values', exact: true });
-  const said = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
   const order = async () =>
     ((await ok(200, shown.hawser.admin.get('/api/v1/scope-types'))) as { name: string }[]).map(
       ({ name }) => name,
     );
 
   it('are moved by the keyboard, which keeps its place', async () => {
-    const { page, close } = await shown.open('/ui/scopes');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/scopes');
     const up = types(page)
       .getByRole('row', { name: /Environment/ })
       .getByRole('button', { name: 'Move up' });
@@ -44,8 +43,7 @@ describe('scopes in the console', () => {
   });
 
   it('are made with values, described and deleted', async () => {
-    const { page, close } = await shown.open('/ui/scopes');
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/scopes');
     await page.getByRole('button', { name: 'New scope type' }).click();
     const dialog = page.getByRole('dialog', { name: 'New scope type' });
     await dialog.getByLabel('Name').fill('Customer');
@@ -70,8 +68,7 @@ describe('scopes in the console', () => {
   });
 
   it('that are in use say where, and are not deleted', async () => {
-    const { page, close } = await shown.open('/ui/scopes', { allows: REFUSED_REQUEST });
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/scopes', { allows: REFUSED_REQUEST });
     const row = values(page).getByRole('row', { name: /^eu/ });
     await row.getByRole('link', { name: 'eu', exact: true }).click();
     const usage = page.getByRole('dialog', { name: 'Usage of Region/eu' });
@@ -86,8 +83,7 @@ describe('scopes in the console', () => {
   });
 
   it('are shown to whoever has signed in, who may not change them', async () => {
-    const { page, close } = await shown.open('/ui/scopes', { user: 'nobody' });
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/scopes', { user: 'nobody' });
     await types(page)
       .getByRole('row', { name: /Environment/ })
       .waitFor();

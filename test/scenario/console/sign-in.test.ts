@@ -1,8 +1,9 @@
 // full: SQLite
 import { expect } from 'chai';
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { axe } from '../../support/axe.ts';
 import { ready } from '../../support/console.ts';
+import { button } from '../../support/console-parts.ts';
 import { cookiesOf, startSignInConsole } from '../../support/console-sign-in.ts';
 import { makeUser } from '../../support/people.ts';
 import { ok } from '../../support/replies.ts';
@@ -20,7 +21,6 @@ describe('the console where people sign in by a provider', () => {
     startSignInConsole({ groupsClaim: '/groups' }, { HAWSER_FEDERATION_ISSUERS: FORGE }),
   );
 
-  const button = (within: Page | Locator, name: string) => within.getByRole('button', { name, exact: true });
   const table = (page: Page, name: string) => page.getByRole('table', { name, exact: true });
   const person = (name: string, groups: string[] = []) => ({
     ...{ sub: `of-${name}`, preferred_username: name, groups },

@@ -12,6 +12,7 @@ import {
   ready,
   startConsole,
 } from '../../support/console.ts';
+import { button, refusal, said, visit } from '../../support/console-parts.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ok } from '../../support/replies.ts';
 import {
@@ -47,9 +48,6 @@ describe('webhooks in the console', () => {
     authority?.remove();
   });
 
-  const button = (within: Pick<Page, 'getByRole'>, name: string) =>
-    within.getByRole('button', { name, exact: true });
-  const said = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
   const webhookAt = async (url: string) => {
     const all: { id: string; url: string; events: string[]; isActive: boolean }[] = await ok(
       200,
@@ -71,8 +69,7 @@ describe('webhooks in the console', () => {
     });
 
   it('are made with a secret that is shown once, by which the receiver knows the server', async () => {
-    const { page, close } = await shown.open('/ui/webhooks', { allows: REFUSED_REQUEST });
-    await ready(page);
+    const { page, close } = await visit(shown, '/ui/webhooks', { allows: REFUSED_REQUEST });
     await button(page, 'New webhook').click();
     const dialog = page.getByRole('dialog', { name: 'New webhook' });
     expect(await button(dialog, 'Create').isDisabled()).to.equal(true);
@@ -116,14 +113,13 @@ describe('webhooks in the console', () => {
   it('are changed and deactivated, and what was typed stays where somebody else was quicker', async () => {
     const url = receiver.url('127.0.0.1');
     const id = await subscribe(url);
-    const { page, close } = await shown.open(`/ui/webhooks/${id}`, { allows: REFUSED_REQUEST });
-    await ready(page);
+    const { page, close } = await visit(shown, `/ui/webhooks/${id}`, { allows: REFUSED_REQUEST });
     const form = page.getByRole('form', { name: /^Details of 127\.0\.0\.1:/ });
     await form.getByLabel('Event types').fill('rollout.*\nnode.*');
     await form.getByLabel('Active').uncheck();
     await ok(200, shown.hawser.admin.put(`${WEBHOOKS}/${id}`, { url: `${url}/moved`, events: ['*'] }));
     await button(form, 'Save').click();
-    await page.locator('[role=alert][data-code=precondition_failed]').waitFor();
+    await refusal(page, 'precondition_failed').waitFor();
     expect(await form.getByLabel('Event types').inputValue()).to.equal('rollout.*\nnode.*');
     await button(form, 'Keep my changes and read the rest anew').click();
     await button(form, 'Save').click();
@@ -139,8 +135,7 @@ describe('webhooks in the console', () => {
 
   it('get another secret once the receiver takes it', async () => {
     const id = await subscribe(receiver.url());
-    const { page, close } = await shown.open(`/ui/webhooks/${id}`);
-    await ready(page);
+    const { page, close } = await visit(shown, `/ui/webhooks/${id}`);
     const dialog = page.getByRole('dialog', { name: /^New secret of localhost:/ });
     const show = async () => {
       await button(page, 'New secret').click();
@@ -171,8 +166,7 @@ describe('webhooks in the console', () => {
     const id = await subscribe(receiver.url());
     await make('sent-twice');
     await untilDelivery(id, { state: 'Delivered', lastStatus: 204 });
-    const { page, close } = await shown.open(`/ui/webhooks/${id}`);
-    await ready(page);
+    const { page, close } = await visit(shown, `/ui/webhooks/${id}`);
     const row = deliveries(page).getByRole('row', { name: 'composite-configurations/sent-twice' });
     for (const text of ['composite.created', 'Delivered', '204'])
       await row.getByText(text, { exact: true }).first().waitFor();
@@ -192,8 +186,7 @@ describe('webhooks in the console', () => {
       ['admin', 1],
       ['viewer', 0],
     ] as const) {
-      const { page, close } = await shown.open('/ui/', { user });
-      await ready(page);
+      const { page, close } = await visit(shown, '/ui/', { user });
       expect(
         await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Webhooks' }).count(),
       ).to.equal(count);
@@ -212,8 +205,7 @@ describe('webhooks in the console', () => {
     const id = await subscribe('https://127.0.0.2:1/');
     await make('refused');
     await untilDelivery(id, { state: 'Pending', attempts: 1, lastError: 'address_refused' });
-    const waiting = await shown.open(`/ui/webhooks/${id}`);
-    await ready(waiting.page);
+    const waiting = await visit(shown, `/ui/webhooks/${id}`);
     const pending = deliveries(waiting.page).getByRole('row', { name: 'composite-configurations/refused' });
     for (const text of ['Pending', 'address_refused']) await pending.getByText(text).waitFor();
     expect(await pending.getByRole('button').count()).to.equal(0);

@@ -10,63 +10,43 @@ const faultsOf = (...steps: Step[]) =>
     RINGS,
   ).map(({ path, code }) => `${path} ${code}`);
 
+/** @param plan such as `canary:10 early -`, in which `-` is for the nodes without a ring */
+const stepsOf = (plan: string) =>
+  plan
+    .split(' ')
+    .filter(Boolean)
+    .map((step): Step => {
+      const [ring = '', percent = '100'] = step.split(':');
+      return [ring === '-' ? null : ring, Number(percent)];
+    });
+
 describe('plan of a rollout', () => {
   it('may name the rings in their order, leave some out, and come back with a larger share', () => {
-    const good: Step[][] = [
-      [['canary']],
-      [[null]],
-      [['broad']],
-      [['canary'], ['early'], ['broad'], [null]],
-      [['canary'], ['broad']],
-      [['early'], [null]],
-      [
-        ['canary', 1],
-        ['canary', 2],
-        ['canary', 100],
-        ['early', 1],
-      ],
-      [
-        ['broad', 50],
-        [null, 10],
-        [null, 20],
-      ],
-    ];
-    for (const steps of good) expect(faultsOf(...steps), JSON.stringify(steps)).to.deep.equal([]);
+    const good = ['canary', '-', 'broad', 'canary early broad -', 'canary broad', 'early -'];
+    for (const plan of [...good, 'canary:1 canary:2 canary:100 early:1', 'broad:50 -:10 -:20'])
+      expect(faultsOf(...stepsOf(plan)), plan).to.deep.equal([]);
   });
 
   it('says what is wrong and where', () => {
-    const bad: [steps: Step[], ...faults: string[]][] = [
-      [[], '/steps too_small'],
-      [[['x']], '/steps/0/ring unknown_ring'],
-      [[['Canary']], '/steps/0/ring unknown_ring'],
-      [[['constructor']], '/steps/0/ring unknown_ring'],
-      [[['early'], ['canary']], '/steps/1/ring ring_order'],
-      [[['canary', 10], ['early'], ['canary', 20]], '/steps/2/ring ring_order'],
-      [[[null], ['broad']], '/steps/1/ring ring_order'],
-      [[['canary'], ['canary']], '/steps/1/percent percent_order'],
-      [
-        [
-          ['canary', 20],
-          ['canary', 10],
-        ],
-        '/steps/1/percent percent_order',
-      ],
-      [
-        [
-          [null, 20],
-          [null, 20],
-        ],
-        '/steps/1/percent percent_order',
-      ],
-      [[['canary', 0]], '/steps/0/percent percent_range'],
-      [[['canary', 101]], '/steps/0/percent percent_range'],
-      [[['canary', 1.5]], '/steps/0/percent percent_range'],
-      [[['canary', Number.NaN]], '/steps/0/percent percent_range'],
+    const bad: [plan: string, ...faults: string[]][] = [
+      ['', '/steps too_small'],
+      ['x', '/steps/0/ring unknown_ring'],
+      ['Canary', '/steps/0/ring unknown_ring'],
+      ['constructor', '/steps/0/ring unknown_ring'],
+      ['early canary', '/steps/1/ring ring_order'],
+      ['canary:10 early canary:20', '/steps/2/ring ring_order'],
+      ['- broad', '/steps/1/ring ring_order'],
+      ['canary canary', '/steps/1/percent percent_order'],
+      ['canary:20 canary:10', '/steps/1/percent percent_order'],
+      ['-:20 -:20', '/steps/1/percent percent_order'],
+      ['canary:0', '/steps/0/percent percent_range'],
+      ['canary:101', '/steps/0/percent percent_range'],
+      ['canary:1.5', '/steps/0/percent percent_range'],
+      ['canary:NaN', '/steps/0/percent percent_range'],
       // Each fault is told, and one that follows from another is not.
-      [[['early'], ['x', 0], ['canary']], '/steps/1/percent percent_range', '/steps/1/ring unknown_ring'],
+      ['early x:0 canary', '/steps/1/percent percent_range', '/steps/1/ring unknown_ring'],
     ];
-    for (const [steps, ...faults] of bad)
-      expect(faultsOf(...steps), JSON.stringify(steps)).to.deep.equal(faults);
+    for (const [plan, ...faults] of bad) expect(faultsOf(...stepsOf(plan)), plan).to.deep.equal(faults);
   });
 
   it('has so many steps and no more', () => {

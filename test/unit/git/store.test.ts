@@ -5,7 +5,6 @@ import { sha256Hex } from '../../../src/lib/hash.ts';
 import { failureOf } from '../../support/failures.ts';
 import { words } from '../../support/words.ts';
 import {
-  ALICE,
   AT,
   addVersion,
   BOB,
@@ -330,11 +329,5 @@ describe('the store of repositories', () => {
       });
       expect(seen).to.deep.equal([2, ['1.1.0 Draft', '1.0.0 Published']]);
       expect(git('rev-parse', 'main')).to.equal(git('rev-parse', 'v1.0.0^{commit}'));
-    }));
-
-  it('uses the same author for author and committer', () =>
-    onStore(async ({ store, git }) => {
-      await makeWeb(store);
-      expect(git('log', '-1', '--format=%cn', 'draft/1.0.0')).to.equal(ALICE.name);
     }));
 });

@@ -272,39 +272,36 @@ describe('the values of an OpenDSC database', () => {
     expect(nodes[0]).to.deep.include({ configurationSource: 'Pull', configurationMode: 'Remediate' });
   });
 
+  /** What is wrong with a full database in which this column of all rows is set to a value in SQL. */
+  async function faultWith(location: string, name: string, value: string): Promise<string> {
+    const [table, column] = name.split('.');
+    const copy = folder(`${randomUUID()}.db`);
+    cpSync(location, copy);
+    change(copy, 'PRAGMA foreign_keys = OFF', `UPDATE "${table}" SET "${column}" = ${value}`);
+    return faultOf(copy);
+  }
+
   it('are named with table and column where they are not understood', async () => {
     const { location } = await write(fullSite());
-    const cases: [string, string][] = [
-      [`"Nodes" SET "CertificateNotAfter" = '22/11/2026'`, '"22/11/2026" in Nodes.CertificateNotAfter'],
-      [
-        `"Nodes" SET "CertificateNotAfter" = '2026-02-30 00:00:00+00:00'`,
-        '"2026-02-30 00:00:00+00:00" in Nodes.CertificateNotAfter',
-      ],
-      [
-        `"Nodes" SET "ConfigurationModeInterval" = '25 o''clock'`,
-        `"25 o'clock" in Nodes.ConfigurationModeInterval`,
-      ],
-      [`"Nodes" SET "ConfigurationSource" = 7`, '"7" in Nodes.ConfigurationSource'],
-      [`"Roles" SET "Permissions" = '{}'`, '"{}" in Roles.Permissions'],
-      [`"Users" SET "IsActive" = 'perhaps'`, '"perhaps" in Users.IsActive'],
-      [`"Configurations" SET "Name" = x'00ff'`, '2 bytes in Configurations.Name'],
+    const cases: [column: string, value: string, shown: string][] = [
+      ['Nodes.CertificateNotAfter', `'22/11/2026'`, '"22/11/2026"'],
+      ['Nodes.CertificateNotAfter', `'2026-02-30 00:00:00+00:00'`, '"2026-02-30 00:00:00+00:00"'],
+      ['Nodes.ConfigurationModeInterval', `'25 o''clock'`, `"25 o'clock"`],
+      ['Nodes.ConfigurationSource', '7', '"7"'],
+      ['Roles.Permissions', `'{}'`, '"{}"'],
+      ['Users.IsActive', `'perhaps'`, '"perhaps"'],
+      ['Configurations.Name', `x'00ff'`, '2 bytes'],
     ];
-    for (const [statement, shown] of cases) {
-      const copy = folder(`${randomUUID()}.db`);
-      cpSync(location, copy);
-      change(copy, 'PRAGMA foreign_keys = OFF', `UPDATE ${statement}`);
-      expect(await faultOf(copy)).to.equal(`The database has ${shown}, which is not understood`);
+    for (const [column, value, shown] of cases) {
+      const fault = await faultWith(location, column, value);
+      expect(fault).to.equal(`The database has ${shown} in ${column}, which is not understood`);
     }
   });
 
   it('are not shown where they are secret', async () => {
     const { location } = await write(fullSite());
     for (const secret of ['RegistrationKeys.Key', 'Users.PasswordHash', 'Users.PasswordSalt']) {
-      const [table, column] = secret.split('.');
-      const copy = folder(`${randomUUID()}.db`);
-      cpSync(location, copy);
-      change(copy, `UPDATE "${table}" SET "${column}" = CAST('hunter2' AS BLOB)`);
-      const fault = await faultOf(copy);
+      const fault = await faultWith(location, secret, `CAST('hunter2' AS BLOB)`);
       expect(fault).to.equal(`The database has a value in ${secret}, which is not understood`);
     }
   });
@@ -312,12 +309,8 @@ describe('the values of an OpenDSC database', () => {
 
 async function setStyles(url: string): Promise<void> {
   const name = new URL(url).pathname.slice(1);
-  const settings = [
-    "timezone = 'America/St_Johns'",
-    "datestyle = 'German'",
-    "intervalstyle = 'iso_8601'",
-    'extra_float_digits = -5',
-  ];
+  const styles = ["datestyle = 'German'", "intervalstyle = 'iso_8601'", 'extra_float_digits = -5'];
+  const settings = ["timezone = 'America/St_Johns'", ...styles];
   for (const setting of settings) await querySharedCluster(`alter database ${name} set ${setting}`);
 }
 
@@ -476,13 +469,9 @@ describe('what is no OpenDSC database', () => {
     change(copy, 'ALTER TABLE "CompositeConfigurations" DROP COLUMN "EntryPoint"');
     change(location, 'DROP TABLE "NodeTags"');
     const ending = 'it is of another release of OpenDSC, or of another program';
-    expect(await faultOf(copy)).to.equal(
-      `The database has no column CompositeConfigurations.EntryPoint; ${ending}`,
-    );
-    expect(await faultOf(location)).to.equal(`The database has no table NodeTags; ${ending}`);
-    expect(await faultOf((await newDatabase()).url)).to.equal(
-      `The database has no table ScopeTypes; ${ending}`,
-    );
+    const faults = [await faultOf(copy), await faultOf(location), await faultOf((await newDatabase()).url)];
+    const absent = ['column CompositeConfigurations.EntryPoint', 'table NodeTags', 'table ScopeTypes'];
+    expect(faults).to.deep.equal(absent.map((what) => `The database has no ${what}; ${ending}`));
   });
 
   it('may be one whose tables the user may not read', async () => {
@@ -505,12 +494,13 @@ describe('what is no OpenDSC database', () => {
       await faultOf(url.replace(/\w+$/, 'no_such_database')),
     ];
     silent.close();
-    expect(faults[0]).to.match(
+    const [absent, late, refused, unknown] = faults;
+    expect(absent).to.match(
       /^The database opendsc of PostgreSQL at .* cannot be opened \(.*ECONNREFUSED.*\)$/,
     );
-    expect(faults[1]).to.match(/cannot be opened \(.*timeout.*\)$/);
-    expect(faults[2]).to.match(/password authentication failed/);
-    expect(faults[3]).to.match(/"no_such_database" does not exist/);
+    expect(late).to.match(/cannot be opened \(.*timeout.*\)$/);
+    expect(refused).to.match(/password authentication failed/);
+    expect(unknown).to.match(/"no_such_database" does not exist/);
     for (const secret of ['hunter2', new URL(url).password])
       expect(faults.filter((fault) => fault.includes(secret))).to.deep.equal([]);
   });
@@ -530,12 +520,10 @@ describe('what is no OpenDSC database', () => {
   });
 
   it('may be what --database does not take', async () => {
+    const noPath = /takes the path .* and no connection string$/;
     const cases: [string, RegExp][] = [
-      [
-        'Host=db.example;Database=opendsc;Username=u;Password=hunter2',
-        /takes the path .* and no connection string$/,
-      ],
-      ['Data Source=/var/lib/opendsc/opendsc-server.db', /takes the path .* and no connection string$/],
+      ['Host=db.example;Database=opendsc;Username=u;Password=hunter2', noPath],
+      ['Data Source=/var/lib/opendsc/opendsc-server.db', noPath],
       ['mysql://root:hunter2@db.example/opendsc', /is a URL, but not that of a PostgreSQL database$/],
       ['postgres://u:hunter2@db.example', /the URL of --database names no database$/],
       ['postgres://u:hunter2@db.example/a?hunter=2', /has a parameter "hunter" that is not known$/],
