@@ -12,11 +12,12 @@ import {
   publish,
   versionsOf,
 } from '../support/configurations.ts';
-import { type NodeUnderTest, useHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const PATH = '/api/v1/activity';
 const NODES = '/api/v1/nodes';
@@ -33,7 +34,7 @@ interface Entry {
 }
 
 describe('the activity', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let admin: Client;
   let node: NodeUnderTest;
   /** The id of the node that has been deleted. */

@@ -10,15 +10,16 @@ import { HOUR } from '../../src/lib/clock.ts';
 import { auditEntries } from '../support/audit.ts';
 import { CONFIGURATIONS, MAIN, versionsOf } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
-import { publishConfiguration, useHawser } from '../support/hawser.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationPath, pullParameters } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
 import { type Ended, runHawser } from '../support/spawned.ts';
+import { started } from '../support/started.ts';
 
 const CAROL = ['-c', 'user.name=Carol', '-c', 'user.email=carol@example.org'];
 
 describe('hawser adopt', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let folder: string;
   let work: string;
 

@@ -5,14 +5,15 @@ import { expect } from 'chai';
 import { addVersion, CONFIGURATIONS, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
 import { describeOnSqlite } from '../support/engine.ts';
-import { git, useHawser } from '../support/hawser.ts';
+import { git, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const CAROL = ['-c', 'user.name=Carol', '-c', 'user.email=carol@example.org'];
 
 describeOnSqlite('at its start the server brings registry and repositories together', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   const folderOf = (name: string) => join(hawser.reposDir, 'configurations', `${name}.git`);
   const loseRow = (name: string) =>

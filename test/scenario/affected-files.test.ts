@@ -4,18 +4,19 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { CONFIGURATIONS, create, publish, versionsOf } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';
-import { useHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { filesOf, publishBlocks, tryPublish, uploadSchema } from '../support/parameter-schemas.ts';
 import { ok } from '../support/replies.ts';
 import { createScopeType } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const int = { type: 'int', defaultValue: 5 };
 const text = { type: 'string', defaultValue: 'abcd' };
 
 describe('the answer to publishing names the parameter files that do not fit the version', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   before(async () => {
     await createScopeType(hawser, 'Environment');

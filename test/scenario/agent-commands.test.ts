@@ -10,14 +10,15 @@ import { DAY } from '../../src/lib/clock.ts';
 import { type AgentUnderTest, dscResult, makeAgent, makeAgentOf } from '../support/agent.ts';
 import { eventually } from '../support/eventually.ts';
 import { startFakeServer } from '../support/fake-server.ts';
-import { createKey, publishConfiguration, useHawser } from '../support/hawser.ts';
+import { createKey, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { describeWith } from '../support/optional-tools.ts';
 import { programArguments } from '../support/program.ts';
+import { started } from '../support/started.ts';
 
 const { version: VERSION } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
 
 describe('the commands of hawser-agent', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let agent: AgentUnderTest;
 
   before(async () => {

@@ -5,14 +5,15 @@ import { expect } from 'chai';
 import { type AgentUnderTest, makeAgentOf } from '../support/agent.ts';
 import { slowDownLock } from '../support/agent-disk.ts';
 import { eventually } from '../support/eventually.ts';
-import { createKey, publishConfiguration, useHawser } from '../support/hawser.ts';
+import { createKey, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const MAIN = 'main.dsc.yaml';
 const document = (word: string) => `resources: []\n# ${word}\n`;
 
 describe('hawser-agent', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let agent: AgentUnderTest;
   let key: string;
 

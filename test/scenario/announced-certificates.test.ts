@@ -3,12 +3,13 @@ import { X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
 import { auditEntries } from '../support/audit.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { createKey, type NodeUnderTest, useHawser } from '../support/hawser.ts';
+import { createKey, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { expectProblem } from '../support/replies.ts';
 import { announce, call, rotate, withCertificate, withNewCertificate } from '../support/rotation.ts';
+import { started } from '../support/started.ts';
 
 describe('a certificate that was only announced', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   /** The machine that has the key of `next`, and a node that has not. */
   let owner: NodeUnderTest;
   let thief: NodeUnderTest;

@@ -4,10 +4,11 @@ import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
 import { addVersion, create, MAIN, publish, release, versionsOf } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
-import { useHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 import { askWithoutReading } from '../support/unread-answer.ts';
 import { unzip } from '../support/unzip.ts';
 import { makeZip, unixMode } from '../support/zip.ts';
@@ -23,7 +24,7 @@ const archiveOf = (name: string, version: string) =>
   `${versionsOf(name)}/${encodeURIComponent(version)}/archive`;
 
 describe('the archive of a version', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let outside: Outside;
 
   const zipOf = (content: Record<string, string | Buffer>) =>

@@ -2,15 +2,16 @@
 import { expect } from 'chai';
 import { newId } from '../../src/lib/ids.ts';
 import type { Client, Reply } from '../support/client.ts';
-import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { etagOf, expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const FILES = { 'main.dsc.yaml': 'content' };
 const pathOf = (nodeId: string) => `/api/v1/nodes/${nodeId}/configuration`;
 
 describe('an operator assigns a configuration to a node', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
 
   before(async () => {

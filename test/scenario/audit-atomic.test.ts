@@ -7,10 +7,11 @@ import { addVersion, CONFIGURATIONS, create, versionsOf } from '../support/confi
 import { withDatabase } from '../support/database.ts';
 import { itOnPostgres, itOnSqlite } from '../support/engine.ts';
 import { untilNumbered } from '../support/events.ts';
-import { type Hawser, startHawser, useHawser } from '../support/hawser.ts';
+import { type Hawser, startHawser } from '../support/hawser.ts';
 import { makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { publishVersions } from '../support/retention.ts';
+import { started } from '../support/started.ts';
 import { allowRows, refuseRows } from '../support/triggers.ts';
 import { offerAgain, withdraw } from '../support/withdrawals.ts';
 
@@ -18,7 +19,7 @@ const SERVER = '/api/v1/settings/validation';
 
 /** A trigger stands in for a disk that is full just when the entry is to be written. */
 describe('while no entry can be written to the audit trail', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let bob: Person;
 
   before(async () => {

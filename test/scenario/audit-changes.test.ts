@@ -12,9 +12,10 @@ import type { Client, Reply } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
 import { itOnSqlite } from '../support/engine.ts';
-import { useHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { grant, makeUser, type Person } from '../support/people.ts';
 import { ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const configurationOf = (name: string) => `${CONFIGURATIONS}/${name}`;
 const settingsOf = (name: string) => `${configurationOf(name)}/settings`;
@@ -24,7 +25,7 @@ const SERVER = '/api/v1/settings/validation';
 const FORM = { form: { files: { [MAIN]: 'resources: [] # other\n' } } };
 
 describe('the audit trail of changes', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let ada: Person;
   let bob: Person;
 

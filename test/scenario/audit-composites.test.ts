@@ -15,12 +15,13 @@ import {
 import { create, MAIN } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
 import { itOnSqlite } from '../support/engine.ts';
-import { publishConfiguration, useHawser } from '../support/hawser.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { grant, makeUser, type Person } from '../support/people.ts';
 import { ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 describe('the audit trail of composites', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let ada: Person;
   let bob: Person;
 

@@ -5,9 +5,10 @@ import { auditEntries, auditedDuring, type Entry, expectNothingAudited } from '.
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { withDatabase } from '../support/database.ts';
-import { ADMIN_PASSWORD, createKey, publishConfiguration, signIn, useHawser } from '../support/hawser.ts';
+import { ADMIN_PASSWORD, createKey, publishConfiguration, signIn, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const REGISTER = '/api/v1/nodes/register';
 const KEYS = '/api/v1/admin/registration-keys';
@@ -23,7 +24,7 @@ const named = (client: Client): { client: Client; requestId: string } => {
 };
 
 describe('the audit trail of sign-in', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let anna: Client;
   let annaId: string;
   const login = (client: Client, username: string, password: string): Promise<Reply> =>
@@ -160,7 +161,7 @@ describe('the audit trail of sign-in', () => {
 });
 
 describe('the audit trail of registration keys', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   it('tells of a key made, described anew and revoked, by which token, and never the key', async () => {
     const wish = { description: 'rack 7', maxUses: 3, allowReregistration: true };
@@ -207,7 +208,7 @@ describe('the audit trail of registration keys', () => {
 });
 
 describe('the audit trail of nodes', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   before(async () => {
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'one' } });
   });

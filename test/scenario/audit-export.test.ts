@@ -10,8 +10,9 @@ import { expect } from 'chai';
 import { auditEntries, type Entry } from '../support/audit.ts';
 import { withDatabase } from '../support/database.ts';
 import { ENGINE } from '../support/engine.ts';
-import { createToken, startHawser, useHawser } from '../support/hawser.ts';
+import { createToken, startHawser } from '../support/hawser.ts';
 import { expectProblem } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const AUDIT = '/api/v1/audit';
 const KEYS = '/api/v1/admin/registration-keys';
@@ -26,7 +27,7 @@ const fromLines = (text: string): Entry[] =>
     .map((line) => JSON.parse(line));
 
 describe('the export of the audit trail', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   before(async () => {
     for (const description of ['a', 'b', 'c']) await hawser.admin.post(KEYS, { description });

@@ -5,8 +5,9 @@ import { auditEntries, type Entry } from '../support/audit.ts';
 import { addEntries } from '../support/audit-table.ts';
 import { withDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
-import { createKey, type Hawser, startHawser, useHawser } from '../support/hawser.ts';
+import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
 import { expectProblem } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const AUDIT = '/api/v1/audit';
 const KEYS = '/api/v1/admin/registration-keys';
@@ -15,7 +16,7 @@ const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const actionsOf = (entries: Entry[]) => entries.map(({ action }) => action);
 
 describe('the audit trail', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let adminId: string;
   let keyId: string;
   /** Between the first key and its end, and after all. */

@@ -19,10 +19,11 @@ import { type ClientCertificate, makeClientCertificate } from '../support/client
 import { withDatabase } from '../support/database.ts';
 import { describeOnPostgres, describeOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { createKey, type Hawser, type NodeUnderTest, startHawser, useHawser } from '../support/hawser.ts';
+import { createKey, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { announce, call, rotate, withCertificate, withNewCertificate } from '../support/rotation.ts';
 import { spawnHawser } from '../support/spawned.ts';
+import { started } from '../support/started.ts';
 
 const REGISTER = '/api/v1/nodes/register';
 let count = 0;
@@ -61,7 +62,7 @@ async function bring(
 }
 
 describe('a node that awaits its certificate', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   /** Waits until this server has read of the node, which takes up to a second on PostgreSQL. */
   async function bringHere(change?: Parameters<typeof bring>[2]): Promise<NodeUnderTest> {

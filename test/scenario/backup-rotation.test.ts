@@ -7,15 +7,16 @@ import { archivePath, readKeep, rotate } from '../../src/operations/backup/rotat
 import { readCommandLine, UsageError } from '../../src/operations/command-line.ts';
 import { OPERATIONS } from '../../src/operations/commands.ts';
 import { eventually } from '../support/eventually.ts';
-import { useHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { readMetrics } from '../support/prometheus.ts';
 import { runHawser } from '../support/spawned.ts';
+import { started } from '../support/started.ts';
 
 const TOKEN = 'the-token-that-opens-the-metrics';
 const NAME = /^hawser-\d{4}-\d{2}-\d{2}T\d{6}Z\.zip$/;
 
 describe('a folder of backups', () => {
-  const hawser = useHawser({ HAWSER_METRICS_TOKEN: TOKEN });
+  const hawser = started(() => startHawser({ HAWSER_METRICS_TOKEN: TOKEN }));
   let into: string;
 
   before(async () => {

@@ -4,11 +4,12 @@ import { expect } from 'chai';
 import { addVersion, CONFIGURATIONS, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { useHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { cleanUp, NOTHING_KEPT } from '../support/retention.ts';
+import { started } from '../support/started.ts';
 
 interface Entry {
   startLine: number;
@@ -55,7 +56,7 @@ function blameByGit(
 }
 
 describe('blame', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let alice: Person;
   let outside: Outside;
 
@@ -215,7 +216,7 @@ describe('blame', () => {
 });
 
 describe('blame without a git binary', () => {
-  const hawser = useHawser({ PATH: '/nonexistent' });
+  const hawser = started(() => startHawser({ PATH: '/nonexistent' }));
 
   it('answers 501 where nothing else can tell', async () => {
     const files = { [MAIN]: 'resources: []\n', empty: '', 'tool.exe': Buffer.from([0]) };

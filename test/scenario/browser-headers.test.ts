@@ -7,13 +7,14 @@ import {
   createKey,
   type NodeUnderTest,
   publishConfiguration,
-  useHawser,
+  startHawser,
 } from '../support/hawser.ts';
+import { started } from '../support/started.ts';
 
 const NO_DOCUMENT = "default-src 'none'; frame-ancestors 'none'";
 
 describe('what answers tell browsers', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
 
   before(async () => {

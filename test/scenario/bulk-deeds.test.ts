@@ -4,16 +4,17 @@ import { newId } from '../../src/lib/ids.ts';
 import { type Entry, entriesDuring } from '../support/audit-table.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
-import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const BULK = '/api/v1/nodes/bulk';
 const MAIN = { 'main.dsc.yaml': 'content' };
 
 describe('one thing is done to many nodes', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let nodes: NodeUnderTest[];
   let ids: string[];
   let region: string;

@@ -5,15 +5,16 @@ import { newId } from '../../src/lib/ids.ts';
 import { entriesDuring } from '../support/audit-table.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
-import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const BULK = '/api/v1/nodes/bulk';
 
 describe('the nodes of a bulk deed', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let nodes: NodeUnderTest[];
   let ids: string[];
   let north: string;

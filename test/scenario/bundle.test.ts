@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
-import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationPath } from '../support/parameter-files.ts';
+import { started } from '../support/started.ts';
 import { unzip, unzipTexts } from '../support/unzip.ts';
 
 const FILES: Record<string, string | Buffer> = {
@@ -17,7 +18,7 @@ const FILES: Record<string, string | Buffer> = {
 };
 
 describe('a node downloads its bundle', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
   let path: string;
 

@@ -3,13 +3,14 @@ import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { startHawser, useHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { expectProblem } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const PATH = '/api/v1/ca.pem';
 
 describe('the certificate of the built-in authority', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   it('is there for anyone, and is the one behind what the authority issues', async () => {
     const reply = await hawser.client().get(PATH);

@@ -4,12 +4,13 @@ import { expect } from 'chai';
 import { DAY, HOUR, MINUTE } from '../../src/lib/clock.ts';
 import { auditEntries } from '../support/audit.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { createKey, type NodeUnderTest, useHawser } from '../support/hawser.ts';
+import { createKey, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { announce, call, rotate, withCertificate, withNewCertificate } from '../support/rotation.ts';
+import { started } from '../support/started.ts';
 
 describe('a node rotates its certificate', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let old: NodeUnderTest;
   let next: NodeUnderTest;
   let nodes = 0;

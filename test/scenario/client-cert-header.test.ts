@@ -10,8 +10,9 @@ import { DAY, MINUTE } from '../../src/lib/clock.ts';
 import { auditedDuring } from '../support/audit.ts';
 import type { Identity } from '../support/client.ts';
 import { type ClientCertificate, makeClientCertificate } from '../support/client-certificates.ts';
-import { createKey, type Hawser, startHawser, useHawser } from '../support/hawser.ts';
+import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
 import { announce } from '../support/rotation.ts';
+import { started } from '../support/started.ts';
 import { OpensslAuthority, Workspace } from '../unit/tls/openssl.ts';
 
 const PROXY = '127.0.0.1';
@@ -79,7 +80,7 @@ const warningsIn = (log: string): Record<string, unknown>[] =>
 const configOf = (nodeId: string) => `/api/v1/nodes/${nodeId}/lcm-config`;
 
 describe('a client certificate in a header, by plain HTTP', () => {
-  const hawser = useHawser({ HAWSER_TLS: 'off', HAWSER_TRUSTED_PROXIES: PROXY });
+  const hawser = started(() => startHawser({ HAWSER_TLS: 'off', HAWSER_TRUSTED_PROXIES: PROXY }));
   let own: ClientCertificate;
   let nodeId: string;
 
@@ -201,7 +202,7 @@ describe('a client certificate in a header, by plain HTTP', () => {
 });
 
 describe('a client certificate in a header, by TLS from the proxy', () => {
-  const hawser = useHawser({ HAWSER_TRUSTED_PROXIES: PROXY });
+  const hawser = started(() => startHawser({ HAWSER_TRUSTED_PROXIES: PROXY }));
 
   it("counts from the proxy, whose own certificate is nobody's; others are known by theirs", async () => {
     const [proxied, direct] = [

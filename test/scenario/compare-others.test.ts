@@ -2,13 +2,14 @@
 import { expect } from 'chai';
 import type { Client } from '../support/client.ts';
 import { addChild, addCompositeDraft, compositeOf, publishWithChildren } from '../support/composites.ts';
-import { publishConfiguration, useHawser } from '../support/hawser.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { configurationId, saveParameters } from '../support/parameter-files.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { DEFAULT_ID, SCOPE_TYPES } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 describe('comparing two versions', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let admin: Client;
 
   before(async () => {

@@ -3,9 +3,10 @@ import { expect } from 'chai';
 import { sha256Hex } from '../../src/lib/hash.ts';
 import type { Client } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, create, MAIN, publish } from '../support/configurations.ts';
-import { useHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { etagOf, expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 import { makeZip, unixMode } from '../support/zip.ts';
 
 const compareOf = (name: string, query: string) => `${CONFIGURATIONS}/${name}/compare?${query}`;
@@ -36,7 +37,7 @@ const AFTER = {
 };
 
 describe('comparing two versions of a configuration', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let admin: Client;
 
   before(async () => {

@@ -3,12 +3,13 @@ import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
 import { CONFIGURATIONS, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';
-import { useHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { filesOf, publishBlocks, tryPublish, uploadSchema } from '../support/parameter-schemas.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const text = { type: 'string', defaultValue: 'abcd' };
 const int = { type: 'int', defaultValue: 5 };
@@ -30,7 +31,7 @@ const goes = { type: 'bool', defaultValue: true };
 const blockOf = (it: object | null, more: object = {}) => ({ ...(it === null ? {} : { it }), ...more });
 
 describe('a version is published', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   const refused = async (reply: Promise<Reply> | Reply, what = '') =>
     (await expectProblem(reply, 409, 'incompatible_parameters', what)).json.compatibilityReport;

@@ -19,9 +19,10 @@ import {
   release,
   versionsOf,
 } from '../support/configurations.ts';
-import { publishConfiguration, useHawser } from '../support/hawser.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { grant, makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const UNKNOWN = '3f0e0000-0000-4000-8000-000000000000';
 
@@ -32,7 +33,7 @@ interface Item {
 }
 
 describe('the children of a composite', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let ada: Person;
   let draft = 0;
 

@@ -10,15 +10,16 @@ import {
   publishWithChildren,
 } from '../support/composites.ts';
 import { addVersion, create, MAIN, publish } from '../support/configurations.ts';
-import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 import { unzip, unzipTexts } from '../support/unzip.ts';
 
 const SCHEMA = 'https://aka.ms/dsc/schemas/v3/bundled/config/document.json';
 
 describe('a node pulls a composite', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let nodes: Record<string, NodeUnderTest>;
 
   before(async () => {

@@ -19,9 +19,10 @@ import {
 import { CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
 import { describeOnSqlite, itOnSqlite } from '../support/engine.ts';
-import { git, publishConfiguration, useHawser } from '../support/hawser.ts';
+import { git, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { etagOf, expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const CAROL = ['-c', 'user.name=Carol', '-c', 'user.email=carol@example.org'];
@@ -31,7 +32,7 @@ interface Named {
 }
 
 describe('an author creates a composite configuration', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   const count = async () => Number((await hawser.admin.get(COMPOSITES)).headers['x-total-count']);
 
@@ -167,7 +168,7 @@ describe('an author creates a composite configuration', () => {
 });
 
 describe('an author adds and publishes versions of a composite', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   before(async () => {
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
@@ -358,7 +359,7 @@ describe('an author adds and publishes versions of a composite', () => {
 });
 
 describe('an author deletes a composite', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   before(async () => {
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
@@ -446,7 +447,7 @@ describe('an author deletes a composite', () => {
 });
 
 describeOnSqlite('at its start the server brings composites and their repositories together', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   before(async () => {
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });

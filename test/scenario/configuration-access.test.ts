@@ -10,12 +10,13 @@ import {
   publish,
   versionsOf,
 } from '../support/configurations.ts';
-import { useHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { grant, grantThroughGroup, makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 describe('who sees and changes a configuration', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let ada: Person;
   let bob: Person;
 

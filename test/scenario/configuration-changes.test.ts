@@ -11,9 +11,10 @@ import {
   publish,
   versionsOf,
 } from '../support/configurations.ts';
-import { publishConfiguration, useHawser } from '../support/hawser.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { grant, makeUser } from '../support/people.ts';
 import { etagOf, expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const COMPOSITES = '/api/v1/composite-configurations';
 const of = (name: string) => `${CONFIGURATIONS}/${name}`;
@@ -21,7 +22,7 @@ const patch = (client: Client, name: string, json: unknown, headers = {}): Promi
   client.call('PATCH', of(name), { json, headers });
 
 describe('somebody changes a configuration', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   it('by any subset of description and flag, and gets it whole', async () => {
     const made = await ok(201, create(hawser.admin, 'subset', { description: 'first' }));
@@ -127,7 +128,7 @@ describe('somebody changes a configuration', () => {
 });
 
 describe('somebody deletes a configuration', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   const remove = (name: string, client = hawser.admin) => client.delete(of(name));
 
@@ -291,7 +292,7 @@ describe('somebody deletes a configuration', () => {
 });
 
 describe('somebody deletes a version', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   before(async () => {
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'one' } });

@@ -2,8 +2,9 @@
 import { expect } from 'chai';
 import type { Client, Reply } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, create } from '../support/configurations.ts';
-import { useHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { etagOf, expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const SERVER = '/api/v1/settings/validation';
 const DEFAULTS = {
@@ -30,7 +31,7 @@ function putIf(client: Client, path: string, etag: string, json: unknown): Promi
 }
 
 describe('a configuration has settings of its own', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   before(async () => {
     for (const name of ['web', 'levels', 'match', 'forbidden']) await ok(201, create(hawser.admin, name));
@@ -151,7 +152,7 @@ describe('a configuration has settings of its own', () => {
 });
 
 describe('a configuration has a retention of its own', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   before(async () => {
     for (const name of ['web', 'levels', 'match']) await ok(201, create(hawser.admin, name));
@@ -236,7 +237,7 @@ describe('a configuration has a retention of its own', () => {
 });
 
 describe('the server has settings of validation', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   it('with defaults, changed by any subset, for good', async () => {
     expect(await ok(200, hawser.admin.get(SERVER))).to.deep.equal(DEFAULTS);

@@ -10,14 +10,15 @@ import {
   post,
   versionsOf,
 } from '../support/configurations.ts';
-import { useHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 import { makeZip } from '../support/zip.ts';
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('an author creates a configuration', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   const count = async () => Number((await hawser.admin.get(CONFIGURATIONS)).headers['x-total-count']);
 

@@ -1,12 +1,13 @@
 // full: SQLite
 import { expect } from 'chai';
-import { useHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const KEYS = '/api/v1/admin/registration-keys';
 
 describe('a request that a browser sends from another site', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let host: string;
   const post = (headers: Record<string, string>) =>
     hawser.client().call('POST', KEYS, { json: {}, headers: { Cookie: hawser.session, ...headers } });

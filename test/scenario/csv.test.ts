@@ -7,10 +7,11 @@ import { cellsOf, parseCsv } from '../support/csv.ts';
 import { withDatabase } from '../support/database.ts';
 import { testedService, testOutput } from '../support/dsc-results.ts';
 import { eventually } from '../support/eventually.ts';
-import { type NodeUnderTest, useHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { lastCallWritten } from '../support/last-call.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 import { askWithoutReading } from '../support/unread-answer.ts';
 
 const CSV = { Accept: 'text/csv' };
@@ -19,7 +20,7 @@ const REPORTS = '/api/v1/reports';
 const AUDIT = '/api/v1/audit';
 
 describe('a list as CSV', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let nodes: NodeUnderTest[];
 
   before(async () => {

@@ -21,9 +21,10 @@ import {
 } from '../support/configurations.ts';
 import { describeOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 interface Listed {
   name: string;
@@ -33,7 +34,7 @@ interface Listed {
 }
 
 describeOnSqlite('a repository that is damaged costs nobody else anything', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   const nodes = new Map<string, NodeUnderTest>();
 
   before(async () => {

@@ -23,15 +23,16 @@ import { publishWithChildren } from '../support/composites.ts';
 import { MAIN } from '../support/configurations.ts';
 import { changeRows, copySite } from '../support/database.ts';
 import { databaseSettings, describeOnSqlite, ENGINE, itOnSqlite, placeOf } from '../support/engine.ts';
-import { git, publishConfiguration, useHawser } from '../support/hawser.ts';
+import { git, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { runHawser, spawnHawser } from '../support/spawned.ts';
+import { started } from '../support/started.ts';
 
 const NOWHERE = '1'.repeat(40);
 const WEB = 'configurations/web';
 
 describe('the doctor', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   /** A copy of the world after the server has ended, which each test may damage. */
   let folder: string;
 

@@ -5,17 +5,18 @@ import { addVersion, create, fileOf, MAIN, publish } from '../support/configurat
 import { refsOf, remove, save, versionOf } from '../support/draft-files.ts';
 import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { publishConfiguration, useHawser } from '../support/hawser.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { grant, makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { beside } from '../support/retention.ts';
+import { started } from '../support/started.ts';
 import { makeZip, unixMode } from '../support/zip.ts';
 
 const FILES = { [MAIN]: 'resources: []\n', 'lib/a.txt': 'a\n', 'lib/deep/b.txt': 'b\n' };
 
 describe('an author edits one file of a draft', () => {
-  const hawser = useHawser({ HAWSER_UPLOAD_LIMIT: '20000', HAWSER_UPLOAD_FILES: '6' });
+  const hawser = started(() => startHawser({ HAWSER_UPLOAD_LIMIT: '20000', HAWSER_UPLOAD_FILES: '6' }));
   let ada: Person;
 
   before(async () => {

@@ -8,10 +8,11 @@ import {
   createComposite,
 } from '../support/composites.ts';
 import { CONFIGURATIONS, create, MAIN, versionsOf } from '../support/configurations.ts';
-import { useHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { configurationId } from '../support/parameter-files.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const FILES = { [MAIN]: 'resources: []\n' };
 const CONTENT = 'parameters: {}\n';
@@ -26,7 +27,7 @@ interface Upload {
 }
 
 describe('isDraft of an upload', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let parameters: string;
 
   before(async () => {

@@ -5,15 +5,16 @@ import { refsOf, remove, save, versionOf } from '../support/draft-files.ts';
 import { itOnSqlite } from '../support/engine.ts';
 import { eraseUnreachable } from '../support/erasing.ts';
 import { eventually } from '../support/eventually.ts';
-import { publishConfiguration, useHawser } from '../support/hawser.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { cleanUp, deletedBy, NOTHING_KEPT } from '../support/retention.ts';
+import { started } from '../support/started.ts';
 import { makeZip, unixMode } from '../support/zip.ts';
 
 describe('the history of an edited draft', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let ada: Person;
 
   before(async () => {
@@ -164,7 +165,7 @@ describe('the history of an edited draft', () => {
 });
 
 describe('a draft that is a copy of another version', () => {
-  const hawser = useHawser({ HAWSER_UPLOAD_LIMIT: '20000', HAWSER_UPLOAD_FILES: '3' });
+  const hawser = started(() => startHawser({ HAWSER_UPLOAD_LIMIT: '20000', HAWSER_UPLOAD_FILES: '3' }));
 
   before(async () => {
     const archive = makeZip([

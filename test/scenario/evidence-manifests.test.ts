@@ -2,15 +2,16 @@
 import { expect } from 'chai';
 import { publishWithChildren } from '../support/composites.ts';
 import { eventually } from '../support/eventually.ts';
-import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, poll, saveParameters } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
 import { NOTHING_KEPT, RETENTION } from '../support/retention.ts';
 import { declare, download, expectRunning, manifestOf, offeredTo, sendReport } from '../support/running.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 describe('the manifest of a checksum', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let next = 0;
 
   before(async () => {

@@ -15,7 +15,7 @@ import {
   type NodeUnderTest,
   publishConfiguration,
   signIn,
-  useHawser,
+  startHawser,
 } from '../support/hawser.ts';
 import { holdDatabase } from '../support/held-database.ts';
 import { assign, poll } from '../support/parameter-files.ts';
@@ -30,13 +30,14 @@ import {
   sendReport,
 } from '../support/running.ts';
 import { type Spawned, spawnHawser } from '../support/spawned.ts';
+import { started } from '../support/started.ts';
 
 const OTHER = 'ab'.repeat(32);
 /** Enough that each of two workers has some: connections are dealt out in turn. */
 const CONNECTIONS = 4;
 
 describe('what nodes run, over restarts and faults', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
 
   before(async () => {

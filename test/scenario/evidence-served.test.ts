@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
-import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationPath } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
 import {
@@ -16,13 +16,14 @@ import {
   runningOf,
   sendReport,
 } from '../support/running.ts';
+import { started } from '../support/started.ts';
 import { askWithoutReading } from '../support/unread-answer.ts';
 
 /** More than the buffers of a connection take. */
 const LARGE = 24 * 1024 * 1024;
 
 describe('a bundle counts as served', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
   let next = 0;
 

@@ -1,7 +1,7 @@
 // everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
-import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationPath, poll } from '../support/parameter-files.ts';
 import { readMetrics, sumOf } from '../support/prometheus.ts';
 import { expectProblem, ok } from '../support/replies.ts';
@@ -14,13 +14,14 @@ import {
   runningOf,
   sendReport,
 } from '../support/running.ts';
+import { started } from '../support/started.ts';
 import { offerAgain, withdraw } from '../support/withdrawals.ts';
 
 const TOKEN = 'the-token-that-opens-the-metrics';
 const OTHER = 'ab'.repeat(32);
 
 describe('what a node runs', () => {
-  const hawser = useHawser({ HAWSER_METRICS_TOKEN: TOKEN });
+  const hawser = started(() => startHawser({ HAWSER_METRICS_TOKEN: TOKEN }));
   let node: NodeUnderTest;
   let next = 0;
 

@@ -2,14 +2,15 @@
 import { expect } from 'chai';
 import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { type NodeUnderTest, useHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { assign, configurationPath } from '../support/parameter-files.ts';
+import { started } from '../support/started.ts';
 import { unzip } from '../support/unzip.ts';
 import { makeZip, unixMode } from '../support/zip.ts';
 
 describe('the executable bit of a file', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
   let outside: Outside;
 

@@ -2,8 +2,9 @@
 import { expect } from 'chai';
 import { newId } from '../../src/lib/ids.ts';
 import { auditedCall, auditedDuring, expectNothingAudited } from '../support/audit.ts';
-import { useHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const GROUPS = '/api/v1/groups';
 const MAPPINGS = `${GROUPS}/external-mappings`;
@@ -13,7 +14,7 @@ const MEMBERS = [
 ];
 
 describe('external mappings', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let groupId: string;
   const map = (externalGroupId: unknown, more: Record<string, unknown> = {}) =>
     hawser.admin.post(MAPPINGS, { provider: 'entra', externalGroupId, groupId, ...more });

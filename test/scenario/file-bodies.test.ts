@@ -4,14 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { create, fileOf, MAIN } from '../support/configurations.ts';
 import { refsOf, save } from '../support/draft-files.ts';
-import { useHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 import { Wire, type WireReply } from '../support/wire.ts';
 
 const LIMIT = 3_000_000;
 
 describe('the body of a file that is saved', () => {
-  const hawser = useHawser({ HAWSER_UPLOAD_LIMIT: String(LIMIT) });
+  const hawser = started(() => startHawser({ HAWSER_UPLOAD_LIMIT: String(LIMIT) }));
   const wires: Wire[] = [];
 
   before(async () => {

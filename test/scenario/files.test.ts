@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
 import { create, fileOf, MAIN, publish, versionsOf } from '../support/configurations.ts';
-import { useHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const BINARY = Buffer.concat([Buffer.from([0, 255, 13, 10, 26, 0]), randomBytes(300_000)]);
 const PLAIN = 'text/plain; charset=utf-8';
@@ -37,7 +38,7 @@ const FILES: [path: string, content: string | Buffer, type: string][] = [
 const encodePath = (path: string) => path.split('/').map(encodeURIComponent).join('/');
 
 describe('a file of a version comes back', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   before(async () => {
     const files = Object.fromEntries(FILES.map(([path, content]) => [path, content]));

@@ -4,8 +4,9 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { withDatabase } from '../support/database.ts';
 import { testedService, testOutput } from '../support/dsc-results.ts';
-import { type NodeUnderTest, useHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const PATH = '/api/v1/fleet/reports';
 const START = Date.UTC(2026, 8, 1);
@@ -21,7 +22,7 @@ interface StoredReport {
 }
 
 describe('the reports of the fleet over time', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
 
   before(async () => {

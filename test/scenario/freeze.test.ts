@@ -13,7 +13,6 @@ import {
   type NodeUnderTest,
   publishConfiguration,
   startHawser,
-  useHawser,
 } from '../support/hawser.ts';
 import { assign, poll } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
@@ -22,6 +21,7 @@ import { expectProblem, ok } from '../support/replies.ts';
 import { doDeed, prepareRings, type Rings, rollOut, rolloutsOf } from '../support/rollouts.ts';
 import { NODE_ID, SCOPE_TYPES, tagNode } from '../support/scopes.ts';
 import { runHawser } from '../support/spawned.ts';
+import { started } from '../support/started.ts';
 import { offerAgain, versionOf, withdraw } from '../support/withdrawals.ts';
 
 const FREEZE = '/api/v1/settings/freeze';
@@ -29,7 +29,7 @@ const NOT_FROZEN = { isFrozen: false, reason: null, until: null, frozenBy: null,
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
 describe('a freeze', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
   let rings: Rings;
 

@@ -16,8 +16,9 @@ import {
   processesIn,
   until,
 } from '../support/git-client.ts';
-import { createToken, type Hawser, publishConfiguration, startHawser, useHawser } from '../support/hawser.ts';
+import { createToken, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { expectProblem } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const SCOPES = ['configurations.admin-override'];
 /** More than all the buffers between git and its client hold together. */
@@ -130,7 +131,7 @@ describe('the processes behind /git', () => {
 });
 
 describe('/git without a git binary', () => {
-  const hawser = useHawser({ PATH: '/nonexistent' });
+  const hawser = started(() => startHawser({ PATH: '/nonexistent' }));
 
   it('answers 501, warns once, and serves everything else', async () => {
     const node = await hawser.registerNode('web-01.example.org');

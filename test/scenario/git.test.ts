@@ -15,16 +15,17 @@ import {
 } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { git, type NodeUnderTest, useHawser } from '../support/hawser.ts';
+import { git, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { grant, makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const WEB = 'configurations/web.git';
 const CAROL = ['-c', 'user.name=Carol', '-c', 'user.email=carol@example.org'];
 
 /** An author who works with stock git on the server's own repositories. */
 describe('stock git agrees', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
 
   before(async () => {

@@ -7,9 +7,10 @@ import { auditedCall, auditedDuring, expectNothingAudited } from '../support/aud
 import type { Client, Reply } from '../support/client.ts';
 import { CONFIGURATIONS, create as createConfiguration } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
-import { type Hawser, startHawser, useHawser } from '../support/hawser.ts';
+import { type Hawser, startHawser } from '../support/hawser.ts';
 import { grantThroughGroup, makeUser, type Person } from '../support/people.ts';
 import { etagOf, expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const GROUPS = '/api/v1/groups';
 const UNKNOWN = '3f0e0000-0000-4000-8000-000000000000';
@@ -27,7 +28,7 @@ const namesIn = (users: { username: string }[]) => users.map(({ username }) => u
 const refusedBeyond = [403, 'beyond_own_permissions'] as const;
 
 describe('groups', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let ann: Person;
   let ben: Person;
 

@@ -4,13 +4,14 @@ import { expect } from 'chai';
 import { DAY } from '../../src/lib/clock.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { itOnSqlite } from '../support/engine.ts';
-import { useHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('health', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   it('tells that the process answers and that it can do its work', async () => {
     for (const slash of ['', '/']) {

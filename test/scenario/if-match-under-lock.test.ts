@@ -5,11 +5,12 @@ import type { Client, Reply } from '../support/client.ts';
 import { addChild, addCompositeDraft, compositeVersionOf, createComposite } from '../support/composites.ts';
 import { create, fileOf, MAIN, publish } from '../support/configurations.ts';
 import { refsOf, save, versionOf } from '../support/draft-files.ts';
-import { useHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { HeldDisk, holdWrites } from '../support/held-writes.ts';
 import { LockWatch } from '../support/lock-watch.ts';
 import { etagOf, expectProblem, ok } from '../support/replies.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const FILES = { [MAIN]: 'resources: []\n', 'a.txt': 'a\n' };
 
@@ -48,7 +49,7 @@ const WAITING: readonly {
 
 describe('If-Match of a request that waits for the lock', () => {
   const disk = new HeldDisk();
-  const hawser = useHawser({}, new AtomicFs(disk));
+  const hawser = started(() => startHawser({}, new AtomicFs(disk)));
 
   /** Starts the first change and holds it up while it has the lock, sends the second one, and lets both go on. */
   const race = async (first: () => Promise<Reply>, second: () => Promise<Reply>) => {

@@ -9,15 +9,16 @@ import { importedPasswordHash, readImportedHash } from '../../src/security/impor
 import { verifyPassword } from '../../src/security/passwords.ts';
 import { auditEntries } from '../support/audit.ts';
 import { withDatabase } from '../support/database.ts';
-import { ADMIN_PASSWORD, signIn, useHawser } from '../support/hawser.ts';
+import { ADMIN_PASSWORD, signIn, startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const LOGIN = '/api/v1/auth/login';
 /** It is shorter than our policy wants, as it may be there. */
 const PASSWORD = 'Pässw0rd';
 
 describe('a user with a password from another server', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let count = 0;
 
   async function bring(change: { is_active?: number; require_password_change?: number } = {}) {

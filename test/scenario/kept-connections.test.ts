@@ -2,14 +2,15 @@
 import { expect } from 'chai';
 import { HOUR } from '../../src/lib/clock.ts';
 import { type ClientCertificate, makeClientCertificate } from '../support/client-certificates.ts';
-import { createKey, publishConfiguration, useHawser } from '../support/hawser.ts';
+import { createKey, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { PooledClient, type PooledReply } from '../support/keep-alive-pool.ts';
 import { announce } from '../support/rotation.ts';
+import { started } from '../support/started.ts';
 
 const KEPT = 3;
 
 describe('an agent that keeps connections and goes on with the certificate of their handshake', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let pool: PooledClient;
   let nodeId: string;
   let next: ClientCertificate;

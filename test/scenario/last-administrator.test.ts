@@ -4,9 +4,10 @@ import { ADMINISTRATOR_ROLE_ID, BUILT_IN_GROUPS, PERMISSION_NAMES } from '../../
 import { MINUTE } from '../../src/lib/clock.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
-import { useHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { makeUser, type Person } from '../support/people.ts';
 import { ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 import { Wire } from '../support/wire.ts';
 
 const USERS = '/api/v1/users';
@@ -23,7 +24,7 @@ const WAYS = {
 type Way = (client: Client, person: Person) => Promise<Reply>;
 
 describe('the last administrator', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   /** May do everything, but by another role. */
   let keeper: Client;
 

@@ -3,10 +3,11 @@ import { expect } from 'chai';
 import { encodeForm } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { getOutput } from '../support/dsc-results.ts';
-import { createKey, createToken, publishConfiguration, signIn, useHawser } from '../support/hawser.ts';
+import { createKey, createToken, publishConfiguration, signIn, startHawser } from '../support/hawser.ts';
 import { openRequest } from '../support/open-request.ts';
 import { grant, makeUser, type Person } from '../support/people.ts';
 import { ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const MAIN = 'main.dsc.yaml';
 const PASSWORD = 'a-password-of-a-test-user';
@@ -15,7 +16,7 @@ const HOUR = 3_600_000;
 
 /** Each caller sends the head of a call, loses a right, and only then sends the body. */
 describe('a body that comes after its sender has lost the right to what it asks for', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let people = 0;
   before(async () => {
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });

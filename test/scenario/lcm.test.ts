@@ -4,15 +4,16 @@ import { MINUTE, SECOND } from '../../src/lib/clock.ts';
 import { auditedDuring, expectNothingAudited } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { type NodeUnderTest, useHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const NODES = '/api/v1/nodes';
 const NOTHING = { configurationMode: null, configurationModeInterval: null, reportCompliance: null };
 const ROTATION = { certificateRotationInterval: '60.00:00:00' };
 
 describe("a node's LCM", () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
   let other: NodeUnderTest;
   let nodes = 0;

@@ -4,9 +4,10 @@ import { expect } from 'chai';
 import { MINUTE, SECOND } from '../../src/lib/clock.ts';
 import type { Reply } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
-import { ADMIN_PASSWORD, signIn, useHawser } from '../support/hawser.ts';
+import { ADMIN_PASSWORD, signIn, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const PAGE = '/login';
 const ME = '/api/v1/auth/me';
@@ -20,7 +21,7 @@ const BROWSER = {
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 
 describe('the sign-in page', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   // Sign-ins are limited by the minute.
   beforeEach(() => hawser.clock.advance(MINUTE + SECOND));

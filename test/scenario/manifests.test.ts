@@ -3,15 +3,16 @@ import { expect } from 'chai';
 import { publishWithChildren } from '../support/composites.ts';
 import { MAIN } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
-import { publishConfiguration, useHawser } from '../support/hawser.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, saveParameters } from '../support/parameter-files.ts';
 import { type Grant, makeUser, type Person } from '../support/people.ts';
 import { manifestPath, pulled, told } from '../support/proof.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 /** What a checksum stands for: who may read it. How long it is kept, evidence-manifests.test.ts has. */
 describe('manifests', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let single: string;
   let composite: string;
 

@@ -8,8 +8,9 @@ import { expect } from 'chai';
 import { PERMISSION_NAMES } from '../../src/domain/permissions.ts';
 import type { Client, Form } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, create, publish } from '../support/configurations.ts';
-import { ALL_SCOPES, createToken, useHawser } from '../support/hawser.ts';
+import { ALL_SCOPES, createToken, startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 import { makeZip } from '../support/zip.ts';
 
 const COMPOSITES = '/api/v1/composite-configurations';
@@ -19,11 +20,13 @@ const zipOf = (files: Record<string, string>) =>
   makeZip(Object.entries(files).map(([name, content]) => ({ name, content })));
 
 describe('messages', () => {
-  const hawser = useHawser({
-    HAWSER_JSON_LIMIT: '2KiB',
-    HAWSER_UPLOAD_LIMIT: '8KiB',
-    HAWSER_UPLOAD_FILES: '3',
-  });
+  const hawser = started(() =>
+    startHawser({
+      HAWSER_JSON_LIMIT: '2KiB',
+      HAWSER_UPLOAD_LIMIT: '8KiB',
+      HAWSER_UPLOAD_FILES: '3',
+    }),
+  );
   let admin: Client;
   let configurationId: string;
 

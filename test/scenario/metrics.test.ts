@@ -17,12 +17,12 @@ import {
   type NodeUnderTest,
   publishConfiguration,
   startHawser,
-  useHawser,
 } from '../support/hawser.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { type Families, readMetrics, sumOf } from '../support/prometheus.ts';
 import { ok } from '../support/replies.ts';
 import { prepareRings, rollOut } from '../support/rollouts.ts';
+import { started } from '../support/started.ts';
 import { prepareWebhook } from '../support/webhooks.ts';
 
 const TOKEN = 'the-token-that-opens-the-metrics';
@@ -30,7 +30,7 @@ const REPORT = { operation: 'Test', result: { hadErrors: false } };
 const POLL = '/api/v1/nodes/{nodeId}/configuration/checksum';
 
 describe('the token of the metrics', () => {
-  const hawser = useHawser({ HAWSER_METRICS_TOKEN: TOKEN });
+  const hawser = started(() => startHawser({ HAWSER_METRICS_TOKEN: TOKEN }));
 
   const ask = (authorization: string) => hawser.client().get('/metrics', { Authorization: authorization });
 
@@ -96,7 +96,7 @@ describe('the token of the metrics', () => {
 });
 
 describe('the metrics', () => {
-  const hawser = useHawser({ HAWSER_METRICS_TOKEN: TOKEN });
+  const hawser = started(() => startHawser({ HAWSER_METRICS_TOKEN: TOKEN }));
   let node: NodeUnderTest;
 
   before(async () => {

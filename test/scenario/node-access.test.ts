@@ -5,12 +5,13 @@ import { DAY } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { createKey, type Hawser, type NodeUnderTest, useHawser } from '../support/hawser.ts';
+import { createKey, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { addressOf, declaredRoutes } from '../support/routes.ts';
+import { started } from '../support/started.ts';
 
 /** Who else is refused by every route, test/scenario/access.test.ts has. */
 describe('a node certificate opens the routes of its own node', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let own: NodeUnderTest;
   let routes: Route[];
 
@@ -61,7 +62,7 @@ describe('a node certificate opens the routes of its own node', () => {
 });
 
 describe('a node that is deleted', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   it('is known no more, on an open connection too, and holds up nobody else', async () => {
     const node = await hawser.registerNode('deleted.example.org');

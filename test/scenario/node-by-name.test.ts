@@ -4,12 +4,13 @@ import { newId } from '../../src/lib/ids.ts';
 import { auditEntries } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { setOutput, testedService, testOutput } from '../support/dsc-results.ts';
-import { type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { lastCallWritten } from '../support/last-call.ts';
 import { assign, saveParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { etagOf, expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const NODES = '/api/v1/nodes';
 const SAME = { 'X-Request-Id': 'same' };
@@ -21,7 +22,7 @@ function shown({ status, headers, text }: Reply): object {
 }
 
 describe('a user names a node in a path by its fqdn', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let admin: Client;
   let node: NodeUnderTest;
   let byName: string;

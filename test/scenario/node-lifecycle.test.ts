@@ -6,15 +6,16 @@ import { makeClientCertificate } from '../support/client-certificates.ts';
 import { addVersion } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
-import { createKey, type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
+import { createKey, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { announce, call, rotate, withCertificate } from '../support/rotation.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const NODES = '/api/v1/nodes';
 
 describe('an operator deletes a node', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let node: NodeUnderTest;
   let kept: NodeUnderTest;
   let scopeValueId: string;

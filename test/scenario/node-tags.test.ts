@@ -1,7 +1,7 @@
 // full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { withDatabase } from '../support/database.ts';
-import { type NodeUnderTest, useHawser } from '../support/hawser.ts';
+import { type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import {
   clearScopes,
@@ -13,6 +13,7 @@ import {
   SCOPE_TYPES,
   scopeAudit,
 } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const MEMBERS = [
@@ -20,7 +21,7 @@ const MEMBERS = [
 ];
 
 describe('tags of nodes', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let web: NodeUnderTest;
   let db: NodeUnderTest;
   let ids: { site: string; role: string; berlin: string; munich: string; server: string };

@@ -3,8 +3,9 @@ import { expect } from 'chai';
 import { newId } from '../../src/lib/ids.ts';
 import type { Reply } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, useHawser } from '../support/hawser.ts';
+import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
 
 const NODES = '/api/v1/nodes';
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -30,7 +31,7 @@ const SUMMARY = [
 ];
 
 describe('operators list and read nodes', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
   let web: NodeUnderTest;
   let db: NodeUnderTest;
   let scopeValueId: string;

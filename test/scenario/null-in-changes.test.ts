@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { create } from '../support/configurations.ts';
 import { DOCUMENT_FILE } from '../support/contract.ts';
-import { useHawser } from '../support/hawser.ts';
+import { startHawser } from '../support/hawser.ts';
 import { ok } from '../support/replies.ts';
 import { createScopeType } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 
 /** A change of some members at once, and for each member what null makes of it: `unchanged`, or the value answered. */
 interface Change {
@@ -136,7 +137,7 @@ const bodies = Object.entries(document.paths).flatMap(([path, operations]) =>
 );
 
 describe('null for a member of a change', () => {
-  const hawser = useHawser();
+  const hawser = started(startHawser);
 
   before(async () => {
     await ok(201, create(hawser.admin, 'web'));

@@ -103,7 +103,7 @@ describe('a start with a cost of scrypt that is meant for tests', () => {
       const lines = hawser
         .log()
         .split('\n')
-        .filter((line) => line.includes('"level":"warn"'));
+        .filter((line) => line.includes('HAWSER_TESTING'));
       await hawser.close();
       expect(lines).to.have.length(warnings);
     }

@@ -102,31 +102,13 @@ export const ALL_SCOPES = [
   'parameters.grants',
 ];
 
-type Options = [
-  /** HAWSER_* variables in addition to those that are always set. */
-  settings?: Record<string, string>,
-  /** How the repositories access the disk, for tests of that. */
-  fs?: AtomicFs,
-  /** Those of the server, for tests that hold some of them. */
-  locks?: Locks,
-  /** For tests in which the server starts at another time. */
-  clock?: TestClock,
-];
-
-export function startHawser(...options: Options): Promise<Hawser> {
-  return startInto({} as Hawser, ...options);
-}
-
-/** Starts a server before the tests of a `describe`, and closes it after them. The result is filled at the start. */
-export function useHawser(...options: Options): Hawser {
-  const hawser = {} as Hawser;
-  before(() => startInto(hawser, ...options));
-  after(() => hawser.close());
-  return hawser;
-}
-
-async function startInto(
-  hawser: Hawser,
+/**
+ * @param settings HAWSER_* variables in addition to those that this function sets
+ * @param fs how the repositories access the disk, for tests of that
+ * @param locks those of the server, for tests that hold some of them
+ * @param clock for tests in which the server starts at another time
+ */
+export async function startHawser(
   settings: Record<string, string> = {},
   fs?: AtomicFs,
   locks?: Locks,
@@ -161,11 +143,14 @@ async function startInto(
   if (part) await prepareServer({ ...options });
   const start = () => startServer({ ...options, ...(part && { part }) });
   const clients: Client[] = [];
-  Object.assign(hawser, {
-    ...{ folder, clock },
-    ...{ reposDir: config.reposDir, dataDir: config.dataDir, databaseUrl: config.databaseUrl },
+  const hawser = {
+    folder,
+    clock,
+    reposDir: config.reposDir,
+    dataDir: config.dataDir,
+    databaseUrl: config.databaseUrl,
     log: () => lines.join(''),
-  });
+  } as Hawser;
   hawser.server = await start();
   hawser.target = () => ({
     port: hawser.server.port,
