@@ -146,4 +146,18 @@ describeOnSqlite('a bulk deed on a server of two workers', function () {
       ...{ done: NODES - changed, unchanged: changed, failed: [] },
     });
   });
+
+  it('changes the other nodes where some are deleted meanwhile', async () => {
+    const gone = ids.slice(NODES / 2);
+    const [assigned, deleted] = await Promise.all([
+      ok(200, admin().post(BULK, { ...assign('web'), nodeIds: ids })),
+      ok(200, admin().post(BULK, { action: 'Delete', nodeIds: gone })),
+    ]);
+    expect(deleted).to.deep.equal({ done: gone.length, unchanged: 0, failed: [] });
+    const { done, unchanged, failed } = assigned;
+    expect(done + unchanged + failed.length).to.equal(NODES);
+    for (const failure of failed) expect(failure).to.include({ fqdn: null, code: 'not_found' });
+    expect(gone).to.include.members(failed.map(({ nodeId }: { nodeId: string }) => nodeId));
+    expect(await countOf('web')).to.equal(NODES - gone.length);
+  });
 });

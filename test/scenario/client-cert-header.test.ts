@@ -115,8 +115,18 @@ describe('a client certificate in a header, by plain HTTP', () => {
 
   const ignored: [reason: string, what: string, headers: () => string[], from?: string][] = [
     ['not from an address in HAWSER_TRUSTED_PROXIES', 'from elsewhere', () => clientCert(own), STRANGER],
+    [
+      ...(['not from an address in HAWSER_TRUSTED_PROXIES', 'misspelt, from elsewhere'] as const),
+      () => ['Client_Cert', sequence(own.cert)],
+      STRANGER,
+    ],
+    ['more than once in a request', 'empty, then once', () => ['Client-Cert', '', ...clientCert(own)]],
     ['more than once in a request', 'twice', () => [...clientCert(own), ...clientCert(own)]],
     ['spelt with an underscore', 'misspelt', () => ['Client_Cert', sequence(own.cert)]],
+    [
+      ...(['spelt with an underscore', 'misspelt beside the right one'] as const),
+      () => ['client_cert', sequence(own.cert), ...clientCert(own)],
+    ],
     ['malformed', 'as escaped PEM', escapedPem],
     ['too large', 'too large', () => ['Client-Cert', `:${'A'.repeat(13_000)}:`]],
   ];

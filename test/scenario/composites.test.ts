@@ -1,5 +1,5 @@
 // everyday: SQLite; full: PostgreSQL
-import { cpSync, existsSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { isId } from '../../src/lib/ids.ts';
@@ -18,7 +18,7 @@ import {
 } from '../support/composites.ts';
 import { CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
-import { describeOnSqlite } from '../support/engine.ts';
+import { describeOnSqlite, itOnSqlite } from '../support/engine.ts';
 import { git, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { etagOf, expectProblem, ok } from '../support/replies.ts';
@@ -128,6 +128,17 @@ describe('an author creates a composite configuration', () => {
     expect((await hawser.admin.get(`${CONFIGURATIONS}/Shared`)).json.id).to.equal(configuration.id);
   });
 
+  it('once, when twenty ask for the same name at once in different cases', async () => {
+    const names = Array.from({ length: 20 }, (_, at) => (at % 2 ? 'race' : 'Race'));
+    const replies = await Promise.all(names.map((name) => createComposite(hawser.admin, name)));
+    const [won, ...others] = replies.sort((one, other) => one.status - other.status);
+    const { id, name } = await ok(201, won ?? expect.fail());
+    for (const reply of others) await expectProblem(reply, 409, 'name_taken');
+    expect((await ok(200, hawser.admin.get(compositeOf(name)))).id).to.equal(id);
+    const list: Named[] = await ok(200, hawser.admin.get(`${COMPOSITES}?take=1000`));
+    expect(list.filter((each) => each.name.toLowerCase() === 'race')).to.have.length(1);
+  });
+
   it('and finds it by name, page by page', async () => {
     const all: Named[] = await ok(200, hawser.admin.get(`${COMPOSITES}/?take=1000`));
     const names = all.map(({ name }) => name);
@@ -139,6 +150,20 @@ describe('an author creates a composite configuration', () => {
     expect(page.headers['x-total-count']).to.equal(String(all.length));
     expect(page.headers['link']).to.match(/^<[^>]*skip=3[^>]*>; rel="next"$/);
     await expectProblem(hawser.admin.get(compositeOf('nothing')), 404, 'not_found');
+  });
+
+  itOnSqlite('and still sees the others when the repository of one is missing', async () => {
+    for (const name of ['lost', 'left']) await ok(201, createComposite(hawser.admin, name));
+    await hawser.restart();
+    rmSync(join(hawser.reposDir, 'composites/lost.git'), { recursive: true });
+    const list: Named[] = await ok(200, hawser.admin.get(`${COMPOSITES}?take=1000`));
+    const unknown = { versionCount: null, latestVersion: null, latestPublishedVersion: null };
+    expect(list.find(({ name }) => name === 'lost')).to.include(unknown);
+    expect(list.find(({ name }) => name === 'left')).to.include({ versionCount: 0 });
+    await expectProblem(hawser.admin.get(compositeOf('lost')), 500, 'repository_missing');
+    await expectProblem(addCompositeDraft(hawser.admin, 'lost', '1.0.0'), 500, 'repository_missing');
+    await ok(204, hawser.admin.delete(compositeOf('lost')));
+    await ok(201, createComposite(hawser.admin, 'lost'));
   });
 });
 
@@ -270,6 +295,17 @@ describe('an author adds and publishes versions of a composite', () => {
     expect(hawser.git('composites/first.git', 'fsck', '--strict', '--no-dangling')).to.equal('');
   });
 
+  it('once, when twenty publish it at once', async () => {
+    await ok(201, createComposite(hawser.admin, 'race'));
+    await ok(201, addCompositeDraft(hawser.admin, 'race', '1.0.0'));
+    await ok(201, addChild(hawser.admin, 'race', '1.0.0', 'web'));
+    const twenty = Array.from({ length: 20 }, () => publishComposite(hawser.admin, 'race', '1.0.0'));
+    const [won, ...others] = (await Promise.all(twenty)).sort((one, other) => one.status - other.status);
+    await ok(200, won ?? expect.fail());
+    for (const reply of others) await expectProblem(reply, 409, 'already_published');
+    expect(commitOf('race', 'main')).to.equal(commitOf('race', 'v1.0.0'));
+  });
+
   it('not without children, nor one that does not exist', async () => {
     await expectProblem(publishComposite(hawser.admin, 'site', '1.1.0-beta.3'), 409, 'no_children');
     for (const version of ['1.1.0', 'v1.1.0-beta.3', 'latest', '..', '%00', 'main']) {
@@ -360,6 +396,19 @@ describe('an author deletes a composite', () => {
     await expectProblem(hawser.admin.delete(`${CONFIGURATIONS}/web`), 409, 'in_use');
     await ok(204, hawser.admin.delete(path));
     await ok(204, hawser.admin.delete(compositeOf('used')));
+  });
+
+  it('once, when twenty delete it at once while others write to it', async () => {
+    await ok(201, createComposite(hawser.admin, 'race'));
+    const deletions = Array.from({ length: 20 }, () => hawser.admin.delete(compositeOf('race')));
+    const writes = Array.from({ length: 20 }, (_, at) =>
+      addCompositeDraft(hawser.admin, 'race', `1.0.${at}`),
+    );
+    const statuses = (await Promise.all(deletions)).map(({ status }) => status).sort();
+    expect(statuses).to.deep.equal([204, ...Array(19).fill(404)]);
+    for (const { status, text } of await Promise.all(writes)) expect(status, text).to.be.oneOf([201, 404]);
+    expect(hawser.has('composites/race.git')).to.equal(false);
+    await ok(201, createComposite(hawser.admin, 'race'));
   });
 
   it('and nobody whose request began before gets at the next one of its name', async () => {

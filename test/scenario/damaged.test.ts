@@ -242,4 +242,27 @@ describeOnSqlite('a repository that is damaged costs nobody else anything', () =
     await isHealed('lost');
     expect(await ok(201, create(hawser.admin, 'lost'))).to.include({ versionCount: 1 });
   });
+
+  it('by a tag, commit or folder that is cut off, however short: never a shorter list nor a lower version', async () => {
+    const cuts = ['v1.1.0', 'v1.1.0^{commit}', 'v1.1.0^{tree}'].flatMap((what, at) =>
+      [0, 10, 40].map((length) => ({ name: `cut-${at}-${length}`, what, length })),
+    );
+    for (const { name, what, length } of cuts) {
+      await publishConfiguration(hawser.admin, name, { '1.0.0': { [MAIN]: 'x' }, '1.1.0': { [MAIN]: 'y' } });
+      const object = looseObject(name, what);
+      const start = readFileSync(object).subarray(0, length);
+      rmSync(object);
+      writeFileSync(object, start);
+    }
+    await hawser.restart();
+    const node = await hawser.registerNode('cut.example.org');
+    for (const { name } of cuts) {
+      for (const get of [versionsOf(name), fileOf(name, '1.1.0', MAIN)])
+        await expectProblem(hawser.admin.get(get), 500, 'repository_damaged', get);
+      await ok(204, hawser.admin.put(addressOf(node), { configurationName: name }));
+      const poll = node.client.get(`${addressOf(node)}/checksum`);
+      await expectProblem(poll, 500, 'repository_damaged', name);
+    }
+    await othersGoOn('cut-0-0');
+  });
 });

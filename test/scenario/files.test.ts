@@ -109,6 +109,17 @@ describe('a file of a version comes back', () => {
       ],
       ...['HEAD', 'objects', '%c0%ae%c0%ae/HEAD', 'main.dsc.yaml::$DATA', 'x'.repeat(5_000)],
     ];
+    outside.push('%2e%2e%2f%2e%2e%2fconfig', '%252e%252e%252fHEAD', './main.dsc.yaml', 'a/../main.dsc.yaml');
+    outside.push(
+      'a//b/c/run.PS1',
+      '//etc/passwd',
+      '%2fetc%2fpasswd',
+      '%00',
+      '%ff',
+      '%zz',
+      '%',
+      'main.dsc.yaml.',
+    );
     const absent = ['a', 'a/', 'a/b', 'MAIN.dsc.yaml', 'missing.yaml', 'main.dsc.yaml/x', '/', '%20'];
     for (const path of [...outside, ...absent]) {
       const reply = await expectProblem(get(path), 404, 'not_found', path);

@@ -153,11 +153,15 @@ describe('access to /git', () => {
   describe('names', () => {
     const NAMES = [
       '%2e%2e',
+      '..%2f',
       '..%2fconfigurations%2fweb',
       '..%5cweb',
       'web.git',
       'WEB',
+      '%00',
       'web%00',
+      'web%2f',
+      '.',
       '--upload-pack=x',
       '.tmp',
     ];

@@ -74,6 +74,19 @@ describe('the query of a list', () => {
           `/${query.slice(0, 4)}`,
         );
       }
+    const odd = [
+      'take=',
+      'take=1.5',
+      'take=1e2',
+      'take=0x10',
+      'take=%zz',
+      'skip=',
+      'skip=99999999999999999999',
+    ];
+    for (const query of odd)
+      await expectProblem(hawser.admin.get(`/api/v1/nodes?${query}`), 400, 'validation_failed', query);
+    for (const query of ['take=1', 'take=1000', 'skip=0', 'skip=999999999999999'])
+      await ok(200, hawser.admin.get(`/api/v1/nodes?${query}`));
   });
 
   it('has no member of a strange name either', async () => {

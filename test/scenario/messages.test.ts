@@ -80,6 +80,7 @@ describe('messages', () => {
   describe('for a body that is no JSON', () => {
     const bodies: [body: string, detail: RegExp][] = [
       ['{"name": "Deployer",\n "permissions": ["hunter2"\n}', /Line 3, column 1: Expected "," or "]"\.$/],
+      ['{"name": "hunter2",}', /Line 1, column 20: Expected a key in double quotes\.$/],
       ['{"name": hunter2}', /Line 1, column 10: Expected a value\.$/],
       ['{"name": "hunter2', /Line 1, column 10: This text has no closing quote\.$/],
       ['', /empty/],
@@ -254,6 +255,12 @@ describe('messages', () => {
         expect(received).to.not.contain('script');
       });
     }
+
+    it('is read no further, however much is sent, and says nothing to what is neither HTTP nor TLS', async () => {
+      const endless = `POST / HTTP/1.1\r\nHost: x\r\n\r\n${'GET / HTTP/1.1\r\n'.repeat(100_000)}`;
+      expect((await sendPlain(endless)).match(/HTTP\/1\.1 400/g)).to.have.length(1);
+      expect(await sendPlain('\0'.repeat(8))).to.not.contain('HTTP');
+    });
   });
 
   describe('at the next start', () => {

@@ -1,10 +1,17 @@
 // everyday: SQLite
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { connect } from 'node:tls';
 import { expect } from 'chai';
+import { readConfig } from '../../src/config.ts';
 import { DAY } from '../../src/lib/clock.ts';
+import { createLog } from '../../src/lib/log.ts';
+import { startServer } from '../../src/server.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
+import { databaseSettings } from '../support/engine.ts';
+import { CHEAP_HASHES, createKey, type Hawser, startHawser, TestClock } from '../support/hawser.ts';
 import { readMetrics, sumOf } from '../support/prometheus.ts';
 import { expectProblem } from '../support/replies.ts';
 import { OpensslAuthority, type Pair, Workspace } from '../unit/tls/openssl.ts';
@@ -138,11 +145,13 @@ describe('with a node CA of the operator, certificates must chain to it', () => 
     expect((await register(bad.pair, 'stolen.example.org')).json.code).to.equal('certificate_not_trusted');
   });
 
-  it('keeps the old list when the new one cannot be read, and says so in the metrics', async () => {
+  it('keeps the old list when the new one cannot be read, and says so in the log and the metrics', async () => {
     const node = await registered('steady.example.org');
     const list = space.read('crl.pem');
     writeFileSync(space.file('crl.pem'), 'nothing');
+    const before = hawser.log().length;
     await hawser.server.reloadTls();
+    expect(hawser.log().slice(before)).to.include('HAWSER_NODE_CRL');
     expect(await metric('hawser_reload_failed')).to.equal(1);
     expect((await node.client.get(node.path)).status).to.equal(404);
     // The list is the same again: nobody has to connect anew.
@@ -162,6 +171,13 @@ describe('with a node CA of the operator, certificates must chain to it', () => 
     authority.crl();
     await hawser.server.reloadTls();
     expect((await getAgain(node.client, node.path)).status).to.equal(404);
+  });
+
+  it('stops a certificate at its end even while the connection stays', async () => {
+    const node = await registered('ending.example.org');
+    expect((await node.client.get(node.path)).status).to.equal(404);
+    hawser.clock.advance(6 * DAY);
+    await expectProblem(node.client.get(node.path), 401, 'unauthenticated');
   });
 });
 
@@ -183,6 +199,51 @@ describe('a node CA set later takes in no node that does not chain to it', () =>
     }
   });
 });
+
+describe("the operator's own server certificate", () => {
+  it('is served in place of the made one, and a renewed one after a reload', async () => {
+    const space = new Workspace();
+    const authority = new OpensslAuthority(space);
+    const [first, second] = [authority.issue('server'), authority.issue('server')];
+    const write = ({ cert, key }: Pair) => ({
+      HAWSER_TLS_CERT: space.write('own.crt', cert),
+      HAWSER_TLS_KEY: space.write('own.key', key),
+    });
+    const config = readConfig({
+      ...{ HAWSER_HOST: '127.0.0.1', HAWSER_PORT: '0', ...CHEAP_HASHES },
+      ...{ HAWSER_DATA_DIR: space.file('data'), HAWSER_REPOS_DIR: space.file('repos') },
+      ...(await databaseSettings(space.file('data'))),
+      ...write(first),
+    });
+    const options = { config, clock: new TestClock(), log: createLog('silent') };
+    const server = await startServer({ ...options, showFirstPassword: () => undefined });
+    try {
+      const expectServed = async ({ cert }: Pair) =>
+        expect(await servedTo(authority.certificate, server.port)).to.equal(
+          new X509Certificate(cert).serialNumber,
+        );
+      await expectServed(first);
+      write(second);
+      await server.reloadTls();
+      await expectServed(second);
+      space.write('own.key', 'nothing');
+      await server.reloadTls();
+      await expectServed(second);
+    } finally {
+      await server.close();
+      space.remove();
+    }
+  });
+});
+
+/** The serial number of what a client is shown that trusts this authority. The name in it is the test's own. */
+async function servedTo(ca: string, port: number): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', ca, checkServerIdentity: () => undefined });
+  await once(socket, 'secureConnect');
+  const { serialNumber } = socket.getPeerCertificate();
+  socket.destroy();
+  return serialNumber;
+}
 
 /** As HTTP clients do where a kept connection turns out to have ended: over a new one. */
 async function getAgain(client: Client, path: string): Promise<Reply> {

@@ -124,6 +124,18 @@ describe('parameter files', () => {
       expect(await ok(200, put(environment, { version: '1.0.0', scopeValue }))).to.deep.equal(first);
     });
 
+    it('take every name of the two content types', async () => {
+      const scopeValue = freshValue();
+      const yaml = ['yaml', 'YAML', 'text/yaml', 'text/x-yaml', 'application/x-yaml'];
+      const json = ['json', 'text/json', 'APPLICATION/JSON', 'application/json;charset=utf-8'];
+      const names = [null, ...yaml, 'application/yaml; a=b', ...json];
+      for (const [at, contentType] of names.entries()) {
+        const wish = { version: `1.0.${at}`, scopeValue, content: '{"parameters": {}}', contentType };
+        const expected = json.includes(contentType ?? '') ? 'application/json' : 'application/yaml';
+        expect((await ok(201, put(environment, wish))).contentType, String(contentType)).to.equal(expected);
+      }
+    });
+
     it('of Default take no value, of Node that of a registered node in any case', async () => {
       const node = await hawser.registerNode('db-01.example.org');
       const ofDefault = await ok(201, put(DEFAULT_ID, { version: '0.1.0' }));
@@ -445,6 +457,18 @@ describe('parameter files', () => {
       const codes = replies.map(({ status, json }) => `${status} ${json.code ?? ''}`).sort();
       expect(codes).to.deep.equal(['200 ', '409 already_published']);
     });
+  });
+
+  it('are refused where the configuration goes while the body comes in', async () => {
+    await publishConfiguration(hawser.admin, 'gone', { '1.0.0': FILES });
+    const id = await configurationId(hawser.admin, 'gone');
+    const path = pathOf(DEFAULT_ID, id);
+    const [, ...replies] = await Promise.all([
+      hawser.admin.delete('/api/v1/configurations/gone'),
+      ...[1, 2, 3].map((n) => hawser.admin.put(path, { version: `${n}.0.0`, content: PORT_80 })),
+    ]);
+    for (const { status, text } of replies) expect(status, text).to.be.oneOf([201, 404]);
+    await expectProblem(hawser.admin.get(`${path}/versions`), 404, 'not_found');
   });
 
   describe('to stock git', () => {

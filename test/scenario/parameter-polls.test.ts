@@ -328,6 +328,30 @@ describe('many nodes with parameters', () => {
   });
 });
 
+describe('nodes with the same parameters', () => {
+  it('have the same checksum and bundle on another server that holds the same', async () => {
+    const results: [checksum: string, bundle: string][] = [];
+    for (const name of ['one', 'two']) {
+      const hawser = await startHawser();
+      try {
+        const scopes = await prepare(hawser);
+        hawser.clock.advance(name === 'two' ? 3_600_000 : 0);
+        const node = await addNode(hawser, name, scopes.prod);
+        await saveParameters(hawser, { configuration: 'web', content: 'parameters: {a: 1, b: 1.0}' });
+        // What differs in nothing but its form is the same.
+        const content = name === 'one' ? 'parameters: {c: x}' : '# c\nparameters:\n    "c": "x"\n';
+        await saveParameters(hawser, { ...ENVIRONMENT, value: 'prod', content });
+        const { checksum } = await ok(200, poll(node));
+        const bundle = await node.client.get(`${configurationPath(node)}/bundle`);
+        results.push([checksum, String(bundle.headers['repr-digest'])]);
+      } finally {
+        await hawser.close();
+      }
+    }
+    expect(results[0]).to.deep.equal(results[1]);
+  });
+});
+
 describe('a scope type that is disabled', () => {
   itOnSqlite('takes no part in what nodes get', async () => {
     const hawser = await startHawser();

@@ -251,5 +251,11 @@ describe('a composite on which somebody holds no grant', () => {
       expect(reply.json).to.deep.equal(nobodys[at]?.json);
     }
     expect(await ok(200, bob.get(COMPOSITES))).to.deep.equal([]);
+    const grants = [{ on: 'composite', name: 'site', level: 'Read' }] as const;
+    const owner = await makeUser(hawser, { username: 'ada', grants });
+    const seenBy = async (...scopes: string[]) => ok(200, (await owner.withToken(...scopes)).get(COMPOSITES));
+    expect(await seenBy('composite-configurations.grants')).to.have.length(1);
+    const others = ['configurations.grants', 'composite-configurations.admin-override'];
+    expect(await seenBy(...others)).to.deep.equal([]);
   });
 });

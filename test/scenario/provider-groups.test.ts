@@ -84,8 +84,10 @@ describe('groups of a provider', () => {
   it('stay as they were where the file has a fault', async () => {
     const { hawser } = server;
     await server.change({ allowedGroups: [] });
+    expect(hawser.log()).to.include('/0/allowedGroups');
     await server.signIn(person(['SG-Web'], 'hex'));
     await server.change({ idTokenAlg: 'none' });
+    expect(hawser.log()).to.include('/0/idTokenAlg');
     expect(await ok(200, hawser.client().get('/api/v1/auth/providers'))).to.have.length(1);
   });
 });

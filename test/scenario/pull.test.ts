@@ -227,4 +227,16 @@ describe('people read what a node gets', () => {
     await hawser.restart();
     expect((await hawser.admin.get(`/api/v1/nodes/${nodeId}`)).json.lastCheckIn).to.equal(null);
   });
+
+  it('not with a grant on its parameters alone', async () => {
+    const { nodeId } = await hawser.registerNode('web-02.example.org');
+    const path = `/api/v1/nodes/${nodeId}/configuration`;
+    await ok(204, hawser.admin.put(path, { configurationName: 'web' }));
+    const halfway = await makeUser(hawser, {
+      ...{ username: 'halfway', permissions: ['nodes.read'] },
+      grants: [{ on: 'parameters', name: 'web', level: 'Manage' }],
+    });
+    for (const part of ['', '/checksum', '/bundle'])
+      await expectProblem(halfway.get(path + part), 404, 'not_found', part);
+  });
 });

@@ -88,16 +88,20 @@ const REFUSALS: readonly Refusal[] = [
       return ['HEAD:refs/heads/main'];
     },
   },
-  ...['refs/heads/topic', 'refs/notes/commits', 'refs/tags/milestone', 'refs/heads/draft/a/b'].map(
-    (name) => ({
-      of: name,
-      code: 'unknown_ref',
-      make: async ({ commit }: PushAuthor) => {
-        await commit({ 'a.yaml': 'a' });
-        return [`HEAD:${name}`];
-      },
-    }),
-  ),
+  ...[
+    'refs/heads/topic',
+    'refs/notes/commits',
+    'refs/tags/milestone',
+    'refs/pushed/tags/v1.0.0',
+    'refs/heads/draft/a/b',
+  ].map((name) => ({
+    of: name,
+    code: 'unknown_ref',
+    make: async ({ commit }: PushAuthor) => {
+      await commit({ 'a.yaml': 'a' });
+      return [`HEAD:${name}`];
+    },
+  })),
   {
     of: 'two versions',
     code: 'one_version_per_push',
@@ -190,6 +194,11 @@ const REFUSALS: readonly Refusal[] = [
     of: 'two paths that differ in case',
     code: 'invalid_path',
     make: withEntry('100644', 'blob', 'Main.dsc.yaml'),
+  },
+  {
+    of: 'a path that is not in NFC',
+    code: 'invalid_path',
+    make: withEntry('100644', 'blob', 'a\u0308.yaml'),
   },
   {
     of: 'a link in a commit below, that is gone in the tip',

@@ -7,6 +7,7 @@ import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationId, saveParameters } from '../support/parameter-files.ts';
+import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
@@ -205,6 +206,15 @@ describe("the resolution of a node's parameters", () => {
       provenance: {},
     });
     expect(await problemsShown()).to.equal(0);
+  });
+
+  it('is also for whoever may read the configuration, and of no other', async () => {
+    await assign(hawser, node, 'web');
+    const grants = [{ on: 'configuration', name: 'web', level: 'Read' }] as const;
+    const reader = await makeUser(hawser, { username: 'reader', permissions: ['nodes.read'], grants });
+    await ok(200, resolution('', reader));
+    const other = await configurationId(hawser.admin, 'other');
+    await expectProblemOfBoth(`?configurationId=${other}`, 404, 'not_found', reader);
   });
 
   it('knows no other node or configuration', async () => {

@@ -59,6 +59,17 @@ describe('personal access tokens', () => {
     expect(reply.json.scopes).to.deep.equal(['nodes.write', 'nodes.read', 'parameters.grants']);
   });
 
+  it('can do what their owner can do and their scopes name, and without scopes nothing', async () => {
+    const permissionsOf = async (...scopes: string[]) => {
+      const { token } = await ok(201, create({ scopes }));
+      return (await ok(200, bearer(token).get(ME))).permissions;
+    };
+    expect(await permissionsOf('nodes.read', 'users.manage', 'parameters.grants')).to.deep.equal([
+      'nodes.read',
+    ]);
+    expect(await permissionsOf('', ' ')).to.deep.equal([]);
+  });
+
   it('are refused with scopes that do not exist, naming their place', async () => {
     for (const unknown of ['nodes.*', 'Nodes.Read', '*', 'admin', '__proto__']) {
       await expectInvalid(create({ scopes: ['nodes.read', '', unknown] }), '/scopes/2', unknown);
@@ -154,6 +165,8 @@ describe('personal access tokens', () => {
     const bad = [
       `Bearer ${token.slice(0, -1)}`,
       `Bearer ${token}x`,
+      `Bearer ${token.replace('pat_', 'PAT_')}`,
+      `Bearer ${token.slice(4)}`,
       'Bearer',
       '',
       token,

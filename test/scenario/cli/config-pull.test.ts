@@ -127,6 +127,10 @@ describe('hawserctl config pull', () => {
       what: 'files above 1 GiB in all',
       entries: [MAIN, { name: 'big', content: 'x', declaredSize: 2 ** 30 }],
     },
+    {
+      what: 'a name that is not UTF-8',
+      entries: [MAIN, { name: Buffer.from('x\xff', 'latin1'), content: 'x' }],
+    },
     { what: 'an archive that ends early', entries: [MAIN], options: { count: 2 } },
   ];
   for (const { what, entries, options } of BAD)

@@ -34,6 +34,18 @@ describe('the ZIP of a bundle', () => {
       expect(readFileSync(join(folder, 'z/large.bin')).equals(Buffer.alloc(5 * MIB, 'large'))).to.equal(true);
     }));
 
+  it('has the same bytes in every time zone', () => {
+    const helper = JSON.stringify(join(import.meta.dirname, '../../support/bundles.js'));
+    const program = `const { buildBundle } = await import(${helper});
+      process.stdout.write(await buildBundle([{ path: 'a', content: Buffer.from('x') }]));`;
+    const [east, west] = ['Pacific/Auckland', 'America/St_Johns'].map((TZ) =>
+      execFileSync(process.execPath, ['--input-type=module', '-e', program], {
+        env: { ...process.env, TZ },
+      }).toString('hex'),
+    );
+    expect(east).to.equal(west);
+  });
+
   it('has the same bytes at every time, on every server, in every release', async () => {
     const digest = createHash('sha256')
       .update(await buildBundle(ENTRIES))

@@ -113,5 +113,11 @@ describe('comparing lists of files', () => {
     expect(additions('x'.repeat(1024 * 1024 + 1))).to.equal(null);
     expect(additions(Buffer.from(`${'x'.repeat(7_999)}\0`))).to.equal(null);
     expect(additions(Buffer.from(`${'x'.repeat(8_000)}\0`))).to.equal(1);
+    const large = { before: Buffer.from('x'), after: Buffer.from('\n'.repeat(20_001)), bounds };
+    const head = { path: 'f', previousPath: null, change: 'Modified' } as const;
+    const diff = compareTasks.printFileDiff({ ...large, head, context: 3 });
+    expect(JSON.parse(Buffer.from(diff).toString())).to.deep.include({
+      ...{ isBinary: false, isTooLarge: true, hunks: [] },
+    });
   });
 });
