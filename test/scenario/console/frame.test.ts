@@ -34,7 +34,8 @@ describe('the frame of the console', () => {
     look(ERRORS, stranger, async (page) => {
       await arrive(page, '/login?next=%2Fui%2Fnodes%3Fstatus%3DError');
       const { username, password } = shown.site.users.operator;
-      // The field of the user name has the focus.
+      // The browser gives the field of the user name the focus, a moment after the page is loaded.
+      await page.locator('input:focus').waitFor();
       await page.keyboard.type(username);
       await page.keyboard.press('Tab');
       await page.keyboard.type(password);
