@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CALLS_FOLDER } from '../test/support/calls.ts';
-import { mochaGlobalTeardown } from '../test/support/memory-disk.ts';
+import { writeToMemory } from '../test/support/memory-disk.ts';
 import { PROJECT } from './support/project.ts';
 import { findUncalled } from './test/coverage.ts';
 import { type Engine, type Selection, selectTests, type Tier } from './test/declarations.ts';
@@ -88,12 +88,19 @@ function run(engine: Engine, paths: readonly string[], jobs: number): Promise<Fi
   return runMocha({ engine, paths, jobs, ...(values.grep !== undefined && { grep: values.grep }) });
 }
 
+let removeMemory = (): void => undefined;
 try {
+  const selections = selected();
+  // Tests of endurance are about what a disk keeps, too.
+  const isEndurance = selections.some(({ paths }) =>
+    paths.some((path) => path.startsWith('test/endurance/')),
+  );
+  if (!isEndurance) removeMemory = writeToMemory();
   const isEveryday = positionals.length === 0 || positionals[0] === 'everyday';
-  process.exitCode = (await (isEveryday ? runEveryday : runAll)(selected())) ? 0 : 1;
+  process.exitCode = (await (isEveryday ? runEveryday : runAll)(selections)) ? 0 : 1;
 } catch (error) {
   console.error((error as Error).message);
   process.exitCode = 2;
 } finally {
-  mochaGlobalTeardown();
+  removeMemory();
 }
