@@ -1,13 +1,12 @@
 /**
  * A freeze: until its end nothing may change what nodes get. It is one row of the settings of the server, with its end, so
- * nobody has to lift it. Whoever changes what nodes get shares a lock with all others who do, and looks at the row under it.
- * Whoever sets a freeze holds that lock alone, so that every change is made before the freeze or refused, on every server.
+ * nobody has to lift it. Whoever changes what nodes get looks at the row in the transaction of the change. One write
+ * transaction follows the other, on every server, so each change is committed before the freeze or refused. Nobody waits
+ * for a lock.
  */
 
-import { FREEZE } from '../domain/lock-names.ts';
 import { toTimestamp } from '../lib/clock.ts';
 import { HawserError } from '../lib/errors.ts';
-import type { Database } from './database.ts';
 import type { Db } from './schema.ts';
 
 /** The name of its row. */
@@ -33,7 +32,7 @@ export async function readFreeze(db: Db, now: number): Promise<Freeze | null> {
   return freeze !== null && freeze.until > now ? freeze : null;
 }
 
-/** Saves a freeze in place of the one before, or with null that there is none. The caller holds `FREEZE` alone. */
+/** Saves a freeze in place of the one before, or with null that there is none. */
 export async function saveFreeze(trx: Db, freeze: Freeze | null): Promise<void> {
   const row = { value: JSON.stringify(freeze) };
   await trx
@@ -43,8 +42,8 @@ export async function saveFreeze(trx: Db, freeze: Freeze | null): Promise<void> 
     .execute();
 }
 
-/** @throws HawserError locked `frozen` while a freeze lasts. The caller shares `FREEZE`. */
-export async function requireUnfrozen(db: Db, now: number): Promise<void> {
+/** @throws HawserError locked `frozen` while a freeze lasts */
+async function requireUnfrozen(db: Db, now: number): Promise<void> {
   const freeze = await readFreeze(db, now);
   if (freeze === null) return;
   const { reason, frozenBy } = freeze;
@@ -54,13 +53,10 @@ export async function requireUnfrozen(db: Db, now: number): Promise<void> {
 }
 
 /**
- * Runs work that changes what nodes get. No lock but that of a resource may be held before, and the work must not call this.
- * @param now epoch milliseconds
- * @throws HawserError locked `frozen` while a freeze lasts; what the work throws
+ * The look at the freeze that goes with a deed, to be called wherever the deed takes effect.
+ * @param now gives epoch milliseconds
+ * @returns a function that throws HawserError locked `frozen` while a freeze lasts
  */
-export function unlessFrozen<T>({ locks, read }: Database, now: number, work: () => Promise<T>): Promise<T> {
-  return locks.share(FREEZE, async () => {
-    await requireUnfrozen(read, now);
-    return work();
-  });
+export function freezeLook(now: () => number): (db: Db) => Promise<void> {
+  return (db) => requireUnfrozen(db, now());
 }

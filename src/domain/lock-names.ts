@@ -1,6 +1,6 @@
 /**
  * The names of all locks (lib/locks.ts). Several locks are always taken in this order, so that there is no deadlock: a
- * resource, the freeze, a name, the parameter writes, a repository, the database.
+ * resource, a name, the parameter writes, a repository, the database.
  */
 
 type Kind = 'configurations' | 'composites' | 'parameters';
@@ -10,12 +10,9 @@ export const resourceLock = (path: string) => `resource ${path}`;
 
 /**
  * Whether the holder of a lock judges by what is in memory, such as the versions of other repositories. Whoever holds that of
- * a resource, or of the freeze, goes by rows.
+ * a resource goes by rows.
  */
-export const judgesByMemory = (lock: string) => !lock.startsWith(resourceLock('')) && lock !== FREEZE;
-
-/** Whoever changes what nodes get shares this lock. Whoever freezes that holds it alone. */
-export const FREEZE = 'freeze';
+export const judgesByMemory = (lock: string) => !lock.startsWith(resourceLock(''));
 
 /** This lock is held while a configuration or composite is created or deleted, which takes several steps. */
 export const nameLock = (kind: Kind, name: string) => `name ${kind}/${name.toLowerCase()}`;

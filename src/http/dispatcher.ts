@@ -1,8 +1,8 @@
 /** Carries out a route for a request: who calls, what they ask, then the handler, then the answer. */
 
 import type { Database } from '../db/database.ts';
-import { requireUnfrozen } from '../db/freeze.ts';
-import { FREEZE, resourceLock } from '../domain/lock-names.ts';
+import { freezeLook } from '../db/freeze.ts';
+import { resourceLock } from '../domain/lock-names.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import type { Clock } from '../lib/clock.ts';
 import { HawserError } from '../lib/errors.ts';
@@ -144,17 +144,19 @@ export class Dispatcher {
     return changesNodes(call) ? this.changeUnlessFrozen(call) : this.change(call, () => undefined);
   }
 
-  /** The lock comes first, because it may be waited for. A caller who may not do this is told so before the freeze. */
-  private changeUnlessFrozen(call: Call): Promise<Answer> {
-    const { locks, database } = this.options;
-    return locks.share(FREEZE, async () => this.change(call, (now) => requireUnfrozen(database.read, now)));
+  /** A caller who may not do this is told so before the freeze. The deed looks again where it takes effect. */
+  private changeUnlessFrozen(call: Call): Awaitable<Answer> {
+    const { clock, database } = this.options;
+    const look = freezeLook(() => clock.now());
+    call.ctx.state.requireUnfrozen = look;
+    return this.change(call, () => look(database.read));
   }
 
   /** @param admit looks at what may have changed since the call came, before the handler does */
-  private change(call: Call, admit: (now: number) => Awaitable<void>): Awaitable<Answer> {
+  private change(call: Call, admit: () => Awaitable<void>): Awaitable<Answer> {
     const now = this.options.clock.now();
     return andThen(this.callers.reauthorize(call, now), (subject) =>
-      andThen(admit(now), () => call.route.handle(toInput(call, subject, now))),
+      andThen(admit(), () => call.route.handle(toInput(call, subject, now))),
     );
   }
 

@@ -20,6 +20,8 @@ export type FactSource = Pick<Context, 'req' | 'res' | 'method' | 'path' | 'head
     requireCurrent?: () => Promise<void>;
     /** Set for changes, and for what waits. */
     reauthorize?: () => Awaitable<unknown>;
+    /** Set for what changes what nodes get. */
+    requireUnfrozen?: Actor['requireUnfrozen'];
   };
 };
 
@@ -55,7 +57,9 @@ export class Facts {
 
   /** The caller as the audit trail names them. */
   get actor(): Actor {
-    return actorOf(this.ctx.state.principal ?? null, this);
+    const actor = actorOf(this.ctx.state.principal ?? null, this);
+    const { requireUnfrozen } = this.ctx.state;
+    return requireUnfrozen ? { ...actor, requireUnfrozen } : actor;
   }
 
   /** The client's address, for the log and the sign-in throttle. */

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
-import { unlessFrozen } from '../db/freeze.ts';
 import { openDatabase } from '../db/open.ts';
 import { noteRefsMoved } from '../db/repository-rows.ts';
 import { gitVersion } from '../git/git-process.ts';
@@ -103,8 +102,7 @@ async function adoptAll(
   for (const group of groups) {
     const load = () => source.objectsOf(group.map(({ oid }) => oid));
     try {
-      const adopt = () => adoptVersion(tools, owner, { group, load });
-      const taken = new Set(await unlessFrozen(tools.database, tools.now, adopt));
+      const taken = new Set(await adoptVersion(tools, owner, { group, load }));
       for (const { name } of group) tell(`${name}: ${taken.has(name) ? 'taken' : 'there already'}`);
     } catch (error) {
       // Whatever is wrong with the database or the disk is wrong for all.

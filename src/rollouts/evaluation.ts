@@ -6,7 +6,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
-import { unlessFrozen } from '../db/freeze.ts';
+import { freezeLook } from '../db/freeze.ts';
 import type { SeenReports } from '../db/read-rollouts.ts';
 import { type Noted, noteTakers, readRolloutCounts, saveRolloutCounts } from '../db/rollouts.ts';
 import { NO_COUNTS, type RolloutCounts } from '../domain/rollout.ts';
@@ -138,11 +138,10 @@ export class RolloutEvaluation {
 
   /** A freeze keeps the version from further nodes. Halting and pausing go on. @returns false while a freeze forbids it */
   private async moveUnlessFrozen(underWay: UnderWay, transition: Transition | null): Promise<boolean> {
-    const move = () => this.move(underWay, transition);
     const opensMore =
       transition?.to === 'Completed' || (transition?.record.step ?? 0) > underWay.ref.rollout.record.step;
     try {
-      await (opensMore ? unlessFrozen(this.tools.database, this.tools.clock.now(), move) : move());
+      await this.move(underWay, transition, { opensMore });
       return true;
     } catch (error) {
       if (!(error instanceof HawserError && error.code === 'frozen')) throw error;
@@ -151,9 +150,15 @@ export class RolloutEvaluation {
     }
   }
 
-  private async move({ owner, ref }: UnderWay, transition: Transition | null): Promise<void> {
+  private async move(
+    { owner, ref }: UnderWay,
+    transition: Transition | null,
+    { opensMore = false } = {},
+  ): Promise<void> {
     if (transition === null) return;
-    const target = { ...owner, principal: null, actor: systemActor(this.tools.clock.now()) };
+    const now = () => this.tools.clock.now();
+    const actor = { ...systemActor(now()), ...(opensMore && { requireUnfrozen: freezeLook(now) }) };
+    const target = { ...owner, principal: null, actor };
     await moveRollout(this.tools, target, ref.version, ({ oid }) =>
       oid === ref.rollout.oid ? transition : null,
     );

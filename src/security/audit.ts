@@ -18,6 +18,8 @@ export interface Actor {
   requestId: string | null;
   /** Epoch milliseconds. */
   at: number;
+  /** Set where the deed changes what nodes get: throws HawserError locked `frozen` while a freeze lasts. */
+  requireUnfrozen?: ((db: Db) => Promise<void>) | undefined;
 }
 
 /** The caller of a request. It is `Anonymous` on routes without authentication, such as sign-in and registration. */
@@ -50,10 +52,13 @@ export interface AuditEntry {
 }
 
 /**
- * Adds an entry, in the transaction of the change, and the event for others that some entries are. For a change in Git it is added right after the ref has moved, under
- * the lock of the repository. If the entry cannot be written then, as on a full disk, the caller moves the ref back.
+ * Adds an entry, in the transaction of the change, and the event for others that some entries are. For a change in Git it is
+ * added right after the ref has moved, under the lock of the repository. If the entry cannot be written then, as on a full
+ * disk, the caller moves the ref back. Here a deed that changes what nodes get looks at the freeze for the last time.
+ * @throws HawserError locked `frozen`
  */
 export async function recordAudit(trx: Db, actor: Actor, entry: AuditEntry): Promise<void> {
+  await actor.requireUnfrozen?.(trx);
   const { action, resourceId } = entry;
   const details = { ...entry.details, ...(actor.tokenId !== null && { tokenId: actor.tokenId }) };
   await trx

@@ -1,6 +1,7 @@
 /** Brings versions of a repository outside of this server into one of its repositories, which is made if there is none. */
 
 import type { Database } from '../db/database.ts';
+import { freezeLook } from '../db/freeze.ts';
 import { nameLock } from '../domain/lock-names.ts';
 import { isResourceName } from '../domain/names.ts';
 import { compareVersions, isVersion } from '../domain/version-order.ts';
@@ -102,7 +103,8 @@ export function adoptVersion(
   owner: Owner,
   { group, load }: { group: TagGroup; load: () => Promise<TakenObjects> },
 ): Promise<string[]> {
-  return underLock({ database, store }, owner, async (writer) => {
+  const actor = { ...systemActor(now), requireUnfrozen: freezeLook(() => now) };
+  return underLock({ database, store }, { ...owner, actor }, async (writer) => {
     const tags = group.map((tag) => ({ ...tag, entry: entryOf(owner, tag.named, now) }));
     const taken = await writer.takeTags(tags, load);
     const changes = taken.map(({ entry, commit, named: { series, version, status } }) => {
@@ -110,7 +112,6 @@ export function adoptVersion(
       const details = { ...entry.details, ...(status === 'Withdrawn' && { reason }) };
       return withCommit({ ...entry, details }, commit);
     });
-    const actor = systemActor(now);
     if (taken.length > 0) await recordChanges(database, owner, { writer, actor }, changes.toReversed());
     return taken.map(({ name }) => name);
   });

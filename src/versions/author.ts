@@ -55,11 +55,11 @@ export interface AuthorTools {
 /**
  * Runs `work` alone in the repository of the resource for which the caller's access was checked. That resource may have
  * been deleted since, and somebody else may have made another of its name, which this caller must not touch.
- * @throws HawserError not_found where it was deleted; `repository_missing`; what `requireCurrent` or `work` throws
+ * @throws HawserError not_found where it was deleted; `repository_missing`; `frozen`; what `requireCurrent` or `work` throws
  */
 export async function underLock<K extends RepositoryKind, T>(
   tools: Pick<AuthorTools, 'database' | 'store'>,
-  owner: Owner<K> & Pick<Authorship, 'requireCurrent'>,
+  owner: Owner<K> & Pick<Partial<Authorship>, 'actor' | 'requireCurrent'>,
   work: (writer: LockedRepository, row: RowOf<K>) => Promise<T>,
 ): Promise<T> {
   try {
@@ -77,7 +77,7 @@ async function nothing(): Promise<void> {}
 
 function runUnderLock<K extends RepositoryKind, T>(
   { database, store }: Pick<AuthorTools, 'database' | 'store'>,
-  { kind, resource: { id, name }, requireCurrent }: Owner<K> & Pick<Authorship, 'requireCurrent'>,
+  { kind, resource: { id, name }, actor, requireCurrent }: Parameters<typeof underLock<K, T>>[1],
   work: (writer: LockedRepository, row: RowOf<K>) => Promise<T>,
 ): Promise<T> {
   const { rows } = AUTHORED[kind];
@@ -85,6 +85,7 @@ function runUnderLock<K extends RepositoryKind, T>(
     const row = (await requireRow(database.read, rows, id)) as RowOf<K>;
     await recordUnrecorded(database, { kind, resource: { id, name } }, writer);
     await requireCurrent?.();
+    await actor?.requireUnfrozen?.(database.read);
     return work(writer, row);
   };
   return notFoundIfDeleted(database, rows, id, () => store.exclusive({ kind, name }, run));

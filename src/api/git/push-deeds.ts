@@ -1,8 +1,9 @@
 /** Carries out what a push asks for, by the functions and rules of the API's own deeds. */
 
-import { unlessFrozen } from '../../db/freeze.ts';
+import { freezeLook } from '../../db/freeze.ts';
 import type { PushRequest } from '../../git/push/push-request.ts';
 import type { RequestFacts } from '../../http/route.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { conflict, invalid } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { type Compatibility, type CompatibilityGuard, NOT_COMPARED } from '../../resolve/compatibility.ts';
@@ -34,6 +35,7 @@ export interface PushDeedTools extends ResourceTools, DraftTools {
   compatibility: CompatibilityGuard;
   questions: ProofTools['questions'];
   log: Log;
+  clock: Clock;
 }
 
 /** What a push asks for, once it is known to be possible at all. */
@@ -86,23 +88,26 @@ export class PushDeeds {
     let judged: Compatibility = NOT_COMPARED;
     let tag: string | null = null;
     const upper = { has: (oid: string) => fresh.added.has(oid), read: (oid: string) => fresh.read(oid) };
-    const take = () =>
-      authorVersions(this.tools, targetOf(call), async (author, row) => {
-        // The upload may have taken minutes, and the lock too.
-        await call.facts.reauthorize();
-        await fresh.findAgain();
-        const before = author.index().get(plan.version);
-        const site = author.under(upper);
-        const push = await this.judge({ call, author, row, site }, { plan, before, fresh });
-        if (isPublished) {
-          judged = await this.judgePublish({ call, row, site }, plan, push);
-          const [blocker] = judged.blockers;
-          if (blocker !== undefined) throw blocker;
-        }
-        const made = await author.takePush(takenPush(call, { plan, before, push, fresh }));
-        tag = author.index().get(made.version)?.oid ?? null;
-      });
-    await (isPublished ? unlessFrozen(this.tools.database, call.facts.now, take) : take());
+    const { clock, database } = this.tools;
+    const requireUnfrozen = isPublished ? freezeLook(() => clock.now()) : undefined;
+    await requireUnfrozen?.(database.read);
+    const made = targetOf(call);
+    const target = { ...made, actor: { ...made.actor, requireUnfrozen } };
+    await authorVersions(this.tools, target, async (author, row) => {
+      // The upload may have taken minutes, and the lock too.
+      await call.facts.reauthorize();
+      await fresh.findAgain();
+      const before = author.index().get(plan.version);
+      const site = author.under(upper);
+      const push = await this.judge({ call, author, row, site }, { plan, before, fresh });
+      if (isPublished) {
+        judged = await this.judgePublish({ call, row, site }, plan, push);
+        const [blocker] = judged.blockers;
+        if (blocker !== undefined) throw blocker;
+      }
+      const made = await author.takePush(takenPush(call, { plan, before, push, fresh }));
+      tag = author.index().get(made.version)?.oid ?? null;
+    });
     if (!isPublished) return { lines: [`draft/${plan.version} is there; publish it with its tag.`] };
     const nodes = await this.orNull(() => this.countOffered(call, plan.version));
     const report = await this.orNull(() => judged.report());

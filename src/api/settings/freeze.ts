@@ -4,7 +4,6 @@ import { z } from 'zod';
 import type { Database, Db } from '../../db/database.ts';
 import { type Freeze, readFreeze, saveFreeze } from '../../db/freeze.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
-import { FREEZE } from '../../domain/lock-names.ts';
 import { tidyText } from '../../git/trailers.ts';
 import type { Route } from '../../http/route.ts';
 import { Instant, Timestamp } from '../../http/schemas.ts';
@@ -56,9 +55,7 @@ export function freezeRoutes(
   database: Database,
   { reading, writing }: Record<'reading' | 'writing', PermittedRoutes>,
 ): Route[] {
-  // Those who change what nodes get share this lock, so none of them is under way any more when the freeze begins.
-  const alone = <T>(work: (trx: Db) => Promise<T>) =>
-    database.locks.run(FREEZE, () => database.write.transaction().execute(work));
+  const inTransaction = <T>(work: (trx: Db) => Promise<T>) => database.write.transaction().execute(work);
   return [
     reading.get(PATH, {
       ...operation('getFreeze', 'Read whether what nodes get is frozen'),
@@ -75,12 +72,12 @@ export function freezeRoutes(
         'reports, users and rights go on. A freeze that lasts already gets this reason and this end.',
       body: { kind: 'json', schema: NewFreeze },
       answer: { description: 'The freeze as it is now', schema: FreezeView },
-      handle: ({ caller, body }) => alone((trx) => freeze(trx, caller, body)),
+      handle: ({ caller, body }) => inTransaction((trx) => freeze(trx, caller, body)),
     }),
     writing.delete(PATH, {
       ...operation('endFreeze', 'End the freeze before its time'),
       answer: { description: 'Nothing is frozen any more, or nothing was' },
-      handle: ({ caller }) => alone((trx) => endFreeze(trx, caller.actor)),
+      handle: ({ caller }) => inTransaction((trx) => endFreeze(trx, caller.actor)),
     }),
   ];
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Config } from '../../config.ts';
 import type { Db } from '../../db/database.ts';
 import { lockFolders } from '../../db/folder-lock.ts';
+import { freezeLook } from '../../db/freeze.ts';
 import type { InspectedDatabase } from '../../db/inspected-database.ts';
 import { inspectDatabase } from '../../db/inspection.ts';
 import { listServers, listsServers } from '../../db/servers.ts';
@@ -59,7 +60,7 @@ const TOGETHER = 200;
 
 /**
  * Imports all that is not here yet, or says in a dry run what that would be.
- * @throws HawserError `folder_in_use` while a server runs; Error with one sentence where the source cannot be read, or the
+ * @throws HawserError `folder_in_use` while a server runs; `frozen`; Error with one sentence where the source cannot be read, or the
  *   target is of another release
  */
 export async function importOpenDsc(options: ImportOptions): Promise<ImportReport> {
@@ -101,7 +102,9 @@ async function runImport(options: ImportOptions, source: Source): Promise<Import
   await requireThisRelease(config, { isStopped: true });
   return withStores(options, config, async (stores) => {
     const { database, store } = stores;
-    const actor = { ...systemActor(clock.now()), name: 'import-opendsc' };
+    const requireUnfrozen = freezeLook(() => clock.now());
+    await requireUnfrozen(database.read);
+    const actor = { ...systemActor(clock.now()), name: 'import-opendsc', requireUnfrozen };
     const target = { read: database.read, store, dataDir: config.dataDir, config };
     const plan = await planFor(options, source, target);
     await carryOut(options, stores, { plan, source, actor });
