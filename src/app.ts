@@ -235,12 +235,12 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
 }
 
 function openPushes(
-  { uploadPack, config, fleetThreads, clock }: AppOptions,
+  { uploadPack, config, fleetThreads, threads, clock }: AppOptions,
   tools: ReturnType<typeof makeParts>['versionTools'],
 ): Pushes {
   const { searchPath, push } = config;
   const { questions } = fleetThreads;
-  return new Pushes({ ...tools, searchPath, push, questions, uploadPack, clock });
+  return new Pushes({ ...tools, searchPath, push, questions, uploadPack, threads, clock });
 }
 
 /** Who runs what, and what that was made of. */

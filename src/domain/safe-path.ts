@@ -6,7 +6,7 @@
 
 import { type HawserError, invalid, invalidField } from '../lib/errors.ts';
 
-const MAX_PATH_BYTES = 1024;
+export const MAX_PATH_BYTES = 1024;
 const MAX_SEGMENT_BYTES = 255;
 const SHOWN_CHARACTERS = 100;
 

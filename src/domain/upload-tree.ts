@@ -7,7 +7,7 @@ import { normalizePath, PathSet, showText } from './safe-path.ts';
 export const MAX_FILES = 20_000;
 export const MAX_FOLDERS = 20_000;
 /** The greatest number of segments of a path, including the file name. */
-const MAX_SEGMENTS = 64;
+export const MAX_SEGMENTS = 64;
 
 export class UploadTree {
   private readonly limit: number;

@@ -225,7 +225,8 @@ const OF_PARAMETERS = {
     reserved_name: 'The name is reserved for what the server keeps in Git.',
     too_complex:
       'The document has more than 20,000 leaves, more than 2 MiB of paths to them, or more words than are read. ' +
-      'Leave out what need not be a parameter, or shorten the names.',
+      'Leave out what need not be a parameter, or shorten the names. In the report of a push: its folders have more than ' +
+      '200,000 entries, or looking at it takes more than 20 s. Push fewer commits at once.',
     unknown_node: 'No node is registered under this name.',
     unknown_scope_value: 'The scope type is Restricted and has no such value.',
   }),

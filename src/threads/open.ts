@@ -6,6 +6,7 @@ import type { CompareTasks } from '../resolve/compare-tasks.ts';
 import { documentTasks } from '../resolve/document-tasks.ts';
 import type { FleetPlace } from '../resolve/fleet.ts';
 import type { FleetTasks } from '../resolve/fleet-tasks.ts';
+import { treeTasks } from '../versions/tree-tasks.ts';
 
 /** There is a second thread for all other callers while one caller keeps the first busy for a second. */
 const THREADS = 2;
@@ -16,7 +17,7 @@ const HEAP_MEGABYTES = 512;
 export type ThreadTasks = ReturnType<typeof threadTasks>;
 
 export function threadTasks() {
-  return { ...documentTasks(), ...reportTasks };
+  return { ...documentTasks(), ...reportTasks, ...treeTasks };
 }
 
 /** No thread is started before there is a task for it. */

@@ -8,8 +8,6 @@ import type { Database } from '../db/database.ts';
 import { isOutcomeUnknown } from '../db/errors.ts';
 import { PARAMETER_WRITES } from '../domain/lock-names.ts';
 import { missingRepository } from '../git/disk-errors.ts';
-import type { UpperObjects } from '../git/layered-objects.ts';
-import type { ObjectStore } from '../git/objects.ts';
 import type { RepositoryKind } from '../git/types.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
@@ -212,11 +210,6 @@ export class VersionAuthor<K extends RepositoryKind> {
     const made = await this.writer.publish(series, version, { tagger, at, message, rollout });
     const begun = this.index(series).get(version)?.rollout?.oid ?? null;
     return this.record(entry, made, [...others, ...(rollout ? [withCommit(rollout.entry, begun)] : [])]);
-  }
-
-  /** As `LockedRepository.under`. */
-  under(upper: UpperObjects): { gitdir: string; objects: ObjectStore } {
-    return this.writer.under(upper);
   }
 
   /**

@@ -2,27 +2,22 @@
 
 import { DEFAULT_ENTRY_POINT } from '../domain/bundle-paths.ts';
 import { checkGitAttributes, isGitAttributes, showText } from '../domain/safe-path.ts';
-import { MAX_FILES, UploadTree } from '../domain/upload-tree.ts';
 import type { TypedObject } from '../git/batch-objects.ts';
 import type { CommitObject, TagObject } from '../git/commits.ts';
 import type { ObjectStore, ObjectType } from '../git/objects.ts';
 import type { StoredFile } from '../git/types.ts';
+import { SECOND } from '../lib/clock.ts';
 import { conflict, type HawserError, invalid, invalidField, overLimit, tooLarge } from '../lib/errors.ts';
-import { Pace } from '../lib/pace.ts';
 import { KINDS, lacksFile, tagNameOf } from './kinds.ts';
 import type { PushedVersion } from './push-plan.ts';
-import { isContent, type VersionContent, VersionObjects } from './version-objects.ts';
+import { PushedTrees, type TreeSource, tooComplex } from './pushed-trees.ts';
+import { faultOfCommit, isContent, type VersionContent, VersionObjects } from './version-objects.ts';
 
 /** The objects that came, and that the repository lacks. */
 export interface NewObjects {
   readonly added: ReadonlyMap<string, { type: ObjectType; size: number }>;
   read(oid: string): Promise<{ type: ObjectType; content: Buffer }>;
   readAll(oids: Iterable<string>): AsyncIterable<TypedObject>;
-  /**
-   * Looks again for what the repository lacks, once the lock is held: a ref may have gone since, and objects with it.
-   * @throws HawserError as when they were first looked for
-   */
-  findAgain(): Promise<void>;
 }
 
 export interface ContentLimits {
@@ -36,6 +31,8 @@ export interface ContentSite {
   objects: ObjectStore;
   fresh: NewObjects;
   limits: ContentLimits;
+  /** Looks at folders in a thread. */
+  lookAtTrees: TreeSource['lookAt'];
   /** The bytes of files that the repository has already. */
   sizesOf(files: readonly StoredFile[]): Promise<readonly number[]>;
   /** The entry point that the version takes from the one below it; null where there is none below. */
@@ -55,6 +52,8 @@ export interface JudgedPush {
 const LFS_POINTER = Buffer.from('version https://git-lfs.github.com/spec/v1\n');
 /** Git LFS: a pointer file is smaller than this. */
 const LFS_BYTES = 1024;
+/** Milliseconds that looking at one push may take. */
+const MAX_WORK = 20 * SECOND;
 
 /**
  * @throws HawserError what an upload of the same files is refused with; `lightweight_tag`, `tag_name_mismatch`,
@@ -68,8 +67,9 @@ export async function judgeContent(site: ContentSite, plan: PushedVersion): Prom
     throw conflict('tag_name_mismatch', 'The tag and the draft of the version are on different commits');
   const tip = await site.objects.readParsed(site.gitdir, commit, 'commit');
   if (tip === null) throw invalid('invalid_pack', 'It does not lead to a commit');
-  await refusePointers(site);
-  await checkHistory(site, versions, commit);
+  const requireTime = timeFor(performance.now());
+  await refusePointers(site, requireTime);
+  await checkHistory(site, commit, requireTime);
   const status = plan.tag === null ? 'Draft' : 'Published';
   const oid = plan.tag ?? commit;
   const content = await readContent(versions, site.gitdir, { status, oid });
@@ -91,21 +91,38 @@ async function readTag(
   return read;
 }
 
+/** @param begun as `performance.now()` counts. @returns a function that throws HawserError `too_complex` after 20 s */
+function timeFor(begun: number): () => void {
+  return () => {
+    if (performance.now() - begun > MAX_WORK) throw tooComplex('To look at the push takes too long');
+  };
+}
+
 /** Nobody may clone what could not be uploaded, so the rules of paths and modes hold for each new commit. */
-async function checkHistory(
-  { fresh, objects, gitdir }: ContentSite,
-  versions: VersionObjects,
-  tip: string,
-): Promise<void> {
-  const seen = new Set<string>();
-  for (const [oid, { type }] of fresh.added) {
-    if (type !== 'commit' || oid === tip) continue;
-    const tree = (await objects.readParsed(gitdir, oid, 'commit'))?.tree ?? '';
-    if (seen.has(tree)) continue;
-    seen.add(tree);
-    const { files } = await readContent(versions, gitdir, { status: 'Draft', oid });
-    await checkPaths(files, new UploadTree(MAX_FILES));
+async function checkHistory(site: ContentSite, tip: string, requireTime: () => void): Promise<void> {
+  const { fresh, objects, gitdir, limits } = site;
+  const roots: string[] = [];
+  const commits = [...fresh.added].filter(([, { type }]) => type === 'commit').map(([oid]) => oid);
+  for (const oid of new Set([tip, ...commits])) {
+    const commit = await objects.readParsed(gitdir, oid, 'commit');
+    const fault = commit && faultOfCommit(commit);
+    if (fault) throw invalid('invalid_path', fault);
+    if (commit) roots.push(commit.tree);
   }
+  const trees = new PushedTrees({
+    read: (oids) => readTrees(site, oids),
+    lookAt: (batch) => site.lookAtTrees(batch),
+    requireTime,
+  });
+  const [tree = '', ...others] = roots;
+  await trees.require({ tree, files: limits.uploadFiles }, others);
+}
+
+async function* readTrees({ fresh, objects, gitdir }: ContentSite, oids: readonly string[]) {
+  for await (const { oid, content } of fresh.readAll(oids.filter((oid) => fresh.added.has(oid))))
+    yield { oid, content };
+  for (const oid of oids)
+    if (!fresh.added.has(oid)) yield { oid, content: await objects.readBytes(gitdir, oid, 'tree') };
 }
 
 async function readContent(
@@ -119,21 +136,8 @@ async function readContent(
   return read;
 }
 
-async function checkPaths(files: readonly StoredFile[], tree: UploadTree): Promise<void> {
-  const pace = new Pace();
-  for (const { path } of files) {
-    if (tree.add(path) !== path)
-      throw invalid(
-        'invalid_path',
-        `The path "${showText(path)}" is not in the form in which paths are stored`,
-      );
-    if (pace.isDue) await pace.rest();
-  }
-}
-
 async function checkFiles(site: ContentSite, files: readonly StoredFile[]): Promise<void> {
   const { fresh, limits, objects, gitdir } = site;
-  await checkPaths(files, new UploadTree(limits.uploadFiles));
   const known = files.filter(({ oid }) => !fresh.added.has(oid));
   const sizes = [...files.map(({ oid }) => fresh.added.get(oid)?.size ?? 0), ...(await site.sizesOf(known))];
   if (sizes.reduce((sum, size) => sum + size, 0) > limits.uploadBytes)
@@ -143,16 +147,18 @@ async function checkFiles(site: ContentSite, files: readonly StoredFile[]): Prom
 }
 
 /** What a pointer stands for is not there, so nodes would get the pointer. */
-async function refusePointers({ fresh }: ContentSite): Promise<void> {
+async function refusePointers({ fresh }: ContentSite, requireTime: () => void): Promise<void> {
   const small = [...fresh.added].filter(
     ([, { type, size }]) => type === 'blob' && size >= LFS_POINTER.length && size < LFS_BYTES,
   );
-  for await (const { content } of fresh.readAll(small.map(([oid]) => oid)))
+  for await (const { content } of fresh.readAll(small.map(([oid]) => oid))) {
+    requireTime();
     if (LFS_POINTER.equals(content.subarray(0, LFS_POINTER.length)))
       throw invalid(
         'lfs_pointer',
         'A file is a pointer of Git LFS, and this server has no LFS; push its content',
       );
+  }
 }
 
 async function entryPointOf(

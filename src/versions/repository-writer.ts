@@ -1,8 +1,6 @@
 /** The writes of the holder of a repository's lock: draft, replace, publish, delete. */
 
 import { damagedRepository, guardDisk, missingRepository } from '../git/disk-errors.ts';
-import type { UpperObjects } from '../git/layered-objects.ts';
-import type { ObjectStore } from '../git/objects.ts';
 import { type GitOperation, type OnOperation, timed } from '../git/operations.ts';
 import type { RefMove } from '../git/refs.ts';
 import { refuseGone } from '../lib/client-gone.ts';
@@ -196,10 +194,6 @@ export class RepositoryWriter implements LockedRepository {
     const move = ({ name, from, to }: RefMove, entry: PlannedEntry) => this.move(name, from, to, { entry });
     const taker = { ...tools, repository, move, refresh: () => this.refresh() };
     return timed(this.onOperation, 'publish', () => takeTags(taker, tags, load));
-  }
-
-  under(upper: UpperObjects): { gitdir: string; objects: ObjectStore } {
-    return { gitdir: this.repository.gitdir, objects: this.tools.objects.under(upper) };
   }
 
   takePush(push: TakenPush): Promise<VersionDetails> {

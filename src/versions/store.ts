@@ -6,9 +6,12 @@ import type { RefsChange } from '../db/git-tables.ts';
 import { AtomicFs } from '../git/atomic-fs.ts';
 import { DISK, UNFLUSHED_DISK } from '../git/disk.ts';
 import { damagedRepository, guardDisk } from '../git/disk-errors.ts';
+import type { UpperObjects } from '../git/layered-objects.ts';
 import { BlobInfos, contentCache, PackCaches } from '../git/object-caches.ts';
+import type { ObjectStore } from '../git/objects.ts';
 import { timed } from '../git/operations.ts';
 import { allRefs } from '../git/ref-list.ts';
+import { gitdirOf } from '../git/repository-layout.ts';
 import type {
   BlobInfo,
   GitFolders,
@@ -255,6 +258,11 @@ export class GitStore {
       const all = allRefs(await guardDisk(() => refs.read(undefined)));
       return { refs: all, shallow: await refs.shallow() };
     });
+  }
+
+  /** The objects of a repository with others over them, to look at what is not in it yet. */
+  under(ref: RepositoryRef, upper: UpperObjects): { gitdir: string; objects: ObjectStore } {
+    return { gitdir: gitdirOf(this.root, ref), objects: this.tools.objects.under(upper) };
   }
 
   /** The folders in which stock git works. */

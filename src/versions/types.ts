@@ -9,8 +9,7 @@
 import type { Db } from '../db/database.ts';
 import type { GitReader, GitTables } from '../db/git-tables.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
-import type { UpperObjects } from '../git/layered-objects.ts';
-import type { ObjectStore, ObjectType } from '../git/objects.ts';
+import type { ObjectType } from '../git/objects.ts';
 import type { OnOperation } from '../git/operations.ts';
 import type { SignatureKind } from '../git/signature-kinds.ts';
 import type { CommittedFiles, FileContent, Person, RepositoryRef, StoredFile } from '../git/types.ts';
@@ -197,8 +196,6 @@ export interface LockedRepository {
     tags: readonly TakenTag[],
     load: () => Promise<TakenObjects>,
   ): Promise<(TakenTag & { commit: string | null })[]>;
-  /** The objects of the repository with others over them, to look at what is not in it yet. */
-  under(upper: UpperObjects): { gitdir: string; objects: ObjectStore };
   /** Takes a version that was pushed. Conflict `version_exists`, `already_published` or `draft_changed`. */
   takePush(push: TakenPush): Promise<VersionDetails>;
   /** Plans the audit entry of the next change. It is noted on the disk before the ref moves. */

@@ -146,10 +146,8 @@ export class VersionObjects {
     const commit: CommitObject | null = await this.objects.readParsed(gitdir, oid, 'commit');
     if (commit === null) return null;
     const says = { stated: isStated(readTrailers(commit.message)), tag: null };
-    // A commit that isomorphic-git has parsed may lack what every commit has.
-    const author = commit.author as Signature | undefined;
-    if (!author || !isTime(author.timestamp) || !commit.tree)
-      return { fault: 'The commit is malformed', ...says };
+    const malformed = faultOfCommit(commit);
+    if (malformed !== null) return { fault: malformed, ...says };
     const files: StoredFile[] = [];
     const into = { wanted, files, entries: 0, trees: new Map(), pace: new Pace() };
     const fault = await this.collectFiles(gitdir, commit.tree, '', into);
@@ -192,6 +190,12 @@ export class VersionObjects {
     }
     return null;
   }
+}
+
+/** Why a commit is none of a version; null where it is sound. One that isomorphic-git has parsed may lack what every commit has. */
+export function faultOfCommit(commit: CommitObject): string | null {
+  const author = commit.author as Signature | undefined;
+  return author && isTime(author.timestamp) && commit.tree ? null : 'The commit is malformed';
 }
 
 function contentOf(oid: string, written: WrittenCommit, files: readonly StoredFile[]): VersionContent {

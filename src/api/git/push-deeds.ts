@@ -1,24 +1,27 @@
 /** Carries out what a push asks for, by the functions and rules of the API's own deeds. */
 
+import { createHash } from 'node:crypto';
 import { freezeLook } from '../../db/freeze.ts';
 import type { PushRequest } from '../../git/push/push-request.ts';
 import type { RequestFacts } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { conflict, invalid } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
+import type { Threads } from '../../lib/threads.ts';
 import { type Compatibility, type CompatibilityGuard, NOT_COMPARED } from '../../resolve/compatibility.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { authorVersions, type VersionAuthor } from '../../versions/author.ts';
+import { authorVersions } from '../../versions/author.ts';
 import { PUSHED } from '../../versions/author-kinds.ts';
 import type { DraftTools } from '../../versions/draft-edits.ts';
 import { type DeletedDraft, type PushedVersion, planPush } from '../../versions/push-plan.ts';
 import { type JudgedPush, judgeContent, type NewObjects } from '../../versions/pushed-content.ts';
 import type { ResourceTools } from '../../versions/resources.ts';
-import type { ConfigurationRow, Target } from '../../versions/rows.ts';
+import { type ConfigurationRow, requireRow, type Target } from '../../versions/rows.ts';
 import { checkDraft } from '../../versions/rules.ts';
-import type { PushRecord, TakenObject, TakenPush, VersionRef } from '../../versions/types.ts';
+import type { TreeTasks } from '../../versions/tree-tasks.ts';
+import type { PushRecord, TakenObject, TakenPush, VersionIndex, VersionRef } from '../../versions/types.ts';
 import { readEffectiveSettings } from '../configurations/queries.ts';
 import type { ProofTools } from '../crud/proof-routes.ts';
 import { readValidationSettings } from '../settings/queries.ts';
@@ -36,22 +39,48 @@ export interface PushDeedTools extends ResourceTools, DraftTools {
   questions: ProofTools['questions'];
   log: Log;
   clock: Clock;
+  threads: Threads<TreeTasks>;
 }
 
 /** What a push asks for, once it is known to be possible at all. */
 export interface PushDeed {
   /** @throws HawserError the first rule that is broken */
-  carryOut(fresh: NewObjects): Promise<TakenAnswer>;
+  carryOut(fresh: FreshObjects): Promise<TakenAnswer>;
 }
 
-type Author = VersionAuthor<'configurations'>;
+/** The objects that came, and what of the repository they were compared with. */
+export interface FreshObjects extends NewObjects {
+  /**
+   * Looks again for what the repository lacks, if its refs have changed: one may have gone, and objects with it.
+   * @throws HawserError as when they were first looked for
+   */
+  findAgain(): Promise<void>;
+  /** Whether all refs are still there that were there when the objects were looked for. */
+  isCurrent(): Promise<boolean>;
+}
+
+/** What a push is judged by, beside what it holds. */
+interface Seen {
+  row: ConfigurationRow;
+  settings: Awaited<ReturnType<typeof readEffectiveSettings>>;
+  pushIdentity: Awaited<ReturnType<typeof readValidationSettings>>['pushIdentity'];
+  index: VersionIndex;
+}
+
+interface Judged {
+  seen: Seen;
+  /** Stands for the ids of all objects that came. */
+  added: string;
+  push: JudgedPush;
+  /** Null where nothing is published. */
+  compatibility: Compatibility | null;
+}
 
 /** Where a push is judged: the objects of the repository, and over them those that came. */
-interface Site {
-  call: PushCall;
-  row: ConfigurationRow;
-  site: ReturnType<Author['under']>;
-}
+type Site = { call: PushCall; seen: Seen } & ReturnType<PushDeedTools['store']['under']>;
+
+/** So often a push is judged while others change what it is judged by. */
+const JUDGED_AGAIN = 3;
 
 export class PushDeeds {
   private readonly tools: PushDeedTools;
@@ -83,32 +112,43 @@ export class PushDeeds {
     return { lines: [`draft/${version} of ${name} is deleted.`] };
   }
 
-  private async takeVersion(call: PushCall, plan: PushedVersion, fresh: NewObjects): Promise<TakenAnswer> {
-    const isPublished = plan.tag !== null || plan.publishes;
-    let judged: Compatibility = NOT_COMPARED;
-    let tag: string | null = null;
-    const upper = { has: (oid: string) => fresh.added.has(oid), read: (oid: string) => fresh.read(oid) };
+  /**
+   * Judges the push without any lock, takes it under that of the repository, and judges it anew where what it was judged by
+   * has changed meanwhile.
+   */
+  private async takeVersion(call: PushCall, plan: PushedVersion, fresh: FreshObjects): Promise<TakenAnswer> {
     const { clock, database } = this.tools;
+    const isPublished = plan.tag !== null || plan.publishes;
     const requireUnfrozen = isPublished ? freezeLook(() => clock.now()) : undefined;
     await requireUnfrozen?.(database.read);
     const made = targetOf(call);
     const target = { ...made, actor: { ...made.actor, requireUnfrozen } };
-    await authorVersions(this.tools, target, async (author, row) => {
-      // The upload may have taken minutes, and the lock too.
-      await call.facts.reauthorize();
-      await fresh.findAgain();
-      const before = author.index().get(plan.version);
-      const site = author.under(upper);
-      const push = await this.judge({ call, author, row, site }, { plan, before, fresh });
-      if (isPublished) {
-        judged = await this.judgePublish({ call, row, site }, plan, push);
-        const [blocker] = judged.blockers;
-        if (blocker !== undefined) throw blocker;
-      }
-      const made = await author.takePush(takenPush(call, { plan, before, push, fresh }));
-      tag = author.index().get(made.version)?.oid ?? null;
-    });
-    if (!isPublished) return { lines: [`draft/${plan.version} is there; publish it with its tag.`] };
+    let last: Judged | null = null;
+    for (let time = 1; time <= JUDGED_AGAIN; time += 1) {
+      const judged: Judged = await this.judgeAll(call, plan, fresh, last);
+      const taken = await authorVersions(this.tools, target, async (author, row) => {
+        // The upload may have taken minutes, and the lock too.
+        await call.facts.reauthorize();
+        const now = { row, ...(await this.rulesOf(row)), index: author.index() };
+        if (!(await fresh.isCurrent()) || !isSame(judged.seen, now, plan.version)) return null;
+        const { version } = await author.takePush(
+          takenPush(call, { plan, before: now.index.get(plan.version), push: judged.push, fresh }),
+        );
+        return { tag: author.index().get(version)?.oid ?? null };
+      });
+      if (taken) return this.answer(call, plan, judged.compatibility, taken.tag);
+      last = judged;
+    }
+    throw conflict('versions_changed', 'Others write to this configuration again and again; push once more');
+  }
+
+  private async answer(
+    call: PushCall,
+    plan: PushedVersion,
+    judged: Compatibility | null,
+    tag: string | null,
+  ): Promise<TakenAnswer> {
+    if (judged === null) return { lines: [`draft/${plan.version} is there; publish it with its tag.`] };
     const nodes = await this.orNull(() => this.countOffered(call, plan.version));
     const report = await this.orNull(() => judged.report());
     const offer = nodes === null ? '' : `; ${nodes} ${nodes === 1 ? 'node is' : 'nodes are'} offered it`;
@@ -134,27 +174,63 @@ export class PushDeeds {
     }
   }
 
+  /**
+   * @param last what was judged before; it is the answer where nothing has changed that it goes by
+   * @throws HawserError the first rule that is broken
+   */
+  private async judgeAll(
+    call: PushCall,
+    plan: PushedVersion,
+    fresh: FreshObjects,
+    last: Judged | null,
+  ): Promise<Judged> {
+    const { store, database } = this.tools;
+    await call.facts.reauthorize();
+    await fresh.findAgain();
+    const row = await requireRow(database.read, 'configurations', call.resource.id);
+    const repository = repositoryOf(row);
+    const upper = { has: (oid: string) => fresh.added.has(oid), read: (oid: string) => fresh.read(oid) };
+    const seen = { row, ...(await this.rulesOf(row)), index: await store.versions(repository) };
+    const added = hashOfKeys(fresh.added);
+    if (last?.added === added && isSame(last.seen, seen, plan.version)) return last;
+    const site = { call, seen, ...store.under(repository, upper) };
+    const push = await this.judge(site, plan, fresh);
+    const isPublished = plan.tag !== null || plan.publishes;
+    const compatibility = isPublished ? await this.judgePublish(site, plan, push) : null;
+    for (const blocker of compatibility?.blockers ?? []) throw blocker;
+    return { seen, added, push, compatibility };
+  }
+
+  private async rulesOf({ id }: ConfigurationRow): Promise<Pick<Seen, 'settings' | 'pushIdentity'>> {
+    const { read } = this.tools.database;
+    const settings = await readEffectiveSettings(read, id);
+    const { pushIdentity } = await readValidationSettings(read);
+    return { settings, pushIdentity };
+  }
+
   private async judge(
-    { call, author, row, site }: Site & { author: Author },
-    { plan, before, fresh }: { plan: PushedVersion; before: VersionRef | undefined; fresh: NewObjects },
+    { call, seen, ...site }: Site,
+    plan: PushedVersion,
+    fresh: FreshObjects,
   ): Promise<JudgedPush> {
-    const { store, database, limits } = this.tools;
-    const repository = { kind: 'configurations', name: row.name } as const;
+    const { store, limits, threads } = this.tools;
+    const { row, settings, pushIdentity, index } = seen;
+    const repository = repositoryOf(row);
     const push = await judgeContent(
       {
         ...site,
         fresh,
         limits,
+        lookAtTrees: (trees) => threads.run(call.principal.userId, 'lookAtTrees', trees),
         sizesOf: async (files) => (await store.fileInfos(repository, files)).map(({ size }) => size),
         inheritedEntryPoint: async () => {
-          const [below] = author.index().published;
+          const [below] = index.published;
           // The one below is told by the index only for versions that are in it.
           return below === undefined ? null : (await store.details(repository, below)).entryPoint;
         },
       },
       plan,
     );
-    const settings = await readEffectiveSettings(database.read, row.id);
     checkDraft({
       version: plan.version,
       entryPoint: push.entryPoint,
@@ -162,35 +238,25 @@ export class PushDeeds {
       files: push.content.files,
       useServerManagedParameters: row.use_server_managed_parameters === 1,
       // A version that is there has its name already.
-      requireSemVer: settings.requireSemVer && before === undefined,
+      requireSemVer: settings.requireSemVer && index.get(plan.version) === undefined,
     });
-    await this.checkIdentity(call, push);
+    if (pushIdentity !== 'Any') checkIdentity(call, push);
     return push;
   }
 
-  private async checkIdentity({ principal }: PushCall, { tip, tag }: JudgedPush): Promise<void> {
-    const { pushIdentity } = await readValidationSettings(this.tools.database.read);
-    if (pushIdentity === 'Any') return;
-    const claims = [tip.committer.email, ...(tag === null ? [] : [tag.tagger?.email ?? ''])];
-    if (claims.some((email) => email.toLowerCase() !== principal.email.toLowerCase()))
-      throw invalid(
-        'invalid_committer',
-        `The committer and the tagger must have the e-mail ${principal.email}`,
-      );
-  }
-
   private async judgePublish(
-    { call, row, site }: Site,
+    { call, seen: { row, settings }, gitdir, objects }: Site,
     { version }: PushedVersion,
     { content, entryPoint }: JudgedPush,
   ): Promise<Compatibility> {
     if (row.use_server_managed_parameters !== 1) return NOT_COMPARED;
-    const { database, compatibility } = this.tools;
-    const { parameterValidationMode } = await readEffectiveSettings(database.read, row.id);
     const oid = content.files.find(({ path }) => path === entryPoint)?.oid ?? '';
-    const load = () => site.objects.readBytes(site.gitdir, oid, 'blob');
-    const judging = { isStrict: parameterValidationMode === 'Strict', caller: call.principal.userId };
-    return compatibility.judgeNew(row.name, { version, entryPoint, oid, load }, judging);
+    const load = () => objects.readBytes(gitdir, oid, 'blob');
+    const judging = {
+      isStrict: settings.parameterValidationMode === 'Strict',
+      caller: call.principal.userId,
+    };
+    return this.tools.compatibility.judgeNew(row.name, { version, entryPoint, oid, load }, judging);
   }
 }
 
@@ -225,6 +291,37 @@ function takenPush(
 async function* objectsOf(fresh: NewObjects): AsyncGenerator<TakenObject> {
   for await (const { type, content } of fresh.readAll(fresh.added.keys())) yield { type, content };
 }
+
+function checkIdentity({ principal }: PushCall, { tip, tag }: JudgedPush): void {
+  const claims = [tip.committer.email, ...(tag === null ? [] : [tag.tagger?.email ?? ''])];
+  if (claims.some((email) => email.toLowerCase() !== principal.email.toLowerCase()))
+    throw invalid(
+      'invalid_committer',
+      `The committer and the tagger must have the e-mail ${principal.email}`,
+    );
+}
+
+/** Whether a push would be judged alike. Drafts of other versions count for nothing. */
+function isSame(before: Seen, now: Seen, version: string): boolean {
+  const rulesOf = ({ row, settings, pushIdentity }: Seen) =>
+    JSON.stringify([row.name, row.use_server_managed_parameters, settings, pushIdentity]);
+  const refOf = ({ index }: Seen) => index.get(version)?.oid;
+  const [published, current] = [before.index.published, now.index.published];
+  return (
+    rulesOf(before) === rulesOf(now) &&
+    refOf(before) === refOf(now) &&
+    published.length === current.length &&
+    published.every(({ oid }, at) => oid === current[at]?.oid)
+  );
+}
+
+function hashOfKeys(added: NewObjects['added']): string {
+  const hash = createHash('sha256');
+  for (const oid of added.keys()) hash.update(oid);
+  return hash.digest('hex');
+}
+
+const repositoryOf = ({ name }: ConfigurationRow) => ({ kind: 'configurations', name }) as const;
 
 function targetOf({ resource, principal, facts }: PushCall): Target<'configurations'> {
   return { kind: 'configurations', resource, principal, actor: facts.actor, gone: facts.over };

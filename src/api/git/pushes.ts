@@ -122,6 +122,10 @@ export class Pushes {
         read: (oid) => quarantine.read(oid),
         readAll: (oids) => quarantine.readAll(oids),
         findAgain,
+        isCurrent: async () => {
+          const now = new Set((await store.advertised(repository)).refs.values());
+          return have.every((oid) => now.has(oid));
+        },
       });
     } finally {
       await quarantine.remove();
