@@ -3653,7 +3653,7 @@ export interface Routes {
     };
   };
   '/api/v1/users/{id}/tokens': {
-    /** List a service account's tokens, newest first. */
+    /** List a user's tokens, newest first. */
     get: {
       path: {
         id: string;
@@ -3675,7 +3675,7 @@ export interface Routes {
     };
   };
   '/api/v1/users/{id}/tokens/{tokenId}': {
-    /** Revoke one of a service account's tokens. */
+    /** Revoke one of a user's tokens. */
     delete: {
       path: {
         id: string;

@@ -158,20 +158,48 @@ describe('tokens of service accounts', () => {
     await expectProblem(admin.post(tokensOf(id), wish('nodes.read')), 404, 'not_found');
   });
 
-  it('are not for people, nor for accounts that do not exist', async () => {
+  it('are not for accounts that do not exist, and making them is not for people', async () => {
     const person = await newPerson('paula');
     const own = await ok(201, person.post('/api/v1/auth/tokens', wish('nodes.read')));
+    const path = tokensOf(person.userId);
+    await expectProblem(admin.post(path, wish('nodes.read')), 409, 'not_a_service_account');
     const deeds = (path: string): Promise<Reply>[] => [
       admin.get(path),
       admin.post(path, wish('nodes.read')),
       admin.delete(`${path}/${own.tokenId}`),
     ];
-    for (const deed of deeds(tokensOf(person.userId)))
-      await expectProblem(deed, 409, 'not_a_service_account');
     for (const id of [UNKNOWN, 'x']) {
       for (const deed of deeds(tokensOf(id))) await expectProblem(deed, 404, 'not_found');
     }
     await ok(200, bearer(own.token).get(ME));
+  });
+
+  it('of people are listed and revoked by who may manage users, and by nobody else', async () => {
+    const person = await newPerson('pete-of-tokens');
+    const [one, two] = [
+      await ok(201, person.post('/api/v1/auth/tokens', wish('nodes.read'))),
+      await ok(201, person.post('/api/v1/auth/tokens', wish('nodes.read'))),
+    ];
+    const path = tokensOf(person.userId);
+    const manager = await newPerson('manager-of-users');
+    const listed = await ok(200, manager.get(path));
+    expect(listed.map(({ id }: { id: string }) => id)).to.have.members([one.tokenId, two.tokenId]);
+    expect(listed[0]).to.have.all.keys(
+      ...['id', 'name', 'tokenPrefix', 'scopes', 'expiresAt', 'lastUsedAt', 'isRevoked', 'createdAt'],
+    );
+    const reader = await makeUser(hawser, { username: 'reader-of-nodes', permissions: ['nodes.read'] });
+    await expectProblem(reader.get(path), 403, 'forbidden');
+    await expectProblem(reader.delete(`${path}/${one.tokenId}`), 403, 'forbidden');
+    const told = await auditedDuring(hawser, () => ok(204, manager.delete(`${path}/${one.tokenId}`)));
+    expect(told).to.have.length(1);
+    expect(told[0]).to.deep.include({
+      action: 'token.revoked',
+      actorName: 'manager-of-users',
+      resourceId: one.tokenId,
+    });
+    expect(told[0]?.details).to.include({ userId: person.userId, username: 'pete-of-tokens' });
+    await expectProblem(bearer(one.token).get(ME), 401, 'unauthenticated');
+    await ok(200, bearer(two.token).get(ME));
   });
 
   describe('give nothing beyond what their maker holds', () => {

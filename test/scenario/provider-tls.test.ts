@@ -114,6 +114,15 @@ describe('a provider on https, in production,', () => {
     await expectDistrusted(await start({}), UNTRUSTED);
   });
 
+  it('is not trusted because the environment says so', async () => {
+    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+    try {
+      await expectDistrusted(await start({}), UNTRUSTED);
+    } finally {
+      delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+    }
+  });
+
   it('is unavailable where caFile names another authority, until the file is changed and taken anew', async () => {
     const server = await start({ caFile: otherCaFile });
     await expectDistrusted(server, UNTRUSTED);

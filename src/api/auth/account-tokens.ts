@@ -1,4 +1,7 @@
-/** `/api/v1/users/{id}/tokens`: the tokens of a service account, which cannot sign in to make its own. */
+/**
+ * `/api/v1/users/{id}/tokens`: the tokens of others. A service account cannot sign in to make its own. Those of people are
+ * listed and revoked here, which hands nothing out; making them stays with the person.
+ */
 
 import type { Database, Db } from '../../db/database.ts';
 import type { Route } from '../../http/route.ts';
@@ -39,24 +42,22 @@ export function accountTokenRoutes(database: Database): Route[] {
       key: ({ tokenId }) => tokenId,
     }),
     readers.list(PATH, {
-      ...operation('listAccountTokens', "List a service account's tokens, newest first"),
+      ...operation('listAccountTokens', "List a user's tokens, newest first"),
       params: idsInPath('id'),
       answer: { description: 'Tokens without their secrets', schema: Token },
-      problems: ['not_a_service_account'],
       async rows({ params, query }) {
-        const { userId } = await requireServiceAccount(database.read, params.id);
+        const { userId } = ownerOf(await USERS.require(database.read, params.id));
         return listTokens(database.read, userId, query);
       },
       show: toToken,
     }),
     sessions.delete(`${PATH}/{tokenId}`, {
-      ...operation('revokeAccountToken', "Revoke one of a service account's tokens"),
+      ...operation('revokeAccountToken', "Revoke one of a user's tokens"),
       params: idsInPath('id', 'tokenId'),
       answer: { description: 'Revoked; it stays listed' },
-      problems: ['not_a_service_account'],
       async change(trx, { caller, params }) {
-        const account = await requireServiceAccount(trx, params.id);
-        await revokeToken(trx, caller.actor, account, params.tokenId);
+        const owner = ownerOf(await USERS.require(trx, params.id));
+        await revokeToken(trx, caller.actor, owner, params.tokenId);
       },
     }),
   ];
@@ -64,11 +65,15 @@ export function accountTokenRoutes(database: Database): Route[] {
 
 /** @throws HawserError not_found; conflict `not_a_service_account` */
 export async function requireServiceAccount(db: Db, userId: string): Promise<TokenOwner> {
-  const { account_type, username } = await USERS.require(db, userId);
-  if (account_type !== 'ServiceAccount')
+  const user = await USERS.require(db, userId);
+  if (user.account_type !== 'ServiceAccount')
     throw conflict(
       'not_a_service_account',
       'This user is no service account: people make their tokens themselves',
     );
+  return ownerOf(user);
+}
+
+function ownerOf({ id: userId, username }: { id: string; username: string }): TokenOwner {
   return { userId, audited: { userId, username } };
 }

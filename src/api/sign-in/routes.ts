@@ -76,7 +76,7 @@ function beginRoute({ common, ...options }: Tools): Route {
     async handle({ params, query, facts }) {
       const provider = options.providers.require(params.provider);
       if (facts.isHead) return redirect('/login');
-      const returnTo = destinationOf(query.returnTo, '/');
+      const returnTo = options.console === null ? null : destinationOf(query.returnTo, options.console);
       const { address, cookie } = await begin(options, provider, { returnTo, link: null }, facts);
       const answer = redirect(address);
       return { ...answer, headers: { ...answer.headers, ...cookie } };

@@ -9,7 +9,10 @@ export const ProviderView = z
   .meta({ id: 'IdentityProvider', examples: [{ name: 'entra', label: 'Example Corp' }] });
 
 export const BeginQuery = z.object({
-  returnTo: z.string().optional().meta({ description: 'A path of this server. Anything else is ignored' }),
+  returnTo: z
+    .string()
+    .optional()
+    .meta({ description: 'An address of the console. Anything else leads to its first page' }),
 });
 
 /** What it holds is for the checks of the protocol. */

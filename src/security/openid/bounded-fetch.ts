@@ -22,7 +22,8 @@ export async function boundedFetch(ca: string | null): Promise<Fetch> {
   // It is loaded only where somebody signs in by a provider. In the build it has no other export than this.
   const { Agent, fetch } = (await import('undici')).default;
   const dispatcher = new Agent({
-    connect: { timeout: PATIENCE, ...(ca !== null && { ca }) },
+    // Without `rejectUnauthorized` the environment could switch the check off (NODE_TLS_REJECT_UNAUTHORIZED).
+    connect: { timeout: PATIENCE, rejectUnauthorized: true, ...(ca !== null && { ca }) },
     keepAliveTimeout: SECOND,
   });
   return async (url, options = {}) => {
