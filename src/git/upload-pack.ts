@@ -3,10 +3,10 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { pipeline, type Readable, Transform } from 'node:stream';
-import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { clientGone } from '../lib/client-gone.ts';
 import { MINUTE, SECOND } from '../lib/clock.ts';
 import { HawserError, internal, shuttingDown } from '../lib/errors.ts';
+import { FairQueue } from '../lib/fair-queue.ts';
 import type { Log } from '../lib/log.ts';
 import { damagedRepository } from './disk-errors.ts';
 import { type GitExit, GitProcess, gitVersion } from './git-process.ts';
@@ -17,8 +17,9 @@ import type { GitFolders, RepositoryRef } from './types.ts';
 export interface UploadPackLimits {
   /** How many processes may run at once. */
   processes: number;
-  /** How many requests may wait for a process to end. */
+  /** How many requests may wait for a process to end, and how many of one caller. */
   queue: number;
+  queuePerCaller: number;
   /** Milliseconds that they wait. */
   patience: number;
   /** Milliseconds within which some byte must move in either direction. */
@@ -41,6 +42,8 @@ export interface UploadPackOptions {
 /** What a client sends with either request. */
 export interface FetchCall {
   repository: RepositoryRef;
+  /** The id of the user, whose tokens count together. */
+  caller: string;
   /** The client's `Git-Protocol` header. */
   protocol: string | undefined;
   /** Aborted when the client has disconnected, or has been answered in full. */
@@ -50,6 +53,7 @@ export interface FetchCall {
 const DEFAULT_LIMITS: UploadPackLimits = {
   processes: Math.max(4, 2 * availableParallelism()),
   queue: 64,
+  queuePerCaller: 32,
   patience: 10 * SECOND,
   stall: 5 * MINUTE,
   total: 30 * MINUTE,
@@ -67,7 +71,7 @@ const SERVICE_LINE = '001e# service=git-upload-pack\n0000';
 export class UploadPack {
   private readonly options: UploadPackOptions;
   private readonly limits: UploadPackLimits;
-  private readonly places: BoundedQueue;
+  private readonly places: FairQueue;
   private readonly running = new Set<GitProcess>();
   private version: string | null = null;
   private closed = false;
@@ -75,8 +79,9 @@ export class UploadPack {
   constructor(options: UploadPackOptions) {
     this.options = options;
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
-    const { processes, queue, patience } = this.limits;
-    this.places = new BoundedQueue({ slots: processes, waiting: queue, patience });
+    const { processes: slots, queue: waiting, queuePerCaller: waitingPerCaller, patience } = this.limits;
+    const slotsPerCaller = Math.ceil(slots / 2);
+    this.places = new FairQueue({ slots, slotsPerCaller, waiting, waitingPerCaller, patience });
   }
 
   /** Looks for git once. Without git every call fails with `git_not_available`. */
@@ -125,13 +130,16 @@ export class UploadPack {
     await Promise.all([...this.running].map((process) => process.ended));
   }
 
-  private async run({ repository, protocol, gone }: FetchCall, input: Readable | null): Promise<Readable> {
+  private async run(
+    { repository, caller, protocol, gone }: FetchCall,
+    input: Readable | null,
+  ): Promise<Readable> {
     if (!this.isAvailable) {
       const message = 'This server has no git to serve clones with; everything else works without it';
       throw new HawserError('not_implemented', 'git_not_available', message);
     }
     const version = protocolVersion(protocol);
-    const leave = await this.places.take(gone);
+    const leave = await this.places.takeBounded(caller, gone);
     let process: GitProcess;
     try {
       await this.options.folders.materialise(repository);

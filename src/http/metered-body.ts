@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import type { Context, Middleware } from 'koa';
 import { SECOND } from '../lib/clock.ts';
 import { HawserError, invalid } from '../lib/errors.ts';
-import { MinimumRate } from '../lib/minimum-rate.ts';
+import { KIB_A_SECOND, MinimumRate } from '../lib/minimum-rate.ts';
 import { ByteCollector } from './byte-collector.ts';
 
 /** What a body must keep to. */
@@ -58,7 +58,7 @@ export function paceOfWhole(first = 1024 * 1024, later = 30 * 1024, span = 30 * 
 /** 1 KiB/s over any 30 s (rights.md section 6). */
 export function paceOfUpload(): BodyPace {
   const message = 'Less than 1 KiB of the upload came per second';
-  const rate = new MinimumRate({ window: 30, bytes: 30 * 1024 });
+  const rate = new MinimumRate(KIB_A_SECOND);
   let counted = 0;
   return {
     span: SECOND,

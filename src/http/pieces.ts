@@ -5,6 +5,7 @@
 
 import { Readable } from 'node:stream';
 import { SECOND } from '../lib/clock.ts';
+import { KIB_A_SECOND, MinimumRate } from '../lib/minimum-rate.ts';
 import type { PieceByPiece } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -45,8 +46,7 @@ export function openPieces(ctx: Exchange, body: PieceByPiece, patience = PATIENC
   const timer = setTimeout(() => {
     looks += 1;
     // Our disk may be slow, or an earlier answer on the same connection may hold this one up.
-    const isHeldUp = res.socket !== null && (res.writableNeedDrain || res.writableEnded);
-    if (isHeldUp && looks >= LOOKS) res.destroy();
+    if (isHeldUp(res) && looks >= LOOKS) res.destroy();
     else timer.refresh();
   }, patience / LOOKS).unref();
   whenPiped(ctx, source, () => {
@@ -57,8 +57,30 @@ export function openPieces(ctx: Exchange, body: PieceByPiece, patience = PATIENC
   return source;
 }
 
+/**
+ * Watches a body that is still being made, such as an answer of git, for whoever pipes it into the response. The response is
+ * destroyed when the other side takes less than 1 KiB a second over 30 s. Time in which nothing is there to be taken does
+ * not count.
+ * @param second milliseconds, for tests
+ */
+export function watchMade(ctx: Exchange, source: Readable, second = SECOND): Readable {
+  const { res } = ctx;
+  const rate = new MinimumRate(KIB_A_SECOND);
+  const timer = setInterval(() => {
+    if (!isHeldUp(res)) rate.count(KIB_A_SECOND.bytes);
+    if (rate.tick()) res.destroy();
+  }, second).unref();
+  whenPiped(ctx, source, ({ length }) => rate.count(length));
+  res.once('close', () => clearInterval(timer));
+  return countBytes(ctx, source);
+}
+
+/** Whether the other side has yet to take what was given to the connection. */
+const isHeldUp = ({ socket, writableNeedDrain, writableEnded }: Exchange['res']) =>
+  socket !== null && (writableNeedDrain || writableEnded);
+
 /** Notes how much of a stream has gone to the response. The log line waits for its end. */
-export function countBytes(ctx: Exchange, source: Readable): Readable {
+function countBytes(ctx: Exchange, source: Readable): Readable {
   const { state } = ctx;
   state.streamedBytes = 0;
   whenPiped(ctx, source, (chunk) => {

@@ -56,6 +56,7 @@ const OF_REQUESTS = {
   }),
   ...at(406, { not_acceptable: 'The Accept header rules out the only media type that there is.' }),
   ...at(408, {
+    too_slow: 'Less than 1 KiB of the request came per second, over 30 seconds. Send it again, faster.',
     body_timeout: 'The body came too slowly: a MiB, or all of it, within 30 seconds, then 1 KiB a second.',
     request_timeout: 'The request did not arrive completely in time.',
     upload_too_slow: 'Less than 1 KiB of the upload came per second, over 30 seconds. Send it again, faster.',

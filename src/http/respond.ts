@@ -7,7 +7,7 @@ import type { Context } from 'koa';
 import { admits, notAcceptable } from './acceptable.ts';
 import { type Answer, etagOf, namesValidator } from './answer.ts';
 import { type Exchange, PlainExchange } from './exchange.ts';
-import { countBytes, openPieces, piecesOf, WHOLE } from './pieces.ts';
+import { openPieces, piecesOf, WHOLE, watchMade } from './pieces.ts';
 
 /** The headers of every answer. They forbid a browser to guess another media type. */
 const ANYWHERE = ['X-Content-Type-Options', 'nosniff'];
@@ -73,7 +73,7 @@ function sendByKoa(ctx: Context & Exchange, status: number, headers: string[], b
 }
 
 function toSend(ctx: Exchange, body: Answer['body']): Sent {
-  if (body instanceof Readable) return countBytes(ctx, body);
+  if (body instanceof Readable) return watchMade(ctx, body);
   if (body === null || ctx.method === 'HEAD') return null;
   const isSmall = body.length !== null && body.length <= WHOLE;
   if (typeof body === 'string') return isSmall ? body : openPieces(ctx, piecesOf(Buffer.from(body)));

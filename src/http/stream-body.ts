@@ -3,20 +3,26 @@
 import type { IncomingMessage } from 'node:http';
 import { type Readable, Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { invalid, overLimit, tooLarge } from '../lib/errors.ts';
+import { SECOND } from '../lib/clock.ts';
+import { HawserError, invalid, overLimit, tooLarge } from '../lib/errors.ts';
+import { KIB_A_SECOND, MinimumRate } from '../lib/minimum-rate.ts';
 import { discardBody } from './metered-body.ts';
 import { unsupported } from './multipart.ts';
 import type { StreamBody } from './route.ts';
 
+const TOO_SLOW = 'Less than 1 KiB of the request came per second; send it again, faster';
+
 /**
- * Destroying the stream leaves the request's connection alone: what is left of the body is taken off the wire,
- * so that the answer can be read. The stream fails with `payload_too_large` or `malformed_body`.
+ * The stream fails with `too_slow` if less than 1 KiB a second comes over 30 s while somebody wants it. Destroying the stream leaves the request's connection alone: what is left of the body is taken off the wire,
+ * so that the answer can be read. It also fails with `payload_too_large` or `malformed_body`.
+ * @param second milliseconds, for tests
  * @throws HawserError unsupported_media_type
  */
 export function openBody(
   request: IncomingMessage,
   { mediaType, bytes }: StreamBody<unknown>,
   over: AbortSignal,
+  second = SECOND,
 ): Readable {
   const type = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
   if (type !== mediaType) throw unsupported(`The body must be ${mediaType}`);
@@ -32,10 +38,24 @@ export function openBody(
     request.unpipe(entry);
     if (!request.readableEnded) discardBody(request);
   });
+  requirePace(request, counted, second);
   over.addEventListener('abort', () => counted.destroy(), { once: true });
   // pipeline() would destroy the request, and the connection with it.
   request.pipe(entry);
   return counted;
+}
+
+/** Time in which the body is not wanted, as while a push waits for its turn, does not count. */
+function requirePace(request: IncomingMessage, counted: Transform, second: number): void {
+  const rate = new MinimumRate(KIB_A_SECOND);
+  const timer = setInterval(() => {
+    const isWanted = !request.isPaused() && counted.readableLength === 0;
+    if (!isWanted) rate.count(KIB_A_SECOND.bytes);
+    if (rate.tick()) counted.destroy(new HawserError('timed_out', 'too_slow', TOO_SLOW));
+  }, second).unref();
+  request.on('data', ({ length }: Buffer) => rate.count(length));
+  for (const end of ['end', 'close'] as const) request.once(end, () => clearInterval(timer));
+  counted.once('close', () => clearInterval(timer));
 }
 
 function countUpTo(limit: number): Transform {

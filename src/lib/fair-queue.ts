@@ -4,6 +4,7 @@
  */
 
 import { clientGone, refuseGone } from './client-gone.ts';
+import { SECOND } from './clock.ts';
 import { HawserError } from './errors.ts';
 
 export interface FairQueueOptions {
@@ -15,6 +16,8 @@ export interface FairQueueOptions {
   waiting?: number;
   /** How many bounded pieces of work of one caller may wait. Those that hold a slot do not count. */
   waitingPerCaller?: number;
+  /** Milliseconds after which `takeBounded` gives up waiting. The default is never. */
+  patience?: number;
 }
 
 /** Seconds after which a caller may try again. Some work of the caller, or a good part of all work, is done by then. */
@@ -40,7 +43,12 @@ export class FairQueue {
   private readonly callers = new Map<string, Caller>();
 
   constructor(options: FairQueueOptions) {
-    const unbounded = { slotsPerCaller: Infinity, waiting: Infinity, waitingPerCaller: Infinity };
+    const unbounded = {
+      slotsPerCaller: Infinity,
+      waiting: Infinity,
+      waitingPerCaller: Infinity,
+      patience: Infinity,
+    };
     this.options = { ...unbounded, ...options };
   }
 
@@ -70,13 +78,20 @@ export class FairQueue {
     return this.takeSlot(caller, { isBounded: false, gone });
   }
 
-  /** How many wait for a slot. */
-  get waiting(): number {
-    return [...this.callers.values()].reduce((sum, { waiters }) => sum + waiters.length, 0);
-  }
-
-  get isFull(): boolean {
-    return this.held >= this.options.slots;
+  /**
+   * As `take`, for callers of whom there may be any number, and whose waiting is bounded as that of `runBounded`.
+   * @throws HawserError `client_gone`; rate_limited if the caller has its share, or if nothing became free in time;
+   *   unavailable `overloaded`
+   */
+  async takeBounded(caller: string, gone: AbortSignal): Promise<() => void> {
+    const { patience } = this.options;
+    const late = Number.isFinite(patience) ? AbortSignal.timeout(patience) : null;
+    try {
+      const signal = late === null ? gone : AbortSignal.any([gone, late]);
+      return await this.takeSlot(caller, { isBounded: true, gone: signal });
+    } catch (error) {
+      throw late?.aborted && !gone.aborted ? tooLate(patience) : error;
+    }
   }
 
   /** Turns away everybody who waits. */
@@ -146,7 +161,7 @@ export class FairQueue {
   }
 
   private mayEnter(caller: Caller): boolean {
-    return !this.isFull && caller.held < this.options.slotsPerCaller;
+    return this.held < this.options.slots && caller.held < this.options.slotsPerCaller;
   }
 
   private enter(caller: Caller): void {
@@ -198,6 +213,11 @@ function countBounded({ waiters }: Caller): number {
 function tooManyOfCaller(): HawserError {
   const message = 'Too many of your requests wait already; come again when some are answered';
   return new HawserError('rate_limited', 'rate_limited', message, { retryAfter: RETRY_AFTER.ofCaller });
+}
+
+function tooLate(patience: number): HawserError {
+  const retryAfter = Math.max(1, Math.ceil(patience / SECOND));
+  return new HawserError('rate_limited', 'rate_limited', 'Too many at once; try again soon', { retryAfter });
 }
 
 function tooMany(): HawserError {

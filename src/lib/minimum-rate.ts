@@ -7,6 +7,9 @@ export interface MinimumRateOptions {
   bytes: number;
 }
 
+/** 1 KiB a second, over any 30 s (rights.md sections 6 and 8). */
+export const KIB_A_SECOND: MinimumRateOptions = { window: 30, bytes: 30 * 1024 };
+
 export class MinimumRate {
   private readonly options: MinimumRateOptions;
   private total = 0;

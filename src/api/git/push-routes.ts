@@ -40,7 +40,13 @@ export function pushRoutes(pushes: Pushes): Route[] {
       answers: {
         200: { description: 'What became of each ref', mediaType: PUSH_RESULT_TYPE, headers: STREAMED },
       },
-      problems: ['push_not_supported', 'git_not_available', 'malformed_body', ...READING_REPOSITORIES],
+      problems: [
+        'push_not_supported',
+        'git_not_available',
+        'malformed_body',
+        'too_slow',
+        ...READING_REPOSITORIES,
+      ],
       async handle({ resource, principal, body, facts }) {
         const report = await pushes.receive({ resource, principal, facts }, body);
         return streamed(Readable.from(report), PUSH_RESULT_TYPE);

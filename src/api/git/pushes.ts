@@ -11,9 +11,9 @@ import { Quarantine } from '../../git/push/quarantine.ts';
 import { gitdirOf } from '../../git/repository-layout.ts';
 import type { UploadPack } from '../../git/upload-pack.ts';
 import { toHawserError } from '../../http/problem.ts';
-import { BoundedQueue } from '../../lib/bounded-queue.ts';
 import { MINUTE } from '../../lib/clock.ts';
 import { forbidden, HawserError } from '../../lib/errors.ts';
+import { FairQueue } from '../../lib/fair-queue.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import type { RepositoryRef } from '../../versions/store.ts';
@@ -32,9 +32,8 @@ export interface PushTools extends PushDeedTools {
 /** The first version that flushes what it is told to flush. */
 const PUSHING_GIT = [2, 36] as const;
 
-/** Pushes that are received at once. Each has processes of git. */
-const AT_ONCE = 4;
-const WAITING = 32;
+/** Pushes that are received at once, and those that may wait. Each has processes of git. One user has half at most. */
+const PLACES = { slots: 4, slotsPerCaller: 2, waiting: 32, waitingPerCaller: 16, patience: MINUTE };
 
 /** What one push may bring at most, beside the bytes of its pack. */
 const BOUNDS = { objects: 100_000, commits: 1_000 };
@@ -44,7 +43,7 @@ const UNPACKED = 10;
 export class Pushes {
   private readonly tools: PushTools;
   private readonly deeds: PushDeeds;
-  private readonly places = new BoundedQueue({ slots: AT_ONCE, waiting: WAITING, patience: MINUTE });
+  private readonly places = new FairQueue(PLACES);
 
   constructor(tools: PushTools) {
     this.tools = tools;
@@ -70,14 +69,14 @@ export class Pushes {
 
   /**
    * Takes a push, or refuses it in the answer.
-   * @throws HawserError as `advertise`, and for what is no request of git, so that no ref can be named in an answer
+   * @throws HawserError as `advertise`; `too_slow`; and for what is no request of git, so that no ref can be named in an answer
    */
   async receive(call: PushCall, body: Readable): Promise<Buffer> {
     this.requirePushes(call.principal);
     const request = await readPushRequest(body);
     if (request === null || request.commands.length === 0) return Buffer.alloc(0);
     try {
-      const leave = await this.places.take(call.facts.over);
+      const leave = await this.places.takeBounded(call.principal.userId, call.facts.over);
       try {
         return taken(request, await this.take(call, request));
       } finally {
@@ -85,6 +84,8 @@ export class Pushes {
       }
     } catch (error) {
       const failure = toHawserError(error, translateDatabaseError);
+      // A body that never comes whole is no push, so its sender gets the answer of any other request.
+      if (failure.code === 'too_slow') throw failure;
       this.note(call, failure);
       return refused(request, failure, call.facts.requestId);
     } finally {

@@ -8,9 +8,10 @@ import { PUSH_ADVERTISEMENT_TYPE } from '../../git/push/advertisement.ts';
 import type { FetchCall, UploadPack } from '../../git/upload-pack.ts';
 import { STREAMED, streamed } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
-import { type RequestFacts, type Route, route } from '../../http/route.ts';
+import { type Route, route } from '../../http/route.ts';
 import { forbidden, invalid, notFound } from '../../lib/errors.ts';
 import type { GitStore, RepositoryKind, RepositoryRef } from '../../versions/store.ts';
+import type { PushCall } from './push-deeds.ts';
 import { pushRoutes } from './push-routes.ts';
 import { type Pushes, pushNotSupported } from './pushes.ts';
 
@@ -56,7 +57,14 @@ const REQUEST_BYTES = 10 * 1024 * 1024;
 
 const DUMB_REFUSED = "Only Git's smart protocol is spoken here: ask for ?service=git-upload-pack";
 
-const FETCH_PROBLEMS = ['rate_limited', 'git_not_available', 'git_timeout', ...READING_REPOSITORIES];
+const FETCH_PROBLEMS = [
+  'rate_limited',
+  'overloaded',
+  'too_slow',
+  'git_not_available',
+  'git_timeout',
+  ...READING_REPOSITORIES,
+];
 
 export interface GitTools {
   store: GitStore;
@@ -97,7 +105,7 @@ function fetchRoutes(served: Served, { store, uploadPack, pushes }: GitTools): R
           return streamed(Readable.from(refs), PUSH_ADVERTISEMENT_TYPE);
         }
         refuseOtherServices(query.service);
-        const call = await callOf(served, resource.name, facts, store);
+        const call = await callOf(served, { resource, principal, facts }, store);
         return streamed(await uploadPack.advertise(call), ADVERTISEMENT);
       },
     }),
@@ -110,8 +118,8 @@ function fetchRoutes(served: Served, { store, uploadPack, pushes }: GitTools): R
       body: { kind: 'stream', schema: z.instanceof(Readable), mediaType: REQUEST, bytes: REQUEST_BYTES },
       answers: { 200: { description: 'What the client asked for', mediaType: RESULT, headers: STREAMED } },
       problems: FETCH_PROBLEMS,
-      async handle({ resource, body, facts }) {
-        const call = await callOf(served, resource.name, facts, store);
+      async handle({ resource, principal, body, facts }) {
+        const call = await callOf(served, { resource, principal, facts }, store);
         return streamed(await uploadPack.serve(call, body), RESULT);
       },
     }),
@@ -148,14 +156,14 @@ function refuseOtherServices(service: string | undefined): void {
 
 async function callOf(
   { kind, label }: Served,
-  name: string,
-  facts: RequestFacts,
+  { resource, principal, facts }: PushCall,
   store: GitStore,
 ): Promise<FetchCall> {
-  const repository: RepositoryRef = { kind, name };
+  const repository: RepositoryRef = { kind, name: resource.name };
   if (!(await store.has(repository))) {
     // A parameter repository is created with the first parameters, the others together with their row.
     throw kind === 'parameters' ? notFound(`There are no ${label} yet`) : missingRepository();
   }
-  return { repository, protocol: facts.header('git-protocol'), gone: facts.over };
+  const caller = principal.userId;
+  return { repository, caller, protocol: facts.header('git-protocol'), gone: facts.over };
 }

@@ -46,6 +46,7 @@ describe('UploadPack', () => {
   function callOf(overrides: Partial<FetchCall> = {}): FetchCall {
     return {
       repository: { kind: 'configurations', name: 'web' },
+      caller: 'ann',
       protocol: 'version=2',
       gone: new AbortController().signal,
       ...overrides,
@@ -129,17 +130,16 @@ describe('UploadPack', () => {
     const path = fakeGit('echo begun; read line; echo $line');
     const uploadPack = await uploadPackWith({ processes: 2, queue: 1 }, path);
     const inputs = Array.from({ length: 3 }, () => new Readable({ read: () => undefined }));
-    const call = callOf();
     const [first, second] = await Promise.all(
-      inputs.slice(0, 2).map((input) => uploadPack.serve(call, input)),
+      ['ann', 'bob'].map((caller, at) => uploadPack.serve(callOf({ caller }), inputs[at] as Readable)),
     );
     let third: Readable | undefined;
-    const waiting = uploadPack.serve(call, inputs[2] as Readable).then((answer) => {
+    const waiting = uploadPack.serve(callOf({ caller: 'cyd' }), inputs[2] as Readable).then((answer) => {
       third = answer;
       return answer;
     });
-    const refusal = await refusalOf(uploadPack.advertise(call));
-    expect(refusal).to.include({ kind: 'rate_limited', code: 'rate_limited', retryAfter: 10 });
+    const refusal = await refusalOf(uploadPack.advertise(callOf({ caller: 'dan' })));
+    expect(refusal).to.include({ kind: 'unavailable', code: 'overloaded', retryAfter: 5 });
     expect(third).to.equal(undefined);
     inputs[0]?.push('a\n');
     expect(await text(first as Readable)).to.equal('begun\na\n');
@@ -147,6 +147,20 @@ describe('UploadPack', () => {
     for (const input of inputs.slice(1)) input.push('b\n');
     expect(await text(second as Readable)).to.equal('begun\nb\n');
     expect(await text(third as unknown as Readable)).to.equal('begun\nb\n');
+  });
+
+  it('gives half of the places to one user at most', async () => {
+    const path = fakeGit('echo begun; exec sleep 60');
+    const uploadPack = await uploadPackWith({ processes: 4, queuePerCaller: 1 }, path);
+    const answers = [await uploadPack.advertise(callOf()), await uploadPack.advertise(callOf())];
+    const gone = new AbortController();
+    const third = refusalOf(uploadPack.advertise(callOf({ gone: gone.signal })));
+    expect((await refusalOf(uploadPack.advertise(callOf()))).code).to.equal('rate_limited');
+    for (const _place of [1, 2]) answers.push(await uploadPack.advertise(callOf({ caller: 'bob' })));
+    gone.abort();
+    expect((await third).code).to.equal('client_gone');
+    for (const answer of answers) answer.destroy();
+    await none();
   });
 
   it('gives waiting up after a while, and forgets who left', async () => {

@@ -53,6 +53,20 @@ describe('a fair queue with a bound for each caller', () => {
     expect(entered).to.deep.equal(['ann1', 'ann2', 'ann3']);
   });
 
+  it('turns away who waits for more than their share, or for too long', async () => {
+    places = new FairQueue({ slots: 1, waiting: 2, waitingPerCaller: 1, patience: 50 });
+    const back = await places.takeBounded('ann', never);
+    const first = refusalOf(places.takeBounded('ann', never));
+    const again = await refusalOf(places.takeBounded('ann', never));
+    expect(again).to.include({ kind: 'rate_limited', code: 'rate_limited', retryAfter: 2 });
+    const second = refusalOf(places.takeBounded('bob', never));
+    expect(await refusalOf(places.takeBounded('cyd', never))).to.include({ code: 'overloaded' });
+    expect(await first).to.include({ code: 'rate_limited', retryAfter: 1 });
+    expect(await second).to.include({ code: 'rate_limited', retryAfter: 1 });
+    back();
+    (await places.takeBounded('cyd', never))();
+  });
+
   it('forgets who left while they waited, and turns away who had left before', async () => {
     for (const name of ['ann1', 'ann2']) await come(name);
     const gone = new AbortController();
