@@ -94,7 +94,7 @@ export class Pushes {
   }
 
   private async take(call: PushCall, request: PushRequest): Promise<TakenAnswer> {
-    const { store, searchPath, push } = this.tools;
+    const { store, searchPath, push, limits } = this.tools;
     const { packBytes } = push;
     const repository = { kind: 'configurations', name: call.resource.name } as const;
     const deed = this.deeds.plan(call, request);
@@ -104,7 +104,7 @@ export class Pushes {
       ...{ searchPath, have },
       gitdir: gitdirOf(store.root, repository),
       folder: await store.folders.scratch(),
-      limits: { ...BOUNDS, packBytes, bytes: UNPACKED * packBytes },
+      limits: { ...BOUNDS, packBytes, bytes: UNPACKED * packBytes, objectBytes: limits.uploadBytes },
       gone: call.facts.over,
     });
     const findAgain = async () => {

@@ -12,6 +12,8 @@ export interface PushFaultContext {
   task: GitTask;
   /** The limit for the pack in bytes. */
   packBytes: number;
+  /** The limit for the content of one object in bytes. */
+  objectBytes: number;
   /** Paths that nobody outside is to see. */
   hidden: readonly string[];
 }
@@ -32,6 +34,8 @@ const ERRNO_TEXTS: Record<string, string> = {
 
 const NO_MEMORY = /out of memory|cannot allocate memory|too large to fit into virtual memory/i;
 const OVER_LIMIT = /exceeds maximum allowed size/;
+/** Git was told how much it may ask for at once (GIT_ALLOC_LIMIT). */
+const TOO_LARGE_OBJECT = /attempting to allocate \d+ over limit/;
 /** What an object leads to has another type than it says. */
 const WRONG_TYPE =
   /object type mismatch|expected type|is a (?:blob|tree|commit|tag), not an? |not a (?:blob|tree|commit|tag)\b/;
@@ -67,8 +71,19 @@ export function missingObject(oid: string, cause?: unknown): HawserError {
   return refusal('incomplete_push', `The object ${oid} is neither in the push nor in the repository`, cause);
 }
 
-function sizeFault(last: string, { packBytes }: PushFaultContext, cause: Error): HawserError | null {
+/** The error for an object that is larger than a file of an upload may be. */
+export function tooLargeObject(objectBytes: number, cause?: unknown): HawserError {
+  const message = `A file of the push, perhaps of an earlier commit, is ${overLimit(objectBytes, 'HAWSER_UPLOAD_LIMIT')}`;
+  return new HawserError('too_large', 'payload_too_large', message, { cause });
+}
+
+function sizeFault(
+  last: string,
+  { packBytes, objectBytes }: PushFaultContext,
+  cause: Error,
+): HawserError | null {
   if (OVER_LIMIT.test(last)) return tooLarge(`The pack is ${overLimit(packBytes, 'HAWSER_PUSH_LIMIT')}`);
+  if (TOO_LARGE_OBJECT.test(last)) return tooLargeObject(objectBytes, cause);
   return NO_MEMORY.test(last) ? tooMuchWork(cause) : null;
 }
 

@@ -15,6 +15,8 @@ export interface QuarantineGitOptions {
   folder: string;
   /** The limit for the pack in bytes, which an error may name. */
   packBytes: number;
+  /** The limit for an object in bytes, which an error may name. */
+  objectBytes: number;
   bounds: GitBounds;
   gone: AbortSignal;
 }
@@ -25,6 +27,11 @@ export interface GitRun {
   input?: string;
   /** Whether the objects of the repository are hidden, so that there are only those of the pack. */
   isAlone?: boolean;
+  /**
+   * The bytes of the largest object that git may make. A larger one is refused by what its header says, before it is
+   * inflated, and one that a delta would make is not made.
+   */
+  objectBytes?: number;
 }
 
 /**
@@ -43,6 +50,12 @@ const SETTINGS = [
   'core.commitGraph=false',
 ];
 
+/** Git makes an object in one piece then, for which it asks for as much memory as the header says (wrapper.c). */
+const IN_ONE_PIECE = 'core.bigFileThreshold=2g';
+
+/** The bytes that git may ask for at once. Its list of all objects of a push may take 32 MiB. */
+const allocationFor = (objectBytes: number) => Math.max(objectBytes, 32 * 1024 * 1024) + 1024;
+
 export class QuarantineGit {
   private readonly options: QuarantineGitOptions;
   private readonly running = new Set<GitProcess>();
@@ -57,13 +70,17 @@ export class QuarantineGit {
   }
 
   /** Whoever starts a process releases it. @throws HawserError `client_gone`; unavailable `shutting_down` */
-  start({ task, args, input, isAlone = false }: GitRun): GitProcess {
+  start({ task, args, input, isAlone = false, objectBytes }: GitRun): GitProcess {
     this.refuseEnd();
     const { searchPath, gitdir, folder, bounds } = this.options;
+    const settings = objectBytes === undefined ? SETTINGS : [...SETTINGS, IN_ONE_PIECE];
     const process = new GitProcess({
       searchPath,
-      args: [...SETTINGS.flatMap((setting) => ['-c', setting]), `--git-dir=${folder}`, task, ...args],
-      env: isAlone ? {} : { GIT_ALTERNATE_OBJECT_DIRECTORIES: quotePath(join(gitdir, 'objects')) },
+      args: [...settings.flatMap((setting) => ['-c', setting]), `--git-dir=${folder}`, task, ...args],
+      env: {
+        ...(!isAlone && { GIT_ALTERNATE_OBJECT_DIRECTORIES: quotePath(join(gitdir, 'objects')) }),
+        ...(objectBytes !== undefined && { GIT_ALLOC_LIMIT: String(allocationFor(objectBytes)) }),
+      },
       bounds,
     });
     this.running.add(process);
@@ -83,8 +100,8 @@ export class QuarantineGit {
   ): Promise<void> {
     const exit = await process.ended;
     this.refuseEnd();
-    const { gitdir, folder, packBytes } = this.options;
-    const fault = inputFault() ?? pushFault(exit, { task, packBytes, hidden: [folder, gitdir] });
+    const { gitdir, folder, packBytes, objectBytes } = this.options;
+    const fault = inputFault() ?? pushFault(exit, { task, packBytes, objectBytes, hidden: [folder, gitdir] });
     if (fault !== null) throw fault;
   }
 

@@ -15,7 +15,7 @@ import { readShallow } from '../history.ts';
 import type { ObjectType } from '../objects.ts';
 import { makeSkeleton } from '../repository-layout.ts';
 import { type AddedObject, readBatch } from './batch-output.ts';
-import { missingObject } from './git-faults.ts';
+import { missingObject, tooLargeObject } from './git-faults.ts';
 import { feedPack, readPackHeader } from './pack-input.ts';
 import { QuarantineGit } from './quarantine-git.ts';
 
@@ -29,6 +29,8 @@ export interface QuarantineLimits {
   commits: number;
   /** What the contents of all objects of the pack, and of all that are new, may have together. */
   bytes: number;
+  /** What the content of one object may have. */
+  objectBytes: number;
 }
 
 export interface QuarantineOptions {
@@ -75,6 +77,7 @@ export class Quarantine {
     this.git = new QuarantineGit({
       ...{ searchPath, gitdir, folder, gone, bounds },
       packBytes: limits.packBytes,
+      objectBytes: limits.objectBytes,
     });
   }
 
@@ -112,7 +115,7 @@ export class Quarantine {
     if (header.objects > limits.objects) throw tooManyObjects(limits);
     const size = `--max-input-size=${limits.packBytes}`;
     const args = ['--stdin', '--fix-thin', '--strict', '--threads=1', size];
-    const process = this.git.start({ task: 'index-pack', args });
+    const process = this.git.start({ task: 'index-pack', args, objectBytes: limits.objectBytes });
     const feeding = feedPack(header, pack, process);
     try {
       process.stdout.resume();
@@ -243,7 +246,8 @@ export class Quarantine {
   }
 
   private requireBytes(objects: readonly AddedObject[]): void {
-    const { bytes } = this.options.limits;
+    const { bytes, objectBytes } = this.options.limits;
+    if (objects.some(({ size }) => size > objectBytes)) throw tooLargeObject(objectBytes);
     if (objects.reduce((sum, { size }) => sum + size, 0) > bytes)
       throw tooLarge(`The objects of the push have more than ${bytes} bytes when they are unpacked`);
   }

@@ -5,7 +5,18 @@ import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { tooLarge } from '../../../../src/lib/errors.ts';
 import { until } from '../../../support/git-client.ts';
-import { entry, failureOf, idOf, packWith, refDelta, Site, streamOf, tree } from './quarantine-support.ts';
+import {
+  entry,
+  failureOf,
+  type Instruction,
+  idOf,
+  MIB,
+  packWith,
+  refDelta,
+  Site,
+  streamOf,
+  tree,
+} from './quarantine-support.ts';
 
 const ONE = Buffer.from('one');
 const NOWHERE = '1'.repeat(40);
@@ -192,6 +203,27 @@ describe('a quarantine refuses', () => {
         tooMuch('The pack is larger than 100000 bytes, the limit that HAWSER_PUSH_LIMIT sets'),
       );
       expect((await refusalOf(pack, { limits: { packBytes: pack.length } })).code).to.equal('no error');
+    });
+
+    it('bytes of one object, by its header, also where a delta would make it', async () => {
+      const objectBytes = 40 * MIB;
+      const message =
+        'A file of the push, perhaps of an earlier commit, is larger than 41943040 bytes, the limit that HAWSER_UPLOAD_LIMIT sets';
+      // What follows the header is no such blob. Whoever inflated it would say so.
+      const blob = packWith([entry('blob', Buffer.alloc(100), 41 * MIB)]);
+      expect(await refusalOf(blob, { limits: { objectBytes } })).to.deep.equal(tooMuch(message));
+      const base = Buffer.alloc(MIB);
+      const copies = Array.from({ length: 41 }, (): Instruction => [0, MIB]);
+      const delta = packWith([entry('blob', base), refDelta(idOf('blob', base), MIB, copies)]);
+      expect(await refusalOf(delta, { limits: { objectBytes } })).to.deep.equal(tooMuch(message));
+      const content = Buffer.alloc(1_001);
+      const small = (bytes: number) =>
+        site.received(packWith([entry('blob', content)]), [idOf('blob', content)], {
+          have: [],
+          limits: { objectBytes: bytes },
+        });
+      expect((await failureOf(small(1_000))).code).to.equal('payload_too_large');
+      expect((await small(1_001)).added.size).to.equal(1);
     });
 
     it('bytes of its objects, and commits', async () => {

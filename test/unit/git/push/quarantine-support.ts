@@ -15,7 +15,13 @@ import { runGit } from '../support.ts';
 export const SYSTEM_PATH = process.env['PATH'] ?? '';
 export const MIB = 1024 * 1024;
 
-export const LIMITS = { packBytes: 100 * MIB, objects: 100_000, commits: 1_000, bytes: 1_000 * MIB };
+export const LIMITS = {
+  packBytes: 100 * MIB,
+  objects: 100_000,
+  commits: 1_000,
+  bytes: 1_000 * MIB,
+  objectBytes: 100 * MIB,
+};
 
 type OpenOptions = Partial<Omit<QuarantineOptions, 'limits'>> & {
   limits?: Partial<QuarantineOptions['limits']>;
