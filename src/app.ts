@@ -53,6 +53,7 @@ import { webhookRoutes } from './api/webhooks/routes.ts';
 import { BundleCache } from './bundles/bundle-cache.ts';
 import type { BundleFiles } from './bundles/bundle-files.ts';
 import { BundleDownloads } from './bundles/downloads.ts';
+import { LargeFiles } from './bundles/large-files.ts';
 import type { Config } from './config.ts';
 import { translateDatabaseError } from './db/errors.ts';
 import type { GitBlame } from './git/blame.ts';
@@ -151,7 +152,7 @@ function makeParts(options: AppOptions) {
   const compatibility = new CompatibilityGuard(schemas, parameters, documents);
   const cache = new BundleCache({ maxBytes: config.cacheBytes / 2, files, onBuilt: onBundleBuilt });
   const bundles = new BundleDownloads(cache);
-  const readers = { composites, compatibility, comparer, bundles, blame };
+  const readers = { composites, compatibility, comparer, bundles, largeFiles: new LargeFiles(files), blame };
   metrics.addCaches(() => ({ bundles: cache.facts, bundle_files: files.facts, ...parameters.caches }));
   metrics.addReadings({ manifests: () => resolver.rememberedNodes });
   return {

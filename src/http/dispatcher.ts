@@ -24,6 +24,7 @@ import { LoadShedder } from './load-shedder.ts';
 import { respond } from './respond.ts';
 import type { Method, Route } from './route.ts';
 import { sessionCookie } from './session-cookie.ts';
+import { UnreadAnswers } from './unread-answers.ts';
 import { membersOf } from './validation.ts';
 
 export interface DispatcherOptions {
@@ -54,6 +55,7 @@ export class Dispatcher {
   private readonly options: DispatcherOptions;
   private readonly callers: CallerCheck;
   private readonly load: LoadShedder;
+  private readonly unread = new UnreadAnswers();
   private readonly bodies: BodyReader;
   private readonly gets: ReadonlyMap<string, Route>;
 
@@ -75,7 +77,10 @@ export class Dispatcher {
     state.route = route;
     state.logLevel = route.logLevel ?? (route.method === 'GET' ? 'debug' : 'info');
     return andThen(this.answer(ctx, route), (answer) => {
-      respond(ctx, withRenewedSession(answer, state.principal));
+      const { principal } = state;
+      if (route.bound === 'user' && principal?.kind === 'user' && ctx.method !== 'HEAD')
+        this.unread.admit(principal.userId, answer, ctx.res);
+      respond(ctx, withRenewedSession(answer, principal));
       this.noteAnswered(ctx);
       route.answered?.(ctx, answer);
     });

@@ -126,6 +126,13 @@ export type Input<A extends Access, P, Q, B> = Subject<A> & {
   facts: RequestFacts;
 };
 
+/**
+ * What bounds an answer of bytes, beside the pace at which it must be taken. `user`: the unread answers of a user
+ * (`UnreadAnswers`). `node`: the open calls of a node (`LoadShedder`). `git`: the places of a user for pushes and fetches.
+ * `shared`: it is short, or the same bytes for all who ask.
+ */
+export type Bound = 'user' | 'node' | 'git' | 'shared';
+
 interface RouteDescription {
   /**
    * The operationId in the OpenAPI document, from which clients name their methods. It is in lower camel case with the verb
@@ -141,6 +148,8 @@ interface RouteDescription {
   answers: Readonly<Record<number, AnswerSpec>>;
   /** Problem codes beside those that every route of its kind can answer. */
   problems?: readonly ProblemName[];
+  /** Who owns what an answer of bytes holds until it is read. A route with such an answer must say it. */
+  bound?: Bound;
   /** Set where git itself calls: a token may come by HTTP Basic, and git is told of problems in plain text. */
   caller?: 'git';
   /** Set for a page: makes what a browser is shown of a failure. The caller is null while not known, the query as it came. */
@@ -205,7 +214,7 @@ type PathParams = Record<string, string>;
 /**
  * Declares a route. The query of a list, which is a GET that answers with an array, gets the rules of all lists.
  * @throws Error when the access is missing (plain JavaScript could leave it out) or the path names a node's
- *   own route without `{nodeId}`, or a grant's without `{name}`
+ *   own route without `{nodeId}`, or a grant's without `{name}`, or an answer of bytes has no bound
  */
 export function route<A extends Access, P = PathParams, Q = unknown, B = undefined>(
   spec: RouteSpec<A, P, Q, B>,
@@ -218,7 +227,13 @@ export function route<A extends Access, P = PathParams, Q = unknown, B = undefin
     throw new Error(`${label} names no node`);
   const resource = access?.kind === 'grant' ? `{${access.by ?? 'name'}}` : '';
   if (!spec.path.includes(resource)) throw new Error(`${label} names no resource`);
+  if (spec.bound === undefined && (spec.wholeAs !== undefined || Object.values(spec.answers).some(isOfBytes)))
+    throw new Error(`${label} answers with bytes and names no bound`);
   const declared = spec as unknown as Route;
   const isList = spec.method === 'GET' && spec.answers[200]?.schema instanceof z.ZodArray;
   return isList ? { ...declared, query: listQuery(declared.query) } : declared;
+}
+
+function isOfBytes({ mediaType, alternatives }: AnswerSpec): boolean {
+  return mediaType !== undefined || alternatives !== undefined;
 }

@@ -112,6 +112,7 @@ function bundleRoute({ resolver, bundles, evidence }: PullTools): Route {
   return route({
     ...PULL,
     access: accessTo(resolver),
+    bound: 'node',
     id: 'downloadNodeBundle',
     path: '/api/v1/nodes/{nodeId}/configuration/bundle',
     summary: 'Download what the node gets as a ZIP',
@@ -177,6 +178,7 @@ function configurationRoute({ resolver, evidence }: PullTools): Route {
   return route({
     ...PULL,
     access: accessTo(resolver),
+    bound: 'node',
     id: 'getNodeConfiguration',
     path: '/api/v1/nodes/{nodeId}/configuration',
     summary: 'Read the entry-point document of what the node gets',

@@ -49,6 +49,7 @@ function showRoute({ common, purposeOf }: PageTools): Route {
     ...common,
     id: 'showLoginPage',
     method: 'GET',
+    bound: 'shared',
     path: '/login',
     summary: 'The sign-in page: who is signed in, and the forms to change that',
     access: { kind: 'public', knowsSession: true },

@@ -19,6 +19,7 @@ export function authorityRoute({ authority, issuesCertificates }: AuthorityRoute
   return route({
     id: 'getAuthorityCertificate',
     method: 'GET',
+    bound: 'shared',
     path: '/api/v1/ca.pem',
     summary: 'Download the certificate of the built-in authority',
     description:

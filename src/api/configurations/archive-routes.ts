@@ -21,6 +21,7 @@ export function archiveRoute(tools: ArchiveTools): Route {
   const { database, store, bundles } = tools;
   const { reading } = grantedRoutes(database, TAGS, { on: 'configuration' });
   return reading.own('GET', '/api/v1/configurations/{name}/versions/{version}/archive', {
+    bound: 'user',
     id: 'downloadConfigurationArchive',
     summary: "Download a version's files as a ZIP",
     description:

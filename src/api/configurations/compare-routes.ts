@@ -67,13 +67,14 @@ function compareRoute(tools: CompareTools): Route {
   const { reading } = grantedRoutes(tools.database, TAGS, { on: 'configuration' });
   return reading.own('GET', '/api/v1/configurations/{name}/compare', {
     id: 'compareConfigurationVersions',
+    bound: 'user',
     summary: 'Compare two versions, drafts too, in either order',
     description:
       'A file is renamed where its bytes are the same and its path is not. As `text/x-diff` it is one patch for all ' +
       'files, which `git apply` takes. Files that take too long to compare count as changed from the first changed ' +
       'line to the last.',
     query: TwoVersions,
-    problems: READING_REPOSITORIES,
+    problems: ['overloaded', ...READING_REPOSITORIES],
     answers: {
       200: {
         description: 'What is different in `to`',

@@ -1,5 +1,6 @@
 /** `/api/v1/configurations/{name}/versions/{version}/files/{*filePath}`: read, save and delete one file of a version. */
 
+import type { LargeFiles } from '../../bundles/large-files.ts';
 import { type Answer, created, download, json } from '../../http/answer.ts';
 import { mediaTypeOf } from '../../http/media-types.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
@@ -16,7 +17,9 @@ const FILE = '/api/v1/configurations/{name}/versions/{version}/files/{*filePath}
 const ETAG = 'That of the file, as GET of it has it';
 const CHANGING_DRAFTS = ['published_version', 'draft_changed', ...WRITING_REPOSITORIES];
 
-export function fileRoutes(tools: ConfigurationTools): Route[] {
+export type FileTools = ConfigurationTools & { largeFiles: LargeFiles };
+
+export function fileRoutes(tools: FileTools): Route[] {
   const { reading, modifying } = grantedRoutes(tools.database, ['Configuration versions'], {
     on: 'configuration',
   });
@@ -76,11 +79,12 @@ export function fileRoutes(tools: ConfigurationTools): Route[] {
   ];
 }
 
-function readRoute(tools: ConfigurationTools, reading: GrantedRoutes): Route {
+function readRoute(tools: FileTools, reading: GrantedRoutes): Route {
   return reading.own('GET', FILE, {
+    bound: 'user',
     id: 'downloadConfigurationFile',
     summary: 'Download a file of a version',
-    problems: READING_REPOSITORIES,
+    problems: ['overloaded', 'insufficient_storage', ...READING_REPOSITORIES],
     answers: {
       200: {
         description: 'The bytes, with the media type of the extension',
@@ -88,13 +92,15 @@ function readRoute(tools: ConfigurationTools, reading: GrantedRoutes): Route {
         headers: { 'Content-Disposition': '`attachment`' },
       },
     },
-    async handle({ resource, params }) {
+    async handle({ resource, params, facts }) {
       const path = existingPath(params['filePath'] ?? '');
       return reads(tools, resource, async (repository) => {
         const { files } = await findVersion(tools.store, repository, params['version'] ?? '');
         const file = files.find((candidate) => candidate.path === path);
         if (file === undefined) throw noSuchFile();
-        return download(await tools.store.blob(repository, file.oid), mediaTypeOf(path), file.oid);
+        const read = () => tools.store.blob(repository, file.oid);
+        const body = await tools.largeFiles.bodyOf(file.oid, read, facts.over);
+        return download(body, mediaTypeOf(path), file.oid);
       });
     },
   });

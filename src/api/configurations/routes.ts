@@ -16,7 +16,7 @@ import { withdrawRoutes } from '../crud/withdraw-routes.ts';
 import { type ArchiveTools, archiveRoute } from './archive-routes.ts';
 import { type BlameTools, blameRoute } from './blame-routes.ts';
 import { compareRoutes } from './compare-routes.ts';
-import { fileRoutes } from './file-routes.ts';
+import { type FileTools, fileRoutes } from './file-routes.ts';
 import {
   ConfigurationChange,
   ConfigurationView,
@@ -31,7 +31,10 @@ import { type ConfigurationTools, changeConfiguration, createConfiguration } fro
 const TAGS = ['Configurations'];
 const VERSION_TAGS = ['Configuration versions'];
 
-export type ConfigurationRouteOptions = ArchiveTools & BlameTools & EffectTools & { comparer: Comparer };
+export type ConfigurationRouteOptions = ArchiveTools &
+  BlameTools &
+  EffectTools &
+  FileTools & { comparer: Comparer };
 
 export function configurationRoutes(options: ConfigurationRouteOptions): Route[] {
   const { database } = options;

@@ -13,6 +13,7 @@ export const CONSOLE = '/ui/';
 const COMMON = {
   method: 'GET',
   tags: ['Console'],
+  bound: 'shared',
   access: { kind: 'public' },
   // The answer with HAWSER_UI=off, where the routes are not there.
   problems: [NOT_FOUND],

@@ -99,7 +99,12 @@ export class ResourceRoutes<A extends Access> {
     },
   ): Route {
     const { answer, rows, whole, show, asLines, behind, ...given } = spec;
-    const declared = { query: Paging, ...given, ...(whole && { wholeAs: CSV }) } as unknown as typeof given;
+    const declared = {
+      query: Paging,
+      ...given,
+      ...(whole && { wholeAs: CSV }),
+      ...((whole || asLines) && { bound: 'user' }),
+    } as unknown as typeof given;
     const others = [...(whole ? [CSV] : []), ...(asLines ? [JSON_LINES] : [])];
     const alternatives = others.length > 0 && { alternatives: others };
     return this.declare('GET', path, declared, {

@@ -28,6 +28,7 @@ function downloadRoute({ id, name, summary }: Client, files: ClientFiles): Route
   return route({
     id,
     method: 'GET',
+    bound: 'shared',
     path: `/download/${name}`,
     summary,
     description: 'One file, which needs Node 20.19 or later and nothing else.',

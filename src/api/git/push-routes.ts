@@ -17,6 +17,7 @@ const NO_LFS = 'This server takes no files of Git LFS: push their content';
 const common = {
   method: 'POST',
   tags: ['Git'],
+  bound: 'git',
   caller: 'git',
   access: { kind: 'grant', on: 'configuration', level: 'Modify' },
 } as const;

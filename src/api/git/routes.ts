@@ -144,7 +144,12 @@ function refusedPush(served: Served): Route {
 }
 
 function common({ on }: Served) {
-  return { tags: ['Git'], caller: 'git', access: { kind: 'grant', on, level: 'Read' } } as const;
+  return {
+    tags: ['Git'],
+    bound: 'git',
+    caller: 'git',
+    access: { kind: 'grant', on, level: 'Read' },
+  } as const;
 }
 
 function refuseOtherServices(service: string | undefined): void {

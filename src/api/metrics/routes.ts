@@ -22,6 +22,7 @@ export function metricsRoutes(
         'For Prometheus. Opened by the token of `HAWSER_METRICS_TOKEN` alone; 404 where none is configured. No label ' +
         'holds the name or id of a node or configuration.',
       tags: ['Metrics'],
+      bound: 'shared',
       access: { kind: 'metrics' },
       answers: {
         200: {

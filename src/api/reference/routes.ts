@@ -77,6 +77,7 @@ const COMMON = {
   tags: ['Reference'],
   access: { kind: 'public' },
   // The answer in production, where the routes are not there.
+  bound: 'shared',
   problems: [NOT_FOUND],
 } as const;
 

@@ -90,6 +90,7 @@ function callbackRoute({ common, ...options }: Tools): Route {
     ...common,
     id: 'finishSignIn',
     method: 'GET',
+    bound: 'shared',
     path: `${PROVIDER}/callback`,
     summary: 'Come back from an identity provider',
     description:

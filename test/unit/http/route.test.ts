@@ -29,6 +29,26 @@ describe('declaring a route', () => {
   });
 });
 
+describe('declaring a route that answers with bytes', () => {
+  const declareAnswer = (answer: object, more: object = {}) =>
+    route({
+      ...{ id: 'readX', method: 'GET', path: '/x', summary: 'x', tags: [] },
+      access: { kind: 'public' },
+      answers: { 200: { description: 'x', ...answer } },
+      ...more,
+      handle: noContent,
+    });
+
+  it('is refused without a bound for who does not read them', () => {
+    const refusal = 'GET /x answers with bytes and names no bound';
+    expect(() => declareAnswer({ mediaType: 'text/plain' })).to.throw(refusal);
+    expect(() => declareAnswer({ alternatives: ['text/x-diff'] })).to.throw(refusal);
+    expect(() => declareAnswer({}, { wholeAs: 'text/csv' })).to.throw(refusal);
+    expect(() => declareAnswer({ mediaType: 'text/plain' }, { bound: 'user' })).to.not.throw();
+    expect(() => declareAnswer({})).to.not.throw();
+  });
+});
+
 describe('the session cookie', () => {
   it('is found among others, and only under its own name', () => {
     expect(sessionSecret(`${SESSION_COOKIE}=abc`)).to.equal('abc');

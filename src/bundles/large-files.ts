@@ -1,0 +1,56 @@
+/**
+ * Files of versions for an answer. A large one is read from a file on the disk, one for all who ask, so that who does not
+ * read it holds a piece of it in memory at most.
+ */
+
+import type { PieceByPiece } from '../http/answer.ts';
+import type { BundleFile, BundleFiles } from './bundle-files.ts';
+
+/** A file of up to so many bytes is answered as it is. */
+const SMALL = 1024 * 1024;
+
+export class LargeFiles {
+  private readonly files: BundleFiles;
+  private readonly making = new Map<string, Promise<BundleFile>>();
+
+  constructor(files: BundleFiles) {
+    this.files = files;
+  }
+
+  /**
+   * The content of a blob, for an answer that ends with `over`.
+   * @throws HawserError storage_full, unavailable; what `read` throws
+   */
+  async bodyOf(oid: string, read: () => Promise<Buffer>, over: AbortSignal): Promise<Buffer | PieceByPiece> {
+    const name = `blob ${oid}`;
+    const known = this.files.get(name) ?? (await this.making.get(name));
+    if (known) return heldBy(known, over);
+    const content = await read();
+    if (content.length <= SMALL) return content;
+    const making = this.making.get(name) ?? this.make(name, content);
+    this.making.set(name, making);
+    try {
+      return heldBy(await making, over);
+    } finally {
+      this.making.delete(name);
+    }
+  }
+
+  /** The maker holds the file until whoever waits for it has it. */
+  private async make(name: string, content: Buffer): Promise<BundleFile> {
+    const file = await this.files.create();
+    try {
+      await file.append(content);
+    } catch (error) {
+      await file.release();
+      throw error;
+    }
+    setImmediate(() => this.files.keep(name, file));
+    return file;
+  }
+}
+
+function heldBy(file: BundleFile, over: AbortSignal): PieceByPiece {
+  file.holdUntil(over);
+  return { length: file.length, open: () => file.open() };
+}

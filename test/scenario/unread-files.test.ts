@@ -1,0 +1,59 @@
+// everyday: SQLite; full: PostgreSQL
+/** Large files that somebody asks for and does not read. */
+
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import type { Client } from '../support/client.ts';
+import { addVersion, CONFIGURATIONS, fileOf, MAIN } from '../support/configurations.ts';
+import { eventually } from '../support/eventually.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
+import { makeUser } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
+import { askWithoutReading, type UnreadAnswer } from '../support/unread-answer.ts';
+
+const MIB = 1024 * 1024;
+const PATCH = 'text/x-diff';
+const LARGE = fileOf('web', '1.1.0', 'large.bin');
+
+describe('large files of versions', () => {
+  const hawser = started(startHawser);
+  const large = randomBytes(24 * MIB);
+  let reader: Client;
+
+  before(async () => {
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    const files = { [MAIN]: 'resources: []\n', 'large.bin': large, 'small.txt': 'small\n' };
+    await ok(201, addVersion(hawser.admin, 'web', { version: '1.1.0' }, { files }));
+    const scopes = ['configurations.admin-override'] as const;
+    reader = await makeUser(hawser, { username: 'reader', permissions: [...scopes] });
+  });
+
+  const ask = (path = LARGE, headers = {}): Promise<UnreadAnswer> =>
+    askWithoutReading(hawser.target(), {}, path, { Cookie: hawser.session, ...headers });
+
+  it('arrive whole, from memory or from the disk', async () => {
+    for (const _time of [1, 2])
+      expect((await reader.get(LARGE)).bytes.equals(large), 'the same bytes').to.equal(true);
+    const { headers } = await reader.call('HEAD', LARGE);
+    expect(headers['content-length']).to.equal(String(large.length));
+  });
+
+  it('are open four times for a user who does not read them, and no more', async () => {
+    const unread = await Promise.all([1, 2, 3, 4].map(() => ask()));
+    expect(unread.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
+    const refused = await expectProblem(hawser.admin.get(LARGE), 503, 'overloaded');
+    expect(refused.headers).to.have.property('retry-after');
+    expect(refused.json.detail).to.include('read or end one');
+    const patch = await ask(`${CONFIGURATIONS}/web/compare?from=1.0.0&to=1.1.0`, { Accept: PATCH });
+    expect(patch.status).to.equal(503);
+    // What is small is answered, and so are others.
+    const small = await hawser.admin.get(fileOf('web', '1.1.0', 'small.txt'));
+    expect(small.text).to.equal('small\n');
+    await ok(200, hawser.admin.get(CONFIGURATIONS));
+    expect((await reader.get(LARGE)).bytes.equals(large)).to.equal(true);
+    expect((await (unread[0] as UnreadAnswer).read()).equals(large)).to.equal(true);
+    await eventually(async () => expect((await hawser.admin.get(LARGE)).status).to.equal(200));
+    for (const answer of unread.slice(1)) answer.breakOff();
+  });
+});
