@@ -2,23 +2,23 @@
 
 import { internal } from '../lib/errors.ts';
 import type { Send } from '../lib/threads.ts';
+import { type Content, readerOf } from '../security/rights.ts';
 import type { VersionSource } from '../versions/version-source.ts';
+import { ContentSets } from './content-sets.ts';
 import type { Delivery } from './delivery.ts';
 import type { Fleet, Moment } from './fleet.ts';
 import type { FleetOffers } from './fleet-offers.ts';
-import type { AssignedNames } from './fleet-plans.ts';
 import { type GroupFacts, GroupFactsMaker } from './group-facts.ts';
 import { packGroups } from './kept-groups.ts';
 import { ParameterReader } from './parameters.ts';
 import { type Group, PreviewGroups } from './preview-groups.ts';
 import type {
+  ContentOfNodes,
   OfferedVersion,
   PreviewInput,
   PreviewNode,
   PreviewPiece,
   PreviewResult,
-  Readable,
-  ReadableNames,
   ShownGroup,
 } from './preview-types.ts';
 import type { Proposal } from './proposal.ts';
@@ -31,6 +31,9 @@ import { SchemaReader } from './schemas.ts';
 interface Sides {
   before: FleetOffers;
   after: FleetOffers;
+  /** What the nodes get on both sides, and the number of it for the node at a place. */
+  contents: ContentSets;
+  contentOf(at: number): number;
   facts: GroupFactsMaker;
   /** Reads the files of both sides. */
   parameters: ParameterReader;
@@ -54,12 +57,13 @@ const NODES_AT_ONCE = 250;
  */
 export async function makePreview(fleet: Fleet, input: PreviewInput, send: Send): Promise<PreviewResult> {
   const sides = await fleet.atOneMoment((moment) => readSides(fleet, moment, input.proposal));
-  const groups = new PreviewGroups(sides);
+  const groups = new PreviewGroups(sides, sides.contentOf);
   await addNodes(groups, sides, input, send);
   const all = groups.list();
   const order = all.map((_group, number) => number).sort((a, b) => compareGroups(all[a], all[b]));
   await sendGroups(groups, sides, { all, order }, send);
   await sendNodes(groups, sides, { all, order }, send);
+  await send({ kind: 'contents', contents: contentsOf(groups, sides, all) });
   return { counts: groups.counts, groupCount: all.length };
 }
 
@@ -78,7 +82,9 @@ async function readSides(fleet: Fleet, moment: Moment, proposal: Proposal): Prom
     return { schemas: new SchemaReader(versions, parameters, documents), parameters };
   };
   const facts = new GroupFactsMaker(sideOf(source), sideOf(proposed), documents);
-  return { before, after, facts, parameters };
+  const contents = new ContentSets(before.snapshot);
+  const contentOf = (at: number) => contents.numberOf(before.namesOf(at), after.namesOf(at));
+  return { before, after, contents, contentOf, facts, parameters };
 }
 
 /** Puts all nodes that are asked for, and that the caller may see, into groups. */
@@ -123,24 +129,47 @@ async function readFiles({ before, after, parameters }: Sides, places: readonly 
 }
 
 /** The places of the nodes of which the caller may read everything, before and after. */
-function visibleNodes({ before, after }: Sides, readable: Readable, places: Iterable<number>): Int32Array {
-  const known = new Map<AssignedNames | null, boolean>();
-  const isReadable = (names: AssignedNames | null) => {
-    const answer = known.get(names) ?? mayRead(readable, names);
-    known.set(names, answer);
-    return answer;
-  };
+function visibleNodes(
+  { contents, contentOf }: Sides,
+  readable: PreviewInput['readable'],
+  places: Iterable<number>,
+): Int32Array {
+  const mayRead = readerOf(readable);
+  const known = new Map<number, boolean>();
   const visible: number[] = [];
-  for (const at of places)
-    if (isReadable(before.namesOf(at)) && isReadable(after.namesOf(at))) visible.push(at);
+  for (const at of places) {
+    const content = contentOf(at);
+    const answer = known.get(content) ?? mayRead(contents.all[content] as Content);
+    known.set(content, answer);
+    if (answer) visible.push(at);
+  }
   return Int32Array.from(visible);
 }
 
-function mayRead({ configurations, composites, parameters }: Readable, names: AssignedNames | null): boolean {
-  const has = (all: ReadableNames, name: string) => all === 'all' || all.has(name);
-  if (names === null) return true;
-  if (names.composite !== null && !has(composites, names.composite)) return false;
-  return names.configurations.every((name) => has(configurations, name) && has(parameters, name));
+/** What the nodes that the caller sees are made of, and how many there are of each. */
+function contentsOf(
+  groups: PreviewGroups,
+  { contents, contentOf, before }: Sides,
+  all: readonly Group[],
+): ContentOfNodes[] {
+  const counted = contents.all.map((content) => ({
+    ...content,
+    ...{ changed: 0, unchanged: 0, unresolvable: 0, groups: 0 },
+  }));
+  for (let at = 0; at < before.snapshot.size; at += 1) {
+    const number = groups.numberOf(at);
+    const of = number === undefined ? undefined : counted[contentOf(at)];
+    if (of === undefined) continue;
+    const change = number === null || number === undefined ? 'Unchanged' : all[number]?.change;
+    if (change === 'Changed') of.changed += 1;
+    else if (change === 'Unresolvable') of.unresolvable += 1;
+    else of.unchanged += 1;
+  }
+  for (const { content } of all) {
+    const of = counted[content];
+    if (of) of.groups += 1;
+  }
+  return counted;
 }
 
 /** All groups by their numbers, and the numbers in the order of the answers. */
@@ -177,13 +206,19 @@ async function sendGroups(
       const { kept: ofGroup, ...rest } = told;
       kept.push(ofGroup);
       const { nodeIds, fqdns } = before.snapshot.nodes;
-      const { nodeCount, sample, change } = group;
+      const { nodeCount, sample, change, content } = group;
       const { error } = difference;
       shown.push({
         shown: JSON.stringify({
           nodeCount,
           sampleNodes: sample.map((at) => ({ nodeId: nodeIds[at] as string, fqdn: fqdns[at] as string })),
-          ...{ change, before: offered(difference.before), after: offered(difference.after), ...rest },
+          ...{
+            change,
+            content,
+            before: offered(difference.before),
+            after: offered(difference.after),
+            ...rest,
+          },
           ...{ code: error?.code ?? null, message: error?.message ?? null },
         } satisfies ShownGroup),
       });
@@ -201,7 +236,7 @@ function offered(delivery: Delivery | null): OfferedVersion | null {
 
 async function sendNodes(
   groups: PreviewGroups,
-  { before }: Sides,
+  { before, contentOf }: Sides,
   { all, order }: Ordered,
   send: SendPiece,
 ): Promise<void> {
@@ -216,7 +251,7 @@ async function sendNodes(
       number === null
         ? ([null, 'Unchanged'] as const)
         : ([ids[number] as number, (all[number] as Group).change] as const);
-    nodes.push({ nodeId, fqdn: fqdns[at] as string, groupId, change });
+    nodes.push({ nodeId, fqdn: fqdns[at] as string, groupId, change, content: contentOf(at) });
     if (nodes.length < NODES_AT_ONCE) continue;
     await send({ kind: 'nodes', nodes });
     nodes = [];

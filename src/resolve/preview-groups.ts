@@ -20,6 +20,8 @@ export interface Difference {
 /** A group by the places of its nodes. */
 export interface Group {
   change: PreviewChange;
+  /** The number of what its nodes get on both sides. */
+  content: number;
   nodeCount: number;
   /** Its first nodes, of which there are at most five. */
   sample: readonly number[];
@@ -40,15 +42,18 @@ const LEFT_OUT = -2;
 export class PreviewGroups {
   readonly counts: PreviewCounts = { nodes: 0, changed: 0, unchanged: 0, unresolvable: 0, notVisible: 0 };
   private readonly sides: { before: FleetOffers; after: FleetOffers };
-  private readonly changes: PreviewChange[] = [];
+  private readonly contentOf: (at: number) => number;
+  private readonly kinds: Pick<Group, 'change' | 'content'>[] = [];
   /** The group of each node by its place, or one of the two numbers above. */
   private readonly groupOf: Int32Array;
   /** Groups by what their nodes get on both sides, and by the keys of their nodes. */
   private readonly byChecksums = new Map<string, number>();
   private readonly byKeys = new Map<string, number>();
 
-  constructor(sides: { before: FleetOffers; after: FleetOffers }) {
+  /** @param contentOf tells of the node at a place what it gets on both sides. Those of a group get the same */
+  constructor(sides: { before: FleetOffers; after: FleetOffers }, contentOf: (at: number) => number) {
     this.sides = sides;
+    this.contentOf = contentOf;
     this.groupOf = new Int32Array(sides.before.snapshot.size).fill(LEFT_OUT);
   }
 
@@ -61,7 +66,7 @@ export class PreviewGroups {
     const waiting: Waiting[] = [];
     for (const at of places) {
       const [old, next] = [before.keyOf(at), after.keyOf(at)];
-      const keys = [old, next].join('>');
+      const keys = `${old}>${next} ${this.contentOf(at)}`;
       const known = old === next ? UNCHANGED : this.byKeys.get(keys);
       if (known === undefined) waiting.push({ at, keys });
       else this.put(at, known);
@@ -69,7 +74,7 @@ export class PreviewGroups {
     if (waiting.length > 0) await prepare(waiting.map(({ at }) => at));
     for (const { at, keys } of waiting) {
       // One of the same keys may have come before.
-      const group = this.byKeys.get(keys) ?? this.groupFor(await this.differenceAt(at));
+      const group = this.byKeys.get(keys) ?? this.groupFor(at, await this.differenceAt(at));
       this.byKeys.set(keys, group);
       this.put(at, group);
     }
@@ -78,7 +83,7 @@ export class PreviewGroups {
   /** Puts a node into a group of its own, also if nothing changes. */
   async addAlone(at: number): Promise<void> {
     const { change } = await this.differenceAt(at);
-    this.put(at, this.changes.push(change) - 1);
+    this.put(at, this.kinds.push({ change, content: this.contentOf(at) }) - 1);
   }
 
   async differenceAt(at: number): Promise<Difference> {
@@ -96,7 +101,7 @@ export class PreviewGroups {
   /** All groups by their numbers, once all nodes are added. */
   list(): Group[] {
     const groups: (Group & { sample: number[] })[] = [];
-    for (const change of this.changes) groups.push({ change, nodeCount: 0, sample: NO_NODES });
+    for (const kind of this.kinds) groups.push({ ...kind, nodeCount: 0, sample: NO_NODES });
     for (const [at, number] of this.groupOf.entries()) {
       const group = groups[number];
       if (group === undefined) continue;
@@ -107,12 +112,13 @@ export class PreviewGroups {
     return groups;
   }
 
-  private groupFor({ change, before, after, error }: Difference): number {
+  private groupFor(at: number, { change, before, after, error }: Difference): number {
     if (change === 'Unchanged') return UNCHANGED;
-    const key = `${before?.manifest.checksum ?? ''} ${after?.manifest.checksum ?? error?.code}`;
+    const content = this.contentOf(at);
+    const key = `${content} ${before?.manifest.checksum ?? ''} ${after?.manifest.checksum ?? error?.code}`;
     const known = this.byChecksums.get(key);
     if (known !== undefined) return known;
-    const made = this.changes.push(change) - 1;
+    const made = this.kinds.push({ change, content }) - 1;
     this.byChecksums.set(key, made);
     return made;
   }
@@ -120,7 +126,7 @@ export class PreviewGroups {
   private put(at: number, group: number): void {
     const { counts } = this;
     this.groupOf[at] = group;
-    const change = this.changes[group];
+    const change = this.kinds[group]?.change;
     if (change === 'Changed') counts.changed += 1;
     else if (change === 'Unresolvable') counts.unresolvable += 1;
     else counts.unchanged += 1;

@@ -1,24 +1,16 @@
 /** What a preview is asked for, and what it says. All values are plain, so that threads can send them to each other. */
 
 import type { FieldError } from '../lib/errors.ts';
+import type { Content, Readable } from '../security/rights.ts';
 import type { Proposal } from './proposal.ts';
 
 export interface PreviewInput {
   proposal: Proposal;
+  /** What the caller may read. */
   readable: Readable;
   /** Narrows the preview to these nodes, each of which is a group of its own. Null means all nodes. */
   nodeIds: readonly string[] | null;
 }
-
-/** What the caller may read, by names. */
-export interface Readable {
-  configurations: ReadableNames;
-  composites: ReadableNames;
-  /** The names of the configurations whose parameters the caller may read. */
-  parameters: ReadableNames;
-}
-
-export type ReadableNames = 'all' | ReadonlySet<string>;
 
 export type PreviewChange = 'Changed' | 'Unchanged' | 'Unresolvable';
 
@@ -37,6 +29,15 @@ export interface PreviewNode {
   /** Null for an unchanged node, unless the preview is narrowed. */
   groupId: number | null;
   change: PreviewChange;
+  /** The place among all `ContentOfNodes`, from 0, of what the node gets before and after. */
+  content: number;
+}
+
+/** How many nodes get the same content, before and after together, and in how many groups they are. */
+export interface ContentOfNodes
+  extends Content,
+    Pick<PreviewCounts, 'changed' | 'unchanged' | 'unresolvable'> {
+  groups: number;
 }
 
 /** What a group gets on one side. */
@@ -52,6 +53,8 @@ export interface ShownGroup {
   /** The first ones by fqdn. */
   sampleNodes: readonly { nodeId: string; fqdn: string }[];
   change: PreviewChange;
+  /** As that of each of its nodes. No answer shows it. */
+  content: number;
   /** Null where the nodes get nothing, or an error. */
   before: OfferedVersion | null;
   after: OfferedVersion | null;
@@ -66,7 +69,7 @@ export interface ShownGroup {
 /**
  * What a preview sends while it is made. First come counts, of which all but `nodes` and `notVisible` grow. When all nodes
  * are counted, the groups come in their order, up to 500 at once, then what was kept of proposed files, then the nodes by
- * fqdn, up to 1,000 at once.
+ * fqdn, up to 1,000 at once, and last what all of them are made of.
  */
 export type PreviewPiece =
   | { kind: 'counts'; counts: PreviewCounts }
@@ -78,7 +81,8 @@ export type PreviewPiece =
       packed: string;
     }
   | { kind: 'files'; files: string }
-  | { kind: 'nodes'; nodes: readonly PreviewNode[] };
+  | { kind: 'nodes'; nodes: readonly PreviewNode[] }
+  | { kind: 'contents'; contents: readonly ContentOfNodes[] };
 
 /** What is known once all pieces were sent. */
 export interface PreviewResult {

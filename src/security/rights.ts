@@ -161,6 +161,33 @@ export async function readableResources(db: Db, principal: UserPrincipal): Promi
   };
 }
 
+/** The configurations and composites of which something is made, by ids. Null stands for one that is not known any more. */
+export interface Content {
+  configurations: readonly (string | null)[];
+  composites: readonly (string | null)[];
+}
+
+/**
+ * Tells of content whether all of it may be read: each composite, each configuration, and its parameters. It is the one gate
+ * for what is shown as it is now and for what was kept.
+ * @param readable what the caller may read, with this token and now
+ */
+export function readerOf(readable: Readable): (content: Content) => boolean {
+  const gateOf = (on: GrantKind) => {
+    const ids = readable[on];
+    if (ids === 'all') return () => true;
+    const known = new Set<string | null>(ids);
+    return (id: string | null) => id !== null && known.has(id);
+  };
+  const [configuration, parameters, composite] = [
+    gateOf('configuration'),
+    gateOf('parameters'),
+    gateOf('composite'),
+  ];
+  return ({ configurations, composites }) =>
+    composites.every(composite) && configurations.every((id) => configuration(id) && parameters(id));
+}
+
 /**
  * The user's own grants and those of the user's groups.
  * @param resourceIds only the grants on these resources; default: all

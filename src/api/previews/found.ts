@@ -5,6 +5,7 @@ import type { KeptText } from '../../resolve/group-details.ts';
 import type { PageQuery } from '../crud/rows.ts';
 import { CHANGES, type KeptNode, type PieceKind } from './piece-writer.ts';
 import { listPieces, type PieceRow, readPiece } from './queries.ts';
+import type { VisiblePart } from './visible.ts';
 
 type PieceFacts = Omit<PieceRow, 'preview_id' | 'kind' | 'content'>;
 
@@ -16,6 +17,8 @@ export interface FoundGroup {
   change: string;
   code: string | null;
   message: string | null;
+  /** The number of what its nodes get, see `VisiblePart`. */
+  content: number;
   [member: string]: unknown;
 }
 
@@ -31,6 +34,9 @@ export interface NodeFilter {
   groupId?: string | undefined;
 }
 
+/** What of it the reader may see. */
+type VisibleContent = Pick<VisiblePart, 'isAll' | 'has' | 'countOf'>;
+
 interface Found {
   rows: FoundNode[];
   total: number;
@@ -43,13 +49,16 @@ const SAMPLES = 5;
 export class FoundGroups {
   private readonly db: Db;
   private readonly id: string;
+  private readonly visible: VisibleContent;
 
-  constructor(db: Db, id: string) {
+  constructor(db: Db, id: string, visible: VisibleContent) {
     this.db = db;
     this.id = id;
+    this.visible = visible;
   }
 
   async page({ take, skip }: PageQuery): Promise<FoundGroup[]> {
+    if (!this.visible.isAll) return this.pageOfVisible({ take, skip });
     const groups: FoundGroup[] = [];
     const wanted = skip + take;
     let at = 0;
@@ -69,7 +78,21 @@ export class FoundGroups {
     if (!/^[1-9]\d{0,9}$/.test(groupId)) return undefined;
     const place = await this.placeOf('groups', Number(groupId));
     const group = place && (await this.read(place.position))[place.at];
-    return group && withId(Number(groupId), group);
+    return group && this.visible.has(group['content'] as number) ? withId(Number(groupId), group) : undefined;
+  }
+
+  /** Groups keep their ids, whoever reads them. */
+  private async pageOfVisible({ take, skip }: PageQuery): Promise<FoundGroup[]> {
+    const groups: FoundGroup[] = [];
+    let id = 0;
+    for (const { position } of await listPieces(this.db, this.id, 'groups')) {
+      for (const group of await this.read(position)) {
+        id += 1;
+        if (this.visible.has(group['content'] as number)) groups.push(withId(id, group));
+      }
+      if (groups.length >= skip + take) break;
+    }
+    return groups.slice(skip, skip + take);
   }
 
   /** What the details of a group are made of. */
@@ -102,15 +125,20 @@ export class FoundNodes {
   private readonly db: Db;
   private readonly id: string;
   private readonly filter: NodeFilter;
+  private readonly visible: VisibleContent;
 
-  constructor(db: Db, id: string, filter: NodeFilter) {
+  constructor(db: Db, id: string, filter: NodeFilter, visible: VisibleContent) {
     this.db = db;
     this.id = id;
     this.filter = filter;
+    this.visible = visible;
   }
 
   async page({ take, skip }: PageQuery): Promise<Found> {
-    if (this.filter.groupId !== undefined) return this.pageOfGroup(this.filter.groupId, { take, skip });
+    const { change, groupId } = this.filter;
+    if (groupId !== undefined) return this.pageOfGroup(groupId, { take, skip });
+    if (!this.visible.isAll)
+      return { rows: await this.firstOf(skip, take), total: this.visible.countOf(change) };
     const pieces = await listPieces(this.db, this.id, 'nodes');
     const total = pieces.reduce((sum, piece) => sum + this.countIn(piece), 0);
     const rows: FoundNode[] = [];
@@ -132,7 +160,7 @@ export class FoundNodes {
 
   /** The group knows how many nodes it has, and names the first of them. Others are looked for until the page is full. */
   private async pageOfGroup(groupId: string, { take, skip }: PageQuery): Promise<Found> {
-    const found = await new FoundGroups(this.db, this.id).find(groupId);
+    const found = await new FoundGroups(this.db, this.id, this.visible).find(groupId);
     const { change } = this.filter;
     if (found === undefined || (change !== undefined && change !== found.change))
       return { rows: [], total: 0 };
@@ -141,12 +169,18 @@ export class FoundNodes {
       const all = sampleNodes.map((node) => ({ ...node, groupId, change: ofGroup as FoundNode['change'] }));
       return { rows: all.slice(skip, skip + take), total };
     }
+    return { rows: await this.firstOf(skip, Math.min(take, total - skip)), total };
+  }
+
+  /** Those nodes that the filter meets, from one on. */
+  private async firstOf(skip: number, take: number): Promise<FoundNode[]> {
     const rows: FoundNode[] = [];
+    if (take <= 0) return rows;
     for await (const nodes of this.whole()) {
       rows.push(...nodes);
-      if (rows.length >= Math.min(total, skip + take)) break;
+      if (rows.length >= skip + take) break;
     }
-    return { rows: rows.slice(skip, skip + take), total };
+    return rows.slice(skip, skip + take);
   }
 
   private countIn({ count, changed, unresolvable }: PieceFacts): number {
@@ -166,7 +200,7 @@ export class FoundNodes {
   private async read(position: number): Promise<FoundNode[]> {
     const kept: KeptNode[] = JSON.parse((await readPiece(this.db, this.id, 'nodes', position)) ?? '[]');
     const { change, groupId } = this.filter;
-    const nodes = kept.map(toNode);
+    const nodes = kept.filter(([, , , , content]) => this.visible.has(content)).map(toNode);
     return nodes.filter(
       (node) =>
         (change === undefined || node.change === change) &&

@@ -3,7 +3,6 @@
 import type { Db } from '../../db/database.ts';
 import type { GrantKind } from '../../domain/permissions.ts';
 import { HawserError, notFound } from '../../lib/errors.ts';
-import type { Readable, ReadableNames } from '../../resolve/preview-types.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
@@ -97,26 +96,4 @@ export async function mayRead(db: Db, principal: UserPrincipal, named: readonly 
     if (on !== 'composite' || !(await findGone(db, [{ on, id, name: '' }]))) return false;
   }
   return true;
-}
-
-/**
- * What the caller may read now. Whoever reads a configuration reads its parameters: no grant on these is lower than Read,
- * and without one the level on the configuration counts.
- */
-export async function readReadable(db: Db, principal: UserPrincipal): Promise<Readable> {
-  const configurations = await readableNames(db, principal, 'configuration');
-  const composites = await readableNames(db, principal, 'composite');
-  return { configurations, composites, parameters: configurations };
-}
-
-async function readableNames(
-  db: Db,
-  principal: UserPrincipal,
-  on: 'configuration' | 'composite',
-): Promise<ReadableNames> {
-  const ids = readableIds(db, principal, on);
-  if (ids === 'all') return 'all';
-  const table = on === 'composite' ? 'composites' : 'configurations';
-  const rows = await db.selectFrom(table).select('name').where('id', 'in', ids).execute();
-  return new Set(rows.map(({ name }) => name));
 }

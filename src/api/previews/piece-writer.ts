@@ -6,7 +6,13 @@ import type { PreviewCounts, PreviewNode, PreviewPiece } from '../../resolve/pre
 import { type CountColumns, insertPiece, type PieceRow, updateCounts } from './queries.ts';
 
 /** A node as it is kept. The change is a place in `CHANGES`. */
-export type KeptNode = readonly [nodeId: string, fqdn: string, groupId: number | null, change: number];
+export type KeptNode = readonly [
+  nodeId: string,
+  fqdn: string,
+  groupId: number | null,
+  change: number,
+  content: number,
+];
 
 export const CHANGES = ['Changed', 'Unchanged', 'Unresolvable'] as const;
 
@@ -43,6 +49,9 @@ export class PieceWriter {
         return this.insert('nodes', JSON.stringify(piece.nodes.map(toKeptNode)), tally(piece.nodes));
       case 'files':
         for (const text of cut(piece.files)) await this.insert('files', text);
+        return;
+      case 'contents':
+        return this.insert('contents', JSON.stringify(piece.contents), { count: piece.contents.length });
     }
   }
 
@@ -60,7 +69,7 @@ export class PieceWriter {
   }
 }
 
-export type PieceKind = 'groups' | 'packed' | 'nodes' | 'files';
+export type PieceKind = 'groups' | 'packed' | 'nodes' | 'files' | 'contents';
 
 type Tally = Pick<PieceRow, 'count'> & Partial<Pick<PieceRow, 'changed' | 'unresolvable'>>;
 
@@ -71,11 +80,12 @@ function tally(nodes: readonly PreviewNode[]): Tally {
   return { count: nodes.length, changed: number('Changed'), unresolvable: number('Unresolvable') };
 }
 
-const toKeptNode = ({ nodeId, fqdn, groupId, change }: PreviewNode): KeptNode => [
+const toKeptNode = ({ nodeId, fqdn, groupId, change, content }: PreviewNode): KeptNode => [
   nodeId,
   fqdn,
   groupId,
   CHANGES.indexOf(change),
+  content,
 ];
 
 /** Puts texts together, as many as are not longer than one piece, and at least one. */

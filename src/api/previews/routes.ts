@@ -10,6 +10,7 @@ import { type Clock, SECOND, toOptionalTimestamp, toTimestamp } from '../../lib/
 import { notFound } from '../../lib/errors.ts';
 import type { KeptText } from '../../resolve/group-details.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import { readableResources } from '../../security/rights.ts';
 import { existingPath } from '../configurations/version-routes.ts';
 import { Context, FileDiffView } from '../crud/comparing.ts';
 import { type PermittedRoutes, permitted } from '../crud/routes.ts';
@@ -17,11 +18,12 @@ import { NewPreview } from './change-schemas.ts';
 import type { GroupExplainer } from './engine.ts';
 import { type FoundGroup, FoundGroups, FoundNodes } from './found.ts';
 import { judgeChanges, requireWatched } from './judging.ts';
-import { mayRead, type Named, notFoundIfGone, readReadable, requireNamed } from './named.ts';
+import { mayRead, type Named, notFoundIfGone, requireNamed } from './named.ts';
 import { Proposing, type ProposingTools } from './proposing.ts';
 import { findPreview, type PreviewRow } from './queries.ts';
 import type { PreviewRuns } from './runs.ts';
 import { GroupDetailsView, GroupView, NodesOfPreview, PreviewNodeView, PreviewView } from './schemas.ts';
+import { VisiblePart } from './visible.ts';
 
 const TAGS = ['Previews'];
 const PREVIEW = '/api/v1/previews/{id}';
@@ -51,7 +53,9 @@ export function previewRoutes(tools: PreviewTools): Route[] {
     routes.get(PREVIEW, {
       id: 'getPreview',
       summary: 'Read how far a preview is, and how many nodes it concerns',
-      description: 'It is there for the one who made it, and for holders of users.manage, for an hour.',
+      description:
+        'It is there for the one who made it, and for holders of users.manage, for an hour. Each reader sees the groups ' +
+        'and nodes of which they may read all, with this token and now; the others are in `notVisible` alone.',
       params: idsInPath('id'),
       answer: { description: 'The preview', schema: PreviewView },
       handle: async (call) => toPreview(await requirePreview(tools, call)),
@@ -83,13 +87,14 @@ function createRoute(tools: PreviewTools, routes: PermittedRoutes): Route {
       const judge = () => judgeChanges(proposing, changes);
       const proposal = await notFoundIfGone(database.read, named, judge);
       if (nodeIds !== null) await requireWatched(database.read, nodeIds);
-      const readable = await readReadable(database.read, principal);
+      const readable = await readableResources(database.read, principal);
       const input = { proposal, readable, nodeIds };
       const { id, made } = await runs.begin({ userId: principal.userId, changes, named, input });
       await within(PATIENCE, made);
       const row = await findPreview(database.read, id, clock.now());
       if (row === undefined) throw noPreview();
-      const shown = created(`/api/v1/previews/${id}`, toPreview(row));
+      const visible = await VisiblePart.of(database.read, principal, row);
+      const shown = created(`/api/v1/previews/${id}`, toPreview({ row, visible }));
       return row.state === 'Running' ? { ...shown, status: 202 } : shown;
     },
   });
@@ -105,14 +110,12 @@ function groupRoutes(tools: PreviewTools, routes: PermittedRoutes): Route[] {
       params: idsInPath('id'),
       answer: { description: 'The groups', schema: GroupView },
       async rows({ query, ...call }) {
-        const row = await requirePreview(tools, call);
+        const { row, visible } = await requirePreview(tools, call);
         if (row.state !== 'Done') return { rows: [], total: 0 };
-        return {
-          rows: await new FoundGroups(database.read, row.id).page(query),
-          total: row.group_count ?? 0,
-        };
+        const groups = new FoundGroups(database.read, row.id, visible);
+        return { rows: await groups.page(query), total: visible.groupCount };
       },
-      show: ({ code: _code, message: _message, ...group }) => group,
+      show: ({ code: _code, message: _message, content: _content, ...group }) => group,
     }),
     routes.own('GET', `${PREVIEW}/groups/{groupId}`, {
       id: 'getPreviewGroup',
@@ -156,19 +159,25 @@ function nodesRoute(tools: PreviewTools, routes: PermittedRoutes): Route {
     query: NodesOfPreview,
     answer: { description: 'The nodes that match', schema: PreviewNodeView },
     async rows({ query, ...call }) {
-      const row = await requirePreview(tools, call);
+      const { row, visible } = await requirePreview(tools, call);
       if (row.state !== 'Done') return { rows: [], total: 0 };
-      return new FoundNodes(database.read, row.id, query).page(query);
+      return new FoundNodes(database.read, row.id, query, visible).page(query);
     },
     async whole({ query, ...call }) {
-      const row = await requirePreview(tools, call);
-      return row.state === 'Done' ? new FoundNodes(database.read, row.id, query).whole() : nothing();
+      const { row, visible } = await requirePreview(tools, call);
+      return row.state === 'Done' ? new FoundNodes(database.read, row.id, query, visible).whole() : nothing();
     },
     show: (node) => node,
   });
 }
 
 async function* nothing(): AsyncGenerator<never> {}
+
+/** A preview, and what the caller sees of it. */
+interface Seen {
+  row: PreviewRow;
+  visible: VisiblePart;
+}
 
 interface Call {
   principal: UserPrincipal;
@@ -182,15 +191,15 @@ interface Call {
 async function requirePreview(
   { database: { read }, runs, clock }: PreviewTools,
   { principal, params: { id } }: Call,
-): Promise<PreviewRow> {
+): Promise<Seen> {
   const found = await findPreview(read, id, clock.now());
   if (found === undefined) throw noPreview();
   if (found.user_id !== principal.userId && !principal.permissions.has('users.manage')) throw noPreview();
   const named: Named[] = JSON.parse(found.named);
   if (!(await mayRead(read, principal, named))) throw noPreview();
-  if (found.state !== 'Running') return found;
-  await runs.endOrphans();
-  return (await findPreview(read, id, clock.now())) ?? found;
+  if (found.state === 'Running') await runs.endOrphans();
+  const row = found.state === 'Running' ? ((await findPreview(read, id, clock.now())) ?? found) : found;
+  return { row, visible: await VisiblePart.of(read, principal, row) };
 }
 
 /** @throws HawserError not_found */
@@ -198,8 +207,8 @@ async function requireGroup(
   tools: PreviewTools,
   call: Call & { params: { groupId: string } },
 ): Promise<{ row: PreviewRow; group: FoundGroup; kept: KeptText }> {
-  const row = await requirePreview(tools, call);
-  const groups = new FoundGroups(tools.database.read, row.id);
+  const { row, visible } = await requirePreview(tools, call);
+  const groups = new FoundGroups(tools.database.read, row.id, visible);
   const group = row.state === 'Done' ? await groups.find(call.params.groupId) : undefined;
   if (group === undefined) throw notFound('The preview has no such group');
   return { row, group, kept: await groups.keptText(group) };
@@ -207,8 +216,10 @@ async function requireGroup(
 
 const noPreview = () => notFound('No such preview');
 
-function toPreview(row: PreviewRow) {
+/** While it is made, its counts are those of its maker. */
+function toPreview({ row, visible }: Seen) {
   const { nodes, changed, unchanged, unresolvable, not_visible: notVisible } = row;
+  const isDone = row.state === 'Done';
   return {
     id: row.id,
     state: row.state,
@@ -216,8 +227,8 @@ function toPreview(row: PreviewRow) {
     completedAt: toOptionalTimestamp(row.completed_at),
     expiresAt: toTimestamp(row.expires_at),
     changes: JSON.parse(row.changes),
-    counts: { nodes, changed, unchanged, unresolvable, notVisible },
-    groupCount: row.group_count,
+    counts: isDone ? visible.counts : { nodes, changed, unchanged, unresolvable, notVisible },
+    groupCount: isDone ? visible.groupCount : row.group_count,
     error: row.error,
   };
 }
@@ -225,7 +236,8 @@ function toPreview(row: PreviewRow) {
 /** Joins the group with its details, whose text is not parsed: that would change numbers. */
 function joined(group: FoundGroup, details: Uint8Array, hasMerged: boolean): Answer {
   const merged = hasMerged ? '' : '"mergedParameters":null,';
-  const head = `${JSON.stringify(group).slice(0, -1)},${merged}`;
+  const { content: _content, ...shown } = group;
+  const head = `${JSON.stringify(shown).slice(0, -1)},${merged}`;
   return writtenJson(Buffer.concat([Buffer.from(head), details.subarray(1)]));
 }
 

@@ -12,12 +12,22 @@ const nodes: PreviewNode[] = Array.from({ length: NODES }, (_, at) => {
   const place = at - Math.ceil(at / 5);
   const groupId = at % 5 === 0 ? null : place < 1_500 ? 1 : place < 1_510 ? 2 : place - 1_507;
   const change = groupId === null ? 'Unchanged' : groupId % 2 === 0 ? 'Unresolvable' : 'Changed';
-  return { nodeId: newId(), fqdn: `node-${String(at).padStart(5, '0')}`, groupId, change };
+  const content = groupId === null ? 0 : groupId % 3;
+  return { nodeId: newId(), fqdn: `node-${String(at).padStart(5, '0')}`, groupId, change, content };
 });
-const asked = nodes.map((node) => ({
+const asked = nodes.map(({ content: _, ...node }) => ({
   ...node,
   groupId: node.groupId === null ? null : String(node.groupId),
 }));
+
+/** What of the nodes a reader may see, by the numbers of their contents. */
+const seeing = (...contents: number[]) => ({
+  isAll: contents.length === 3,
+  has: (content: number) => contents.includes(content),
+  countOf: (change?: PreviewNode['change']) =>
+    nodes.filter((node) => contents.includes(node.content) && (change ?? node.change) === node.change).length,
+});
+const ALL = seeing(0, 1, 2);
 
 describe('what a preview found', () => {
   const id = newId();
@@ -39,7 +49,10 @@ describe('what a preview found', () => {
       // Long enough that a piece of the engine becomes several here.
       const newProblems = [{ path: `/${'x'.repeat(2_000)}`, message: '', code: 'type' }];
       const change = members[0]?.change;
-      return { shown: JSON.stringify({ nodeCount: members.length, sampleNodes, change, newProblems }) };
+      const content = members[0]?.content;
+      return {
+        shown: JSON.stringify({ nodeCount: members.length, sampleNodes, change, content, newProblems }),
+      };
     });
     for (let from = 0; from < shown.length; from += 200)
       await writer.write({
@@ -73,7 +86,7 @@ describe('what a preview found', () => {
           (change === undefined || node.change === change) &&
           (groupId === undefined || node.groupId === groupId),
       );
-      const found = new FoundNodes(database().read, id, filter);
+      const found = new FoundNodes(database().read, id, filter, ALL);
       for (const [take, skip] of [
         [100, 0],
         [1_000, 700],
@@ -91,8 +104,44 @@ describe('what a preview found', () => {
     });
   }
 
+  it('leaves out what a reader may not see, with groups under the ids that they have for all', async () => {
+    const visible = seeing(0, 2);
+    const contentOf = new Map(nodes.map((node) => [node.nodeId, node.content]));
+    const seen = (all: typeof asked) => all.filter(({ nodeId }) => contentOf.get(nodeId) !== 1);
+    for (const change of [undefined, 'Changed', 'Unresolvable', 'Unchanged'] as const) {
+      const expected = seen(asked).filter((node) => (change ?? node.change) === node.change);
+      const found = new FoundNodes(database().read, id, { change }, visible);
+      const page = await found.page({ take: 50, skip: 20 });
+      expect(page.total).to.equal(expected.length);
+      expect(page.rows).to.deep.equal(expected.slice(20, 70));
+      const whole = [];
+      for await (const slice of found.whole()) whole.push(...slice);
+      expect(whole).to.have.length(expected.length);
+    }
+    for (const groupId of ['1', '4']) {
+      const hidden = new FoundNodes(database().read, id, { groupId }, visible);
+      expect(await hidden.page({ take: 10, skip: 0 })).to.deep.equal({ rows: [], total: 0 });
+    }
+    const groups = new FoundGroups(database().read, id, visible);
+    expect(await groups.find('1')).to.equal(undefined);
+    const shown = await groups.page({ take: 10, skip: 2 });
+    expect(shown.map((group) => group.id)).to.deep.equal([
+      '5',
+      '6',
+      '8',
+      '9',
+      '11',
+      '12',
+      '14',
+      '15',
+      '17',
+      '18',
+    ]);
+    expect(await groups.find('5')).to.deep.equal(shown[0]);
+  });
+
   it('has its groups in the order of their ids, each with what its details are made of', async () => {
-    const groups = new FoundGroups(database().read, id);
+    const groups = new FoundGroups(database().read, id, ALL);
     const all = await groups.page({ take: 1_000, skip: 0 });
     expect(all.map((group) => group.id)).to.deep.equal(all.map((_, at) => String(at + 1)));
     expect(await groups.page({ take: 7, skip: 198 })).to.deep.equal(all.slice(198, 205));
