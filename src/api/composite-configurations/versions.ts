@@ -13,6 +13,7 @@ import { checkChannel, findBlockers, findUnpublishedChildren } from '../../versi
 import type { SortedVersions } from '../../versions/sorted-versions.ts';
 import type { VersionRef } from '../../versions/store.ts';
 import type { VersionSource } from '../../versions/version-source.ts';
+import { blockerOfChildren } from '../crud/handing-out.ts';
 import { toPublishCheck } from '../crud/publish-check.ts';
 import type { Caller } from '../crud/routes.ts';
 import type { NewComposite, NewCompositeVersion } from './schemas.ts';
@@ -82,7 +83,10 @@ export function changeDocument(
   });
 }
 
-/** @throws HawserError not_found; conflict `already_published`, `no_children`, `unpublished_child`, `draft_changed` */
+/**
+ * @throws HawserError not_found, also for a new child that the caller may not read; conflict `already_published`,
+ *   `no_children`, `unpublished_child`, `draft_changed`
+ */
 export async function publishComposite(
   tools: CompositeTools,
   target: CompositeTarget,
@@ -90,8 +94,18 @@ export async function publishComposite(
   message?: string,
 ): Promise<void> {
   await authorVersions(tools, target, (author) =>
-    author.publish(version, (draft) => judgeDraft(tools, target.resource.name, draft), { message }),
+    author.publish(version, (draft) => judgePublish(tools, target, draft), { message }),
   );
+}
+
+/** What blocks the caller from publishing a draft, the first of it first. */
+export async function judgePublish(
+  tools: CompositeTools,
+  { resource, principal }: Pick<CompositeTarget, 'resource' | 'principal'>,
+  draft: VersionRef,
+): Promise<readonly HawserError[]> {
+  const unreadable = await blockerOfChildren(tools, principal, resource, draft);
+  return [...(unreadable ? [unreadable] : []), ...(await judgeDraft(tools, resource.name, draft))];
 }
 
 /** Shows what publishing a version would answer. @throws HawserError not_found without such a version */

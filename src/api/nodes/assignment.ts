@@ -3,18 +3,21 @@
 import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
+import { engineOf } from '../../db/engine-of.ts';
 import type { Assignment } from '../../db/node-lookup.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import { leadingVHint } from '../../domain/version-order.ts';
 import { conflict, type HawserError, notFound } from '../../lib/errors.ts';
+import { OPEN_TO_ANYONE, valueFor } from '../../resolve/open-versions.ts';
 import type { Planner } from '../../resolve/plans.ts';
 import { findPinned, isWithdrawn } from '../../resolve/wanted-version.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { type AuthorTools, underLock } from '../../versions/author.ts';
-import type { Owner } from '../../versions/rows.ts';
+import { noResource, type Owner } from '../../versions/rows.ts';
 import { ONLY_SERIES } from '../../versions/types.ts';
+import { mayReadConfigurations } from '../crud/handing-out.ts';
 import type { Caller } from '../crud/routes.ts';
 import type { NewAssignment } from './assignment-schemas.ts';
 import { findAssigned, requireNode } from './queries.ts';
@@ -29,6 +32,8 @@ export interface AssignmentTools extends Pick<AuthorTools, 'database' | 'store'>
 export interface CheckedAssignment {
   owner: Owner<'configurations' | 'composites'>;
   assignment: Assignment;
+  /** Whether the caller may read all that it gives. Else it is only for nodes to which this is assigned already. */
+  isReadable: boolean;
 }
 
 /**
@@ -50,7 +55,10 @@ export async function assignConfiguration(
   );
 }
 
-/** @throws HawserError not_found for what the user may not read, conflict `no_eligible_version` */
+/**
+ * @throws HawserError not_found for a configuration or composite that the user may not read, conflict
+ *   `no_eligible_version`
+ */
 export async function checkAssignment(
   { database, planner }: AssignmentTools,
   principal: UserPrincipal,
@@ -61,7 +69,56 @@ export async function checkAssignment(
   const resource = await grantedResource(database.read, principal, kind, 'Read', named);
   const assignment = assignmentOf(wish, resource.id);
   await requireEligible(planner, assignment);
-  return { owner: { kind: `${kind}s`, resource }, assignment };
+  const names = wish.isComposite ? await childrenGiven(planner, assignment) : [resource.name];
+  const isReadable = await mayReadConfigurations(database.read, principal, names);
+  return { owner: { kind: `${kind}s`, resource }, assignment, isReadable };
+}
+
+/** The names of the children that a composite gives, now or once a version that rolls out reaches the node. */
+async function childrenGiven(planner: Planner, assignment: Assignment): Promise<string[]> {
+  const given = await planner.byVersions(assignment, (versions) =>
+    (versions?.composite?.children ?? []).map(({ child }) => child.configuration),
+  );
+  const [open, rest] = [await valueFor(given, OPEN_TO_ANYONE), await valueFor(given, () => false)];
+  return [...new Set([...open, ...rest])];
+}
+
+/** Refuses, as for what is not there, to give a node what it did not get before and the caller may not read. */
+function requireHandingOut(
+  before: Pick<Assignment, 'configurationId' | 'compositeId'>,
+  checked: CheckedAssignment,
+): void {
+  const { assignment, isReadable, owner } = checked;
+  const { configurationId, compositeId } = before;
+  const isSame = configurationId === assignment.configurationId && compositeId === assignment.compositeId;
+  if (!isReadable && !isSame) throw noResource(owner.kind);
+}
+
+/**
+ * Refuses to hand out to many what not all of them have already.
+ * @throws HawserError not_found
+ */
+export async function requireForAll(
+  db: Db,
+  checked: CheckedAssignment,
+  nodeIds: readonly string[],
+): Promise<void> {
+  if (checked.isReadable) return;
+  const { owner, assignment } = checked;
+  const other = await db
+    .selectFrom('nodes')
+    .leftJoin('assignments', 'assignments.node_id', 'nodes.id')
+    .select('nodes.id')
+    .where(engineOf(db).isOneOf('nodes.id', nodeIds))
+    .where(({ or, eb }) =>
+      or([
+        eb('assignments.configuration_id', 'is distinct from', assignment.configurationId),
+        eb('assignments.composite_id', 'is distinct from', assignment.compositeId),
+      ]),
+    )
+    .limit(1)
+    .executeTakeFirst();
+  if (other !== undefined) throw noResource(owner.kind);
 }
 
 /**
@@ -73,9 +130,11 @@ export async function assignChecked(
   trx: Db,
   actor: Actor,
   nodeId: string,
-  { owner, assignment }: CheckedAssignment,
+  checked: CheckedAssignment,
 ): Promise<boolean> {
+  const { owner, assignment } = checked;
   const { fqdn, ...before } = await requireAssigned(trx, nodeId);
+  requireHandingOut(before, checked);
   if (changedMembers(before, assignment) === null) return false;
   const isSaved = await saveAssignment(trx, nodeId, { owner, assignment }, actor.at);
   if (!isSaved) throw notFound('The configuration was deleted just now');
@@ -163,7 +222,7 @@ async function requireAssigned(trx: Db, nodeId: string) {
 async function saveAssignment(
   trx: Db,
   nodeId: string,
-  { owner, assignment }: CheckedAssignment,
+  { owner, assignment }: Pick<CheckedAssignment, 'owner' | 'assignment'>,
   now: number,
 ): Promise<boolean> {
   const target = {

@@ -12,6 +12,7 @@ import {
   type AssignmentTools,
   assignChecked,
   checkAssignment,
+  requireForAll,
   unassignConfiguration,
   whileItStays,
 } from './assignment.ts';
@@ -46,6 +47,8 @@ interface ReadyDeed {
    * @throws HawserError that concerns this node alone
    */
   apply(trx: Db, nodeId: string, until: number): Promise<boolean | null>;
+  /** Looks at all nodes before anything is done. @throws HawserError that concerns the deed as a whole */
+  require?(nodeIds: readonly string[]): Promise<void>;
   /** Runs the work on all nodes. The default just runs it. */
   hold?<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -62,8 +65,9 @@ export async function doInBulk(
   caller: Caller,
   order: BulkOrder,
 ): Promise<(typeof BulkResult)['_output']> {
-  const { apply, hold = (work) => work() } = await makeReady(tools, caller, order);
+  const { apply, require, hold = (work) => work() } = await makeReady(tools, caller, order);
   const nodeIds = await findTargets(tools, caller, order);
+  await require?.(nodeIds);
   return hold(async () => {
     const outcomes = await inSlices(tools.database, nodeIds, (trx, nodeId, until) =>
       apply(trx, nodeId, until).catch((error) => failureOf(trx, nodeId, error)),
@@ -82,6 +86,7 @@ async function makeReady(tools: BulkTools, caller: Caller, order: BulkOrder): Pr
     case 'Assign': {
       const checked = await checkAssignment(tools, caller.principal, order);
       return {
+        require: (nodeIds) => requireForAll(tools.database.read, checked, nodeIds),
         apply: (trx, nodeId) => assignChecked(trx, actor, nodeId, checked),
         hold: (work) => whileItStays(tools, checked, work),
       };

@@ -12,7 +12,7 @@ import { conflict, invalid } from '../../lib/errors.ts';
 import { moveRollout, startRollout } from '../../versions/rollouts.ts';
 import { type ResourceKind, requireRow, type Target } from '../../versions/rows.ts';
 import type { PublishRules } from '../../versions/rules.ts';
-import { type CompositeTools, judgeDraft as judgeComposite } from '../composite-configurations/versions.ts';
+import { type CompositeTools, judgePublish as judgeComposite } from '../composite-configurations/versions.ts';
 import { type ConfigurationTools, judgeDraft as judgeConfiguration } from '../configurations/versions.ts';
 import { findScopeTypeByName, valuesOf } from '../scope-types/queries.ts';
 import { readRolloutSettings } from '../settings/queries.ts';
@@ -63,12 +63,12 @@ async function requireRings(db: Db) {
 /** The rules for publishing. They are asked under the lock. */
 function rulesOf(
   tools: RolloutTools,
-  { kind, resource: { id, name }, principal }: Target<ResourceKind>,
+  { kind, resource, principal }: Target<ResourceKind>,
   version: string,
 ): PublishRules {
-  if (kind === 'composites') return (draft) => judgeComposite(tools, name, draft);
+  if (kind === 'composites') return (draft) => judgeComposite(tools, { resource, principal }, draft);
   return async () => {
-    const row = await requireRow(tools.database.read, 'configurations', id);
+    const row = await requireRow(tools.database.read, 'configurations', resource.id);
     return (await judgeConfiguration(tools, row, version, principal)).blockers;
   };
 }

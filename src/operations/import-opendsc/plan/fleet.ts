@@ -152,7 +152,7 @@ function judgeAssignment(plan: Plan, source: SourceAssignment) {
   if (!isEligible(plan, target.name, isComposite, { majorVersion, prereleaseChannel }))
     throw new LeftOut('No published version of the configuration fits this assignment');
   const owner = { kind: isComposite ? 'composites' : 'configurations', resource: target } as const;
-  return made({ do: 'assign', nodeId, owner, assignment });
+  return made({ do: 'assign', nodeId, owner, assignment, isReadable: true });
 }
 
 /** Whether the node will get something, by the versions that will be here. */
