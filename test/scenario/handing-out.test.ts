@@ -11,9 +11,10 @@ import {
 } from '../support/composites.ts';
 import { MAIN } from '../support/configurations.ts';
 import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { assign, configurationPath, poll } from '../support/parameter-files.ts';
+import { assign, configurationPath, poll, saveParameters } from '../support/parameter-files.ts';
 import { grant, makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { createScopeType, createScopeValue } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
 
 const BULK = '/api/v1/nodes/bulk';
@@ -97,5 +98,70 @@ describe('handing out a composite', () => {
     await grant(hawser, operator, 'other', 'Read');
     await ok(200, publish('3.0.0'));
     await grant(hawser, operator, 'other', null);
+  });
+});
+
+describe('tagging a node', () => {
+  const hawser = started(startHawser);
+  const VALUE = 'a-value-that-not-everybody-reads';
+  let values: Record<'prod' | 'idle', string>;
+  let tagger: Person;
+  let onWeb: NodeUnderTest;
+  let onFarm: NodeUnderTest;
+  let onOther: NodeUnderTest;
+
+  before(async () => {
+    const { admin } = hawser;
+    for (const name of ['web', 'other'])
+      await publishConfiguration(admin, name, { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishWithChildren(admin, 'farm', '1.0.0', ['web']);
+    const type = await createScopeType(hawser, 'Environment');
+    values = {
+      prod: await createScopeValue(hawser, type, 'prod'),
+      idle: await createScopeValue(hawser, type, 'idle'),
+    };
+    const content = `parameters:\n  greeting: ${VALUE}\n`;
+    await saveParameters(hawser, { configuration: 'web', scopeType: 'Environment', value: 'prod', content });
+    [onWeb, onFarm, onOther] = [
+      await hawser.registerNode('on-web.example.org'),
+      await hawser.registerNode('on-farm.example.org'),
+      await hawser.registerNode('on-other.example.org'),
+    ];
+    await assign(hawser, onWeb, 'web');
+    await assign(hawser, onFarm, 'farm', { isComposite: true });
+    await assign(hawser, onOther, 'other');
+    tagger = await makeUser(hawser, { username: 'tagger', permissions: ['nodes.read', 'nodes.write'] });
+  });
+
+  const tag = ({ nodeId }: NodeUnderTest, value: keyof typeof values) =>
+    tagger.post(`/api/v1/nodes/${nodeId}/tags`, { scopeValueId: values[value] });
+  const inBulk = (value: keyof typeof values) =>
+    tagger.post(BULK, {
+      action: 'Tag',
+      nodeIds: [onWeb.nodeId, onFarm.nodeId, onOther.nodeId],
+      scopeValueId: values[value],
+    });
+
+  it('asks for the files that it gives, one by one and in bulk, and nothing where it gives none', async () => {
+    for (const node of [onWeb, onFarm]) {
+      const refused = await expectProblem(tag(node, 'prod'), 403, 'beyond_own_permissions');
+      expect(refused.text).to.not.include(VALUE);
+    }
+    const { done, failed } = await ok(200, inBulk('prod'));
+    expect(done).to.equal(1);
+    expect(failed.map(({ nodeId, code }: Record<string, string>) => [nodeId, code])).to.deep.equal([
+      [onWeb.nodeId, 'beyond_own_permissions'],
+      [onFarm.nodeId, 'beyond_own_permissions'],
+    ]);
+    for (const node of [onWeb, onFarm])
+      expect(await ok(200, tagger.get(`/api/v1/nodes/${node.nodeId}/tags`))).to.deep.equal([]);
+    await ok(201, tag(onWeb, 'idle'));
+    await ok(204, tagger.delete(`/api/v1/nodes/${onWeb.nodeId}/tags/${values.idle}`));
+  });
+
+  it('is done by who may read them', async () => {
+    await grant(hawser, tagger, 'web', 'Read');
+    await ok(201, tag(onWeb, 'prod'));
+    expect(await ok(200, inBulk('prod'))).to.include({ done: 1, unchanged: 2 });
   });
 });

@@ -69,15 +69,17 @@ export async function checkAssignment(
   const resource = await grantedResource(database.read, principal, kind, 'Read', named);
   const assignment = assignmentOf(wish, resource.id);
   await requireEligible(planner, assignment);
-  const names = wish.isComposite ? await childrenGiven(planner, assignment) : [resource.name];
+  const names = await configurationsGiven(planner, assignment);
   const isReadable = await mayReadConfigurations(database.read, principal, names);
   return { owner: { kind: `${kind}s`, resource }, assignment, isReadable };
 }
 
-/** The names of the children that a composite gives, now or once a version that rolls out reaches the node. */
-async function childrenGiven(planner: Planner, assignment: Assignment): Promise<string[]> {
+/** The names of all configurations that an assignment gives, now or once a version that rolls out reaches the node. */
+export async function configurationsGiven(planner: Planner, assignment: Assignment): Promise<string[]> {
   const given = await planner.byVersions(assignment, (versions) =>
-    (versions?.composite?.children ?? []).map(({ child }) => child.configuration),
+    versions === null
+      ? []
+      : (versions.composite?.children.map(({ child }) => child.configuration) ?? [versions.repository.name]),
   );
   const [open, rest] = [await valueFor(given, OPEN_TO_ANYONE), await valueFor(given, () => false)];
   return [...new Set([...open, ...rest])];

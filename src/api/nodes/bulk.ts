@@ -6,7 +6,6 @@
 import type { Db } from '../../db/database.ts';
 import type { Permission } from '../../domain/permissions.ts';
 import { conflict, HawserError } from '../../lib/errors.ts';
-import type { Actor } from '../../security/audit.ts';
 import type { Caller } from '../crud/routes.ts';
 import {
   type AssignmentTools,
@@ -22,6 +21,7 @@ import type { NodeConditions } from './problem-list.ts';
 import { requireNode } from './queries.ts';
 import { removeWithin } from './removal.ts';
 import { inSlices } from './slices.ts';
+import { TagGate } from './tag-gate.ts';
 import { hasTag, requireTypeOfValue, tagNode, untagNode } from './tags.ts';
 
 /** What each action needs, as doing it to one node does. */
@@ -95,7 +95,7 @@ async function makeReady(tools: BulkTools, caller: Caller, order: BulkOrder): Pr
       return { apply: (trx, nodeId) => unassignConfiguration(trx, actor, nodeId) };
     case 'Tag':
     case 'Untag':
-      return readyTag(tools, actor, order);
+      return readyTag(tools, caller, order);
     case 'SetLcmConfig':
       return { apply: (trx, nodeId) => changeLcmConfig(trx, actor, nodeId, order) };
     case 'Delete':
@@ -104,18 +104,21 @@ async function makeReady(tools: BulkTools, caller: Caller, order: BulkOrder): Pr
 }
 
 async function readyTag(
-  { database }: BulkTools,
-  actor: Actor,
+  tools: BulkTools,
+  { principal, actor }: Caller,
   { action, scopeValueId }: Extract<BulkOrder, { action: 'Tag' | 'Untag' }>,
 ): Promise<ReadyDeed> {
-  await requireTypeOfValue(database.read, scopeValueId);
-  const change = action === 'Tag' ? tagNode : untagNode;
+  await requireTypeOfValue(tools.database.read, scopeValueId);
+  let gate: TagGate | null = null;
   return {
+    async require(nodeIds) {
+      if (action === 'Tag') gate = await TagGate.of(tools, principal, { scopeValueId, nodeIds });
+    },
     async apply(trx, nodeId) {
       const target = { nodeId, scopeValueId };
       await requireNode(trx, nodeId);
       if ((await hasTag(trx, target)) === (action === 'Tag')) return false;
-      await change(trx, actor, target);
+      await (gate === null ? untagNode(trx, actor, target) : tagNode(trx, actor, target, gate));
       return true;
     },
   };
@@ -130,10 +133,11 @@ async function findTargets(tools: BulkTools, caller: Caller, order: BulkOrder): 
   throw conflict('count_changed', message);
 }
 
+const OF_ONE_NODE: readonly string[] = ['not_found', 'conflict', 'forbidden'];
+
 /** @throws the error again where it is not about this node */
 async function failureOf(trx: Db, nodeId: string, error: unknown): Promise<Failure> {
-  if (!(error instanceof HawserError) || (error.kind !== 'not_found' && error.kind !== 'conflict'))
-    throw error;
+  if (!(error instanceof HawserError) || !OF_ONE_NODE.includes(error.kind)) throw error;
   const node = await trx.selectFrom('nodes').select('fqdn').where('id', '=', nodeId).executeTakeFirst();
   return { nodeId, fqdn: node?.fqdn ?? null, code: error.code, message: error.message };
 }

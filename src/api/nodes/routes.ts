@@ -29,6 +29,7 @@ import {
   Registered,
   Registration,
 } from './schemas.ts';
+import { TagGate } from './tag-gate.ts';
 import { listTags, tagNode, toNodeTag, untagNode } from './tags.ts';
 import { toAssignment, toCertificate, toNodeSummary } from './views.ts';
 
@@ -163,7 +164,8 @@ function assignmentRoutes(tools: AssignmentTools): Route[] {
   ];
 }
 
-export function tagRoutes(database: Database): Route[] {
+export function tagRoutes(tools: AssignmentTools): Route[] {
+  const { database } = tools;
   const { read } = database;
   const tags = permitted(database, TAGS, 'nodes.write');
   return [
@@ -183,9 +185,16 @@ export function tagRoutes(database: Database): Route[] {
       params: idsInPath('nodeId'),
       body: { kind: 'json', schema: NewTag },
       answer: { description: 'The tag', schema: NodeTag },
-      problems: ['scope_type_already_tagged'],
-      change: async (trx, { caller, params, body }) =>
-        toNodeTag(await tagNode(trx, caller.actor, { ...params, ...body })),
+      problems: ['scope_type_already_tagged', 'beyond_own_permissions', ...READING_REPOSITORIES],
+      async handle({ caller, params, body }) {
+        const target = { ...params, ...body };
+        const { scopeValueId, nodeId } = target;
+        const gate = await TagGate.of(tools, caller.principal, { scopeValueId, nodeIds: [nodeId] });
+        const tag = await database.write
+          .transaction()
+          .execute((trx) => tagNode(trx, caller.actor, target, gate));
+        return toNodeTag(tag);
+      },
       key: (tag) => tag.scopeValueId,
     }),
     tags.delete('/api/v1/nodes/{nodeId}/tags/{scopeValueId}', {

@@ -6,7 +6,8 @@ import { toTimestamp } from '../../lib/clock.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { findTypeOfValue } from '../scope-types/queries.ts';
-import { requireNode } from './queries.ts';
+import { findAssigned, requireNode } from './queries.ts';
+import type { TagGate } from './tag-gate.ts';
 
 export type NodeTagRow = Awaited<ReturnType<typeof listTags>>[number];
 
@@ -40,10 +41,20 @@ export function toNodeTag(tag: NodeTagRow) {
   return { ...tag, assignedAt: toTimestamp(tag.assignedAt) };
 }
 
-/** @throws HawserError not_found for the node or the value, conflict `scope_type_already_tagged` */
-export async function tagNode(trx: Db, actor: Actor, target: TagTarget): Promise<NodeTagRow> {
+/**
+ * @throws HawserError not_found for the node or the value; forbidden as `TagGate.require`; conflict
+ *   `scope_type_already_tagged`
+ */
+export async function tagNode(
+  trx: Db,
+  actor: Actor,
+  target: TagTarget,
+  gate: Pick<TagGate, 'require'>,
+): Promise<NodeTagRow> {
   const { nodeId, scopeValueId } = target;
-  await requireNode(trx, nodeId);
+  const assigned = await findAssigned(trx, nodeId);
+  if (assigned === undefined) throw notFound('No such node');
+  gate.require(assigned);
   const scopeTypeId = await requireTypeOfValue(trx, scopeValueId);
   const row = { node_id: nodeId, scope_type_id: scopeTypeId, scope_value_id: scopeValueId };
   // The primary key decides, so that of two calls at once only one succeeds. It is asked for no error, because after one

@@ -8,6 +8,7 @@ import { GROUP_MEMBERS, GROUP_ROLES } from '../../api/groups/queries.ts';
 import type { GroupContent, NewExternalMapping } from '../../api/groups/schemas.ts';
 import { assignChecked, type CheckedAssignment } from '../../api/nodes/assignment.ts';
 import { insertNode, type KnownNode } from '../../api/nodes/queries.ts';
+import { NO_GATE } from '../../api/nodes/tag-gate.ts';
 import { tagNode } from '../../api/nodes/tags.ts';
 import { grantLevel } from '../../api/permissions/routes.ts';
 import { insertKey } from '../../api/registration-keys/queries.ts';
@@ -164,7 +165,7 @@ const ROW_DEEDS: RowDeeds = {
     const details = { fqdn, awaiting: certificate.sha1Thumbprint };
     await recordAudit(trx, actor, { action: 'node.certificate_awaited', resourceId: nodeId, details });
   },
-  tagNode,
+  tagNode: (trx, actor, deed) => tagNode(trx, actor, deed, NO_GATE),
   assign: (trx, actor, { nodeId, ...checked }) => assignChecked(trx, actor, nodeId, checked),
   grantLevel: (trx, actor, { on, resource, principalType, principalId, level }) =>
     grantLevel(

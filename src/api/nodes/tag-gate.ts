@@ -1,0 +1,101 @@
+/** The gate for tags: a tag may give a node values of parameter files, which who tags must be allowed to read. */
+
+import { engineOf } from '../../db/engine-of.ts';
+import { type Assignment, keyOfAssignment } from '../../db/node-lookup.ts';
+import { forbidden, HawserError } from '../../lib/errors.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import { readableResources } from '../../security/rights.ts';
+import { seriesOf } from '../../versions/parameter-files.ts';
+import { mayReadConfigurations } from '../crud/handing-out.ts';
+import { type AssignmentTools, configurationsGiven } from './assignment.ts';
+
+/** For who may read everything, such as the command that imports a site. */
+export const NO_GATE = { require: () => undefined };
+
+export class TagGate {
+  private readonly tools: AssignmentTools;
+  /** The configurations that have a file behind the tag which the caller may not read. */
+  private readonly unreadable: ReadonlySet<string>;
+  /** Whether nodes of an assignment are refused, by its key. */
+  private readonly isRefused = new Map<string, boolean>();
+
+  private constructor(tools: AssignmentTools, unreadable: ReadonlySet<string>) {
+    this.tools = tools;
+    this.unreadable = unreadable;
+  }
+
+  /** Finds out what the tag may give to these nodes. It reads repositories, so it comes before any transaction. */
+  static async of(
+    tools: AssignmentTools,
+    principal: UserPrincipal,
+    { scopeValueId, nodeIds }: { scopeValueId: string; nodeIds: readonly string[] },
+  ): Promise<TagGate> {
+    const gate = new TagGate(tools, new Set(await unreadableBehind(tools, principal, scopeValueId)));
+    if (gate.unreadable.size > 0) await gate.judge(nodeIds);
+    return gate;
+  }
+
+  /**
+   * @param assigned what the node is assigned, as the transaction reads it. One that was assigned only meanwhile is refused
+   * @throws HawserError forbidden `beyond_own_permissions`
+   */
+  require(assigned: Assignment): void {
+    if (this.unreadable.size === 0) return;
+    if (assigned.configurationId === null && assigned.compositeId === null) return;
+    if (this.isRefused.get(keyOfAssignment(assigned)) === false) return;
+    const message = 'The tag gives the node values of a parameter file that you may not read';
+    throw forbidden(message, 'beyond_own_permissions');
+  }
+
+  private async judge(nodeIds: readonly string[]): Promise<void> {
+    const { read } = this.tools.database;
+    const rows = await read
+      .selectFrom('assignments')
+      .select([
+        'configuration_id as configurationId',
+        'composite_id as compositeId',
+        'major_version as majorVersion',
+        'prerelease_channel as prereleaseChannel',
+        'version',
+      ])
+      .distinct()
+      .where(engineOf(read).isOneOf('node_id', nodeIds))
+      .execute();
+    for (const assignment of rows)
+      this.isRefused.set(keyOfAssignment(assignment), await this.gives(assignment));
+  }
+
+  /** Whether the assignment gives something of which the files may not be read. What cannot be had may be anything. */
+  private async gives(assignment: Assignment): Promise<boolean> {
+    try {
+      const names = await configurationsGiven(this.tools.planner, assignment);
+      return names.some((name) => this.unreadable.has(name));
+    } catch (error) {
+      if (error instanceof HawserError) return true;
+      throw error;
+    }
+  }
+}
+
+async function unreadableBehind(
+  { database: { read }, store }: AssignmentTools,
+  principal: UserPrincipal,
+  scopeValueId: string,
+): Promise<string[]> {
+  const { configuration, parameters } = await readableResources(read, principal);
+  if (configuration === 'all' && parameters === 'all') return [];
+  const scope = await read
+    .selectFrom('scope_values')
+    .innerJoin('scope_types', 'scope_types.id', 'scope_values.scope_type_id')
+    .select(['scope_types.name as scopeType', 'scope_values.value'])
+    .where('scope_values.id', '=', scopeValueId)
+    .executeTakeFirst();
+  if (scope === undefined) return [];
+  const unreadable: string[] = [];
+  for (const name of await store.list('parameters')) {
+    const index = await store.parameters.index(name);
+    const hasFile = index.of(seriesOf(scope)).published.length > 0;
+    if (hasFile && !(await mayReadConfigurations(read, principal, [name]))) unreadable.push(name);
+  }
+  return unreadable;
+}
