@@ -128,6 +128,7 @@ function buildPrograms(build, name) {
       thread: join(ROOT, 'src/threads/thread.ts'),
       'fleet-thread': join(ROOT, 'src/threads/fleet-thread.ts'),
       'comparing-thread': join(ROOT, 'src/threads/comparing-thread.ts'),
+      'watchdog-thread': join(ROOT, 'src/threads/watchdog-thread.ts'),
       'checkpoint-thread': join(ROOT, 'src/db/sqlite/checkpoint-thread.ts'),
     },
     outdir: join(BUILD, name),

@@ -67,6 +67,8 @@ export interface Config {
   notifySocket: string | null;
   /** The device and inode of what the journal of systemd reads, as `device:inode`; null where it reads nothing. */
   journalStream: string | null;
+  /** Milliseconds after which systemd ends a service that says nothing (`WATCHDOG_USEC`); null if it does not. */
+  watchdogInterval: number | null;
 }
 
 /** The exit code for a fault in the settings (EX_CONFIG of BSD sysexits). */
@@ -141,6 +143,7 @@ export function readConfig(env: Environment): Readonly<Config> {
     searchPath: env['PATH'] || '/usr/local/bin:/usr/bin:/bin',
     notifySocket: env['NOTIFY_SOCKET'] || null,
     journalStream: env['JOURNAL_STREAM'] || null,
+    watchdogInterval: Number(env['WATCHDOG_USEC'] ?? 0) / 1_000 || null,
   };
   read.refuseUnknown();
   refuseHalves(config);

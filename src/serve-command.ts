@@ -3,10 +3,13 @@
 import cluster from 'node:cluster';
 import { SECOND } from './lib/clock.ts';
 import { createLog, type Log, openOutput } from './lib/log.ts';
-import { notifyReady, notifyStatus } from './lib/service-manager.ts';
+import { keepTelling, notifyReady, notifyStatus } from './lib/service-manager.ts';
 import type { Call, Command } from './operations/command-line.ts';
 import { forgetReloads, noteReload, ReloadSignal } from './operations/reload.ts';
 import type { ServerOptions } from './stores.ts';
+
+/** systemd is told so often within the time after which it takes the server for hung (sd_watchdog_enabled(3)). */
+const WATCHDOG_SHARE = 3;
 
 /** A running server, of one process or several. */
 interface Running {
@@ -46,11 +49,15 @@ export const serve: Command = {
     const { dataDir, reposDir, workers } = config;
     const several = workers === 1 ? {} : { workers };
     const database = await describeDatabase(config, log);
+    const { startWatchdog } = await import('./threads/watchdog.ts');
+    startWatchdog(config.journalStream);
     // This comes last, because whoever waits for this line may send a signal at once.
     const { url, uiUrl } = running;
     log.info({ url, ...(uiUrl && { uiUrl }), dataDir, reposDir, ...database, ...several }, 'listening');
     const { notifySocket: socket, searchPath } = config;
     await notifyReady({ socket, searchPath }, `listening on ${url}`, log);
+    if (config.watchdogInterval !== null)
+      keepTelling({ socket, searchPath }, config.watchdogInterval / WATCHDOG_SHARE, log);
     await ended;
     locks?.release();
     // A connection that is still open after the grace must not keep the process.

@@ -36,6 +36,18 @@ export async function notifyStatus(manager: ServiceManager, status: string, log:
   });
 }
 
+/**
+ * Says again and again that the server lives, for as long as its event loop goes round. A fault is only logged: systemd ends
+ * the server if it hears nothing.
+ */
+export function keepTelling(manager: ServiceManager, milliseconds: number, log: Log): void {
+  const tell = () =>
+    void notify(manager, ['WATCHDOG=1']).catch((error) => {
+      log.warn({ err: error }, 'systemd could not be told that the server lives');
+    });
+  setInterval(tell, milliseconds).unref();
+}
+
 async function notify({ socket, searchPath }: ServiceManager, args: string[]): Promise<void> {
   if (socket === null) return;
   const env = { NOTIFY_SOCKET: socket, PATH: searchPath };

@@ -7,6 +7,7 @@ import { createLog, type Log, openOutput } from '../lib/log.ts';
 import type { MetricsOfProcess } from '../lib/metrics/metrics.ts';
 import type { Call } from '../operations/command-line.ts';
 import { type RunningServer, startServer } from '../server.ts';
+import { startWatchdog } from '../threads/watchdog.ts';
 import type { FromPrimary, FromWorker, Role } from './messages.ts';
 import { SharedLocks } from './shared-locks.ts';
 
@@ -40,6 +41,7 @@ export async function runWorker({ config, clock }: Call): Promise<number> {
   const showFirstPassword = () => undefined;
   const server = await startServer({ config: { ...config, ...share }, clock, log, showFirstPassword, part });
   channel.serve(server);
+  startWatchdog(config.journalStream);
   return new Promise(() => undefined);
 }
 
