@@ -89,12 +89,21 @@ describe('handing out a composite', () => {
       for (const child of children) await ok(201, addChild(admin, 'farm', version, child));
     };
     const publish = (version: string) => operator.put(`${compositeVersionOf('farm', version)}/publish`);
+    await assign(hawser, known, 'farm', { isComposite: true });
     await draft('3.0.0', ['child', 'other']);
     const refused = await expectProblem(publish('3.0.0'), 404, 'not_found');
     expect(refused.text).to.not.include('other');
     expect((await ok(200, admin.get(compositeVersionOf('farm', '3.0.0')))).status).to.equal('Draft');
     await draft('2.1.0', ['child']);
     await ok(200, publish('2.1.0'));
+    // The nodes that have an older major get no other.
+    await assign(hawser, known, 'farm', { isComposite: true, majorVersion: 1 });
+    await assign(hawser, node, 'farm', { isComposite: true, majorVersion: 2 });
+    await draft('4.0.0', ['other']);
+    await ok(200, publish('4.0.0'));
+    await draft('1.1.0', ['other']);
+    await expectProblem(publish('1.1.0'), 404, 'not_found');
+    await assign(hawser, node, 'farm', { isComposite: true });
     await grant(hawser, operator, 'other', 'Read');
     await ok(200, publish('3.0.0'));
     await grant(hawser, operator, 'other', null);

@@ -104,7 +104,8 @@ export async function judgePublish(
   { resource, principal }: Pick<CompositeTarget, 'resource' | 'principal'>,
   draft: VersionRef,
 ): Promise<readonly HawserError[]> {
-  const unreadable = await blockerOfChildren(tools, principal, resource, draft);
+  const versions = await tools.store.versions({ kind: 'composites', name: resource.name });
+  const unreadable = await blockerOfChildren(tools, principal, resource, { draft, versions });
   return [...(unreadable ? [unreadable] : []), ...(await judgeDraft(tools, resource.name, draft))];
 }
 

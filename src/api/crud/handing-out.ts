@@ -4,12 +4,13 @@
  */
 
 import type { Database, Db } from '../../db/database.ts';
+import { chooseVersion } from '../../domain/version-choice.ts';
 import { type HawserError, notFound } from '../../lib/errors.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { type Content, readableResources, readerOf } from '../../security/rights.ts';
+import type { SortedVersions } from '../../versions/sorted-versions.ts';
 import type { VersionRef } from '../../versions/types.ts';
-import type { VersionSource } from '../../versions/version-source.ts';
 
 /** Whether the caller may read all of these configurations, with their parameters, now and with this token. */
 export async function mayReadConfigurations(
@@ -30,35 +31,45 @@ export async function mayReadConfigurations(
 
 interface Tools {
   database: Pick<Database, 'read'>;
-  store: VersionSource;
   composites: CompositeReader;
 }
 
 /**
- * What keeps the caller from publishing a draft of a composite: a child that its nodes would get by that, and that the caller
- * may not read. A composite that is assigned to nobody is free, and so are the children of the highest published version.
+ * What keeps the caller from publishing a draft of a composite: a child that nodes would get by that, which they do not get
+ * now, and that the caller may not read. A version that no assignment would give is free.
+ * @param versions all of the composite
  * @returns the refusal, as for a child that is not there; null where there is none
  */
 export async function blockerOfChildren(
-  { database: { read }, store, composites }: Tools,
+  { database: { read }, composites }: Tools,
   principal: UserPrincipal,
   { id, name }: { id: string; name: string },
-  draft: VersionRef,
+  { draft, versions }: { draft: VersionRef; versions: SortedVersions },
 ): Promise<HawserError | null> {
-  const assigned = await read
-    .selectFrom('assignments')
-    .select('node_id')
-    .where('composite_id', '=', id)
-    .limit(1)
-    .executeTakeFirst();
-  if (assigned === undefined) return null;
   const repository = { kind: 'composites', name } as const;
   const childrenOf = async (ref: VersionRef) =>
     (await composites.document(repository, ref)).children.map(({ configuration }) => configuration);
-  const [highest] = (await store.versions(repository)).published;
-  const known = new Set(highest === undefined ? [] : await childrenOf(highest));
-  const added = (await childrenOf(draft)).filter((child) => !known.has(child));
-  return (await mayReadConfigurations(read, principal, added))
+  const later = versions.with(new Map([[draft.version, { ...draft, status: 'Published' }]]));
+  const children = await childrenOf(draft);
+  const added = new Set<string>();
+  for (const wanted of await assignmentsOf(read, id)) {
+    if (chooseVersion(later.published, wanted)?.version !== draft.version) continue;
+    const now = chooseVersion(versions.published, wanted);
+    const known = new Set(now === null ? [] : await childrenOf(now));
+    for (const child of children) if (!known.has(child)) added.add(child);
+  }
+  return (await mayReadConfigurations(read, principal, [...added]))
     ? null
     : notFound('No configuration of this name');
+}
+
+/** What the assignments of a composite admit, each once. A pinned one gets no other version. */
+function assignmentsOf(db: Db, compositeId: string) {
+  return db
+    .selectFrom('assignments')
+    .select(['major_version as majorVersion', 'prerelease_channel as prereleaseChannel'])
+    .distinct()
+    .where('composite_id', '=', compositeId)
+    .where('version', 'is', null)
+    .execute();
 }

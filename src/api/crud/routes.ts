@@ -103,7 +103,8 @@ export class ResourceRoutes<A extends Access> {
       query: Paging,
       ...given,
       ...(whole && { wholeAs: CSV }),
-      ...((whole || asLines) && { bound: 'user' }),
+      // A list of which a form is sent whole may be one large answer too many.
+      ...((whole || asLines) && { bound: 'user', problems: [...(given.problems ?? []), 'overloaded'] }),
     } as unknown as typeof given;
     const others = [...(whole ? [CSV] : []), ...(asLines ? [JSON_LINES] : [])];
     const alternatives = others.length > 0 && { alternatives: others };
