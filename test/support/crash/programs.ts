@@ -18,6 +18,7 @@ export async function buildProgram(name: string): Promise<void> {
   await build({
     entryPoints: {
       [name]: join(PROJECT, `test/support/crash/${name}.ts`),
+      thread: join(PROJECT, 'src/threads/thread.ts'),
       'fleet-thread': join(PROJECT, 'src/threads/fleet-thread.ts'),
     },
     outdir: PROGRAMS,
