@@ -4,10 +4,8 @@
  */
 
 import type { PieceByPiece } from '../http/answer.ts';
+import { LARGE } from '../http/unread-answers.ts';
 import type { BundleFile, BundleFiles } from './bundle-files.ts';
-
-/** A file of up to so many bytes is answered as it is. */
-const SMALL = 1024 * 1024;
 
 export class LargeFiles {
   private readonly files: BundleFiles;
@@ -26,7 +24,7 @@ export class LargeFiles {
     const known = this.files.get(name) ?? (await this.making.get(name));
     if (known) return heldBy(known, over);
     const content = await read();
-    if (content.length <= SMALL) return content;
+    if (content.length <= LARGE) return content;
     const making = this.making.get(name) ?? this.make(name, content);
     this.making.set(name, making);
     try {

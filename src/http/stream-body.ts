@@ -13,8 +13,9 @@ import type { StreamBody } from './route.ts';
 const TOO_SLOW = 'Less than 1 KiB of the request came per second; send it again, faster';
 
 /**
- * The stream fails with `too_slow` if less than 1 KiB a second comes over 30 s while somebody wants it. Destroying the stream leaves the request's connection alone: what is left of the body is taken off the wire,
- * so that the answer can be read. It also fails with `payload_too_large` or `malformed_body`.
+ * Destroying the stream leaves the request's connection alone: what is left of the body is taken off the wire, so that the
+ * answer can be read. The stream fails with `payload_too_large`, `malformed_body`, or `too_slow` if less than 1 KiB a second
+ * comes over 30 s while somebody wants it.
  * @param second milliseconds, for tests
  * @throws HawserError unsupported_media_type
  */

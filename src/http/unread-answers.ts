@@ -7,7 +7,7 @@ import { Tally } from '../lib/tally.ts';
 import type { Answer } from './answer.ts';
 
 /** An answer above so many bytes counts. */
-const LARGE = 1024 * 1024;
+export const LARGE = 1024 * 1024;
 const OPEN_OF_ONE_USER = 4;
 /** Seconds. A file of the greatest size is taken by then over a good network. */
 const RETRY_AFTER = 5;

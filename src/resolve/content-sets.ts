@@ -7,7 +7,7 @@ import type { AssignedNames } from './fleet-plans.ts';
 type Names = AssignedNames | null;
 
 export class ContentSets {
-  /** By their numbers. */
+  /** The place of each in this list is its number. */
   readonly all: Content[] = [];
   private readonly configurations: ReadonlyMap<string, string>;
   private readonly composites: ReadonlyMap<string, string>;

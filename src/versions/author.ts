@@ -50,6 +50,9 @@ export interface AuthorTools {
   locks: Locks;
 }
 
+/** Whose repository is locked, and what is looked at once it is. */
+type LockOwner<K extends RepositoryKind> = Owner<K> & Pick<Partial<Authorship>, 'actor' | 'requireCurrent'>;
+
 /**
  * Runs `work` alone in the repository of the resource for which the caller's access was checked. That resource may have
  * been deleted since, and somebody else may have made another of its name, which this caller must not touch.
@@ -57,7 +60,7 @@ export interface AuthorTools {
  */
 export async function underLock<K extends RepositoryKind, T>(
   tools: Pick<AuthorTools, 'database' | 'store'>,
-  owner: Owner<K> & Pick<Partial<Authorship>, 'actor' | 'requireCurrent'>,
+  owner: LockOwner<K>,
   work: (writer: LockedRepository, row: RowOf<K>) => Promise<T>,
 ): Promise<T> {
   try {
@@ -75,7 +78,7 @@ async function nothing(): Promise<void> {}
 
 function runUnderLock<K extends RepositoryKind, T>(
   { database, store }: Pick<AuthorTools, 'database' | 'store'>,
-  { kind, resource: { id, name }, actor, requireCurrent }: Parameters<typeof underLock<K, T>>[1],
+  { kind, resource: { id, name }, actor, requireCurrent }: LockOwner<K>,
   work: (writer: LockedRepository, row: RowOf<K>) => Promise<T>,
 ): Promise<T> {
   const { rows } = AUTHORED[kind];

@@ -115,7 +115,6 @@ export class PushedTrees {
       }
       this.source.requireTime();
     }
-    this.found.set(root, { ...this.foundOf(root), hasTwins: false });
   }
 
   private count(entries: number): void {

@@ -4,6 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { makeClient } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Spawned, spawnHawser } from '../support/spawned.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
@@ -13,6 +14,7 @@ import { isMainThread } from 'node:worker_threads';
 if (isMainThread) process.on('SIGURG', () => {
   const end = performance.now() + Number(process.env.STAND_FOR);
   while (performance.now() < end);
+  process.stderr.write('the loop goes round again');
 });
 `;
 
@@ -48,9 +50,10 @@ describe('a server whose event loop stands', function () {
   });
 
   it('goes on where it stands for some seconds only', async () => {
-    const { child, listening } = await start(4_000);
+    const { child, listening, stderr } = await start(4_000);
     const target = await listening();
     child.kill('SIGURG');
+    await eventually(async () => expect(stderr()).to.include('the loop goes round again'));
     expect((await makeClient(target).get('/health')).status).to.equal(200);
   });
 });

@@ -118,8 +118,7 @@ export class PushDeeds {
    */
   private async takeVersion(call: PushCall, plan: PushedVersion, fresh: FreshObjects): Promise<TakenAnswer> {
     const { clock, database } = this.tools;
-    const isPublished = plan.tag !== null || plan.publishes;
-    const requireUnfrozen = isPublished ? freezeLook(() => clock.now()) : undefined;
+    const requireUnfrozen = isPublishing(plan) ? freezeLook(() => clock.now()) : undefined;
     await requireUnfrozen?.(database.read);
     const made = targetOf(call);
     const target = { ...made, actor: { ...made.actor, requireUnfrozen } };
@@ -195,8 +194,7 @@ export class PushDeeds {
     if (last?.added === added && isSame(last.seen, seen, plan.version)) return last;
     const site = { call, seen, ...store.under(repository, upper) };
     const push = await this.judge(site, plan, fresh);
-    const isPublished = plan.tag !== null || plan.publishes;
-    const compatibility = isPublished ? await this.judgePublish(site, plan, push) : null;
+    const compatibility = isPublishing(plan) ? await this.judgePublish(site, plan, push) : null;
     for (const blocker of compatibility?.blockers ?? []) throw blocker;
     return { seen, added, push, compatibility };
   }
@@ -301,14 +299,16 @@ function checkIdentity({ principal }: PushCall, { tip, tag }: JudgedPush): void 
     );
 }
 
+const isPublishing = ({ tag, publishes }: PushedVersion) => tag !== null || publishes;
+
 /** Whether a push would be judged alike. Drafts of other versions count for nothing. */
 function isSame(before: Seen, now: Seen, version: string): boolean {
-  const rulesOf = ({ row, settings, pushIdentity }: Seen) =>
+  const textOf = ({ row, settings, pushIdentity }: Seen) =>
     JSON.stringify([row.name, row.use_server_managed_parameters, settings, pushIdentity]);
   const refOf = ({ index }: Seen) => index.get(version)?.oid;
   const [published, current] = [before.index.published, now.index.published];
   return (
-    rulesOf(before) === rulesOf(now) &&
+    textOf(before) === textOf(now) &&
     refOf(before) === refOf(now) &&
     published.length === current.length &&
     published.every(({ oid }, at) => oid === current[at]?.oid)

@@ -197,8 +197,11 @@ async function requirePreview(
   if (found.user_id !== principal.userId && !principal.permissions.has('users.manage')) throw noPreview();
   const named: Named[] = JSON.parse(found.named);
   if (!(await mayRead(read, principal, named))) throw noPreview();
-  if (found.state === 'Running') await runs.endOrphans();
-  const row = found.state === 'Running' ? ((await findPreview(read, id, clock.now())) ?? found) : found;
+  let row = found;
+  if (found.state === 'Running') {
+    await runs.endOrphans();
+    row = (await findPreview(read, id, clock.now())) ?? found;
+  }
   return { row, visible: await VisiblePart.of(read, principal, row) };
 }
 

@@ -10,7 +10,7 @@ const COUNTED = { Changed: 'changed', Unchanged: 'unchanged', Unresolvable: 'unr
 
 export class VisiblePart {
   private readonly contents: readonly ContentOfNodes[];
-  /** By the numbers of the contents. */
+  /** Tells of each content, at the place of its number, whether the reader may read it. */
   private readonly flags: readonly boolean[];
   private readonly row: PreviewRow;
 

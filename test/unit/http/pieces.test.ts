@@ -14,6 +14,13 @@ import { failureOf } from '../../support/failures.ts';
 const BODY = randomBytes(32 * 1024 * 1024);
 const PATIENCE = 1_000;
 
+/** The head of the answer, of which no more is read yet. */
+async function askAt(server: Server): Promise<IncomingMessage> {
+  const { port } = server.address() as AddressInfo;
+  const outgoing = request({ host: '127.0.0.1', port, agent: false }).end();
+  return ((await once(outgoing, 'response')) as [IncomingMessage])[0];
+}
+
 describe('an answer that is sent piece by piece', () => {
   let server: Server;
   let opened: number;
@@ -41,12 +48,7 @@ describe('an answer that is sent piece by piece', () => {
     server.close();
   });
 
-  const ask = async (): Promise<IncomingMessage> => {
-    const { port } = server.address() as AddressInfo;
-    const outgoing = request({ host: '127.0.0.1', port, agent: false }).end();
-    const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
-    return incoming;
-  };
+  const ask = () => askAt(server);
 
   it('arrives whole', async () => {
     expect((await buffer(await ask())).equals(BODY)).to.equal(true);
@@ -96,11 +98,7 @@ describe('an answer that is still being made', () => {
     server.close();
   });
 
-  const ask = async (): Promise<IncomingMessage> => {
-    const { port } = server.address() as AddressInfo;
-    const outgoing = request({ host: '127.0.0.1', port, agent: false }).end();
-    return ((await once(outgoing, 'response')) as [IncomingMessage])[0];
-  };
+  const ask = () => askAt(server);
 
   it('is closed when it is not taken', async () => {
     const incoming = await ask();
