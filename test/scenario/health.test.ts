@@ -3,9 +3,13 @@ import { renameSync } from 'node:fs';
 import { expect } from 'chai';
 import { DAY } from '../../src/lib/clock.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { MAIN } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';
-import { startHawser } from '../support/hawser.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
+import { holdFlushes } from '../support/held-flushes.ts';
+import { assign, poll } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
+import { SCOPE_TYPES } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -80,5 +84,25 @@ describe('health', () => {
       renameSync(`${hawser.reposDir}-away`, hawser.reposDir);
     }
     expect((await hawser.client().get('/health/ready')).status, 'back again').to.equal(200);
+  });
+
+  itOnSqlite('answers, as polls do, while a change waits for a slow disk', async () => {
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    const node = await hawser.registerNode('web1.example.org');
+    await assign(hawser, node, 'web');
+    await ok(200, poll(node));
+    const flushes = holdFlushes();
+    try {
+      let isAnswered = false;
+      const changing = hawser.admin.post(SCOPE_TYPES, { name: 'Region' }).finally(() => (isAnswered = true));
+      await flushes.isHeld;
+      await ok(200, poll(node));
+      for (const path of ['/health', '/health/ready']) await ok(200, hawser.client().get(path));
+      expect(isAnswered, 'acknowledged before the disk has it').to.equal(false);
+      flushes.letGo();
+      await ok(201, changing);
+    } finally {
+      flushes.letGo();
+    }
   });
 });

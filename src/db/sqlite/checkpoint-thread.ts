@@ -3,12 +3,21 @@
 import SqliteDatabase, { type Database as SqliteHandle } from 'better-sqlite3';
 import { serveTasks } from '../../lib/threads.ts';
 import type { CheckpointResult, CheckpointTasks } from './checkpoints.ts';
+import { beginLog } from './log-flush.ts';
 
 let handle: SqliteHandle | undefined;
 
+function open(file: string): SqliteHandle {
+  handle ??= new SqliteDatabase(file, { fileMustExist: true });
+  return handle;
+}
+
 serveTasks({
   checkpoint(file) {
-    handle ??= new SqliteDatabase(file, { fileMustExist: true });
-    return handle.prepare<[], CheckpointResult>('pragma wal_checkpoint(passive)').raw().get();
+    return open(file).prepare<[], CheckpointResult>('pragma wal_checkpoint(passive)').raw().get();
+  },
+
+  beginAnew(file) {
+    beginLog(open(file));
   },
 } satisfies CheckpointTasks);

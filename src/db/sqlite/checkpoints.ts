@@ -14,7 +14,11 @@ import { Threads } from '../../lib/threads.ts';
 /** The log's frames, each of which is a page of 4 KiB, and how many of them were copied. Both count from the log's begin. */
 export type CheckpointResult = [isBusy: number, frames: number, copied: number];
 
-export type CheckpointTasks = { checkpoint(file: string): CheckpointResult | undefined };
+export type CheckpointTasks = {
+  checkpoint(file: string): CheckpointResult | undefined;
+  /** Begins the log anew, once all of it was copied. */
+  beginAnew(file: string): void;
+};
 
 /** So many frames that are not copied yet make a checkpoint due. The flush of a longer one holds up the flush of a commit. */
 const DUE = 250;
@@ -82,7 +86,7 @@ export class Checkpoints {
     try {
       const [, frames, copied] = await this.copy();
       if (copied <= copiedBefore) this.pause();
-      else if (frames >= LONG) await this.copyAll();
+      else if (copied === frames || frames >= LONG) await this.beginAnew();
     } catch {
       // The log keeps everything. SQLite makes a checkpoint itself once the log is long enough.
       this.pause();
@@ -96,14 +100,16 @@ export class Checkpoints {
   }
 
   /**
-   * Copies up to the log's end, so that the next write begins it anew. While writes follow each other without a gap, a
-   * checkpoint never sees the end. So writes wait for the last one, which has little left to copy.
+   * Copies up to the log's end, and begins the log anew. While writes follow each other without a gap, a checkpoint never
+   * sees the end. So writes wait for the last one, which has little left to copy. The write that begins the log waits for a
+   * flush of its head within SQLite, so the thread makes it.
    */
-  private async copyAll(): Promise<void> {
+  private async beginAnew(): Promise<void> {
     await this.copy();
     await this.locks.run(DATABASE_WRITES, async () => {
-      const [, frames, copied] = this.read();
-      if (copied < frames) await this.copy();
+      let [, frames, copied] = this.read();
+      if (copied < frames) [, frames, copied] = await this.copy();
+      if (copied === frames) await this.inThread('beginAnew');
     });
   }
 
@@ -113,9 +119,14 @@ export class Checkpoints {
 
   /** @throws what the thread fails with; HawserError unavailable `shutting_down` once it is closed */
   private async copy(): Promise<CheckpointResult> {
+    return (await this.inThread('checkpoint')) ?? [1, 0, 0];
+  }
+
+  /** @throws as `copy` does */
+  private inThread<T extends keyof CheckpointTasks>(task: T): Promise<ReturnType<CheckpointTasks[T]>> {
     if (this.isClosed) throw shuttingDown();
-    const copying = this.threads.run('', 'checkpoint', this.file);
-    this.copying = copying.catch(() => undefined);
-    return (await copying) ?? [1, 0, 0];
+    const working = this.threads.run('', task, this.file);
+    this.copying = working.catch(() => undefined);
+    return working;
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Opens the database: one handle that writes, one that only reads, and the prepared reads of the poll. In WAL mode with
- * synchronous=FULL a commit that has returned survives a power cut. Readers wait neither for a commit nor for another
- * process that holds the database.
+ * synchronous=NORMAL a commit is not flushed; whoever made it waits for `LogFlush`, after which it survives a power cut.
+ * Readers wait neither for a commit, nor for a flush, nor for another process that holds the database.
  */
 
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
@@ -16,10 +16,11 @@ import { migrate } from '../migrate.ts';
 import { NodeLookup } from '../node-lookup.ts';
 import { NodeNames } from '../node-names.ts';
 import type { Schema } from '../schema.ts';
-import { raiseGeneration, WriteHealth } from '../write-health.ts';
+import { WriteHealth } from '../write-health.ts';
 import { UNWATCHED, type WriteWatch } from '../write-watch.ts';
 import { SqliteChangeFeed } from './change-feed.ts';
 import { Checkpoints } from './checkpoints.ts';
+import { beginLog, LogFlush } from './log-flush.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { SqliteNodeReader } from './node-reader.ts';
 import { PreparedStatements } from './prepared-statements.ts';
@@ -44,7 +45,7 @@ export async function openSqlite(
   const file = join(dataDir, DATABASE_FILE);
   refuseLostDatabase(file);
   const handle = openWriter(file);
-  const writer = new Writer(handle, locks);
+  const writer = new Writer(handle, new LogFlush(`${file}-wal`), locks);
   const checkpoints = new Checkpoints(file, handle, writer.locks);
   const health = new WriteHealth();
   let changes: SqliteChangeFeed | undefined;
@@ -76,7 +77,7 @@ export async function openSqlite(
     writeNow,
     writeUnflushed,
     noteUnflushed,
-    flush: async () => void (await raiseGeneration(write)),
+    flush: () => writer.log.flush(),
     read,
     nodeLookup,
     nodeNames,
@@ -99,6 +100,7 @@ export async function openSqlite(
     writeFault: () => health.faultOf(writeNow),
     close: async () => {
       await checkpoints.close();
+      await writer.log.close();
       lookupHandle.close();
       await read.destroy();
       // Kysely closes nothing if no statement was run. Only whoever closes the last handle empties the log.
@@ -143,11 +145,28 @@ function openWriter(file: string): SqliteHandle {
   try {
     chmodSync(file, 0o600);
     handle.pragma('journal_mode = WAL');
-    handle.pragma('synchronous = FULL');
-    return tune(handle, 0);
+    handle.pragma('synchronous = NORMAL');
+    tune(handle, 0);
+    takeLogOver(handle);
+    return handle;
   } catch (error) {
     handle.close();
     throw isHeld(error) ? databaseHeld() : error;
+  }
+}
+
+/**
+ * Copies into the database, and flushes there, what a process left in the log that ended before its flush or because of it,
+ * and begins the log. On a full disk the log keeps everything.
+ * @throws the driver's error if the disk fails
+ */
+function takeLogOver(handle: SqliteHandle): void {
+  try {
+    handle.pragma('wal_checkpoint(passive)');
+    beginLog(handle);
+  } catch (error) {
+    const isFull = error instanceof SqliteDatabase.SqliteError && error.code === 'SQLITE_FULL';
+    if (!isFull && !isHeld(error)) throw error;
   }
 }
 

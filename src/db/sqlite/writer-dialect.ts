@@ -9,12 +9,12 @@ import {
   SqliteDialect,
 } from 'kysely';
 import type { WriteWatch } from '../write-watch.ts';
-import type { Turn, Writer } from './writer.ts';
+import { ROLLBACK, type Turn, type Writer } from './writer.ts';
 
 export interface WriterOptions {
   /** Milliseconds for which a write is repeated while another process holds the database. */
   patience: number;
-  /** Whether a commit is on the disk when it returns. */
+  /** Whether a commit is on the disk when Kysely's call resolves. */
   isFlushed: boolean;
   watch: WriteWatch;
 }
@@ -58,12 +58,13 @@ class WriterDriver implements Driver {
 
   /** Kysely acquires a connection for a single statement or a whole transaction. */
   acquireConnection(): Promise<Turn> {
-    return this.writer.begin(this.options.patience, this.options.isFlushed);
+    return this.writer.begin(this.options.patience);
   }
 
   async releaseConnection(connection: DatabaseConnection): Promise<void> {
     const turn = connection as Turn;
     turn.end();
+    if (this.options.isFlushed) await turn.flush();
     this.options.watch.onWriteWaited(turn.waited);
     this.options.watch.onWritten(turn.held);
   }
@@ -79,7 +80,7 @@ class WriterDriver implements Driver {
 
   /** SQLite rolls back by itself after some faults, such as a full disk. A second rollback would fail and hide them. */
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    if (this.writer.handle.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
+    if (this.writer.handle.inTransaction) await connection.executeQuery(ROLLBACK);
   }
 
   /** Does nothing, because whoever opened the handle closes it. */

@@ -10,6 +10,7 @@ import { DATABASE_WRITES } from '../../domain/lock-names.ts';
 import { LocalLocks, type Locks, type Release } from '../../lib/locks.ts';
 import { TurnBudget } from '../../lib/pace.ts';
 import { isHeld } from '../errors.ts';
+import type { LogFlush } from './log-flush.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 
 /** Milliseconds for which a write is repeated, counted from when it was asked for. */
@@ -20,19 +21,24 @@ export const PAUSE = 20;
 const TURN = 10;
 
 const BEGIN = CompiledQuery.raw('begin immediate');
-const ROLLBACK = CompiledQuery.raw('rollback');
+export const ROLLBACK = CompiledQuery.raw('rollback');
+/** Statements that change nothing themselves. */
+const CHANGES_NOTHING = /^\s*(?:select|pragma|begin|commit|rollback)\b/i;
 
 export class Writer {
   readonly handle: SqliteHandle;
   /** The locks of this process, or of all processes of one server that write to the file. */
   readonly locks: Locks;
+  readonly log: LogFlush;
   private readonly driver: SqliteDriver;
   private connection: Promise<DatabaseConnection> | undefined;
   private pausing: Promise<void> | null = null;
   private readonly time = new TurnBudget(TURN);
 
-  constructor(handle: SqliteHandle, locks: Locks | null) {
+  /** @param handle must leave the flush of commits to `log` */
+  constructor(handle: SqliteHandle, log: LogFlush, locks: Locks | null) {
     this.handle = handle;
+    this.log = log;
     this.locks = locks ?? new LocalLocks();
     this.driver = new SqliteDriver({ database: new PreparedStatements(handle) });
   }
@@ -40,10 +46,9 @@ export class Writer {
   /**
    * Waits for a turn. The caller must end it.
    * @param patience is the time in milliseconds for which statements are repeated while another process holds the database
-   * @param isFlushed tells whether its commits are on the disk when they return
    */
-  async begin(patience: number, isFlushed = true): Promise<Turn> {
-    const turn = new Turn(this, performance.now() + patience, isFlushed);
+  async begin(patience: number): Promise<Turn> {
+    const turn = new Turn(this, performance.now() + patience);
     await turn.take();
     return turn;
   }
@@ -102,16 +107,15 @@ export class Turn implements DatabaseConnection {
   /** Milliseconds spent waiting for the handle, and holding it. */
   waited = 0;
   held = 0;
+  private hasChanged = false;
   private readonly writer: Writer;
   private readonly until: number;
-  private readonly isFlushed: boolean;
   private since = performance.now();
   private release: Release | null = null;
 
-  constructor(writer: Writer, until: number, isFlushed: boolean) {
+  constructor(writer: Writer, until: number) {
     this.writer = writer;
     this.until = until;
-    this.isFlushed = isFlushed;
   }
 
   async take(): Promise<void> {
@@ -124,13 +128,11 @@ export class Turn implements DatabaseConnection {
     }
     await this.writer.giveWay();
     this.waited += this.lap();
-    if (!this.isFlushed) this.writer.handle.pragma('synchronous = NORMAL');
   }
 
   /** Ends the turn. A second call does nothing. */
   end(): void {
     if (this.release === null) return;
-    if (!this.isFlushed) this.writer.handle.pragma('synchronous = FULL');
     this.release();
     this.release = null;
     const held = this.lap();
@@ -138,11 +140,20 @@ export class Turn implements DatabaseConnection {
     this.writer.noteHeld(held);
   }
 
+  /** Resolves once all that it has committed is on the disk. Whoever has the next turn does not wait for that. */
+  async flush(): Promise<void> {
+    if (!this.hasChanged) return;
+    await this.writer.log.flush();
+    this.held += this.lap();
+  }
+
   /** A statement that found the database held has done nothing, so it can be repeated. */
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     for (;;) {
       try {
-        return await this.writer.run<R>(query);
+        const result = await this.writer.run<R>(query);
+        this.hasChanged = query !== ROLLBACK && (this.hasChanged || !CHANGES_NOTHING.test(query.sql));
+        return result;
       } catch (error) {
         if (!isHeld(error) || this.isOver) throw error;
       }
