@@ -1,5 +1,5 @@
 /**
- * `npm run cluster -- --servers 3` starts PostgreSQL, several servers and nginx on this machine, for whoever wants to look.
+ * `npm run cluster -- --servers 3` starts PostgreSQL, several servers and HAProxy on this machine, for whoever wants to look.
  * With the options of the fleet simulator, such as `--nodes 200`, it runs that against them instead and ends.
  */
 
@@ -45,8 +45,8 @@ function invitation(cluster: ServerCluster, databaseUrl: string, password: strin
   );
   const { servers, target, isBalanced } = cluster;
   const all = isBalanced
-    ? `https://localhost:${target.port}/ui/ by nginx, which leads to one of them`
-    : 'none: nginx or its module stream is not installed (apt-get install nginx libnginx-mod-stream)';
+    ? `https://localhost:${target.port}/ui/ by HAProxy, which leads to one of them`
+    : 'none: HAProxy is not installed (apt-get install haproxy)';
   const [first] = servers;
   return `
 ${lines.join('\n')}
@@ -56,15 +56,15 @@ ${lines.join('\n')}
     authority  ${join(first?.dataDir ?? '', 'tls/ca.crt')}
     database   ${databaseUrl}
 Things to try: publish at one server and look at another; kill one (kill -9 $(head -1 ${first?.dataDir}/hawser.pid)) and go on
-through nginx; delete ${first?.reposDir} and clone.
+through HAProxy; delete ${first?.reposDir} and clone.
 Ctrl-C stops everything and removes all that was stored.`;
 }
 
-/** Runs the simulated fleet through nginx. */
+/** Runs the simulated fleet through HAProxy. */
 async function simulate(cluster: ServerCluster, password: string, fleet: FleetOptions): Promise<void> {
   const { target, isBalanced } = cluster;
   const tell = (message: string) => console.error(`cluster: ${message}`);
-  if (!isBalanced) tell('there is no nginx, so all nodes call the first server');
+  if (!isBalanced) tell('there is no HAProxy, so all nodes call the first server');
   const token = await makeToken(target, password);
   const server = { target, token, pid: null, lag: LAG, close: async () => undefined };
   const report = await runFleet(fleet, server, tell);

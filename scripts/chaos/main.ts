@@ -1,6 +1,6 @@
 /**
  * `npm run test:chaos -- --rounds N [--seed S] [--servers N]` plays the rounds of test/scenario/chaos.test.ts, N of them,
- * on PostgreSQL, nginx and several servers. Exits with 1 at the first fault, with the seed.
+ * on PostgreSQL, HAProxy and several servers. Exits with 1 at the first fault, with the seed.
  */
 
 import { parseArgs } from 'node:util';

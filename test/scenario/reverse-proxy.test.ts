@@ -21,8 +21,9 @@ import {
   startHawser,
 } from '../support/hawser.ts';
 import { LcmAgent } from '../support/lcm-agent.ts';
-import { type Nginx, startNginx } from '../support/nginx.ts';
+import { startNginx } from '../support/nginx.ts';
 import { describeWith } from '../support/optional-tools.ts';
+import type { ProxyProgram } from '../support/proxy-program.ts';
 import { ok } from '../support/replies.ts';
 import { announce, call, rotate, withNewCertificate } from '../support/rotation.ts';
 import { unzipTexts } from '../support/unzip.ts';
@@ -42,7 +43,7 @@ const SCOPES = [
 
 describeWith(['nginx'], 'behind nginx', () => {
   let hawser: Hawser;
-  let nginx: Nginx;
+  let nginx: ProxyProgram;
   let node: NodeUnderTest;
   let other: NodeUnderTest;
 
@@ -194,7 +195,7 @@ describeWith(['nginx'], 'behind nginx', () => {
 
   it('has no fault to find with any of this', () => {
     expect(hawser.log()).not.to.match(/"level":"warn".*"header":/);
-    expect(nginx.errors()).to.equal('');
+    expect(nginx.printed()).to.equal('');
   });
 });
 

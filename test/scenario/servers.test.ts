@@ -20,7 +20,6 @@ import {
   publishConfiguration,
   signIn,
 } from '../support/hawser.ts';
-import { balancing } from '../support/nginx.ts';
 import { itWith } from '../support/optional-tools.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { ok } from '../support/replies.ts';
@@ -150,7 +149,7 @@ describeOnPostgres('three servers on one database', function () {
     for (const client of clients) client.close();
   });
 
-  itWith([balancing()], 'know a node by its certificate through nginx', async () => {
+  itWith(['haproxy'], 'know a node by its certificate through HAProxy', async () => {
     await publishConfiguration(admin(0), 'balanced', { '1.0.0': files('balanced').files });
     const { path, identity } = await register('balanced');
     for (let call = 0; call < 2 * SERVERS; call += 1) {

@@ -13,6 +13,7 @@ export const OPTIONAL_TOOLS = [
     'dash',
     'docker-compose',
     'fish',
+    'haproxy',
     'nginx',
     'prometheus',
     'promtool',

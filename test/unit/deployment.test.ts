@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
 import { expect } from 'chai';
 import { parse, parseAllDocuments } from 'yaml';
 import { PROJECT } from '../../scripts/support/project.ts';
 import { readConfig } from '../../src/config.ts';
 import { describeWith } from '../support/optional-tools.ts';
+import { PROXY_PATH } from '../support/proxy-program.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8');
@@ -51,6 +53,7 @@ describe('the files for several servers', () => {
     const compose: Yaml = parse(read(COMPOSE), { merge: true });
     const services: [string, Yaml][] = Object.entries(compose.services);
     const servers = services.filter(([name]) => name.startsWith('hawser-'));
+    const haproxy = read('scripts/compose/haproxy.cfg');
 
     it('give each server settings that the program takes, on the port of the image', () => {
       expect(servers.map(([name]) => name)).to.deep.equal(['hawser-1', 'hawser-2']);
@@ -90,15 +93,56 @@ describe('the files for several servers', () => {
       );
     });
 
-    it('have an nginx that knows all servers and listens where its port leads', () => {
-      const nginx = read('scripts/compose/nginx.conf');
-      const upstreams = [...nginx.matchAll(/^ *server ([\w-]+:\d+)/gm)].map(([, upstream]) => upstream);
-      expect(upstreams).to.deep.equal(servers.map(([name]) => `${name}:${EXPOSED}`));
-      const [, listened] = /listen (\d+);/.exec(nginx) ?? [];
-      expect(compose.services.nginx).to.deep.include({
+    it('have a HAProxy that knows all servers and listens where its port leads', () => {
+      const upstreams = [...haproxy.matchAll(/^ *server [\w-]+ ([\w-]+:\d+)/gm)].map(
+        ([, upstream]) => upstream,
+      );
+      const addresses = servers.map(([name]) => `${name}:${EXPOSED}`);
+      expect(upstreams, 'once for those that are ready, and once for all').to.deep.equal([
+        ...addresses,
+        ...addresses,
+      ]);
+      const [, listened] = /bind :(\d+)$/m.exec(haproxy) ?? [];
+      const [, authority] = /ca-file (\S+)/.exec(haproxy) ?? [];
+      expect(compose.services.haproxy).to.deep.include({
         ports: [`8443:${listened}`],
-        volumes: ['./nginx.conf:/etc/nginx/nginx.conf:ro'],
+        volumes: ['./haproxy.cfg:/etc/haproxy/haproxy.cfg:ro'],
+        configs: [{ source: 'authority', target: authority }],
         depends_on: servers.map(([name]) => name),
+      });
+      expect(read(COMPOSE)).to.include(`> ${compose.configs.authority.file.replace('./', '')}\n`);
+    });
+
+    it('have a HAProxy that takes out a hung server within 10 s', () => {
+      const milliseconds = (name: string): number => {
+        const [, number, unit] = new RegExp(`\\b${name} (\\d+)(ms|s)\\b`).exec(haproxy) ?? [];
+        return Number(number) * (unit === 's' ? 1000 : 1);
+      };
+      const checks = Number(/\bfall (\d+)/.exec(haproxy)?.[1]);
+      const patience = Math.max(milliseconds('timeout connect'), milliseconds('timeout check'));
+      // It was asked just before it began to hang.
+      const longest = milliseconds('inter') + checks * patience + (checks - 1) * milliseconds('fastinter');
+      expect(longest).to.be.within(1, 9_000);
+    });
+
+    it('start again a server that has ended itself', () => {
+      for (const [name, { restart, healthcheck }] of servers) {
+        expect(restart, name).to.equal('unless-stopped');
+        expect(healthcheck.test, name).to.deep.equal(['CMD', 'hawser', 'health']);
+      }
+    });
+
+    describeWith(['haproxy'], 'read by HAProxy', () => {
+      it('have nothing that it does not know', () => {
+        const file = folder('haproxy.cfg');
+        const authority = folder('ca.crt');
+        writeFileSync(authority, rootCertificates[0] ?? '');
+        writeFileSync(file, haproxy.replace(/ca-file \S+/, `ca-file ${authority}`));
+        const { status, stderr } = spawnSync('haproxy', ['-c', '-f', file], {
+          encoding: 'utf8',
+          env: { PATH: PROXY_PATH },
+        });
+        expect(status, stderr).to.equal(0);
       });
     });
 
@@ -150,6 +194,13 @@ describe('the files for several servers', () => {
       for (const probe of ['startupProbe', 'livenessProbe'])
         expect(container[probe].httpGet.path).to.equal('/health');
       expect(paths).to.include.keys('/health', '/health/ready');
+    });
+
+    it('end a server that hangs, and lead nobody to it before', () => {
+      const patience = ({ periodSeconds, timeoutSeconds, failureThreshold }: Yaml) =>
+        periodSeconds + failureThreshold * Math.max(periodSeconds, timeoutSeconds);
+      expect(patience(container.readinessProbe)).to.be.at.most(10);
+      expect(patience(container.livenessProbe)).to.be.within(30, 70);
     });
 
     it('mount what the server writes to, and its secret as a file', () => {

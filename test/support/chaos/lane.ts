@@ -1,5 +1,5 @@
 /**
- * Plays rounds on one cluster: clients work through nginx and at the servers themselves, something is killed and started
+ * Plays rounds on one cluster: clients work through HAProxy and at the servers themselves, something is killed and started
  * again, and then the test checks what is left, at each server.
  */
 
@@ -130,7 +130,7 @@ export class ChaosLane {
     await Promise.all(victims.map((victim) => victim.kill()));
   }
 
-  /** Every second client goes through nginx. The others each have a server of their own. */
+  /** Every second client goes through HAProxy. The others each have a server of their own. */
   private startWork(clients: Client[]): Work {
     const { cluster, credentials, model, random } = this;
     const at = (target: Target) => {

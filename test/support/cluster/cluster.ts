@@ -1,13 +1,15 @@
-/** Several servers on one PostgreSQL, and nginx in front of them, all on this machine. */
+/** Several servers on one PostgreSQL, and HAProxy in front of them, all on this machine. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Target } from '../client.ts';
+import { startBalancer } from '../haproxy.ts';
 import { ADMIN_PASSWORD, CHEAP_HASHES } from '../hawser.ts';
-import { canBalance, type Nginx, startBalancer } from '../nginx.ts';
+import { isInstalled } from '../optional-tools.ts';
 import { steadyPort } from '../ports.ts';
 import type { TestDatabase } from '../postgres.ts';
+import type { ProxyProgram } from '../proxy-program.ts';
 import { ClusterServer } from './server.ts';
 
 export interface ServerClusterOptions {
@@ -21,7 +23,7 @@ export class ServerCluster {
   readonly folder: string;
   readonly servers: readonly ClusterServer[];
   readonly database: TestDatabase;
-  private balancer: Nginx | null = null;
+  private running: ProxyProgram | null = null;
 
   private constructor(folder: string, servers: readonly ClusterServer[], database: TestDatabase) {
     this.folder = folder;
@@ -47,10 +49,12 @@ export class ServerCluster {
     return new ServerCluster(folder, servers, database);
   }
 
-  /** Starts all servers at the same time, and then nginx where it is installed. */
+  /** Starts all servers at the same time, and then HAProxy where it is installed. */
   async start(): Promise<void> {
     await Promise.all(this.servers.map((server) => server.start()));
-    if (canBalance()) this.balancer = await startBalancer(this.servers.map(({ port }) => port));
+    if (!isInstalled('haproxy')) return;
+    const ports = this.servers.map(({ port }) => port);
+    this.running = await startBalancer(ports, join(this.server(1).dataDir, 'tls/ca.crt'));
   }
 
   /** Starts whatever does not run. */
@@ -69,19 +73,24 @@ export class ServerCluster {
     return this.servers.filter(({ isRunning }) => isRunning);
   }
 
-  /** The address of nginx; without nginx that of the first server. */
+  /** The address of HAProxy; without HAProxy that of the first server. */
   get target(): Target {
     const first = this.server(1).target;
-    return this.balancer === null ? first : { ...first, port: this.balancer.port };
+    return this.running === null ? first : { ...first, port: this.running.port };
   }
 
   get isBalanced(): boolean {
-    return this.balancer !== null;
+    return this.running !== null;
+  }
+
+  get balancer(): ProxyProgram {
+    if (this.running === null) throw new Error('HAProxy is not installed');
+    return this.running;
   }
 
   /** @param keepsFolder whether the folder is left for whoever looks for a fault */
   async close(keepsFolder = false): Promise<void> {
-    await this.balancer?.stop();
+    await this.running?.stop();
     for (const server of this.servers) server.thaw();
     await Promise.all(this.servers.map((server) => server.kill()));
     if (keepsFolder) return;
