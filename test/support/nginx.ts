@@ -14,44 +14,70 @@ const PAGE = join(PROJECT, 'docs/reverse-proxy.md');
 
 /** The server's own authority issues nginx's certificate, so that clients trust the same authority as without nginx. */
 export async function startNginx(hawser: Hawser): Promise<ProxyProgram> {
+  const pair = await issueServerCertificate(await readAuthority(hawser), ['localhost'], Date.now());
+  return startWith(pair, siteOf(readPage()), [['127.0.0.1:8080', `127.0.0.1:${hawser.server.port}`]]);
+}
+
+/**
+ * Starts nginx in front of two servers as the page says for several.
+ * @param dataDir that of one of them, whose certificate nginx shows too
+ */
+export function startNginxBeforeTwo(
+  ports: readonly [number, number],
+  dataDir: string,
+): Promise<ProxyProgram> {
+  const read = (name: string) => readFileSync(join(dataDir, 'tls', name), 'utf8');
+  const blocks = readPage();
+  const [upstream = '', locations = ''] = blocks.slice(-2);
+  const site = siteOf(blocks)
+    .replace(/^upstream .*?^}\n/ms, () => upstream)
+    .replace(/^ {2}location .*^ {2}}\n/ms, () => locations);
+  return startWith({ certificate: read('server.crt'), key: read('server.key') }, site, [
+    ['hawser-1.example.org:8443', `127.0.0.1:${ports[0]}`],
+    ['hawser-2.example.org:8443', `127.0.0.1:${ports[1]}`],
+    ['/etc/nginx/tls/hawser-ca.crt', join(dataDir, 'tls/ca.crt')],
+    ['proxy_ssl_name hawser.example.org', 'proxy_ssl_name localhost'],
+  ]);
+}
+
+type Replacement = readonly [shown: string, used: string];
+
+/** @param replacements of what differs in addition to nginx's own port and certificate */
+async function startWith(
+  pair: { certificate: string; key: string },
+  site: string,
+  replacements: readonly Replacement[],
+): Promise<ProxyProgram> {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-nginx-'));
   const port = await steadyPort();
-  const pair = await issueServerCertificate(await readAuthority(hawser), ['localhost'], Date.now());
   const files = { certificate: join(folder, 'site.crt'), key: join(folder, 'site.key') };
   writeFileSync(files.certificate, pair.certificate);
   writeFileSync(files.key, pair.key, { mode: 0o600 });
-  writeFileSync(
-    join(folder, 'hawser.conf'),
-    siteFrom(PAGE, { port, upstream: hawser.server.port, ...files }),
-  );
-  writeFileSync(join(folder, 'nginx.conf'), mainConfiguration(folder));
-  return runProxy('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], {
-    port,
-    folder,
-  });
-}
-
-interface Site {
-  port: number;
-  upstream: number;
-  certificate: string;
-  key: string;
-}
-
-/** Takes the configuration from the page, and changes only its paths and ports. */
-function siteFrom(page: string, { port, upstream, certificate, key }: Site): string {
-  const site = /^```nginx\n(.*?)^```$/ms.exec(readFileSync(page, 'utf8'))?.[1];
-  if (site === undefined) throw new Error(`${page} shows no configuration`);
-  const replacements: [shown: string, used: string][] = [
+  const all: Replacement[] = [
     ['listen 443 ssl;', `listen 127.0.0.1:${port} ssl;`],
-    ['127.0.0.1:8080', `127.0.0.1:${upstream}`],
-    ['/etc/nginx/tls/hawser.crt', certificate],
-    ['/etc/nginx/tls/hawser.key', key],
+    ['/etc/nginx/tls/hawser.crt', files.certificate],
+    ['/etc/nginx/tls/hawser.key', files.key],
+    ...replacements,
   ];
-  return replacements.reduce((text, [shown, used]) => {
-    if (text.split(shown).length !== 2) throw new Error(`${page} does not hold "${shown}" once`);
-    return text.replace(shown, used);
-  }, site);
+  writeFileSync(join(folder, 'hawser.conf'), all.reduce(replaced, site));
+  writeFileSync(join(folder, 'nginx.conf'), mainConfiguration(folder));
+  const words = ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'];
+  return runProxy('nginx', words, { port, folder });
+}
+
+/** All configurations that the page shows. */
+function readPage(): string[] {
+  return [...readFileSync(PAGE, 'utf8').matchAll(/^```nginx\n(.*?)^```$/gms)].map(([, block = '']) => block);
+}
+
+function siteOf([site]: readonly string[]): string {
+  if (site === undefined) throw new Error(`${PAGE} shows no configuration`);
+  return site;
+}
+
+function replaced(text: string, [shown, used]: Replacement): string {
+  if (text.split(shown).length !== 2) throw new Error(`${PAGE} does not hold "${shown}" once`);
+  return text.replace(shown, used);
 }
 
 /** A main configuration like Debian's nginx.conf, in a temporary folder. */
