@@ -18,15 +18,20 @@ export interface ChangeListener {
   /**
    * @param key is a certificate's thumbprint, the id of a scope type or value, or the name of a configuration or composite
    *   whose refs have moved, or the number of a node that was deleted, or a `RefsChange` as JSON
+   * @param owner is the id of the node whose current certificate the named one is now; empty where it is announced alone,
+   *   null where there is no such certificate, and undefined where the engine does not tell
    */
-  onChange(kind: ChangeKind, key: string): void;
-  /** Everything may have changed, because some changes are no longer listed. */
-  onLost(): void;
+  onChange(kind: ChangeKind, key: string, owner?: string | null): void;
+  /**
+   * Everything may have changed: changes are no longer listed, or nobody knows whether a commit of this process was made
+   * (`isUnsure`).
+   */
+  onLost(isUnsure: boolean): void;
 }
 
 /** The numbers of the oldest and the newest change are 0 where there is none. */
 export type Position = [generation: number, accessGeneration: number, oldest: number, newest: number];
-export type Change = [seq: number, kind: ChangeKind, key: string];
+export type Change = [seq: number, kind: ChangeKind, key: string, owner?: string | null];
 
 /** How old what is known may be. A poll may be answered by what held a second ago, and a user sees what holds now. */
 export type Currency = 'now' | 'recent';
@@ -57,8 +62,21 @@ export abstract class ChangeFeed {
     return this.seenAccessGeneration;
   }
 
+  /** Whether the database is away, so that what is in memory must do. SQLite never is. */
+  get isAway(): boolean {
+    return false;
+  }
+
   subscribe(listener: ChangeListener): void {
     this.listeners.push(listener);
+  }
+
+  /**
+   * Does work for a poll that may have to read. Where the database has gone away meanwhile, what is kept takes its place.
+   * @param kept gives undefined where nothing is kept
+   */
+  orKept<T>(work: () => Awaitable<T>, _kept: () => T | undefined): Awaitable<T> {
+    return work();
   }
 
   /**
@@ -90,13 +108,13 @@ export abstract class ChangeFeed {
   }
 
   protected reportChanges(changes: Iterable<Change>): void {
-    for (const [seq, kind, key] of changes) {
+    for (const [seq, kind, key, owner] of changes) {
       this.seenChange = seq;
-      for (const listener of this.listeners) listener.onChange(kind, key);
+      for (const listener of this.listeners) listener.onChange(kind, key, owner);
     }
   }
 
-  protected reportLost(): void {
-    for (const listener of this.listeners) listener.onLost();
+  protected reportLost(isUnsure = false): void {
+    for (const listener of this.listeners) listener.onLost(isUnsure);
   }
 }

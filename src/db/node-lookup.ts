@@ -1,11 +1,13 @@
 /**
  * What a poll asks the database: the node that holds a certificate, its assignment, its scopes, and the generation. A node
- * is read once and remembered until the change feed names its certificate.
+ * is read once and remembered until the change feed names its certificate. It is kept beyond that for as long as the
+ * certificate is current, for polls while the database is away.
  */
 
 import { normalizeHostName } from '../domain/names.ts';
 import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
+import { unauthenticated } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
 import { RecentMap } from '../lib/recent-map.ts';
 import { AwaitingCertificates } from './awaiting-certificates.ts';
@@ -36,6 +38,8 @@ export interface KnownNode {
   pendingNotAfter: number;
   assignment: Assignment | null;
   generation: number;
+  /** The epoch of the look-up in which this holds, for the look-up alone; `PAST` once something has changed. */
+  epoch: number;
   /** Null until they are asked for. `scopesOf` gives the scopes of the node. */
   scopes: KnownScopes | null;
   /**
@@ -77,6 +81,16 @@ interface KnownScopes {
  */
 export const MAX_NODES = 250_000;
 
+/** The epoch of a node that must be read again. */
+const PAST = -1;
+const ENDED = {};
+
+/** The number of recent ended certificates, of which a poll is refused while the database is away. */
+const MAX_ENDED = 5_000;
+
+/** The answer is the same whether nobody has announced the certificate, or other nodes have. */
+export const unknownCertificate = () => unauthenticated('No node is registered with this certificate');
+
 /** The number of recent scopes, and of combinations of them, that nodes share. Nodes with others have their own. */
 const MAX_SHARED = 5_000;
 
@@ -87,6 +101,12 @@ export class NodeLookup {
   private readonly awaiting: AwaitingCertificates;
   /** Nodes by the thumbprint of their current certificate. The feed says when an entry is no longer valid. */
   private readonly known = new RecentMap<string, KnownNode>(MAX_NODES);
+  /** Rises when what is known of all nodes must be read again. */
+  private epoch = 0;
+  /** Thumbprints that are no longer current, as the feed tells. */
+  private readonly ended = new RecentMap<string, object>(MAX_ENDED);
+  /** The certificates that this process has left nodes, until these are read again: a node has no other one since. */
+  private readonly left = new RecentMap<string, { thumbprint: string | null }>(MAX_ENDED);
   /** Scopes and lists of them by their rows as text, so that equal ones are in memory once. */
   private readonly links = new RecentMap<string, ScopeLink>(MAX_SHARED);
   private readonly lists = new RecentMap<string, readonly ScopeLink[]>(MAX_SHARED);
@@ -103,18 +123,33 @@ export class NodeLookup {
     this.isAlone = isAlone;
     this.awaiting = new AwaitingCertificates(reader, feed);
     feed.subscribe({
-      onChange: (kind, key) => {
-        if (kind === 'certificates') this.forget(key);
+      onChange: (kind, key, owner) => {
+        if (kind === 'certificates') this.forget(key, owner);
         if (kind === 'scopes') this.forgetAll();
       },
-      onLost: () => this.forgetAll(),
+      onLost: (isUnsure) => {
+        this.forgetAll();
+        // Certificates may be among what is no longer listed.
+        if (!isUnsure) for (const map of [this.known, this.ended]) map.clear();
+      },
     });
   }
 
   /**
+   * Must be called after each commit of this process that has ended a node's certificate. The feed tells of it as well,
+   * but not once the database has gone away.
+   * @param thumbprint is that of the only certificate that the node has since; null for a node that was deleted
+   */
+  noteEnded(nodeId: string, thumbprint: string | null): void {
+    this.ends += 1;
+    this.left.set(nodeId, { thumbprint });
+  }
+
+  /**
    * The node whose current certificate this is, or null. What is in memory comes without a promise and without a closure,
-   * because each poll asks.
+   * because each poll asks. While the database is away, it is the node as it was last known.
    * @param thumbprint is the SHA-256 in upper-case hexadecimal digits
+   * @throws HawserError unauthenticated if the database is away and the certificate is known to have ended
    */
   byThumbprint(thumbprint: string): Awaitable<KnownNode | null> {
     const caughtUp = this.feed.catchUp('recent');
@@ -124,7 +159,9 @@ export class NodeLookup {
   /** The same facts, for requests of users about a node. */
   byNodeId(nodeId: string): Awaitable<KnownNode | null> {
     const { generation } = this.feed;
-    return andThen(this.reader.byNodeId(nodeId), (row) => (row ? toKnownNode(row, generation) : null));
+    return andThen(this.reader.byNodeId(nodeId), (row) =>
+      row ? toKnownNode(row, { generation, epoch: PAST }) : null,
+    );
   }
 
   /** The id of the node of this id or fqdn, in any case, or null. A node of this id goes before one of this fqdn. */
@@ -160,20 +197,38 @@ export class NodeLookup {
 
   private current(thumbprint: string): Awaitable<KnownNode | null> {
     const known = this.known.get(thumbprint);
-    const { generation } = this.feed;
-    if (known?.generation === generation) return known;
-    if (known === undefined) return this.find(thumbprint);
+    const { generation, isAway } = this.feed;
+    const kept = isAway ? this.kept(thumbprint) : undefined;
+    if (kept !== undefined) return kept;
+    if (known?.epoch !== this.epoch)
+      return this.feed.orKept(
+        () => this.find(thumbprint),
+        () => this.kept(thumbprint),
+      );
+    if (known.generation === generation) return known;
     return this.remember(thumbprint, withGeneration(known, generation, this.isAlone ? known : UNMARKED));
   }
 
+  /** The node as it was last known. @throws HawserError unauthenticated for a certificate that has ended */
+  private kept(thumbprint: string): KnownNode | undefined {
+    if (this.ended.get(thumbprint) !== undefined) throw unknownCertificate();
+    const known = this.known.get(thumbprint);
+    const left = known && this.left.get(known.nodeId);
+    if (left !== undefined && left.thumbprint !== thumbprint) throw unknownCertificate();
+    return known;
+  }
+
   private find(thumbprint: string): Awaitable<KnownNode | null> {
-    const { ends } = this;
+    const { ends, epoch } = this;
     // What is made of the row may be newer than this generation says, and never older.
     const { generation } = this.feed;
     return andThen(this.reader.byThumbprint(thumbprint), (row) => {
       if (row === undefined) return null;
-      const node = toKnownNode(row, generation);
-      return ends === this.ends ? this.remember(thumbprint, node) : node;
+      const node = toKnownNode(row, { generation, epoch });
+      if (ends !== this.ends) return node;
+      this.ended.delete(thumbprint);
+      this.left.delete(node.nodeId);
+      return this.remember(thumbprint, node);
     });
   }
 
@@ -182,14 +237,19 @@ export class NodeLookup {
     return node;
   }
 
-  private forget(thumbprint: string): void {
+  private forget(thumbprint: string, owner: string | null | undefined): void {
     this.ends += 1;
-    this.known.delete(thumbprint);
+    const known = this.known.get(thumbprint);
+    if (known !== undefined && known.nodeId === owner) known.epoch = PAST;
+    else this.known.delete(thumbprint);
+    if (owner === null) this.ended.set(thumbprint, ENDED);
+    else this.ended.delete(thumbprint);
   }
 
   private forgetAll(): void {
     this.ends += 1;
-    for (const map of [this.known, this.links, this.lists]) map.clear();
+    this.epoch += 1;
+    for (const map of [this.links, this.lists]) map.clear();
   }
 
   private idByName(text: string): Awaitable<string | null> {
@@ -224,15 +284,15 @@ function shared<V extends object>(map: RecentMap<string, V>, key: string, make: 
   return made;
 }
 
-function toKnownNode(row: NodeRow, generation: number): KnownNode {
+function toKnownNode(row: NodeRow, read: Pick<KnownNode, 'generation' | 'epoch'>): KnownNode {
   const [nodeId, certificateNotAfter, pendingNotAfter, configurationId, compositeId] = row;
   const [, , , , , majorVersion, prereleaseChannel, version] = row;
   const assignment =
     configurationId === null && compositeId === null
       ? null
       : { configurationId, compositeId, majorVersion, prereleaseChannel, version };
-  const known = { nodeId, certificateNotAfter, pendingNotAfter, assignment, generation, scopes: null };
-  return withGeneration(known, generation, UNMARKED);
+  const known = { nodeId, certificateNotAfter, pendingNotAfter, assignment, scopes: null, ...read };
+  return withGeneration(known, read.generation, UNMARKED);
 }
 
 type Marks = Pick<KnownNode, 'notedEtag' | 'notedAs' | 'notedServed'>;
@@ -242,7 +302,7 @@ const UNMARKED: Marks = { notedEtag: null, notedAs: POLL_EVIDENCE.none, notedSer
 
 /** A copy, because calls in progress rely on what the node was. V8 takes longer to copy an object by `...`. */
 function withGeneration(node: Omit<KnownNode, keyof Marks>, generation: number, marks: Marks): KnownNode {
-  const { nodeId, certificateNotAfter, pendingNotAfter, assignment, scopes } = node;
+  const { nodeId, certificateNotAfter, pendingNotAfter, assignment, epoch, scopes } = node;
   const { notedEtag, notedAs, notedServed } = marks;
   return {
     nodeId,
@@ -250,6 +310,7 @@ function withGeneration(node: Omit<KnownNode, keyof Marks>, generation: number, 
     pendingNotAfter,
     assignment,
     generation,
+    epoch,
     scopes,
     notedEtag,
     notedAs,

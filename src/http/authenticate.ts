@@ -1,12 +1,12 @@
 /** Finds the credential of a request: a token, else a session cookie, else a certificate. */
 
 import type { IncomingMessage } from 'node:http';
+import { unknownCertificate } from '../db/node-lookup.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { forbidden, HawserError, notFound, unauthenticated } from '../lib/errors.ts';
 import { isSameDigest, sha256Hex } from '../lib/hash.ts';
 import type { PresentedCertificate } from '../security/certificates.ts';
 import type { Identifier } from '../security/identify.ts';
-import { unknownCertificate } from '../security/pending-certificates.ts';
 import type { NodePrincipal, Principal } from '../security/principal.ts';
 import type { Client, Distrust } from './client.ts';
 import { clientOf } from './connections.ts';

@@ -9,10 +9,10 @@ import { mediaTypeOf } from '../http/media-types.ts';
 import { READING_REPOSITORIES } from '../http/problem-codes.ts';
 import { type Route, route } from '../http/route.ts';
 import { Checksum } from '../http/schemas.ts';
-import { type Awaitable, andThen } from '../lib/awaitable.ts';
-import { internal, notFound } from '../lib/errors.ts';
+import { andThen } from '../lib/awaitable.ts';
+import { internal } from '../lib/errors.ts';
 import type { Manifest } from '../resolve/manifest.ts';
-import type { AssignedNode, Resolver } from '../resolve/resolver.ts';
+import type { Resolver } from '../resolve/resolver.ts';
 import type { EvidenceNotes } from './evidence.ts';
 
 /** The path that every node polls. */
@@ -65,7 +65,7 @@ export function pullRoutes(tools: PullTools): Route[] {
 }
 
 function accessTo(resolver: Resolver) {
-  return { kind: 'node:self-or-reader', contentOf: (node: KnownNode) => manifestOf(resolver, node) } as const;
+  return { kind: 'node:self-or-reader', contentOf: (node: KnownNode) => resolver.manifest(node) } as const;
 }
 
 function checksumRoute({ resolver, evidence }: PullTools): Route {
@@ -83,7 +83,7 @@ function checksumRoute({ resolver, evidence }: PullTools): Route {
       304: { description: 'The checksum in If-None-Match still holds' },
     },
     handle({ node, content }) {
-      return andThen(content ?? manifestOf(resolver, node), (manifest) => {
+      return andThen(content ?? resolver.polled(node), (manifest) => {
         // One manifest serves many nodes and polls, so its answer is written out once.
         const known = answers.get(manifest);
         if (known !== undefined) return known;
@@ -126,7 +126,7 @@ function bundleRoute({ resolver, bundles, evidence }: PullTools): Route {
       304: { description: 'The checksum in If-None-Match still holds', headers: {} },
     },
     handle({ node, content, principal, facts }) {
-      return andThen(content ?? manifestOf(resolver, node), (manifest) => {
+      return andThen(content ?? resolver.polled(node), (manifest) => {
         // A caller that has the bundle already needs none, so it is neither made nor opened.
         const held = facts.header('if-none-match');
         if (held !== undefined && namesValidator(held, `"${manifest.checksum}"`))
@@ -191,7 +191,7 @@ function configurationRoute({ resolver, evidence }: PullTools): Route {
       304: { description: 'The checksum in If-None-Match still holds' },
     },
     async handle({ node, content }) {
-      const manifest = content ?? (await manifestOf(resolver, node));
+      const manifest = content ?? (await resolver.polled(node));
       const file = (await resolver.files(manifest)).find(({ path }) => path === manifest.entryPoint);
       if (file === undefined) throw internal('repository_damaged', 'The version lacks its entry point');
       const answer = download(await file.read(), mediaTypeOf(file.path), manifest.checksum);
@@ -200,11 +200,4 @@ function configurationRoute({ resolver, evidence }: PullTools): Route {
     },
     answered: (call, answer) => evidence.polled(call, answer, manifestBehind),
   });
-}
-
-function manifestOf(resolver: Resolver, node: KnownNode): Awaitable<Manifest> {
-  if (node.assignment === null) {
-    throw notFound('No configuration is assigned to this node', 'no_configuration_assigned');
-  }
-  return resolver.manifest(node as AssignedNode);
 }

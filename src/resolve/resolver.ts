@@ -5,7 +5,8 @@
 
 import type { Database } from '../db/database.ts';
 import { type Assignment, type KnownNode, MAX_NODES, type ScopeLink } from '../db/node-lookup.ts';
-import { type Awaitable, andThen, singleFlight } from '../lib/awaitable.ts';
+import { type Awaitable, andThen, singleFlight, thenOrElse } from '../lib/awaitable.ts';
+import { HawserError, notFound } from '../lib/errors.ts';
 import { RecentMap } from '../lib/recent-map.ts';
 import type { VersionRef } from '../versions/store.ts';
 import type { Manifest } from './manifest.ts';
@@ -19,7 +20,7 @@ import {
 import { chooseRefs } from './parameters.ts';
 import type { ConfigurationPlan, Plan, Planner } from './plans.ts';
 
-export type AssignedNode = KnownNode & { assignment: Assignment };
+type AssignedNode = KnownNode & { assignment: Assignment };
 
 interface KeyedManifest {
   /** Everything that the manifest is made of. */
@@ -69,16 +70,42 @@ export class Resolver {
   }
 
   /**
-   * The manifest for a node as it was looked up. In the steady state this is one look-up in a map.
-   * @throws HawserError not_found `no_eligible_version` if no published version fits the assignment
+   * The manifest for a node that polls. In the steady state this is one look-up in a map. While the database is away, it is
+   * the one of the node's last poll, whatever was written since.
+   * @throws HawserError as `manifest`
    */
-  manifest(node: AssignedNode): Awaitable<Manifest> {
+  polled(node: KnownNode): Awaitable<Manifest> {
     const known = this.nodes.get(node.nodeId);
-    if (known?.generation === node.generation && isSame(known.assignment, node.assignment)) {
-      return known.made.manifest;
-    }
-    const plan = this.planner.plan(node.assignment, node);
-    return andThen(plan, (made) => this.fill(node, made));
+    const { changes } = this.database;
+    if (known !== undefined && (isFor(known, node) || changes.isAway)) return known.made.manifest;
+    return thenOrElse(
+      () =>
+        changes.orKept(
+          () => this.manifest(node),
+          () => this.nodes.get(node.nodeId)?.made.manifest,
+        ),
+      (manifest) => manifest,
+      (error) => {
+        // The node is told that it gets nothing, and must not hear of an earlier answer once the database is away.
+        if (!(error instanceof HawserError && error.kind === 'unavailable')) this.nodes.delete(node.nodeId);
+        throw error;
+      },
+    );
+  }
+
+  /**
+   * The manifest for a node as it was looked up.
+   * @throws HawserError not_found `no_configuration_assigned`, and `no_eligible_version` if no published version fits the
+   *   assignment
+   */
+  manifest(node: KnownNode): Awaitable<Manifest> {
+    const { assignment } = node;
+    if (assignment === null)
+      throw notFound('No configuration is assigned to this node', 'no_configuration_assigned');
+    const known = this.nodes.get(node.nodeId);
+    if (known !== undefined && isFor(known, node)) return known.made.manifest;
+    const plan = this.planner.plan(assignment, node);
+    return andThen(plan, (made) => this.fill(node as AssignedNode, made));
   }
 
   /** All files of the bundle in its order. */
@@ -131,6 +158,10 @@ function refsOf(
 ): readonly VersionRef[] {
   const constraint = { configurationVersion: plan.tag.version, prereleaseChannel };
   return chooseRefs(plan.parameters, links, constraint);
+}
+
+function isFor({ generation, assignment }: Remembered, node: KnownNode): boolean {
+  return generation === node.generation && node.assignment !== null && isSame(assignment, node.assignment);
 }
 
 function isSame(a: Assignment, b: Assignment): boolean {

@@ -2,14 +2,14 @@
 
 import type { Database, Db } from '../db/database.ts';
 import { translateDatabaseError } from '../db/errors.ts';
-import type { KnownNode } from '../db/node-lookup.ts';
+import { type KnownNode, unknownCertificate } from '../db/node-lookup.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import { HOUR, MINUTE } from '../lib/clock.ts';
 import { HawserError, unauthenticated } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import { bindAwaited } from './awaiting-certificates.ts';
 import type { PresentedCertificate } from './certificates.ts';
-import { activateCertificate, unknownCertificate } from './pending-certificates.ts';
+import { activateCertificate } from './pending-certificates.ts';
 import type { NodePrincipal, UserPrincipal } from './principal.ts';
 import { PermissionCache } from './rights.ts';
 

@@ -8,6 +8,7 @@
 
 import type { Selectable } from 'kysely';
 import type { Database, Db } from '../db/database.ts';
+import { unknownCertificate } from '../db/node-lookup.ts';
 import type { NodeCertificatesTable } from '../db/node-tables.ts';
 import { isSameName } from '../domain/distinguished-name.ts';
 import { SECOND } from '../lib/clock.ts';
@@ -30,9 +31,6 @@ interface Circumstances {
   now: number;
 }
 
-/** The answer is the same whether nobody has announced the certificate, or other nodes have. */
-export const unknownCertificate = () => unauthenticated('No node is registered with this certificate');
-
 /**
  * Makes an announced certificate the only one of the node. Does nothing if it is the certificate of a node already.
  * @param certificate shown by the connection, and trusted if a node CA is configured
@@ -43,7 +41,10 @@ export async function activateCertificate(
   certificate: CertificateDescription,
   circumstances: Circumstances,
 ): Promise<void> {
-  await database.write.transaction().execute((trx) => switchCertificate(trx, certificate, circumstances));
+  const isSwitched = await database.write
+    .transaction()
+    .execute((trx) => switchCertificate(trx, certificate, circumstances));
+  if (isSwitched) database.nodeLookup.noteEnded(circumstances.nodeId, certificate.thumbprint);
 }
 
 /** Makes this the node's only certificate, and removes all announcements of it, because a node has shown it now. */
@@ -81,14 +82,15 @@ export async function insertCertificate(
   await trx.insertInto('node_certificates').values(row).execute();
 }
 
+/** @returns false where the certificate is in use already */
 async function switchCertificate(
   trx: Db,
   certificate: CertificateDescription,
   circumstances: Circumstances,
-): Promise<void> {
+): Promise<boolean> {
   const { nodeId, now } = circumstances;
   // Another request was faster. The caller finds out which node has the certificate now.
-  if (await isInUse(trx, certificate)) return;
+  if (await isInUse(trx, certificate)) return false;
   const announced = await findAnnounced(trx, nodeId, certificate);
   if (announced === undefined) throw unknownCertificate();
   if (certificate.notAfter <= now) throw unauthenticated('The certificate has expired');
@@ -100,6 +102,7 @@ async function switchCertificate(
   const actor = { type: 'Node', id: nodeId, name: null, tokenId: null, address, requestId, at: now } as const;
   const details = { thumbprint: certificate.thumbprint };
   await recordAudit(trx, actor, { action: 'node.certificate_rotated', resourceId: nodeId, details });
+  return true;
 }
 
 /** Whether the certificate is the current one of a node. */

@@ -51,6 +51,8 @@ interface ReadyDeed {
   require?(nodeIds: readonly string[]): Promise<void>;
   /** Runs the work on all nodes. The default just runs it. */
   hold?<T>(work: () => Promise<T>): Promise<T>;
+  /** Is told of each node that was changed, once that is committed. */
+  onChanged?(nodeId: string): void;
 }
 
 type Failure = (typeof BulkResult)['_output']['failed'][number];
@@ -65,12 +67,15 @@ export async function doInBulk(
   caller: Caller,
   order: BulkOrder,
 ): Promise<(typeof BulkResult)['_output']> {
-  const { apply, require, hold = (work) => work() } = await makeReady(tools, caller, order);
+  const { apply, require, hold = (work) => work(), onChanged } = await makeReady(tools, caller, order);
   const nodeIds = await findTargets(tools, caller, order);
   await require?.(nodeIds);
   return hold(async () => {
-    const outcomes = await inSlices(tools.database, nodeIds, (trx, nodeId, until) =>
-      apply(trx, nodeId, until).catch((error) => failureOf(trx, nodeId, error)),
+    const outcomes = await inSlices(
+      tools.database,
+      nodeIds,
+      (trx, nodeId, until) => apply(trx, nodeId, until).catch((error) => failureOf(trx, nodeId, error)),
+      (nodeId, outcome) => outcome === true && onChanged?.(nodeId),
     );
     return {
       done: outcomes.filter((outcome) => outcome === true).length,
@@ -99,7 +104,10 @@ async function makeReady(tools: BulkTools, caller: Caller, order: BulkOrder): Pr
     case 'SetLcmConfig':
       return { apply: (trx, nodeId) => changeLcmConfig(trx, actor, nodeId, order) };
     case 'Delete':
-      return { apply: (trx, nodeId, until) => removeWithin(trx, actor, nodeId, until) };
+      return {
+        apply: (trx, nodeId, until) => removeWithin(trx, actor, nodeId, until),
+        onChanged: (nodeId) => tools.database.nodeLookup.noteEnded(nodeId, null),
+      };
   }
 }
 

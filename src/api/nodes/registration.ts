@@ -92,9 +92,10 @@ async function register(
       : await (await certificateMaker()).issueNodeCertificate(authority, csr, fqdn, actor.at);
   const certificate = issued ?? request.certificate;
   if (certificate === null) throw certificateRequired(CONNECT_OR_SEND);
-  const nodeId = await database.write
+  const { nodeId, isPinned } = await database.write
     .transaction()
     .execute((trx) => storeRegistration(trx, request, fqdn, certificate));
+  if (isPinned) database.nodeLookup.noteEnded(nodeId, certificate.thumbprint);
   const { requestId, address } = actor;
   log.info({ requestId, nodeId, fqdn, address, thumbprint: certificate.thumbprint }, 'node registered');
   return { nodeId, certificate: issued?.certificate ?? null };
@@ -125,14 +126,14 @@ function checkPresented({ certificate, actor }: RegistrationRequest): void {
 /**
  * Stores the node and its certificate. The use of the key is counted in the same transaction, so `maxUses` holds when
  * several nodes register at once.
- * @returns the node's id
+ * @returns the node's id, and whether this is its only certificate from now on
  */
 async function storeRegistration(
   trx: Db,
   request: RegistrationRequest,
   fqdn: string,
   certificate: CertificateRow,
-): Promise<string> {
+): Promise<{ nodeId: string; isPinned: boolean }> {
   const { settings, actor } = request;
   const key = await requireUsableKey(trx, request);
   const known = await findNodeByFqdn(trx, fqdn);
@@ -145,7 +146,7 @@ async function storeRegistration(
       (await bindShown(trx, known.id, request)));
   if (known && isKnown) {
     await updateReported(trx, known.id, settings);
-    return known.id;
+    return { nodeId: known.id, isPinned: false };
   }
   if (known && key.allow_reregistration !== 1) {
     throw conflict('node_exists', 'A node of this name is registered with another certificate');
@@ -158,7 +159,7 @@ async function storeRegistration(
   const details = { fqdn, registrationKeyId: key.id, thumbprint: certificate.thumbprint };
   const action = known ? 'node.reregistered' : 'node.registered';
   await recordAudit(trx, actor, { action, resourceId: nodeId, details });
-  return nodeId;
+  return { nodeId, isPinned: true };
 }
 
 /** A node that came from another server may register before it calls, and then this is its first call. */

@@ -21,12 +21,13 @@ const RECORDS_AT_ONCE = 10;
  * @throws HawserError not_found
  */
 export async function removeNode(
-  { write }: Pick<Database, 'write'>,
+  { write, nodeLookup }: Pick<Database, 'write' | 'nodeLookup'>,
   actor: Actor,
   nodeId: string,
 ): Promise<void> {
   const slice = () => write.transaction().execute((trx) => removeWithin(trx, actor, nodeId, endOfSlice()));
   while ((await slice()) === null) await giveWay();
+  nodeLookup.noteEnded(nodeId, null);
 }
 
 /**

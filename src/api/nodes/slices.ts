@@ -24,6 +24,7 @@ export type NodeWork<T> = (trx: Db, nodeId: string, until: number) => Promise<T 
 /**
  * Works on one node after the other. The transactions are flushed together at the end, because a disk may take longer
  * for each flush than a poll may wait. The end of this process undoes none of them; a power cut may undo the last ones.
+ * @param onCommitted is told of each node with its result, once that is committed
  * @returns the results in the order of the nodes, once all of them are on the disk
  * @throws what `work` throws; what was committed before stays
  */
@@ -31,13 +32,14 @@ export async function inSlices<T>(
   { writeUnflushed, flush }: Pick<Database, 'writeUnflushed' | 'flush'>,
   nodeIds: readonly string[],
   work: NodeWork<T>,
+  onCommitted: (nodeId: string, result: T) => void = () => undefined,
 ): Promise<T[]> {
   const results: T[] = [];
   while (results.length < nodeIds.length) {
     const begun = results.length;
-    results.push(
-      ...(await writeUnflushed.transaction().execute((trx) => oneSlice(trx, nodeIds, begun, work))),
-    );
+    const made = await writeUnflushed.transaction().execute((trx) => oneSlice(trx, nodeIds, begun, work));
+    for (const [at, result] of made.entries()) onCommitted(nodeIds[begun + at] ?? '', result);
+    results.push(...made);
     await giveWay();
   }
   await flush();

@@ -6,6 +6,7 @@
 import type { Client } from 'pg';
 import type { Awaitable } from '../../lib/awaitable.ts';
 import { SECOND } from '../../lib/clock.ts';
+import { HawserError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { withinTime } from '../../lib/within-time.ts';
 import { type Change, ChangeFeed, type Currency, type Position, SELECT_POSITION } from '../change-feed.ts';
@@ -21,10 +22,15 @@ const LONGEST_AWAY = 30 * SECOND;
 /** Milliseconds in which PostgreSQL must answer. */
 const ANSWER = 1 * SECOND;
 
+/** Whose current certificate a named one is, so that what is kept of a node ends with its certificate. */
+const OWNER = `case kind when 'certificates' then (select case state when 'current' then node_id else '' end
+  from node_certificates where thumbprint = key order by state = 'current' desc limit 1) end`;
+
 /** Position and changes come from one statement, so they belong to one moment. */
 export const SELECT_CHANGES = {
   name: 'hawser-changes',
-  text: `select position.*, (select json_agg(json_build_array(seq, kind, key) order by seq) from changes where seq > $1)
+  text: `select position.*,
+      (select json_agg(json_build_array(seq, kind, key, ${OWNER}) order by seq) from changes where seq > $1)
     from (${SELECT_POSITION}) position (generation, access_generation, oldest, newest)`,
   rowMode: 'array',
 } as const;
@@ -70,6 +76,23 @@ export class PostgresChangeFeed extends ChangeFeed {
     this.writes += 1;
   };
 
+  override get isAway(): boolean {
+    return this.away;
+  }
+
+  override async orKept<T>(work: () => Awaitable<T>, kept: () => T | undefined): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof HawserError) || error.kind !== 'unavailable') throw error;
+      // One connection alone may be lost. While PostgreSQL answers, nothing old is given out.
+      if (!this.away) await this.ask().catch(() => undefined);
+      const known = this.away && this.silence <= LONGEST_AWAY ? kept() : undefined;
+      if (known === undefined) throw error;
+      return known;
+    }
+  }
+
   /** Milliseconds since PostgreSQL was last known to answer. */
   get silence(): number {
     return performance.now() - this.confirmedAt;
@@ -107,7 +130,7 @@ export class PostgresChangeFeed extends ChangeFeed {
 
   /** Tells that all may have changed, after a commit of which nobody knows whether it was made. */
   forget(): void {
-    this.reportLost();
+    this.reportLost(true);
   }
 
   async close(): Promise<void> {

@@ -42,7 +42,14 @@ describe('a bundle that is broken off', () => {
     evidence = new EvidenceNotes({ database, store, clock: new TestClock(), log });
     const nodeId = newId();
     await insertNode(database.write, { id: nodeId, fqdn: 'web.example.org', now: 1, settings: {} });
-    const none = { assignment: null, generation: 0, scopes: null, notedEtag: null, notedServed: null };
+    const none = {
+      assignment: null,
+      generation: 0,
+      epoch: 0,
+      scopes: null,
+      notedEtag: null,
+      notedServed: null,
+    };
     node = { nodeId, certificateNotAfter: 0, pendingNotAfter: 0, ...none, notedAs: POLL_EVIDENCE.none };
     server = createServer(serve).listen(0);
     await once(server, 'listening');

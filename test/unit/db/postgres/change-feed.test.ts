@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Client } from 'pg';
 import { PostgresChangeFeed } from '../../../../src/db/postgres/change-feed.ts';
 import { Connections } from '../../../../src/db/postgres/connections.ts';
+import type { Awaitable } from '../../../../src/lib/awaitable.ts';
 import { HawserError } from '../../../../src/lib/errors.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { type OwnCluster, ownCluster } from '../../../support/postgres.ts';
@@ -10,6 +11,7 @@ import { type OwnCluster, ownCluster } from '../../../support/postgres.ts';
 const TABLES = `create table generation (id integer primary key, value bigint);
   create table access_generation (id integer primary key, value bigint);
   create table changes (seq bigint generated always as identity primary key, kind text, key text);
+  create table node_certificates (thumbprint text, node_id text, state text);
   insert into generation values (1, 1); insert into access_generation values (1, 1)`;
 
 describe('the change feed of PostgreSQL', () => {
@@ -34,14 +36,14 @@ describe('the change feed of PostgreSQL', () => {
     told = [];
     feed.subscribe({
       onChange: (kind, key) => void told.push(`${kind} ${key}`),
-      onLost: () => void told.push('lost'),
+      onLost: (isUnsure) => void told.push(isUnsure ? 'unsure' : 'lost'),
     });
   });
   afterEach(() => feed.close());
 
   const change = (...keys: string[]) =>
     other.query('insert into changes (kind, key) select $1, unnest($2::text[])', ['certificates', keys]);
-  const outcome = (promise: Promise<void> | void) =>
+  const outcome = (promise: Awaitable<unknown>) =>
     Promise.resolve(promise).then(
       () => 'ok',
       (error: unknown) => (error instanceof HawserError ? error.code : String(error)),
@@ -74,6 +76,59 @@ describe('the change feed of PostgreSQL', () => {
     await caughtUp;
     expect(told).to.deep.equal(['certificates mine']);
     expect(feed.catchUp('recent')).to.equal(undefined);
+  });
+
+  it('tells of a certificate whose current one it is by then, and of what is no certificate nothing', async () => {
+    const owners: unknown[] = [];
+    feed.subscribe({
+      onChange: (_kind, _key, owner) => void owners.push(owner),
+      onLost: () => undefined,
+    });
+    await other.query(`insert into node_certificates values
+      ('own', 'n1', 'current'), ('own', 'n0', 'pending'), ('announced', 'n1', 'pending')`);
+    await change('own', 'announced', 'gone');
+    await other.query(`insert into changes (kind, key) values ('scopes', 'own')`);
+    await feed.catchUp('now');
+    expect(owners).to.deep.equal(['n1', '', null, null]);
+  });
+
+  it('gives what is kept only while PostgreSQL is away, and passes other errors on', async () => {
+    const fail = (error: Error) =>
+      feed.orKept<string>(
+        () => Promise.reject(error),
+        () => 'kept',
+      );
+    const lost = new HawserError('unavailable', 'unavailable', 'one connection was lost');
+    expect(
+      await feed.orKept<string>(
+        () => 'read',
+        () => 'kept',
+      ),
+    ).to.equal('read');
+    expect(await outcome(fail(lost))).to.equal('unavailable');
+    await own.cluster.kill();
+    try {
+      expect(await fail(lost)).to.equal('kept');
+      expect(feed.isAway).to.equal(true);
+      expect(await outcome(fail(new HawserError('not_found', 'not_found', 'nothing')))).to.equal('not_found');
+      expect(
+        await outcome(
+          feed.orKept(
+            () => Promise.reject(lost),
+            () => undefined,
+          ),
+        ),
+      ).to.equal('unavailable');
+    } finally {
+      await own.cluster.start();
+    }
+    await eventually(async () => expect(feed.isAway).to.equal(false));
+    other = await connections.connect();
+  });
+
+  it('says so where nobody knows whether a commit was made', () => {
+    feed.forget();
+    expect(told).to.deep.equal(['unsure']);
   });
 
   it('says that all may have changed where changes are no longer listed', async () => {
