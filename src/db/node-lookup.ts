@@ -83,10 +83,10 @@ export const MAX_NODES = 250_000;
 
 /** The epoch of a node that must be read again. */
 const PAST = -1;
-const ENDED = {};
 
-/** The number of recent ended certificates, of which a poll is refused while the database is away. */
+/** The number of recent certificates that have ended, with which polls are refused while the database is away. */
 const MAX_ENDED = 5_000;
+const ENDED = {};
 
 /** The answer is the same whether nobody has announced the certificate, or other nodes have. */
 export const unknownCertificate = () => unauthenticated('No node is registered with this certificate');
@@ -103,7 +103,7 @@ export class NodeLookup {
   private readonly known = new RecentMap<string, KnownNode>(MAX_NODES);
   /** Rises when what is known of all nodes must be read again. */
   private epoch = 0;
-  /** Thumbprints that are no longer current, as the feed tells. */
+  /** Thumbprints that are those of no node any more, as the feed tells. */
   private readonly ended = new RecentMap<string, object>(MAX_ENDED);
   /** The certificates that this process has left nodes, until these are read again: a node has no other one since. */
   private readonly left = new RecentMap<string, { thumbprint: string | null }>(MAX_ENDED);
@@ -223,7 +223,10 @@ export class NodeLookup {
     // What is made of the row may be newer than this generation says, and never older.
     const { generation } = this.feed;
     return andThen(this.reader.byThumbprint(thumbprint), (row) => {
-      if (row === undefined) return null;
+      if (row === undefined) {
+        this.known.delete(thumbprint);
+        return null;
+      }
       const node = toKnownNode(row, { generation, epoch });
       if (ends !== this.ends) return node;
       this.ended.delete(thumbprint);

@@ -107,6 +107,13 @@ describe('what is kept of nodes while the database is away', () => {
     expect(whileAway()).to.equal('unauthenticated');
   });
 
+  it('ends where it was read in vain, before the feed tells', () => {
+    feed.tell([1, 'certificates', T, 'n1']);
+    rows.clear();
+    expect(find()).to.equal(null);
+    expect(whileAway()).to.equal('unavailable');
+  });
+
   it('goes on with the certificate that this process has left the node', () => {
     rows = new Map([[NEXT, rowOf('n1')]]);
     lookup.noteEnded('n1', NEXT);
