@@ -104,3 +104,5 @@ try {
 } finally {
   removeMemory();
 }
+// A server that a failed hook has left running must not keep this process.
+process.exit();

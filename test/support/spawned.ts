@@ -11,6 +11,12 @@ import { programArguments } from './program.ts';
 
 const LISTENING = /"url":"https:\/\/localhost:(\d+)"/;
 
+/** They are killed with this process, as when a hook failed that would have ended them. */
+const running = new Set<ChildProcessWithoutNullStreams>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 export interface Ended {
   code: number | null;
   stdout: string;
@@ -61,6 +67,8 @@ export async function runHawser(...words: Parameters<typeof spawnHawser>): Promi
 
 /** @param child a server that has just been started on this data folder */
 export function follow(child: ChildProcessWithoutNullStreams, dataDir: string): Spawned {
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));

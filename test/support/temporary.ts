@@ -17,11 +17,18 @@ export function hooksFor(sharing: Sharing): [typeof beforeEach, typeof afterEach
 /** @returns gives the folder, or what has this path in it */
 export function temporaryFolder(sharing: Sharing = 'each test'): (path?: string) => string {
   let folder = '';
-  const [setUp, tearDown] = hooksFor(sharing);
+  const [setUp] = hooksFor(sharing);
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  before(function () {
+    const suite = this.test?.parent;
+    if (!suite) throw new Error('A folder belongs to a suite');
+    // It comes after the hooks that the suite declares, one of which may end a server that still writes there.
+    if (sharing === 'each test') suite.afterEach(remove);
+    else suite.afterAll(remove);
+  });
   setUp(() => {
     folder = newFolder();
   });
-  tearDown(() => rmSync(folder, { recursive: true, force: true }));
   return (path = '') => join(folder, path);
 }
 
