@@ -1,6 +1,6 @@
 /**
  * Checks the rules of the layout (design.md section 3): import ranks, cycles, importers of the store libraries, file
- * length, and readers of process.env. Biome checks the length of functions (noExcessiveLinesPerFunction). Prints one
+ * length, limits without a caller, and readers of process.env. Biome checks the length of functions (noExcessiveLinesPerFunction). Prints one
  * line per fault and then exits with 1.
  */
 
@@ -78,6 +78,24 @@ const IMPORTERS: Record<string, readonly string[]> = {
 };
 
 const ENVIRONMENT_READERS = ['config.ts', 'main.ts', 'agent/main.ts', 'cli/main.ts'];
+
+/**
+ * The limits that are no caller's own, and why nobody waits there for what one caller does. All others belong to a
+ * `FairQueue`, which knows callers, or are made for one piece of work.
+ */
+const SHARED_LIMITS: Record<string, string> = {
+  'bundles/bundle-cache.ts': 'a bundle is made once for all who ask, and of nothing that a caller sends',
+  'db/postgres/keeper.ts': 'one connection, on which no lock is waited for',
+  'git/object-caches.ts':
+    'no caller has more than a few reads waiting, since each goes through its blobs itself',
+  'git/objects.ts': 'no caller has more than a few writes waiting',
+  'operations/import-opendsc/look-at-files.ts': 'a command has one caller',
+  'resolve/comparer.ts': 'of one comparison',
+  'versions/repository-pool.ts': 'what the server does by itself, for no caller',
+};
+/** A limit that is a constant of its module, or a member of a class. */
+const SHARED_LIMIT =
+  /^(?:(?:export )?const | {2}(?:private |protected )?(?:static )?readonly )\w+ = pLimit\(/m;
 
 interface SourceFile {
   path: string;
@@ -180,6 +198,8 @@ function* textFaults(file: SourceFile): Generator<string> {
   const lines = file.text.trimEnd().split('\n').length;
   if (lines > MAX_LINES && file.path !== GENERATED)
     yield `${file.path}: ${lines} lines, the limit is ${MAX_LINES}`;
+  if (SHARED_LIMIT.test(file.text) !== file.path in SHARED_LIMITS)
+    yield `${file.path}: a limit that callers share is a FairQueue, or has its reason in SHARED_LIMITS`;
   const readsEnvironment = /process\.env\b/.test(file.text);
   if (readsEnvironment && !ENVIRONMENT_READERS.includes(file.path)) {
     yield `${file.path}: only ${ENVIRONMENT_READERS.join(' and ')} read process.env`;

@@ -3,8 +3,8 @@
  * first asked for. The change feed tells of nodes that were deleted, and new nodes have higher numbers than those before.
  */
 
-import pLimit from 'p-limit';
 import { firstIndex } from '../lib/binary-search.ts';
+import { FairQueue } from '../lib/fair-queue.ts';
 import { NameSearch, type Names } from '../lib/name-search.ts';
 import { Pace } from '../lib/pace.ts';
 import type { ChangeFeed } from './change-feed.ts';
@@ -40,7 +40,7 @@ export class NodeNames {
   /** What was found last. Whoever goes through its pages asks for the same again. */
   private last: { part: string; most: number; of: string; found: FoundNames } | null = null;
   /** One reading at a time; those who come meanwhile find little left to read. */
-  private readonly turn = pLimit(1);
+  private readonly turns = new FairQueue({ slots: 1 });
 
   constructor(reader: Pick<NodeReader, 'namesAfter'>, feed: ChangeFeed) {
     this.reader = reader;
@@ -56,11 +56,12 @@ export class NodeNames {
   /**
    * Finds the nodes whose name has this part, in any case.
    * @param most how many names are wanted
+   * @param caller is the one in whose turn names are read
    */
-  async find(part: string, most: number): Promise<FoundNames> {
+  async find(part: string, most: number, caller: string): Promise<FoundNames> {
     const pattern = Buffer.from(part.toLowerCase());
     if (pattern.length > MAX_PART) return { total: 0, names: [] };
-    return this.turn(async () => {
+    return this.turns.run(caller, async () => {
       await this.readNew();
       const of = `${this.numbers[this.count - 1]} ${this.count} ${this.gone}`;
       const { last } = this;

@@ -116,6 +116,7 @@ export class ResourceRoutes<A extends Access> {
           return csvAnswer(
             columnsOf(answer),
             shownSlices(await whole(input), (row) => show(row, input)),
+            input.facts.actor.id ?? '',
           );
         const found = await rows(input);
         const items = await Promise.all(found.rows.map((row) => show(row, input)));

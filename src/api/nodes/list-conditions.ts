@@ -60,14 +60,16 @@ export interface ListMoment {
   nodes: number;
 }
 
+/** @param caller is the one in whose turn names are read */
 export async function conditionsOf(
   database: Database,
   { fqdn, scopeValueId, stale, certificateExpiring }: Filter,
   moment: ListMoment,
+  caller: string,
 ): Promise<Condition[]> {
   const { read } = database;
   const conditions: Condition[] = [];
-  if (fqdn) conditions.push(await hasName(database, fqdn, moment.limits.names));
+  if (fqdn) conditions.push(await hasName(database, fqdn, { most: moment.limits.names, caller }));
   if (scopeValueId !== undefined) conditions.push(await isTagged(read, scopeValueId.toLowerCase()));
   if (stale !== undefined) conditions.push(orNot(stale, await isStaleNow(read, moment), moment));
   if (certificateExpiring !== undefined)
@@ -80,8 +82,12 @@ function orNot(wanted: boolean, condition: Condition & { source: Source }, { nod
   return { count: nodes - condition.count, met: sql<SqlBool>`not ${condition.met}`, others: condition };
 }
 
-async function hasName({ read, nodeNames }: Database, part: string, most: number): Promise<Condition> {
-  const { total, names } = await nodeNames.find(part, most);
+async function hasName(
+  { read, nodeNames }: Database,
+  part: string,
+  { most, caller }: { most: number; caller: string },
+): Promise<Condition> {
+  const { total, names } = await nodeNames.find(part, most, caller);
   const met = sql<SqlBool>`${engineOf(read).placeIn(sql`nodes.fqdn`, part.toLowerCase())} > 0`;
   return { count: total, met, ...(names && { source: { kind: 'names', values: names } }) };
 }

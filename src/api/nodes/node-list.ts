@@ -4,9 +4,9 @@
  * answered. Docs/decisions/0051 tells why.
  */
 
-import pLimit from 'p-limit';
 import type { z } from 'zod';
 import type { Database, Db } from '../../db/database.ts';
+import { FairQueue } from '../../lib/fair-queue.ts';
 import { Pace } from '../../lib/pace.ts';
 import { sortInSteps } from '../../lib/paced-sort.ts';
 import type { Page } from '../crud/rows.ts';
@@ -53,6 +53,8 @@ const LOOK = 2;
 /** The filter as conditions. */
 interface Asked {
   moment: ListMoment;
+  /** In whose turn it is done. */
+  caller: string;
   order: Order;
   /** Null where the filter asks nothing that cells tell. */
   cells: readonly Cell[] | null;
@@ -71,7 +73,7 @@ export class NodeList {
   private readonly offered: Offers;
   private readonly limits: ListLimits;
   /** One request at a time goes through many nodes, because several would hold up the polls for longer. */
-  private readonly turn = pLimit(1);
+  private readonly turns = new FairQueue({ slots: 1 });
 
   constructor(database: Database, offered: Offers, limits: ListLimits = LIMITS) {
     this.database = database;
@@ -79,11 +81,11 @@ export class NodeList {
     this.limits = limits;
   }
 
-  /** The ids of one page, in their order. */
-  async page(filter: Filter, rule: StalenessRule): Promise<Page<string>> {
+  /** The ids of one page, in their order. @param caller is the one in whose turn it is done, here and below */
+  async page(filter: Filter, rule: StalenessRule, caller: string): Promise<Page<string>> {
     const { take, skip } = filter;
     const { few, many } = this.limits;
-    const asked = await this.ask(filter, rule);
+    const asked = await this.ask(filter, rule, caller);
     const fewest = fewestOf(asked.all);
     const isSimple = asked.all.length === 1;
     const isQuick = asked.conditions.some(({ others }) => costOf(others) < costOf(fewest));
@@ -105,8 +107,8 @@ export class NodeList {
   }
 
   /** The ids of all nodes that match, in their order. */
-  async all(filter: Filter, rule: StalenessRule): Promise<string[]> {
-    const asked = await this.ask(filter, rule);
+  async all(filter: Filter, rule: StalenessRule, caller: string): Promise<string[]> {
+    const asked = await this.ask(filter, rule, caller);
     const found: string[] = [];
     for (const segment of asked.order.segments) {
       const part = await this.partOf(asked, segment);
@@ -118,13 +120,18 @@ export class NodeList {
   }
 
   /** Those of these nodes that match, in the order of the list. */
-  async among(ids: readonly string[], filter: Filter, rule: StalenessRule): Promise<string[]> {
-    const asked = await this.ask(filter, rule);
+  async among(
+    ids: readonly string[],
+    filter: Filter,
+    rule: StalenessRule,
+    caller: string,
+  ): Promise<string[]> {
+    const asked = await this.ask(filter, rule, caller);
     const given: From = { count: ids.length, met: ANY, source: { kind: 'ids', values: ids } };
     return this.idsOf(await this.collect(given, asked.all, asked), asked);
   }
 
-  private async ask(filter: Filter, rule: StalenessRule): Promise<Asked> {
+  private async ask(filter: Filter, rule: StalenessRule, caller: string): Promise<Asked> {
     const { read } = this.database;
     const rows = await read.selectFrom('node_counts').select('count').execute();
     const moment = {
@@ -133,9 +140,16 @@ export class NodeList {
       limits: this.limits,
       nodes: rows.reduce((sum, { count }) => sum + count, 0),
     };
-    const conditions = await conditionsOf(this.database, filter, moment);
+    const conditions = await conditionsOf(this.database, filter, moment, caller);
     const cells = asksCells(filter) ? await listCells(read, this.offered, filter) : null;
-    return { moment, order: orderOf(filter.sort), cells, conditions, all: allOf(read, conditions, cells) };
+    return {
+      moment,
+      caller,
+      order: orderOf(filter.sort),
+      cells,
+      conditions,
+      all: allOf(read, conditions, cells),
+    };
   }
 
   private async partOf(asked: Asked, segment: Segment): Promise<Part> {
@@ -164,9 +178,10 @@ export class NodeList {
   }
 
   /** How many of the nodes that meet one condition meet the others too. */
-  private countMet(from: From, conditions: readonly Condition[], { moment }: Asked): Promise<number> {
+  private countMet(from: From, conditions: readonly Condition[], asked: Asked): Promise<number> {
+    const { moment } = asked;
     const met = metBeside(from, conditions);
-    return this.through(costOf(from), () =>
+    return this.through(costOf(from), asked.caller, () =>
       countMet(this.database.read, from.source, met, this.limits.slice, moment.pace),
     );
   }
@@ -212,14 +227,14 @@ export class NodeList {
   private async walk(
     { range, count, met }: Walk,
     { wanted, skip, share }: { wanted: number; skip: number; share: number },
-    { moment: { pace } }: Asked,
+    { moment: { pace }, caller }: Asked,
   ): Promise<string[]> {
     if (met.length === 0 && wanted <= MOST_SKIPPED && wanted - skip <= MOST_TAKEN)
       return readPage(this.database.read, range, { take: wanted - skip, skip });
     const found: string[] = [];
     const size = () => Math.min(this.size(), ((wanted - found.length) / Math.max(share, 1e-6)) * 1.1 + 10);
     const source: Source = { kind: 'ranges', ranges: [range] };
-    await this.through(Math.min(count, size()), async () => {
+    await this.through(Math.min(count, size()), caller, async () => {
       for await (const slice of visit(this.database.read, source, { met, sortKey: null }, size)) {
         for (const { fqdn, isMet } of slice) if (isMet && found.length < wanted) found.push(fqdn);
         if (found.length >= wanted) return;
@@ -237,7 +252,7 @@ export class NodeList {
     const isLight = wish.met.length === 0 && wish.sortKey === null;
     const size = isLight ? () => LIGHT * this.limits.slice : this.size;
     const found: Visited[] = [];
-    await this.through(costOf(from), async () => {
+    await this.through(costOf(from), asked.caller, async () => {
       for await (const slice of visit(this.database.read, from.source, wish, size)) {
         for (const node of slice) if (node.isMet) found.push(node);
         if (moment.pace.isDue) await moment.pace.rest();
@@ -259,8 +274,8 @@ export class NodeList {
 
   private readonly size = () => this.limits.slice;
 
-  private through<T>(rows: number, work: () => Promise<T>): Promise<T> {
-    return rows > 4 * this.limits.slice ? this.turn(work) : work();
+  private through<T>(rows: number, caller: string, work: () => Promise<T>): Promise<T> {
+    return rows > 4 * this.limits.slice ? this.turns.run(caller, work) : work();
   }
 }
 

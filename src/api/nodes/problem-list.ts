@@ -1,7 +1,7 @@
 /** The list of nodes with the problems of their parameters and with what they are offered, which no table holds. */
 
-import pLimit from 'p-limit';
 import type { Database } from '../../db/database.ts';
+import { FairQueue } from '../../lib/fair-queue.ts';
 import { Pace } from '../../lib/pace.ts';
 import type { Offered, OfferedVersions } from '../../resolve/offered-versions.ts';
 import type { ProblemCounts } from '../../resolve/problem-counts.ts';
@@ -40,9 +40,9 @@ export class ProblemList {
   /** The fleet as it was found last. It is valid until a node, or what nodes get, changes. */
   private fleet: Fleet | null = null;
   /** One request at a time goes through the fleet, because several would hold up the polls for longer. */
-  private readonly turn = pLimit(1);
+  private readonly turns = new FairQueue({ slots: 1 });
   /** The same for whole lists. */
-  private readonly wholeTurn = pLimit(1);
+  private readonly wholeTurns = new FairQueue({ slots: 1 });
 
   constructor(database: Database, counts: ProblemCounts, offered: OfferedVersions) {
     this.database = database;
@@ -57,7 +57,9 @@ export class ProblemList {
    */
   async page(filter: Filter, rule: StalenessRule, caller: string): Promise<Page<ListedNode>> {
     const found = await this.find(filter, rule, caller);
-    const { rows: ids, total } = found ? pageOfList(found, filter) : await this.list.page(filter, rule);
+    const { rows: ids, total } = found
+      ? pageOfList(found, filter)
+      : await this.list.page(filter, rule, caller);
     return { rows: await this.rowsOf(ids, rule, caller), total };
   }
 
@@ -72,12 +74,12 @@ export class ProblemList {
     caller: string,
   ): Promise<readonly string[]> {
     const filter: Filter = { sort: 'fqdn', ...conditions, take: 1, skip: 0 };
-    return (await this.find(filter, rule, caller)) ?? this.list.all(filter, rule);
+    return (await this.find(filter, rule, caller)) ?? this.list.all(filter, rule, caller);
   }
 
   /** All nodes that match, in the order of the list, in slices. A node that is deleted meanwhile is left out. */
   async *whole(filter: Filter, rule: StalenessRule, caller: string): AsyncGenerator<ListedNode[]> {
-    const matching = await this.wholeTurn(() => this.matchingIds(filter, rule, caller));
+    const matching = await this.wholeTurns.run(caller, () => this.matchingIds(filter, rule, caller));
     for (const ids of slicesOf(matching)) yield await this.rowsOf(ids, rule, caller);
   }
 
@@ -100,16 +102,18 @@ export class ProblemList {
   /** The ids of all nodes that match; null where tables tell all that the filter asks. */
   private async find(filter: Filter, rule: StalenessRule, caller: string): Promise<readonly string[] | null> {
     const { take: _take, skip: _skip, hasParameterProblems, sort, ...others } = filter;
-    const offered = await nodesOffered(this.database.read, this.offered, others, this.turn);
+    const offered = await nodesOffered(this.database.read, this.offered, others, (work) =>
+      this.turns.run(caller, work),
+    );
     const left = offered === null ? others : { ...others, version: undefined };
     if (hasParameterProblems === undefined)
-      return offered && this.list.among(offered, { ...filter, ...left }, rule);
-    const { withProblems, withoutProblems } = await this.turn(() => this.currentFleet(caller));
+      return offered && this.list.among(offered, { ...filter, ...left }, rule, caller);
+    const { withProblems, withoutProblems } = await this.turns.run(caller, () => this.currentFleet(caller));
     const wanted = hasParameterProblems ? withProblems : withoutProblems;
     const among = offered && new Set(offered);
     const all = among === null ? wanted : wanted.filter((id) => among.has(id));
     const isAsIs = sort === 'fqdn' && Object.values(left).every((value) => value === undefined);
-    return isAsIs ? all : this.list.among(all, { ...filter, ...left }, rule);
+    return isAsIs ? all : this.list.among(all, { ...filter, ...left }, rule, caller);
   }
 
   private async currentFleet(caller: string): Promise<Fleet> {

@@ -45,12 +45,12 @@ export async function findParts(
   { read, nodeNames }: Pick<Database, 'read' | 'nodeNames'>,
   named: Named,
   text: string,
-  take: number,
+  { take, caller }: { take: number; caller: string },
 ): Promise<Found[]> {
   const wanted = named.toKey(text);
   const isWithin = sql<SqlBool>`${engineOf(read).placeIn(sql.ref(named.key), wanted)} > 1`;
   if (named.table !== 'nodes') return goThrough(read, named, isWithin, take);
-  const { names } = await nodeNames.find(wanted, MOST_NODES);
+  const { names } = await nodeNames.find(wanted, MOST_NODES, caller);
   if (names === null) return goThrough(read, named, isWithin, take);
   const isFound = engineOf(read).isOneOf('fqdn', names);
   return rowsOf(read, named, sql`${isFound} and ${isWithin}`, take);

@@ -83,7 +83,10 @@ async function search(database: Database, principal: UserPrincipal, text: string
   };
   const beginnings = (await find((named) => findBeginnings(database.read, named, text, MOST))).slice(0, MOST);
   const left = MOST - beginnings.length;
-  const parts = left === 0 ? [] : await find((named) => findParts(database, named, text, left));
+  const parts =
+    left === 0
+      ? []
+      : await find((named) => findParts(database, named, text, { take: left, caller: principal.userId }));
   return [...beginnings, ...parts.slice(0, left)].map(({ kind, id, name, detail }) => ({
     kind,
     id,

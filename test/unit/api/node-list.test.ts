@@ -276,15 +276,15 @@ for (const engine of ENGINES)
       const paging = { take: random.one([1, 3, 1_000]), skip: random.one([0, 0, 1, 7, 40]) };
       const asked = { ...filter, sort, ...paging } as Filter;
       const nameOf = (id: string) => fleet.find((node) => node.id === id)?.fqdn;
-      const page = await list.page(asked, RULE);
+      const page = await list.page(asked, RULE, 'a user');
       const what = JSON.stringify(asked);
       expect([page.total, page.rows.map(nameOf)], what).to.deep.equal([
         wanted.length,
         wanted.slice(paging.skip, paging.skip + paging.take),
       ]);
-      expect((await list.all(asked, RULE)).map(nameOf), `all of ${what}`).to.deep.equal(wanted);
+      expect((await list.all(asked, RULE, 'a user')).map(nameOf), `all of ${what}`).to.deep.equal(wanted);
       const some = fleet.filter((_, at) => at % 3 > 0).map(({ id }) => id);
-      const among = await list.among(some, asked, RULE);
+      const among = await list.among(some, asked, RULE, 'a user');
       const found = new Set(some.map(nameOf));
       expect(among.map(nameOf), `among some: ${what}`).to.deep.equal(
         wanted.filter((fqdn) => found.has(fqdn)),

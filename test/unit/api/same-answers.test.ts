@@ -143,7 +143,11 @@ describe('what is read of a random fleet is the same on both engines', () => {
     const texts = ['web', 'b-', 'a_b', '%', 'example.c', 'än', '1'];
     for (const named of [NODES, CONFIGURATIONS]) {
       await expectSame(texts, ({ read }, text) => findBeginnings(read, named, text, 15), ofRows);
-      await expectSame(texts, (database, text) => findParts(database, named, text, 15), ofRows);
+      await expectSame(
+        texts,
+        (database, text) => findParts(database, named, text, { take: 15, caller: 'a user' }),
+        ofRows,
+      );
     }
   });
 });

@@ -181,7 +181,7 @@ describe('look-ups whose answers come late', () => {
 
     async function find(meanwhile: () => Promise<unknown> = async () => undefined) {
       let isOver = false;
-      const found = names.find('web', 10).finally(() => {
+      const found = names.find('web', 10, 'a user').finally(() => {
         isOver = true;
       });
       found.catch(() => undefined);
