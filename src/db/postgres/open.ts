@@ -21,6 +21,7 @@ import { LaneHandle } from './dialect.ts';
 import { databaseAway, isLost, isPostgresError } from './errors.ts';
 import { PostgresGitTables } from './git-tables.ts';
 import { Keeper } from './keeper.ts';
+import { Line } from './line.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { PostgresNodeReader } from './node-reader.ts';
 import { askOutcome } from './outcome.ts';
@@ -100,8 +101,10 @@ async function assemble(
   const afterwards = new Afterwards(log);
   const catchUp = async () => changes.catchUp('now');
   const locks = new Sections({ connect: () => connectTo(writes), max: SECTIONS, keeper, catchUp });
+  const [turns, notes] = [new Line(), new Line()];
   const sharedBy = (lane: Lane) => ({
     lane,
+    line: lane.takesTurns ? turns : notes,
     askOutcome: askOutcome(connections),
     onCommit: (isKnown: boolean) => {
       // What goes by no turn changes nothing that a node gets, so polls need not wait until it is read.
@@ -116,6 +119,7 @@ async function assemble(
   const writeNow = writing(LANES.writeNow);
   const read = new LaneHandle(reads, {
     ...sharedBy(LANES.writeNow),
+    line: null,
     watch: READ_WATCH,
     take: () => takeFrom(reads),
   });

@@ -8,17 +8,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { PoolClient } from 'pg';
 import { judgesByMemory } from '../../domain/lock-names.ts';
-import { SECOND } from '../../lib/clock.ts';
 import { LocalLocks, type LockMode, Locks, type Release } from '../../lib/locks.ts';
 import { keyOfLock } from './advisory-keys.ts';
 import { databaseAway, isLost } from './errors.ts';
 import type { Keeper } from './keeper.ts';
+import { LONGEST_SILENCE, SIGN_OF_LIFE } from './time-limits.ts';
 import type { Taken } from './work.ts';
-
-/** PostgreSQL ends a section that says nothing for so long, such as one of a process that is frozen. */
-const LONGEST_SILENCE = 12 * SECOND;
-/** Milliseconds between two signs of life of a section that has nothing else to say. */
-const SIGN_OF_LIFE = 4 * SECOND;
 
 const MODES = { alone: '', shared: '_shared' } as const;
 

@@ -7,9 +7,12 @@
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import type { ClientBase, QueryResult as PostgresResult } from 'pg';
 import { invalidField } from '../../lib/errors.ts';
+import type { Release } from '../../lib/locks.ts';
 import { FEED_KEY } from './advisory-keys.ts';
 import { againAfterDeadlock } from './deadlocks.ts';
 import { databaseAway, isLost, isPostgresError, outcomeUnknown } from './errors.ts';
+import type { Line } from './line.ts';
+import { LONGEST_SILENCE, LONGEST_WAIT } from './time-limits.ts';
 
 export interface Lane {
   /**
@@ -38,10 +41,18 @@ export type AskOutcome = (transaction: string, client: ClientBase, since: number
 
 export interface WorkOptions {
   lane: Lane;
+  /** Where the transactions of this lane wait for each other; null where they only read, and hold up nobody. */
+  line: Line | null;
   askOutcome: AskOutcome;
   /** Is called after each commit, and after each one of which nobody knows whether it was made. */
   onCommit(isKnown: boolean): void;
 }
+
+/** A frozen process must not hold up the others with what it has locked. */
+const LIMITS = [
+  `set local lock_timeout = ${LONGEST_WAIT}`,
+  `set local idle_in_transaction_session_timeout = ${LONGEST_SILENCE}`,
+];
 
 const WRITING_KINDS: ReadonlySet<string> = new Set(['InsertQueryNode', 'UpdateQueryNode', 'DeleteQueryNode']);
 /** Raw statements are told by their first word. One that begins with `with` may write. */
@@ -76,6 +87,7 @@ export class Work implements DatabaseConnection {
   /** The number of the transaction that is open. */
   private transaction: string | null = null;
   private isLost = false;
+  private leaveLine: Release | null = null;
 
   constructor(taken: Taken, startedAt: number, options: WorkOptions) {
     this.taken = taken;
@@ -91,10 +103,14 @@ export class Work implements DatabaseConnection {
     return againAfterDeadlock(execute);
   }
 
-  async begin(): Promise<void> {
-    const { takesTurns, isFlushed } = this.options.lane;
+  /** @param isInLine a transaction of one statement that takes no turn need not wait for others of this process */
+  async begin(isInLine = true): Promise<void> {
+    const { lane, line } = this.options;
+    const { takesTurns, isFlushed } = lane;
+    if (line !== null && isInLine) this.leaveLine = await line.enter(() => this.send('select 1'));
     const turn = takesTurns ? `pg_advisory_xact_lock(${FEED_KEY}), ` : '';
-    const steps = ['begin', ...(isFlushed ? [] : ['set local synchronous_commit = off'])];
+    const limits = line === null ? [] : LIMITS;
+    const steps = ['begin', ...limits, ...(isFlushed ? [] : ['set local synchronous_commit = off'])];
     const results = await this.send(
       `${steps.join('; ')}; select ${turn}pg_current_xact_id()::text as number`,
     ).catch(async (error: unknown) => {
@@ -119,14 +135,22 @@ export class Work implements DatabaseConnection {
       if (command !== 'COMMIT') throw new Error('A transaction with an error was to be committed');
     } catch (error) {
       if (!this.isLost) throw error;
+      // Others need not wait until PostgreSQL can be asked.
+      this.leave();
       await this.requireCommitted(number, since, error);
+    } finally {
+      this.leave();
     }
     this.options.onCommit(true);
   }
 
   async rollback(): Promise<void> {
     this.transaction = null;
-    if (!this.isLost) await this.send('rollback');
+    try {
+      if (!this.isLost) await this.send('rollback');
+    } finally {
+      this.leave();
+    }
   }
 
   // biome-ignore lint/correctness/useYield: Kysely asks for it, and nothing here reads in pieces.
@@ -138,6 +162,11 @@ export class Work implements DatabaseConnection {
     this.taken.giveBack(this.isLost);
   }
 
+  private leave(): void {
+    this.leaveLine?.();
+    this.leaveLine = null;
+  }
+
   /** Whether the statement writes in a way that only a transaction of its own has. */
   private isTransaction(query: CompiledQuery): boolean {
     const { takesTurns, isFlushed } = this.options.lane;
@@ -145,7 +174,7 @@ export class Work implements DatabaseConnection {
   }
 
   private async runAlone<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    await this.begin();
+    await this.begin(this.options.lane.takesTurns);
     try {
       const result = await this.run<R>(query);
       await this.commit();

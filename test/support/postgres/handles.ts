@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely';
 import { Connections } from '../../../src/db/postgres/connections.ts';
 import { LaneHandle } from '../../../src/db/postgres/dialect.ts';
 import { Keeper } from '../../../src/db/postgres/keeper.ts';
+import { Line } from '../../../src/db/postgres/line.ts';
 import { askOutcome } from '../../../src/db/postgres/outcome.ts';
 import { Sections } from '../../../src/db/postgres/sections.ts';
 import type { Taken } from '../../../src/db/postgres/work.ts';
@@ -42,6 +43,7 @@ export async function openHandles(url: string, max = 3): Promise<Handles> {
   const handle = (takesTurns: boolean) =>
     new LaneHandle(pool, {
       lane: { takesTurns, isFlushed: true },
+      line: new Line(),
       askOutcome: askOutcome(connections),
       onCommit: (isKnown) => void commits.push(isKnown),
       health: new WriteHealth(),

@@ -71,8 +71,9 @@ describe('work on PostgreSQL', () => {
     await add(1);
     await add(2);
     let attempts = 0;
-    const both = (one: number, two: number) =>
-      handles.note.transaction().execute(async (trx) => {
+    const beside = await openHandles(database.url);
+    const both = (note: Handles['note'], one: number, two: number) =>
+      note.transaction().execute(async (trx) => {
         attempts += 1;
         const set = (id: number) =>
           trx.updateTable('items').set({ text: 'set' }).where('id', '=', id).execute();
@@ -80,7 +81,8 @@ describe('work on PostgreSQL', () => {
         await sleep(50);
         await set(two);
       });
-    await Promise.all([both(1, 2), both(2, 1)]);
+    // Those of one process wait for each other, and so cannot meet.
+    await Promise.all([both(handles.note, 1, 2), both(beside.note, 2, 1)]).finally(() => beside.close());
     expect(attempts).to.equal(3);
     expect((await all()).map(({ text }) => text)).to.deep.equal(['set', 'set']);
   });
@@ -119,6 +121,64 @@ describe('work on PostgreSQL', () => {
     expect(await all()).to.deep.equal([]);
     await add(1);
     expect(await all()).to.have.length(1);
+  });
+
+  it('waits for its turn over one connection, however much of one process waits', async () => {
+    const other = await otherProgram(database.url);
+    const beside = await openHandles(database.url);
+    try {
+      await other.query(`select pg_advisory_lock(${FEED_KEY})`);
+      const writes = [1, 2, 3, 4].map((id) => add(id));
+      await other.waitedFor();
+      const besides = beside.write.insertInto('items').values({ id: 5, text: 'x' }).execute();
+      // All have a connection, and this one goes from one end of its wait to the next.
+      await other.waitedFor(2);
+      const waiting = await querySharedCluster(`select pid from pg_stat_activity
+        where datname = '${database.name}' and wait_event = 'advisory'`);
+      expect(waiting).to.have.length(2);
+      await other.query(`select pg_advisory_unlock(${FEED_KEY})`);
+      await Promise.all([...writes, besides]);
+    } finally {
+      await beside.close();
+      await other.end();
+    }
+    expect(await all()).to.have.length(5);
+  });
+
+  it('is ended by PostgreSQL when it says nothing, so that others of another process have their turn', async () => {
+    const beside = await openHandles(database.url);
+    let wake = (): void => undefined;
+    const asleep = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    let isInside = (): void => undefined;
+    const inside = new Promise<void>((resolve) => {
+      isInside = resolve;
+    });
+    try {
+      const frozen = failureOf(
+        handles.write.transaction().execute(async (trx) => {
+          await trx.insertInto('items').values({ id: 1, text: 'frozen' }).execute();
+          isInside();
+          await asleep;
+        }),
+      );
+      await inside;
+      const behind = add(2);
+      const since = performance.now();
+      await beside.write.insertInto('items').values({ id: 3, text: 'beside' }).execute();
+      expect(performance.now() - since).to.be.below(8000);
+      expect((await all()).map(({ id }) => id)).to.deep.equal([3]);
+      wake();
+      expect(await frozen)
+        .to.be.instanceOf(HawserError)
+        .with.property('code', 'unavailable');
+      await behind;
+    } finally {
+      wake();
+      await beside.close();
+    }
+    expect((await all()).map(({ id }) => id)).to.deep.equal([2, 3]);
   });
 
   it('says which column is not unique, and that a row is still named by another', async () => {
