@@ -266,7 +266,7 @@ export function createApp(options: AppOptions): RequestHandler {
   const dispatcher = new Dispatcher({ ...options, limits, nodeCallsAtOnce, callers }, all);
   const dispatch: Dispatch = (ctx, route) => dispatcher.dispatch(ctx, route);
   const scope = new RequestScope(
-    { log: options.log, slowMs },
+    { log: options.log, slowMs, onDatabaseAway: () => options.database.changes.noteFailed() },
     options.metrics.requests,
     translateDatabaseError,
   );

@@ -67,6 +67,9 @@ export abstract class ChangeFeed {
     return false;
   }
 
+  /** Must be called for each request that fails because the database is away, so that the log can count them. */
+  noteFailed(): void {}
+
   subscribe(listener: ChangeListener): void {
     this.listeners.push(listener);
   }

@@ -1,7 +1,7 @@
 /** The outermost middleware: request id, one log line, and every error turned into its problem answer. */
 
 import { type Awaitable, thenOrElse } from '../lib/awaitable.ts';
-import type { HawserError } from '../lib/errors.ts';
+import { DatabaseAway, type HawserError } from '../lib/errors.ts';
 import { makeIdCounter } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { withAddressHint } from './address-hints.ts';
@@ -20,6 +20,8 @@ export interface RequestLog {
   log: Log;
   /** A request that takes the server longer than this, in milliseconds, is told of as slow. 0 means that none is. */
   slowMs: number;
+  /** Is called for each request that fails because the database is away. The log tells of them together. */
+  onDatabaseAway(): void;
 }
 
 /** Counts requests. Every poll pays for it, so it must cost next to nothing. */
@@ -47,6 +49,7 @@ interface Times {
 
 export class RequestScope {
   private readonly log: Log;
+  private readonly onDatabaseAway: () => void;
   private readonly watch: RequestWatch;
   private readonly translateError: (error: unknown) => unknown;
   private readonly nextId = makeIdCounter();
@@ -55,8 +58,13 @@ export class RequestScope {
   private levels: ReadonlySet<string> = new Set();
 
   /** @param translateError gives errors of the database their `HawserError` */
-  constructor({ log, slowMs }: RequestLog, watch: RequestWatch, translateError: (error: unknown) => unknown) {
+  constructor(
+    { log, slowMs, onDatabaseAway }: RequestLog,
+    watch: RequestWatch,
+    translateError: (error: unknown) => unknown,
+  ) {
     this.log = log;
+    this.onDatabaseAway = onDatabaseAway;
     this.slowMs = slowMs === 0 ? Number.POSITIVE_INFINITY : slowMs;
     this.watch = watch;
     this.translateError = translateError;
@@ -107,11 +115,13 @@ export class RequestScope {
   private end(ctx: Exchange, { milliseconds, untilAnswer }: Times, failed: Failed | null): void {
     const failure = failed?.failure ?? null;
     const usual = failure ? failureLevel(failure) : (ctx.state.logLevel ?? 'info');
+    const isAway = failure instanceof DatabaseAway;
+    if (isAway) this.onDatabaseAway();
     // What is wrong with the server counts, even if the client has gone.
-    const counts = failed?.isTold === true || usual === 'error';
+    const counts = failed?.isTold === true || usual === 'error' || isAway;
     this.watch.end(ctx.state.route, ctx.res.statusCode, milliseconds, counts ? failure?.code : undefined);
     const isSlow = untilAnswer > this.slowMs && ownTime(ctx, untilAnswer) > this.slowMs;
-    const level = isSlow && usual !== 'error' ? 'warn' : usual;
+    const level = isSlow && usual !== 'error' && !isAway ? 'warn' : usual;
     if (!this.levels.has(level)) return;
     const slow = isSlow ? { slow: true, parts: describeParts(ctx, ownTime(ctx, untilAnswer)) } : {};
     this.log[level]({ ...logLine(ctx, level, milliseconds, failure), ...slow }, 'request');
@@ -161,7 +171,8 @@ function isOfGit({ state }: Exchange): boolean {
   return state.route?.caller === 'git';
 }
 
-function failureLevel(failure: HawserError): 'error' | 'warn' | 'info' {
+function failureLevel(failure: HawserError): (typeof LEVELS)[number] {
+  if (failure instanceof DatabaseAway) return 'debug';
   if (failure.kind === 'internal' || failure.kind === 'storage_full') return 'error';
   // A fault of the disk or the database: somebody must see to it, where all else of this kind passes by itself.
   if (failure.code === 'unavailable' && failure.cause !== undefined) return 'error';

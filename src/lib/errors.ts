@@ -58,6 +58,14 @@ export class HawserError extends Error {
   }
 }
 
+/** The error while the database is away. The log tells of that by itself, so what fails because of it is at `debug`. */
+export class DatabaseAway extends HawserError {
+  constructor(cause?: unknown) {
+    const message = 'The database cannot be reached at the moment';
+    super('unavailable', 'unavailable', message, { cause, retryAfter: 5 });
+  }
+}
+
 /** The error for an input that is wrong in any state of the server. */
 export function invalid(code: string, message: string, errors?: FieldError[]): HawserError {
   return new HawserError('invalid', code, message, errors ? { data: { errors } } : {});

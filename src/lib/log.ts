@@ -4,7 +4,15 @@
  */
 
 import { fstatSync, write, writeSync } from 'node:fs';
-import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
+import {
+  type DestinationStream,
+  type LogFn,
+  type Logger,
+  pino,
+  stdSerializers,
+  stdTimeFunctions,
+} from 'pino';
+import { DatabaseAway } from './errors.ts';
 
 export type Log = Logger;
 
@@ -12,6 +20,8 @@ export const LOG_LEVELS = ['error', 'warn', 'info', 'debug', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const STDOUT = 1;
+/** pino's number of the level. */
+const WARN = 40;
 
 /** The priorities of systemd, as the beginning of a line of this level (sd-daemon(3)). */
 const PRIORITIES: Record<string, string> = { error: '<3>', warn: '<4>', info: '<6>', debug: '<7>' };
@@ -26,8 +36,21 @@ export function createLog(level: LogLevel, destination: DestinationStream = new 
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: withoutQuotes },
+    hooks: { logMethod },
   };
   return pino(options, destination);
+}
+
+/** What fails because the database is away is at `debug`, whoever tells of it: the log says by itself that it is away. */
+function logMethod(this: Logger, args: Parameters<LogFn>, method: LogFn, level: number): void {
+  if (level >= WARN && isOfAway(args[0])) this.debug(...args);
+  else method.apply(this, args);
+}
+
+function isOfAway(facts: unknown): boolean {
+  let error = (facts as { err?: unknown } | null)?.err;
+  while (error instanceof Error && !(error instanceof DatabaseAway)) error = error.cause;
+  return error instanceof DatabaseAway;
 }
 
 /**

@@ -9,6 +9,13 @@ import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } fr
 import { type OwnCluster, ownCluster } from '../support/postgres.ts';
 import { ok } from '../support/replies.ts';
 
+interface LogLine {
+  level: string;
+  msg: string;
+  code?: string;
+  failedRequests?: number;
+}
+
 describeOnPostgres('a server whose PostgreSQL goes away', () => {
   let own: OwnCluster;
   let hawser: Hawser;
@@ -82,6 +89,26 @@ describeOnPostgres('a server whose PostgreSQL goes away', () => {
     for (const reply of replies) expectUnavailable(reply);
   }
 
+  const logLines = (): LogLine[] =>
+    hawser
+      .log()
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line));
+
+  /** The log says that PostgreSQL went and that it is back. Each request that failed is at `debug`, and counted. */
+  function expectToldOnce(lines: readonly LogLine[]): void {
+    const errors = lines.filter(({ level }) => level === 'error').map(({ msg }) => msg);
+    expect(errors).to.deep.equal(['PostgreSQL cannot be reached; polls are answered from memory for 30 s']);
+    const failed = lines.filter(({ msg, code }) => msg === 'request' && code === 'unavailable');
+    expect(failed.filter(({ level }) => level !== 'debug')).to.deep.equal([]);
+    const back = lines.filter(({ msg }) => msg === 'PostgreSQL answers again');
+    expect(back).to.have.length(1);
+    expect(back[0]).to.include({ level: 'info' });
+    // Those of `expectTheRestAway`, which is called twice.
+    expect(back[0]?.failedRequests).to.be.at.least(18);
+  }
+
   const timesNotedAway = () => hawser.log().split('polls are answered from memory').length - 1;
 
   async function expectHealth(readiness: number): Promise<void> {
@@ -109,6 +136,7 @@ describeOnPostgres('a server whose PostgreSQL goes away', () => {
       await assign(stranger);
       await expectFromMemory();
       const before = timesNotedAway();
+      const linesBefore = logLines().length;
       // Whatever is answered until it is brought back is answered without it.
       await take();
       try {
@@ -121,5 +149,6 @@ describeOnPostgres('a server whose PostgreSQL goes away', () => {
         await bring();
       }
       await expectAllBack(stranger, `after-${how}`);
+      expectToldOnce(logLines().slice(linesBefore));
     });
 });

@@ -12,6 +12,7 @@ import { withinTime } from '../../lib/within-time.ts';
 import { type Change, ChangeFeed, type Currency, type Position, SELECT_POSITION } from '../change-feed.ts';
 import type { Connections } from './connections.ts';
 import { databaseAway } from './errors.ts';
+import { Outage } from './outage.ts';
 
 /** Milliseconds between two ticks. */
 const TICK = 200;
@@ -39,7 +40,7 @@ export type ChangesRow = [...position: Position, changes: Change[] | null];
 
 export class PostgresChangeFeed extends ChangeFeed {
   private readonly connections: Connections;
-  private readonly log: Log | null;
+  private readonly outage: Outage;
   private readonly timer: NodeJS.Timeout;
   private client: Client | null = null;
   /** The query that is under way, and the one that begins after it. */
@@ -50,14 +51,13 @@ export class PostgresChangeFeed extends ChangeFeed {
   /** How often this process has written, and how many of these writes were there when the last answered query began. */
   private writes = 0;
   private confirmedWrites = -1;
-  private away = false;
   /** Those who wait for a connection, and give up once PostgreSQL is away. */
   private readonly waiting = new Set<(error: Error) => void>();
 
   constructor(connections: Connections, log: Log | null) {
     super();
     this.connections = connections;
-    this.log = log;
+    this.outage = new Outage(log);
     this.timer = setInterval(() => this.tick(), TICK);
     this.timer.unref();
   }
@@ -66,7 +66,7 @@ export class PostgresChangeFeed extends ChangeFeed {
     if (currency === 'now') return this.ask();
     const { silence } = this;
     if (silence <= RECENT && this.confirmedWrites === this.writes) return;
-    if (this.away && silence <= LONGEST_AWAY) return;
+    if (this.isAway && silence <= LONGEST_AWAY) return this.outage.noteFromMemory();
     return this.ask().catch((error: unknown) => {
       if (this.silence > LONGEST_AWAY) throw error;
     });
@@ -77,7 +77,7 @@ export class PostgresChangeFeed extends ChangeFeed {
   };
 
   override get isAway(): boolean {
-    return this.away;
+    return this.outage.isUnderWay;
   }
 
   override async orKept<T>(work: () => Awaitable<T>, kept: () => T | undefined): Promise<T> {
@@ -86,11 +86,15 @@ export class PostgresChangeFeed extends ChangeFeed {
     } catch (error) {
       if (!(error instanceof HawserError) || error.kind !== 'unavailable') throw error;
       // One connection alone may be lost. While PostgreSQL answers, nothing old is given out.
-      if (!this.away) await this.ask().catch(() => undefined);
-      const known = this.away && this.silence <= LONGEST_AWAY ? kept() : undefined;
+      if (!this.isAway) await this.ask().catch(() => undefined);
+      const known = this.isAway && this.silence <= LONGEST_AWAY ? kept() : undefined;
       if (known === undefined) throw error;
       return known;
     }
+  }
+
+  override noteFailed(): void {
+    this.outage.noteFailed();
   }
 
   /** Milliseconds since PostgreSQL was last known to answer. */
@@ -100,7 +104,7 @@ export class PostgresChangeFeed extends ChangeFeed {
 
   /** @throws HawserError unavailable while PostgreSQL does not answer */
   requireHere(): void {
-    if (this.away) throw databaseAway();
+    if (this.isAway) throw databaseAway();
   }
 
   /**
@@ -140,6 +144,7 @@ export class PostgresChangeFeed extends ChangeFeed {
   }
 
   private tick(): void {
+    this.outage.tick();
     if (this.running === null && this.silence >= TICK / 2) this.ask().catch(() => undefined);
   }
 
@@ -169,7 +174,7 @@ export class PostgresChangeFeed extends ChangeFeed {
     } catch (error) {
       this.discard();
       // The connection alone may be lost.
-      if (this.away) throw databaseAway(error);
+      if (this.isAway) throw databaseAway(error);
       await this.queryOnce().catch((again: unknown) => {
         this.discard();
         this.noteAway(again);
@@ -199,14 +204,12 @@ export class PostgresChangeFeed extends ChangeFeed {
   private noteHere(begun: number, writes: number): void {
     this.confirmedAt = begun;
     this.confirmedWrites = writes;
-    if (this.away) this.log?.info('PostgreSQL answers again');
-    this.away = false;
+    this.outage.noteHere(this.connections.takeLosses());
   }
 
   /** Nobody waits for an answer of PostgreSQL from now on. */
   private noteAway(error: unknown): void {
-    this.away = true;
-    this.log?.error({ err: error }, 'PostgreSQL cannot be reached; polls are answered from memory for 30 s');
+    this.outage.begin(error);
     this.connections.breakOff();
     for (const leave of this.waiting) leave(databaseAway(error));
   }

@@ -34,6 +34,12 @@ const RUN = `select concat(pg_postmaster_start_time(), ' ', (select stats_reset 
 /** PostgreSQL's numbers of types whose values are numbers here, as they are with SQLite: bigint and numeric. */
 const NUMBERS: ReadonlySet<number> = new Set([20, 1700]);
 
+export interface Losses {
+  connections: number;
+  /** Why the last of them was lost, where that is known. */
+  fault: unknown;
+}
+
 type Driver = typeof import('pg').default;
 
 export class Connections {
@@ -41,6 +47,7 @@ export class Connections {
   private readonly driver: Driver;
   private readonly sockets: Map<object, Socket> = new Map();
   private readonly runs = new WeakMap<object, string>();
+  private losses: Losses = { connections: 0, fault: undefined };
 
   private constructor(url: string, driver: Driver) {
     this.driver = driver;
@@ -77,13 +84,31 @@ export class Connections {
       idleTimeoutMillis: IDLE,
       onConnect: async (client) => {
         // What a lost connection was used for fails by itself. Without a listener the process would end.
-        client.on('error', ignore);
+        client.on('error', (error) => {
+          this.losses.fault = error;
+        });
         await this.setUp(client);
       },
+    });
+    pool.on('release', (lost: unknown) => {
+      if (lost) this.losses.connections += 1;
     });
     // This is a connection that was lost while nobody used it. The pool makes another one.
     pool.on('error', ignore);
     return pool;
+  }
+
+  /** Notes that a connection could not be made. */
+  noteRefused(fault: unknown): void {
+    this.losses = { connections: this.losses.connections + 1, fault };
+  }
+
+  /** Connections of pools that were lost while they were used, since this was called last; null if there are none. */
+  takeLosses(): Losses | null {
+    const { losses } = this;
+    if (losses.connections === 0) return null;
+    this.losses = { connections: 0, fault: undefined };
+    return losses;
   }
 
   /** Which run of PostgreSQL the connection belongs to. Numbers of transactions mean something within one run only. */

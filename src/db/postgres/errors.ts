@@ -1,7 +1,7 @@
 /** What PostgreSQL's errors mean (postgresql.org/docs/current/errcodes-appendix.html), and those of its connections. */
 
 import { diskFull, unavailableFor } from '../../lib/disk-faults.ts';
-import { HawserError } from '../../lib/errors.ts';
+import { DatabaseAway, HawserError } from '../../lib/errors.ts';
 
 /** An error that PostgreSQL has sent. It is known by its members, because its class is in a driver that may not be loaded. */
 interface PostgresError extends Error {
@@ -61,7 +61,7 @@ export function isLost(error: unknown): boolean {
 
 /** The error for a database that cannot be reached. */
 export function databaseAway(cause?: unknown): HawserError {
-  return unavailableFor('The database cannot be reached at the moment', cause);
+  return new DatabaseAway(cause);
 }
 
 /** The cause of an error at a commit whose answer was lost, and of which nobody knows yet whether it was made. */

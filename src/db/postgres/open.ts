@@ -5,6 +5,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
 import { ConfigError } from '../../config.ts';
 import { SECOND } from '../../lib/clock.ts';
+import { HawserError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { READ_WATCH } from '../../lib/request-parts.ts';
 import type { Database } from '../database.ts';
@@ -85,14 +86,7 @@ async function assemble(
   const changes = new PostgresChangeFeed(connections, log);
   await changes.catchUp('now');
   const health = new WriteHealth();
-  const connectTo = async (pool: Pool): Promise<PoolClient> => {
-    changes.requireHere();
-    return changes
-      .whileHere(pool.connect(), (client) => client.release())
-      .catch((error: unknown) => {
-        throw databaseAway(error);
-      });
-  };
+  const connectTo = connecting(connections, changes);
   const takeFrom = async (pool: Pool): Promise<Taken> => {
     const client = await connectTo(pool);
     return { client, giveBack: (isLost) => client.release(isLost) };
@@ -151,6 +145,20 @@ async function assemble(
       // A pool may be ended only once, and a database may be closed again.
       await Promise.all([writes, reads].map((pool) => pool.ending || pool.end()));
     },
+  };
+}
+
+/** @returns takes a connection from a pool. It throws HawserError unavailable while PostgreSQL is away, or lets nobody in */
+function connecting(connections: Connections, changes: PostgresChangeFeed) {
+  return async (pool: Pool): Promise<PoolClient> => {
+    changes.requireHere();
+    try {
+      return await changes.whileHere(pool.connect(), (client) => client.release());
+    } catch (error) {
+      if (error instanceof HawserError) throw error;
+      connections.noteRefused(error);
+      throw databaseAway(error);
+    }
   };
 }
 

@@ -10,7 +10,7 @@ import type { PoolClient } from 'pg';
 import { judgesByMemory } from '../../domain/lock-names.ts';
 import { LocalLocks, type LockMode, Locks, type Release } from '../../lib/locks.ts';
 import { keyOfLock } from './advisory-keys.ts';
-import { databaseAway, isLost } from './errors.ts';
+import { databaseAway, isLost, translatePostgresError } from './errors.ts';
 import type { Keeper } from './keeper.ts';
 import { LONGEST_SILENCE, SIGN_OF_LIFE } from './time-limits.ts';
 import type { Taken } from './work.ts';
@@ -183,7 +183,7 @@ export class Sections extends Locks {
       return await taken.client.query(sql);
     } catch (error) {
       lost = isLost(error);
-      throw databaseAway(error);
+      throw translatePostgresError(lost ? databaseAway(error) : error);
     } finally {
       taken.giveBack(lost);
     }

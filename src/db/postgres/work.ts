@@ -10,7 +10,7 @@ import { invalidField } from '../../lib/errors.ts';
 import type { Release } from '../../lib/locks.ts';
 import { FEED_KEY } from './advisory-keys.ts';
 import { againAfterDeadlock } from './deadlocks.ts';
-import { databaseAway, isLost, isPostgresError, outcomeUnknown } from './errors.ts';
+import { databaseAway, isLost, outcomeUnknown } from './errors.ts';
 import type { Line } from './line.ts';
 import { LONGEST_SILENCE, LONGEST_WAIT } from './time-limits.ts';
 
@@ -200,7 +200,7 @@ export class Work implements DatabaseConnection {
         : this.taken.client.query(sql, parameters as unknown[]));
     } catch (error) {
       this.isLost ||= isLost(error);
-      throw this.isLost && !isPostgresError(error) ? databaseAway(error) : error;
+      throw isLost(error) ? databaseAway(error) : error;
     }
   }
 

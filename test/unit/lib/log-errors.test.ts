@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { createLog } from '../../../src/lib/log.ts';
+import { DatabaseAway, internal } from '../../../src/lib/errors.ts';
+import { createLog, type LogLevel } from '../../../src/lib/log.ts';
 import { failureOf } from '../../support/failures.ts';
 import { querySharedCluster } from '../../support/postgres.ts';
 
@@ -31,6 +32,20 @@ describe('errors in the log', () => {
     const { err } = logged(error);
     expect(err).to.include({ code: '42883' });
     expect(err).not.to.have.any.keys('where', 'internalQuery');
+  });
+
+  it('are at debug if they come from a database that is away', () => {
+    const levelsOf = (level: LogLevel) => {
+      const lines: string[] = [];
+      const log = createLog(level, { write: (line) => lines.push(line) }).child({ worker: 1 });
+      const away = new DatabaseAway(new Error('refused'));
+      log.error({ err: away, check: 'database' }, 'failed');
+      log.warn({ err: internal('internal_error', 'It went wrong', away) }, 'failed');
+      log.error({ err: new Error('another fault') }, 'failed');
+      return lines.map((line) => JSON.parse(line).level);
+    };
+    expect(levelsOf('debug')).to.deep.equal(['debug', 'debug', 'error']);
+    expect(levelsOf('info')).to.deep.equal(['error']);
   });
 
   it('may be anything that was thrown', () => {

@@ -4,6 +4,7 @@ import { PostgresChangeFeed } from '../../../../src/db/postgres/change-feed.ts';
 import { Connections } from '../../../../src/db/postgres/connections.ts';
 import type { Awaitable } from '../../../../src/lib/awaitable.ts';
 import { HawserError } from '../../../../src/lib/errors.ts';
+import { createLog } from '../../../../src/lib/log.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { type OwnCluster, ownCluster } from '../../../support/postgres.ts';
 
@@ -143,6 +144,31 @@ describe('the change feed of PostgreSQL', () => {
     await other.query('delete from changes where seq > (select min(seq) from changes)');
     await feed.catchUp('now');
     expect(told, 'a database that was brought back').to.deep.equal(['lost']);
+  });
+
+  it('warns of connections that were lost while PostgreSQL answers', async () => {
+    const lines: string[] = [];
+    const warning = new PostgresChangeFeed(
+      connections,
+      createLog('info', { write: (line) => lines.push(line) }),
+    );
+    const pool = used.pool(1);
+    try {
+      const client = await pool.connect();
+      await warning.catchUp('now');
+      expect(lines).to.deep.equal([]);
+      const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+      await other.query(`select pg_terminate_backend(${rows[0]?.pid})`);
+      await client.query('select pg_sleep(60)').catch(() => client.release(true));
+      warning.noteFailed();
+      await eventually(async () => expect(lines).to.have.length(1));
+      const line = JSON.parse(lines[0] ?? '');
+      expect(line).to.include({ level: 'warn', connections: 1 });
+      expect(line.err.message).to.be.a('string');
+    } finally {
+      await warning.close();
+      await pool.end();
+    }
   });
 
   for (const [name, take, bring] of [
