@@ -55,6 +55,13 @@ describe('a PostgreSQL that is away', function () {
       expect(refused.json.code).to.equal('unavailable');
       expect(refused.headers['retry-after']).to.match(/^[1-9]\d*$/);
       expect((await client.get('/health/')).status).to.equal(200);
+      const lines = () => hawser.log().split('\n');
+      const counted = lines().filter((line) => line.includes('"PostgreSQL is still away"'));
+      // There is one every ten seconds, and PostgreSQL has been away for some thirty.
+      expect(counted).to.have.length.within(2, 4);
+      for (const line of counted) expect(JSON.parse(line)).to.include({ level: 'warn' });
+      expect(JSON.parse(counted.at(-1) ?? '').fromMemory).to.be.above(0);
+      expect(lines().filter((line) => line.includes('"level":"error"'))).to.have.length(1);
       await own.cluster.start();
       await eventually(async () => {
         const after = await poll();
