@@ -98,7 +98,7 @@ async function assemble(
   const [turns, notes] = [new Line(), new Line()];
   const sharedBy = (lane: Lane) => ({
     lane,
-    line: lane.takesTurns ? turns : notes,
+    line: null,
     askOutcome: askOutcome(connections),
     onCommit: (isKnown: boolean) => {
       // What goes by no turn changes nothing that a node gets, so polls need not wait until it is read.
@@ -108,16 +108,18 @@ async function assemble(
     health,
   });
   const takeToWrite = async () => (await locks.take()) ?? takeFrom(writes);
-  const writing = (lane: Lane) => new LaneHandle(writes, { ...sharedBy(lane), watch, take: takeToWrite });
+  const writing = (lane: Lane, line: Line | null = lane.takesTurns ? turns : notes) =>
+    new LaneHandle(writes, { ...sharedBy(lane), line, watch, take: takeToWrite });
   const write = writing(LANES.write);
   const writeNow = writing(LANES.writeNow);
   const read = new LaneHandle(reads, {
     ...sharedBy(LANES.writeNow),
-    line: null,
     watch: READ_WATCH,
     take: () => takeFrom(reads),
   });
   const noteUnflushed = writing(LANES.noteUnflushed);
+  // Objects are large, and take no lock of others.
+  const objects = writing(LANES.noteUnflushed, null);
   const query = queryOn(() => connectTo(reads));
   const reader = new PostgresNodeReader(query);
   return {
@@ -130,7 +132,7 @@ async function assemble(
     nodeLookup: new NodeLookup(reader, changes, true),
     nodeNames: new NodeNames(reader, changes),
     changes,
-    repositories: new PostgresGitTables(query, { write, writeNow, noteUnflushed }),
+    repositories: new PostgresGitTables(query, { write, writeNow, noteUnflushed: objects }),
     locks,
     requireWritable: async () => changes.requireHere(),
     async requireReadable() {

@@ -41,7 +41,7 @@ export type AskOutcome = (transaction: string, client: ClientBase, since: number
 
 export interface WorkOptions {
   lane: Lane;
-  /** Where the transactions of this lane wait for each other; null where they only read, and hold up nobody. */
+  /** Where the transactions of this lane wait for each other; null where they wait for no turn in PostgreSQL either. */
   line: Line | null;
   askOutcome: AskOutcome;
   /** Is called after each commit, and after each one of which nobody knows whether it was made. */
@@ -109,8 +109,7 @@ export class Work implements DatabaseConnection {
     const { takesTurns, isFlushed } = lane;
     if (line !== null && isInLine) this.leaveLine = await line.enter(() => this.send('select 1'));
     const turn = takesTurns ? `pg_advisory_xact_lock(${FEED_KEY}), ` : '';
-    const limits = line === null ? [] : LIMITS;
-    const steps = ['begin', ...limits, ...(isFlushed ? [] : ['set local synchronous_commit = off'])];
+    const steps = ['begin', ...LIMITS, ...(isFlushed ? [] : ['set local synchronous_commit = off'])];
     const results = await this.send(
       `${steps.join('; ')}; select ${turn}pg_current_xact_id()::text as number`,
     ).catch(async (error: unknown) => {
