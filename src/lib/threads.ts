@@ -4,6 +4,7 @@
  * output are handed over without a copy, so the task must not keep them.
  */
 
+import { AsyncResource } from 'node:async_hooks';
 import { parentPort, Worker } from 'node:worker_threads';
 import type { Awaitable } from './awaitable.ts';
 import { HawserError, internal, shuttingDown } from './errors.ts';
@@ -128,7 +129,8 @@ export class Threads<T extends Tasks> {
       // A value that cannot be copied throws here, and never reaches the thread.
       thread.worker.postMessage(request, given);
       thread.worker.ref();
-      thread.job = { resolve, reject, onPiece };
+      // The thread was opened by somebody else, and what a piece begins belongs to this caller (AsyncLocalStorage).
+      thread.job = { resolve, reject, onPiece: AsyncResource.bind(onPiece) };
       thread.lastCaller = caller;
     });
   }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import { HawserError } from '../../../src/lib/errors.ts';
@@ -57,6 +58,16 @@ describe('threads', () => {
     const pieces = [1, 2, 3].flatMap((piece) => [`begins ${piece}`, `ends ${piece}`]);
     expect(taken).to.deep.equal([...pieces, 'counted 3']);
     expect(await threads.run('a', 'count', 2), 'nobody takes them').to.equal('counted 2');
+  });
+
+  it('give pieces to the caller of now, not to the one for whom the thread was opened', async () => {
+    open();
+    const caller = new AsyncLocalStorage<string>();
+    const takers: unknown[] = [];
+    const onPiece = () => void takers.push(caller.getStore());
+    for (const name of ['first', 'second'])
+      await caller.run(name, () => threads.run('a', 'count', 1, { onPiece }));
+    expect(takers).to.deep.equal(['first', 'second']);
   });
 
   it('fail with what the taker of a piece throws, and work on', async () => {
