@@ -1,12 +1,12 @@
 /**
- * Of all processes that use a database, one leads: it does what nobody asks for. It leads as long as it holds a lock, and
- * the others try to get that lock. On SQLite the one process that may lead gets it at once.
+ * Of all processes that use a database, one leads: it does what nobody asks for. It leads as long as it has the lease of the
+ * lead, and the others try to get it. On SQLite the one process that may lead gets it at once.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LEADER } from './domain/lock-names.ts';
+import type { Database } from './db/database.ts';
+import type { Lease } from './db/lease.ts';
 import { SECOND } from './lib/clock.ts';
-import type { Locks } from './lib/locks.ts';
 import type { Log } from './lib/log.ts';
 
 /** Milliseconds between two attempts to get the lead. */
@@ -19,7 +19,9 @@ export interface Lead {
 }
 
 export interface LeadershipOptions {
-  locks: Locks;
+  database: Pick<Database, 'claimLead'>;
+  /** The id of this server in the list of servers. */
+  server: string;
   log: Log;
   /** Begins what the leader does. */
   lead(): Lead;
@@ -29,10 +31,16 @@ export class Leadership {
   private readonly options: LeadershipOptions;
   private readonly closing = new AbortController();
   private readonly isOver: Promise<void>;
+  private isLeading = false;
 
   constructor(options: LeadershipOptions) {
     this.options = options;
     this.isOver = this.run();
+  }
+
+  /** Whether this process leads. */
+  get leads(): boolean {
+    return this.isLeading;
   }
 
   /** Gives the lead back once what is under way has ended. */
@@ -43,26 +51,39 @@ export class Leadership {
 
   private async run(): Promise<void> {
     const { signal } = this.closing;
+    const { database, server, log } = this.options;
+    let isFailing = false;
     while (!signal.aborted) {
-      await this.tryToLead();
+      const lease = await database.claimLead(server).catch((err: unknown) => {
+        log[isFailing ? 'debug' : 'warn']({ err }, 'the lead could not be taken; trying again');
+        isFailing = true;
+        return null;
+      });
+      if (lease !== null) {
+        isFailing = false;
+        await this.leadUnder(lease);
+      }
       await sleep(PAUSE, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
 
-  /** Resolves once this process does not lead, or no longer. */
-  private async tryToLead(): Promise<void> {
-    const { locks, log, lead } = this.options;
-    const ended = new AbortController();
-    const signal = AbortSignal.any([ended.signal, this.closing.signal]);
-    const release = await locks.acquireIfFree(LEADER, () => ended.abort());
-    if (release === null) return;
-    log.debug('this process leads');
-    const led = lead();
-    if (!signal.aborted)
-      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-    if (ended.signal.aborted)
-      log.warn('this process leads no longer: the connection that held the lead is lost');
+  /** Resolves once this process leads no longer. */
+  private async leadUnder(lease: Lease): Promise<void> {
+    const { log, lead } = this.options;
+    const { number, lost } = lease;
+    const told = number === null ? {} : { lease: number };
+    log.info(told, 'this server leads');
+    this.isLeading = true;
+    const led = lease.run(lead);
+    await abortOf(AbortSignal.any([lost, this.closing.signal]));
+    this.isLeading = false;
+    log.info({ ...told, ...(lost.aborted && { reason: lost.reason }) }, 'this server leads no longer');
     await led.close();
-    release();
+    await lease.giveBack();
   }
+}
+
+function abortOf(signal: AbortSignal): Promise<unknown> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }

@@ -1,11 +1,9 @@
 /** Tells the other servers on the database that this one is there. */
 
 import type { Database } from './db/database.ts';
-import { listsServers, noteServer, removeServer } from './db/servers.ts';
+import { listsServers, noteServer, removeServer, type ServerFacts } from './db/servers.ts';
 import { SECOND } from './lib/clock.ts';
-import { newId } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
-import { readVersion } from './lib/version.ts';
 
 const INTERVAL = 10 * SECOND;
 
@@ -15,9 +13,12 @@ export interface Presence {
 }
 
 /** Writes the server into the list, and again every ten seconds. On SQLite there is no list. */
-export async function showPresence({ write, writeNow }: Database, log: Log): Promise<Presence> {
+export async function showPresence(
+  { write, writeNow }: Database,
+  server: ServerFacts,
+  log: Log,
+): Promise<Presence> {
   if (!listsServers(write)) return { close: async () => undefined };
-  const server = { id: newId(), version: readVersion() };
   let noting = Promise.resolve();
   const note = () => {
     noting = noteServer(writeNow, server).catch((error: unknown) =>

@@ -1,5 +1,6 @@
 /** What happens when nobody asks for it: what the leader does, and what each server does for itself. */
 
+import { hostname } from 'node:os';
 import { startAuditRetention } from './api/audit/retention.ts';
 import { startPreviewExpiry } from './api/previews/expiry.ts';
 import type { CleanupTools, RetentionRuns } from './api/retention/runs.ts';
@@ -12,8 +13,10 @@ import { makePost, type Post, postOptions } from './events/post.ts';
 import { Sender } from './events/sender.ts';
 import { type Lead, Leadership } from './leadership.ts';
 import { HOUR, MINUTE } from './lib/clock.ts';
+import { newId } from './lib/ids.ts';
 import type { Metrics } from './lib/metrics/metrics.ts';
 import type { Threads } from './lib/threads.ts';
+import { readVersion } from './lib/version.ts';
 import { showPresence } from './presence.ts';
 import type { FleetTasks } from './resolve/fleet-tasks.ts';
 import { RolloutEvaluation } from './rollouts/evaluation.ts';
@@ -42,16 +45,22 @@ export async function startTimers(
   { tools, runs, questions, metrics, reloadTls }: TimerTools,
 ): Promise<() => Promise<void>> {
   const { part, log } = options;
-  if (part?.isLeader === false) return async () => undefined;
-  const { database, locks } = tools;
+  if (part?.isLeader === false) {
+    metrics.addReadings({ leader: () => 0 });
+    return async () => undefined;
+  }
+  const { database } = tools;
   const post = makePost(postOptions(options.config));
-  const presence = await showPresence(database, log);
+  const server = { id: newId(), version: readVersion(), host: hostname() };
+  const presence = await showPresence(database, server, log);
   // Each server has a certificate of its own.
   const renew = () => (part ? part.onRenewed() : void reloadTls());
   const renewal = setInterval(renew, TLS_CHECK_INTERVAL).unref();
   const moved = new MovedRepositories(database.changes);
   const leading = { ...options, post, questions, moved, metrics };
-  const leadership = new Leadership({ locks, log, lead: () => lead(leading, tools, runs) });
+  const begin = () => lead(leading, tools, runs);
+  const leadership = new Leadership({ database, server: server.id, log, lead: begin });
+  metrics.addReadings({ leader: () => Number(leadership.leads) });
   return async () => {
     clearInterval(renewal);
     await leadership.close();

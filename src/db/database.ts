@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely';
 import type { Locks } from '../lib/locks.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { GitTables } from './git-tables.ts';
+import type { Lease } from './lease.ts';
 import type { NodeLookup } from './node-lookup.ts';
 import type { NodeNames } from './node-names.ts';
 import type { Schema } from './schema.ts';
@@ -48,6 +49,12 @@ export interface Database {
   repositories: GitTables | null;
   /** The locks that all processes on this database share. */
   locks: Locks;
+  /**
+   * Takes the lead, unless another process on this database has it. On SQLite the caller is the one that may lead.
+   * @param server its id in the list of servers
+   * @returns null if another one leads
+   */
+  claimLead(server: string): Promise<Lease | null>;
   /**
    * Resolves once the database can be written. It is called before a lock is taken for writing, so that all callers who
    * want the same lock wait for another process at the same time. It is also called before refs are moved that belong to

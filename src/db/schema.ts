@@ -270,8 +270,16 @@ export interface Schema extends NodeTables, PreviewTables, SignInTables, EventTa
   generation: { id: number; value: number };
   /** On PostgreSQL: what all servers share besides the registry, such as the key of the authority. */
   secrets: { name: string; value: Buffer };
+  /** On PostgreSQL: the one row is the lease of the server that leads (db/postgres/lead.ts). */
+  lead_lease: { number: number; server_id: string | null; renewed_at: Date | null };
   /** On PostgreSQL: the servers that use the database. */
-  servers: { id: string; version: string; seen_at: Date };
+  servers: {
+    id: string;
+    version: string;
+    /** Null for a server of a release that did not write it. */
+    host: string | null;
+    seen_at: Date;
+  };
   /** The one row names the oldest release that may use the database. */
   oldest_release: { id: number; version: string };
   /** The one row's value rises with every change that can alter what a user may do. */

@@ -4,11 +4,25 @@
  */
 
 import { sql } from 'kysely';
+import { LEADER } from '../domain/lock-names.ts';
 import type { Db } from './database.ts';
 import { engineOf } from './engine-of.ts';
+import { keyOfLock } from './postgres/advisory-keys.ts';
+import type { Schema } from './schema.ts';
 
 /** A server that was not seen for so long has ended. */
 const GONE = sql<boolean>`seen_at < now() - interval '1 minute'`;
+
+/** What a server says of itself. */
+export interface ServerFacts {
+  /** A new one for each start. */
+  id: string;
+  version: string;
+  host: string;
+}
+
+/** A server of the list. */
+export type ListedServer = Schema['servers'];
 
 /** Whether the database has the table. */
 export function listsServers(db: Db): boolean {
@@ -16,12 +30,12 @@ export function listsServers(db: Db): boolean {
 }
 
 /** Writes that the server is there. */
-export async function noteServer(db: Db, { id, version }: { id: string; version: string }): Promise<void> {
-  const seen_at = sql<Date>`now()`;
+export async function noteServer(db: Db, { id, ...facts }: ServerFacts): Promise<void> {
+  const row = { ...facts, seen_at: sql<Date>`now()` };
   await db
     .insertInto('servers')
-    .values({ id, version, seen_at })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet({ version, seen_at }))
+    .values({ id, ...row })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
     .execute();
 }
 
@@ -36,11 +50,34 @@ export async function removeGoneServers(db: Db): Promise<void> {
 }
 
 /** The servers that are there, by their ids. */
-export function listServers(db: Db): Promise<{ id: string; version: string; seen_at: Date }[]> {
+export function listServers(db: Db): Promise<ListedServer[]> {
   return db
     .selectFrom('servers')
     .selectAll()
     .where((where) => where.not(GONE))
     .orderBy('id')
     .execute();
+}
+
+/** Who leads, as PostgreSQL knows it. */
+export interface LeadState {
+  now: Date;
+  /** The id of the server whose lease holds; null if there is none. */
+  leader: string | null;
+  number: number;
+  /** Whether somebody holds the lock of the lead, as a server of an older release does that leads. */
+  isLocked: boolean;
+}
+
+/** Reads who leads. */
+export async function readLead(db: Db): Promise<LeadState> {
+  const { rows } = await sql<LeadState>`select clock_timestamp() as now, number,
+      case when renewed_at >= clock_timestamp() - interval '15 seconds' then server_id end as leader,
+      exists (select from pg_locks where locktype = 'advisory' and granted and objsubid = 1
+        and database = (select oid from pg_database where datname = current_database())
+        and (classid::bigint << 32 | objid::bigint) = ${sql.raw(keyOfLock(LEADER))}) as "isLocked"
+    from lead_lease`.execute(db);
+  const [state] = rows;
+  if (state === undefined) throw new Error('The table of the lease has no row');
+  return state;
 }

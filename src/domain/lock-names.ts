@@ -44,5 +44,5 @@ export const PREVIEW_TURN = 'preview turn';
 /** The places of those previews that are made at the same time in all processes of a server. Nothing is locked before. */
 export const PREVIEW_PLACES = ['preview place 1', 'preview place 2'] as const;
 
-/** Of all processes that use a database, the one that holds this lock does what nobody asks for. */
+/** On PostgreSQL the process that leads holds this lock, beside its lease (db/postgres/lead.ts). */
 export const LEADER = 'leader';

@@ -5,7 +5,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { listServers } from '../../src/db/servers.ts';
+import type { Database } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import { listServers, readLead } from '../../src/db/servers.ts';
 import { cleanupLock, LEADER } from '../../src/domain/lock-names.ts';
 import { Leadership } from '../../src/leadership.ts';
 import { newId } from '../../src/lib/ids.ts';
@@ -15,8 +17,8 @@ import { withDatabase } from '../support/database.ts';
 import { describeOnPostgres } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
+import { metricOf, WITH_METRICS } from '../support/metric-values.ts';
 import { breakLock, holdersOf } from '../support/postgres/advisory-locks.ts';
-import { type Handles, openHandles } from '../support/postgres/handles.ts';
 import { newDatabase, type TestDatabase } from '../support/postgres.ts';
 import { ok } from '../support/replies.ts';
 import { type Spawned, spawnHawser } from '../support/spawned.ts';
@@ -27,24 +29,29 @@ const SETTINGS = '/api/v1/settings/retention';
 
 describeOnPostgres('the lead', function (this: Mocha.Suite) {
   let database: TestDatabase;
-  let handles: Handles[];
+  let handles: Database[];
   /** Who leads at the moment, and all that began to lead, in their order. */
   const leading = new Set<number>();
   const begun: number[] = [];
   let candidates: Leadership[];
+  /** The lines of both logs, in the order in which they were written. */
+  let told: { level: string; msg: string; lease: number; reason?: string }[];
 
   beforeEach(async () => {
-    database = await newDatabase();
-    handles = await Promise.all([openHandles(database.url), openHandles(database.url)]);
+    database = await newDatabase('migrated');
+    const place = { dataDir: '', databaseUrl: database.url };
+    handles = await Promise.all([openDatabase(place), openDatabase(place)]);
     leading.clear();
     begun.length = 0;
-    candidates = handles.map(({ locks }, at) => {
+    told = [];
+    const log = createLog('info', { write: (line) => void told.push(JSON.parse(line)) });
+    candidates = handles.map((each, at) => {
       const lead = () => {
         leading.add(at);
         begun.push(at);
         return { close: async () => void leading.delete(at) };
       };
-      return new Leadership({ locks, log: createLog('silent'), lead });
+      return new Leadership({ database: each, server: newId(), log, lead });
     });
   });
   afterEach(async () => {
@@ -63,8 +70,23 @@ describeOnPostgres('the lead', function (this: Mocha.Suite) {
 
   it('is with one of two, and goes to the other when the first closes', async () => {
     const first = await expectOne(1);
+    expect(candidates.map(({ leads }) => leads)).to.deep.equal([first === 0, first === 1]);
     await candidates[first]?.close();
     expect(await expectOne(2)).to.equal(1 - first);
+    expect(candidates.map(({ leads }) => leads)).to.deep.equal([first === 1, first === 0]);
+    expect(told.map(({ level, msg, lease }) => [level, msg, lease])).to.deep.equal([
+      ['info', 'this server leads', 1],
+      ['info', 'this server leads no longer', 1],
+      ['info', 'this server leads', 2],
+    ]);
+  });
+
+  it('ends when a renewal finds that another server leads', async () => {
+    await expectOne(1);
+    await handles[0]?.write.updateTable('lead_lease').set({ number: 7 }).execute();
+    await eventually(async () => expect(told.map(({ reason }) => reason)).to.include('another server leads'));
+    await expectOne(2);
+    expect((await readLead((handles[0] as Database).read)).number).to.equal(8);
   });
 
   it('ends with the connection that holds it, and is tried anew by both', async () => {
@@ -81,13 +103,23 @@ describeOnPostgres('two servers, of which one leads', function (this: Mocha.Suit
   let other: Hawser;
 
   beforeEach(async () => {
-    one = await startHawser();
+    one = await startHawser(WITH_METRICS);
     await eventually(async () => expect(await holdersOf(one.databaseUrl ?? '', LEADER)).to.have.length(1));
-    other = await startHawser({ HAWSER_DATABASE_URL: one.databaseUrl ?? '' });
+    other = await startHawser({ ...WITH_METRICS, HAWSER_DATABASE_URL: one.databaseUrl ?? '' });
   });
   afterEach(async () => {
     await other.close();
     await one.close();
+  });
+
+  const leaders = () => Promise.all([one, other].map((each) => metricOf(each.target(), 'hawser_leader')));
+
+  it('say so in their metrics, and not in /health/ready', async () => {
+    expect(await leaders()).to.deep.equal([1, 0]);
+    for (const { admin } of [one, other])
+      expect((await admin.get('/health/ready')).text).not.to.match(/\blead/i);
+    await breakLock(one.databaseUrl ?? '', LEADER);
+    await eventually(async () => expect((await leaders()).toSorted()).to.deep.equal([0, 1]));
   });
 
   const servers = () => withDatabase(other, ({ read }) => listServers(read));

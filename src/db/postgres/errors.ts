@@ -64,6 +64,11 @@ export function databaseAway(cause?: unknown): HawserError {
   return new DatabaseAway(cause);
 }
 
+/** The error for what a former leader was still about to write. */
+export function leadLost(): HawserError {
+  return unavailableFor('Another server leads now, so this one no longer writes as the leader', undefined);
+}
+
 /** The cause of an error at a commit whose answer was lost, and of which nobody knows yet whether it was made. */
 class LostOutcome extends Error {}
 

@@ -54,6 +54,19 @@ export class Keeper {
     await this.client?.end().catch(() => undefined);
   }
 
+  /** Carries out a statement over the connection that holds the locks. @throws the driver's error */
+  ask<R extends object>(sql: string, values: unknown[] = []): Promise<R[]> {
+    return this.turn(async () => {
+      this.client ??= await this.connect();
+      return (await this.client.query<R>(sql, values)).rows;
+    });
+  }
+
+  /** Breaks the connection off, as a fault of the network would. */
+  drop(): void {
+    if (this.client !== null) this.connections.discard(this.client);
+  }
+
   private releaseOf(key: string, mode: LockMode, release: Release): Release {
     return () => {
       // A lock that is lost is not there to be given back.
@@ -72,12 +85,9 @@ export class Keeper {
     return isHeld;
   }
 
-  private tell(sql: string): Promise<boolean> {
-    return this.turn(async () => {
-      this.client ??= await this.connect();
-      const { rows } = await this.client.query<{ answer?: boolean }>(sql);
-      return rows[0]?.answer === true;
-    });
+  private async tell(sql: string): Promise<boolean> {
+    const [row] = await this.ask<{ answer?: boolean }>(sql);
+    return row?.answer === true;
   }
 
   private async connect(): Promise<Client> {

@@ -7,6 +7,7 @@ import { signInMigration } from './migrations/0021-sign-in.ts';
 import { eventsMigration } from './migrations/0023-events.ts';
 import { rolloutsMigration } from './migrations/0024-rollouts.ts';
 import { awaitingCertificatesMigration } from './migrations/0025-awaiting-certificates.ts';
+import { leadMigration } from './migrations/0026-lead.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0019-baseline': baselineMigration,
@@ -15,4 +16,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0023-events': eventsMigration,
   '0024-rollouts': rolloutsMigration,
   '0025-awaiting-certificates': awaitingCertificatesMigration,
+  '0026-lead': leadMigration,
 };

@@ -23,6 +23,7 @@ import { databaseAway, isLost, isPostgresError } from './errors.ts';
 import { PostgresGitTables } from './git-tables.ts';
 import { Keeper } from './keeper.ts';
 import { Line } from './line.ts';
+import { LeadLeases } from './lead.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { PostgresNodeReader } from './node-reader.ts';
 import { askOutcome } from './outcome.ts';
@@ -92,6 +93,7 @@ async function assemble(
     return { client, giveBack: (isLost) => client.release(isLost) };
   };
   const keeper = new Keeper(connections);
+  const leases = new LeadLeases(keeper);
   const afterwards = new Afterwards(log);
   const catchUp = async () => changes.catchUp('now');
   const locks = new Sections({ connect: () => connectTo(writes), max: SECTIONS, keeper, catchUp });
@@ -100,6 +102,7 @@ async function assemble(
     lane,
     line: null,
     askOutcome: askOutcome(connections),
+    leaseOf: () => leases.current,
     onCommit: (isKnown: boolean) => {
       // What goes by no turn changes nothing that a node gets, so polls need not wait until it is read.
       if (lane.takesTurns) changes.markStale();
@@ -110,8 +113,7 @@ async function assemble(
   const takeToWrite = async () => (await locks.take()) ?? takeFrom(writes);
   const writing = (lane: Lane, line: Line | null = lane.takesTurns ? turns : notes) =>
     new LaneHandle(writes, { ...sharedBy(lane), line, watch, take: takeToWrite });
-  const write = writing(LANES.write);
-  const writeNow = writing(LANES.writeNow);
+  const [write, writeNow] = [writing(LANES.write), writing(LANES.writeNow)];
   const read = new LaneHandle(reads, {
     ...sharedBy(LANES.writeNow),
     watch: READ_WATCH,
@@ -134,11 +136,13 @@ async function assemble(
     changes,
     repositories: new PostgresGitTables(query, { write, writeNow, noteUnflushed: objects }),
     locks,
+    claimLead: (server) => leases.claim(server),
     requireWritable: async () => changes.requireHere(),
     async requireReadable() {
       if (changes.silence > UNREADY) throw databaseAway();
     },
-    onceBack: (work) => void afterwards.run(work),
+    // It settles what was written before, whoever leads now.
+    onceBack: (work) => leases.outside(() => void afterwards.run(work)),
     writeFault: () => health.faultOf(writeNow),
     async close() {
       afterwards.close();

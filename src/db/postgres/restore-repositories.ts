@@ -21,7 +21,15 @@ const INSERT_REFS = `insert into git_refs (repository_id, name, oid)
   select $1::uuid, * from unnest($2::text[], $3::bytea[])`;
 const INSERT_SECRET = 'insert into secrets (name, value) values ($1, $2)';
 /** Without statistics PostgreSQL would choose slow plans until it gathers them by itself. */
-const ANALYZE = ['git_repositories', 'git_objects', 'git_object_parts', 'git_refs', 'secrets', 'servers']
+const ANALYZE = [
+  'git_repositories',
+  'git_objects',
+  'git_object_parts',
+  'git_refs',
+  'secrets',
+  'servers',
+  'lead_lease',
+]
   .map((table) => `analyze ${table}`)
   .join('; ');
 

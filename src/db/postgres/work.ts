@@ -10,7 +10,8 @@ import { invalidField } from '../../lib/errors.ts';
 import type { Release } from '../../lib/locks.ts';
 import { FEED_KEY } from './advisory-keys.ts';
 import { againAfterDeadlock } from './deadlocks.ts';
-import { databaseAway, isLost, outcomeUnknown } from './errors.ts';
+import { databaseAway, isLost, leadLost, outcomeUnknown } from './errors.ts';
+import { holdLease } from './lead.ts';
 import type { Line } from './line.ts';
 import { LONGEST_SILENCE, LONGEST_WAIT } from './time-limits.ts';
 
@@ -44,6 +45,8 @@ export interface WorkOptions {
   /** Where the transactions of this lane wait for each other; null where they wait for no turn in PostgreSQL either. */
   line: Line | null;
   askOutcome: AskOutcome;
+  /** The number of the lease under which the caller writes as the leader; undefined for all others. */
+  leaseOf(): number | undefined;
   /** Is called after each commit, and after each one of which nobody knows whether it was made. */
   onCommit(isKnown: boolean): void;
 }
@@ -103,23 +106,31 @@ export class Work implements DatabaseConnection {
     return againAfterDeadlock(execute);
   }
 
-  /** @param isInLine a transaction of one statement that takes no turn need not wait for others of this process */
+  /**
+   * @param isInLine a transaction of one statement that takes no turn need not wait for others of this process
+   * @throws HawserError unavailable if the caller writes as the leader and another server leads
+   */
   async begin(isInLine = true): Promise<void> {
-    const { lane, line } = this.options;
+    const { lane, line, leaseOf } = this.options;
     const { takesTurns, isFlushed } = lane;
+    const lease = leaseOf();
     if (line !== null && isInLine) this.leaveLine = await line.enter(() => this.send('select 1'));
     const turn = takesTurns ? `pg_advisory_xact_lock(${FEED_KEY}), ` : '';
     const steps = ['begin', ...LIMITS, ...(isFlushed ? [] : ['set local synchronous_commit = off'])];
-    const results = await this.send(
-      `${steps.join('; ')}; select ${turn}pg_current_xact_id()::text as number`,
-    ).catch(async (error: unknown) => {
+    const number = `select ${turn}pg_current_xact_id()::text as number`;
+    const asked = lease === undefined ? [number] : [number, holdLease(lease)];
+    const answer = await this.send([...steps, ...asked].join('; ')).catch(async (error: unknown) => {
       // The turn was not had in time, or waiting for it was a deadlock. Else the transaction would stay open.
       await this.rollback();
       throw error;
     });
     // Several statements in one message have a result each.
-    const last = (results as unknown as PostgresResult<{ number: string }>[])[steps.length];
-    this.transaction = last?.rows[0]?.number ?? '';
+    const results = answer as unknown as PostgresResult<{ number: string }>[];
+    if (lease !== undefined && results.at(-1)?.rows.length === 0) {
+      await this.rollback();
+      throw leadLost();
+    }
+    this.transaction = results[steps.length]?.rows[0]?.number ?? '';
     this.waited = performance.now() - this.startedAt;
   }
 
@@ -168,8 +179,8 @@ export class Work implements DatabaseConnection {
 
   /** Whether the statement writes in a way that only a transaction of its own has. */
   private isTransaction(query: CompiledQuery): boolean {
-    const { takesTurns, isFlushed } = this.options.lane;
-    return (takesTurns || !isFlushed) && isWriting(query);
+    const { lane, leaseOf } = this.options;
+    return (lane.takesTurns || !lane.isFlushed || leaseOf() !== undefined) && isWriting(query);
   }
 
   private async runAlone<R>(query: CompiledQuery): Promise<QueryResult<R>> {

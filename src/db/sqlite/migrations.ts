@@ -25,6 +25,7 @@ import { signInMigration } from './migrations/0021-sign-in.ts';
 import { eventsMigration } from './migrations/0023-events.ts';
 import { rolloutsMigration } from './migrations/0024-rollouts.ts';
 import { awaitingCertificatesMigration } from './migrations/0025-awaiting-certificates.ts';
+import { leadMigration } from './migrations/0026-lead.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initialMigration,
@@ -51,6 +52,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0023-events': eventsMigration,
   '0024-rollouts': rolloutsMigration,
   '0025-awaiting-certificates': awaitingCertificatesMigration,
+  '0026-lead': leadMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

@@ -12,6 +12,7 @@ import type { Locks } from '../../lib/locks.ts';
 import { addPart } from '../../lib/request-parts.ts';
 import type { Database } from '../database.ts';
 import { databaseGone, databaseHeld, isHeld, translateDatabaseError } from '../errors.ts';
+import { soleLease } from '../lease.ts';
 import { migrate } from '../migrate.ts';
 import { NodeLookup } from '../node-lookup.ts';
 import { NodeNames } from '../node-names.ts';
@@ -84,6 +85,7 @@ export async function openSqlite(
     changes,
     repositories: null,
     locks: writer.locks,
+    claimLead: async () => soleLease(),
     async requireReadable() {
       await read.selectFrom('generation').select('value').executeTakeFirstOrThrow();
     },

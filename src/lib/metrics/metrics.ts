@@ -37,6 +37,7 @@ export interface Readings {
   manifests(): number;
   previewsRunning(): number;
   previewsWaiting(): number;
+  leader(): number;
 }
 
 const READINGS: Record<keyof Readings, { name: string; help: string }> = {
@@ -63,6 +64,10 @@ const READINGS: Record<keyof Readings, { name: string; help: string }> = {
   previewsWaiting: {
     name: 'hawser_previews_waiting',
     help: 'Previews that wait for their turn; at 20 further ones are answered with 429',
+  },
+  leader: {
+    name: 'hawser_leader',
+    help: 'Whether this server leads, and so does what nobody asks for; the sum over all servers of a database is 1',
   },
 };
 

@@ -5,6 +5,7 @@ import { Connections } from '../../../src/db/postgres/connections.ts';
 import { LaneHandle } from '../../../src/db/postgres/dialect.ts';
 import { Keeper } from '../../../src/db/postgres/keeper.ts';
 import { Line } from '../../../src/db/postgres/line.ts';
+import { LeadLeases } from '../../../src/db/postgres/lead.ts';
 import { askOutcome } from '../../../src/db/postgres/outcome.ts';
 import { Sections } from '../../../src/db/postgres/sections.ts';
 import type { Taken } from '../../../src/db/postgres/work.ts';
@@ -18,6 +19,7 @@ export interface Handles {
   connections: Connections;
   locks: Sections;
   keeper: Keeper;
+  leases: LeadLeases;
   /** Takes turns with all others of its kind. */
   write: Kysely<Items>;
   /** Takes no turns. */
@@ -32,6 +34,7 @@ export async function openHandles(url: string, max = 3): Promise<Handles> {
   const connections = await Connections.load(url);
   const pool = connections.pool(5);
   const keeper = new Keeper(connections);
+  const leases = new LeadLeases(keeper);
   const locks = new Sections({ connect: () => pool.connect(), max, keeper, catchUp: async () => undefined });
   const commits: boolean[] = [];
   const take = async (): Promise<Taken> => {
@@ -45,13 +48,14 @@ export async function openHandles(url: string, max = 3): Promise<Handles> {
       lane: { takesTurns, isFlushed: true },
       line: new Line(),
       askOutcome: askOutcome(connections),
+      leaseOf: () => leases.current,
       onCommit: (isKnown) => void commits.push(isKnown),
       health: new WriteHealth(),
       watch: null,
       take,
     }) as unknown as Kysely<Items>;
   return {
-    ...{ connections, locks, keeper, commits, write: handle(true), note: handle(false) },
+    ...{ connections, locks, keeper, leases, commits, write: handle(true), note: handle(false) },
     close: async () => {
       await keeper.close();
       await pool.end();

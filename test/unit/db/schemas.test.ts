@@ -12,7 +12,7 @@ const ON_POSTGRES_ONLY = ['reports_by_outcome_not_said'];
 
 /** SQLite belongs to one server, and its repositories and secrets are files. */
 const TABLES_ON_POSTGRES_ONLY = [
-  ...['git_object_parts', 'git_objects', 'git_refs', 'git_repositories', 'secrets', 'servers'],
+  ...['git_object_parts', 'git_objects', 'git_refs', 'git_repositories', 'lead_lease', 'secrets', 'servers'],
 ];
 
 describe('the schemas of both engines', () => {
