@@ -48,6 +48,18 @@ const reload: Command = {
   },
 };
 
+const status: Command = {
+  name: 'status',
+  help: 'list the servers that use the database, and say which leads; exit code 1 when something is not well, and what to do',
+  async run({ config }) {
+    const { readStatus } = await import('./status.ts');
+    const { lines, fault } = await readStatus(config);
+    process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+    if (fault !== null) process.stderr.write(`hawser: ${fault}\n`);
+    return fault === null ? 0 : 1;
+  },
+};
+
 const doctor: Command = {
   name: 'doctor',
   help: 'look at everything kept, changing nothing; exit code 1 when there are errors, 0 with no more than warnings. --record keeps the number of findings for the metrics',
@@ -157,7 +169,7 @@ const adopt: Command = {
 };
 
 export const OPERATIONS: readonly Command[] = [
-  ...[health, reload, doctor, verify, backup, restore, adopt, resetAdminPassword],
+  ...[health, status, reload, doctor, verify, backup, restore, adopt, resetAdminPassword],
 ];
 
 /** The archive is there whatever becomes of the note, so this does not fail. */
