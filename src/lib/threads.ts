@@ -5,7 +5,7 @@
  */
 
 import { AsyncResource } from 'node:async_hooks';
-import { parentPort, Worker } from 'node:worker_threads';
+import { MessageChannel, parentPort, Worker } from 'node:worker_threads';
 import type { Awaitable } from './awaitable.ts';
 import { HawserError, internal, shuttingDown } from './errors.ts';
 import { FairQueue } from './fair-queue.ts';
@@ -37,7 +37,10 @@ export interface ThreadsOptions {
 }
 
 export interface RunOptions {
-  /** Buffers of the input that are handed over without a copy, and are empty here from then on. */
+  /**
+   * Buffers of the input that are handed over without a copy, and are empty here from then on.
+   * The task must not keep them.
+   */
   given?: readonly ArrayBuffer[];
   /** Takes what the task sends, one piece after the other, before the task's result is there. */
   onPiece?(piece: unknown): Awaitable<void>;
@@ -53,6 +56,8 @@ interface CopiedError extends Pick<Error, 'name' | 'message' | 'stack'> {
 interface Request {
   task: string;
   input: unknown;
+  /** Buffers of the input, whose memory is free when the task is done. */
+  given: readonly ArrayBuffer[];
 }
 
 type Reply = { value: unknown } | { error: CopiedError };
@@ -101,12 +106,12 @@ export class Threads<T extends Tasks> {
     caller: string,
     task: N,
     input: Input<T, N>,
-    options: RunOptions = {},
+    { given = [], onPiece = () => undefined }: RunOptions = {},
   ): Promise<Output<T, N>> {
     const leave = await this.turns.take(caller);
     try {
       if (this.isClosed) throw shuttingDown();
-      return (await this.carryOut(caller, { task, input }, options)) as Output<T, N>;
+      return (await this.carryOut(caller, { task, input, given }, onPiece)) as Output<T, N>;
     } finally {
       leave();
     }
@@ -119,15 +124,11 @@ export class Threads<T extends Tasks> {
     await Promise.all([...this.threads].map(({ worker }) => worker.terminate()));
   }
 
-  private carryOut(
-    caller: string,
-    request: Request,
-    { given = [], onPiece = () => undefined }: RunOptions,
-  ): Promise<unknown> {
+  private carryOut(caller: string, request: Request, onPiece: Job['onPiece']): Promise<unknown> {
     const thread = this.freeThread(caller);
     return new Promise((resolve, reject) => {
       // A value that cannot be copied throws here, and never reaches the thread.
-      thread.worker.postMessage(request, given);
+      thread.worker.postMessage(request, request.given);
       thread.worker.ref();
       // The thread was opened by somebody else, and what a piece begins belongs to this caller (AsyncLocalStorage).
       thread.job = { resolve, reject, onPiece: AsyncResource.bind(onPiece) };
@@ -204,7 +205,22 @@ export function serveTasks(tasks: Tasks): void {
     }
     const reply = await replyFrom(() => tasks[told.task]?.(told.input, send));
     port.postMessage(reply, 'value' in reply ? handedOver(reply.value) : []);
+    // A task that has failed may have left work behind, such as a stream that still reads them.
+    if ('value' in reply) letGo(told.given);
   });
+}
+
+/**
+ * Frees buffers. A thread that has nothing to do collects no garbage, so it would hold them until its next tasks.
+ * What is sent to a port that is closed is gone; `ArrayBuffer.transfer` would do, but Node 20 has none.
+ */
+function letGo(buffers: readonly ArrayBuffer[]): void {
+  // What was handed over as the output is empty.
+  const left = buffers.filter(({ byteLength }) => byteLength > 0);
+  if (left.length === 0) return;
+  const { port1, port2 } = new MessageChannel();
+  port2.close();
+  port1.postMessage(null, left);
 }
 
 /** The buffer of bytes that have one of their own. */

@@ -16,6 +16,7 @@ export const tasks = {
   },
   told: (_nothing: null) => workerData as unknown,
   copy: (value: unknown) => value,
+  sizeOf: (bytes: Uint8Array) => bytes.byteLength,
   bytes: (length: number) => new Uint8Array(length).fill(7),
   refuse(): never {
     const cause = new TypeError('the inner one');

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import { HawserError } from '../../../src/lib/errors.ts';
 import { Threads } from '../../../src/lib/threads.ts';
+import { eventually } from '../../support/eventually.ts';
 import { failureOf } from '../../support/failures.ts';
 import type { TestTasks } from '../../support/thread-tasks.ts';
 
@@ -44,6 +45,14 @@ describe('threads', () => {
     expect(bytes.byteLength).to.equal(0);
     for (const length of [0, 3, 100_000])
       expect(await threads.run('a', 'bytes', length)).to.deep.equal(new Uint8Array(length).fill(7));
+  });
+
+  it('hold no memory of what they were given when the task is done', async () => {
+    open();
+    const bytes = new Uint8Array(32_000_000);
+    const before = process.memoryUsage().arrayBuffers;
+    expect(await threads.run('a', 'sizeOf', bytes, { given: [bytes.buffer] })).to.equal(32_000_000);
+    await eventually(async () => expect(before - process.memoryUsage().arrayBuffers).to.be.above(16_000_000));
   });
 
   it('send pieces of what a task makes, each once the one before is taken, and then its result', async () => {
