@@ -7,6 +7,9 @@ import type { PieceByPiece } from '../http/answer.ts';
 import { LARGE } from '../http/unread-answers.ts';
 import type { BundleFile, BundleFiles } from './bundle-files.ts';
 
+/** More bytes of what is being made wait on the disk. */
+const IN_MEMORY = 256 * 1024;
+
 export class LargeFiles {
   private readonly files: BundleFiles;
   private readonly making = new Map<string, Promise<BundleFile>>();
@@ -31,6 +34,32 @@ export class LargeFiles {
       return heldBy(await making, over);
     } finally {
       this.making.delete(name);
+    }
+  }
+
+  /**
+   * Bytes that are made as soon as the first is asked for, however slowly they are read. Few wait in memory, and many in a
+   * file of this reader alone.
+   * @throws HawserError storage_full, unavailable; what `make` throws
+   */
+  async *keepUntilRead(
+    make: (write: (piece: Buffer) => Promise<void>) => Promise<void>,
+  ): AsyncGenerator<Buffer> {
+    const held: Buffer[] = [];
+    let length = 0;
+    let file = null as BundleFile | null;
+    try {
+      await make(async (piece) => {
+        held.push(piece);
+        length += piece.length;
+        if (length <= IN_MEMORY) return;
+        file ??= await this.files.create();
+        await file.append(Buffer.concat(held.splice(0)));
+      });
+      if (file) yield* file.open();
+      else yield* held;
+    } finally {
+      await file?.release();
     }
   }
 

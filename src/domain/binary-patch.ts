@@ -1,6 +1,6 @@
 /** Writes a binary change as git does (emit_binary_diff_body in git's diff.c): whole contents, deflated, in base 85. */
 
-import { deflateSync } from 'node:zlib';
+import { createDeflate } from 'node:zlib';
 
 /** Git's digits of base 85 (base85.c). */
 const DIGITS = Buffer.from(
@@ -9,22 +9,38 @@ const DIGITS = Buffer.from(
 /** A line holds so many bytes. Its first letter says how many. */
 const LINE = 52;
 const LF = 0x0a;
+/** So many bytes are deflated before they are written out. */
+const PIECE = 32 * 1024;
 
-/** What turns the one content into the other, and back. A file that is not there has no bytes. */
-export function binaryPatch(before: Buffer, after: Buffer): Buffer {
-  return Buffer.concat([Buffer.from('GIT binary patch\n'), literal(after), literal(before)]);
+/** What turns the one content into the other, and back, in pieces. A file that is not there has no bytes. */
+export async function* binaryPatch(before: Buffer, after: Buffer): AsyncGenerator<Buffer> {
+  yield Buffer.from('GIT binary patch\n');
+  yield* literal(after);
+  yield* literal(before);
 }
 
-function literal(content: Buffer): Buffer {
-  const deflated = deflateSync(content);
-  const head = Buffer.from(`literal ${content.length}\n`);
-  const whole = Math.ceil(deflated.length / LINE);
-  const out = Buffer.allocUnsafe(head.length + whole * (Math.ceil(LINE / 4) * 5 + 2) + 1);
-  let at = head.copy(out);
-  for (let start = 0; start < deflated.length; start += LINE)
-    at = writeLine(out, at, deflated.subarray(start, start + LINE));
-  out[at] = LF;
-  return out.subarray(0, at + 1);
+async function* literal(content: Buffer): AsyncGenerator<Buffer> {
+  yield Buffer.from(`literal ${content.length}\n`);
+  const deflater = createDeflate({ chunkSize: PIECE });
+  deflater.end(content);
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const piece of deflater as AsyncIterable<Buffer>) {
+    const deflated = Buffer.concat([rest, piece]);
+    const whole = deflated.length - (deflated.length % LINE);
+    yield linesOf(deflated.subarray(0, whole));
+    rest = deflated.subarray(whole);
+  }
+  yield linesOf(rest);
+  yield Buffer.from('\n');
+}
+
+function linesOf(bytes: Buffer): Buffer {
+  const lines = Math.ceil(bytes.length / LINE);
+  const out = Buffer.allocUnsafe(lines * (Math.ceil(LINE / 4) * 5 + 2));
+  let at = 0;
+  for (let start = 0; start < bytes.length; start += LINE)
+    at = writeLine(out, at, bytes.subarray(start, start + LINE));
+  return out.subarray(0, at);
 }
 
 /** @returns where the line ends */

@@ -17,9 +17,12 @@ const SIGNS: Record<LineKind, Buffer> = {
   Added: Buffer.from('+'),
   Removed: Buffer.from('-'),
 };
+const LF = Buffer.from('\n');
 const NO_NEWLINE = Buffer.from('\n\\ No newline at end of file\n');
 /** So many bytes of the line before a hunk stand in the hunk's heading. */
 const HEADING = 80;
+/** Parts of a text are joined to pieces of so many bytes. */
+const PIECE = 64 * 1024;
 
 /** The lines above the hunks. @param isBinary whether a binary patch follows */
 export function patchHead(
@@ -45,35 +48,66 @@ export function patchHead(
   return `${lines.join('\n')}\n`;
 }
 
-/** The patch of a file whose lines differ by these changes. */
-export function textPatch(
+/** The patch of a file whose lines differ by these changes, in pieces. */
+export function* textPatch(
   file: ChangedFile,
   before: TextLines,
   after: TextLines,
   changes: readonly LineChange[],
-): Buffer {
-  const pieces: Buffer[] = [Buffer.from(patchHead(file, false))];
+): Generator<Buffer> {
+  let held: Buffer[] = [];
+  let length = 0;
+  for (const part of textParts(file, before, after, changes)) {
+    for (let at = 0; at < part.length; ) {
+      const taken = part.subarray(at, at + PIECE - length);
+      held.push(taken);
+      at += taken.length;
+      length += taken.length;
+      if (length < PIECE) continue;
+      yield Buffer.concat(held);
+      held = [];
+      length = 0;
+    }
+  }
+  yield Buffer.concat(held);
+}
+
+/** Lines and what stands between them, each by itself. */
+function* textParts(
+  file: ChangedFile,
+  before: TextLines,
+  after: TextLines,
+  changes: readonly LineChange[],
+): Generator<Buffer> {
+  yield Buffer.from(patchHead(file, false));
   const hunks = hunksOf(changes, { old: before.count, next: after.count }, CONTEXT);
   if (hunks.length > 0) {
     const [oldName, newName] = [`a/${file.previousPath ?? file.path}`, `b/${file.path}`];
-    pieces.push(Buffer.from(`--- ${file.before ? nameLine(oldName) : NO_FILE}\n`));
-    pieces.push(Buffer.from(`+++ ${file.after ? nameLine(newName) : NO_FILE}\n`));
+    yield Buffer.from(`--- ${file.before ? nameLine(oldName) : NO_FILE}\n`);
+    yield Buffer.from(`+++ ${file.after ? nameLine(newName) : NO_FILE}\n`);
   }
   const headings = new Headings(before);
   for (const hunk of hunks) {
-    pieces.push(hunkHead(hunk), headings.of(hunk), Buffer.from('\n'));
+    yield hunkHead(hunk);
+    yield headings.of(hunk);
+    yield LF;
     for (const { kind, old, next } of linesOf(hunk)) {
       const line = old === null ? after.line(next as number) : before.line(old);
-      pieces.push(SIGNS[kind], line);
-      if (line[line.length - 1] !== 0x0a) pieces.push(NO_NEWLINE);
+      yield SIGNS[kind];
+      yield line;
+      if (line[line.length - 1] !== 0x0a) yield NO_NEWLINE;
     }
   }
-  return Buffer.concat(pieces);
 }
 
-/** The patch of a file of which one side at least is binary. */
-export function binaryFilePatch(file: ChangedFile, before: Buffer, after: Buffer): Buffer {
-  return Buffer.concat([Buffer.from(patchHead(file, true)), binaryPatch(before, after)]);
+/** The patch of a file of which one side at least is binary, in pieces. */
+export async function* binaryFilePatch(
+  file: ChangedFile,
+  before: Buffer,
+  after: Buffer,
+): AsyncGenerator<Buffer> {
+  yield Buffer.from(patchHead(file, true));
+  yield* binaryPatch(before, after);
 }
 
 /** A name with a space is followed by a tab, so that it is clear where it ends. */

@@ -14,6 +14,7 @@ import {
   wholeMiddle,
 } from '../domain/line-diff.ts';
 import { countLines, isBinary, isTooLarge, TextLines } from '../domain/text-lines.ts';
+import type { Send } from '../lib/threads.ts';
 import { type Compared, TooManyEdits, toBuffer } from './compare-weight.ts';
 
 export interface CountedLines {
@@ -59,16 +60,25 @@ export const compareTasks = {
     );
   },
 
-  /** What `git apply` takes, of one file. */
-  printPatch({ file, before, after, bounds }: Compared & { file: ChangedFile }): Uint8Array {
+  /** Sends what `git apply` takes, of one file, in pieces of some 64 KiB. */
+  async printPatch({ file, before, after, bounds }: Compared & { file: ChangedFile }, send: Send) {
     const [old, next] = [bufferOf(before), bufferOf(after)];
-    if (isKeptWhole(old) || isKeptWhole(next)) return binaryFilePatch(file, old, next);
-    const [oldLines, newLines] = [new TextLines(old), new TextLines(next)];
-    return textPatch(file, oldLines, newLines, changesOf(oldLines, newLines, bounds));
+    for await (const piece of patchOf(file, old, next, bounds)) await send(piece);
   },
 };
 
 export type CompareTasks = typeof compareTasks;
+
+function patchOf(
+  file: ChangedFile,
+  old: Buffer,
+  next: Buffer,
+  bounds: DiffBounds,
+): Iterable<Buffer> | AsyncIterable<Buffer> {
+  if (isKeptWhole(old) || isKeptWhole(next)) return binaryFilePatch(file, old, next);
+  const [oldLines, newLines] = [new TextLines(old), new TextLines(next)];
+  return textPatch(file, oldLines, newLines, changesOf(oldLines, newLines, bounds));
+}
 
 function hunksOf(old: Buffer, next: Buffer, bounds: DiffBounds, context: number) {
   const [oldLines, newLines] = [new TextLines(old), new TextLines(next)];

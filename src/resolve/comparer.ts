@@ -10,10 +10,12 @@ import { type ChangedFile, changedFiles, type ListedFile } from '../domain/file-
 import type { FileDiffHead } from '../domain/file-diff.ts';
 import { patchHead } from '../domain/git-patch.ts';
 import type { BlobInfo } from '../git/types.ts';
+import type { Awaitable } from '../lib/awaitable.ts';
+import { refuseGone } from '../lib/client-gone.ts';
 import { FairQueue } from '../lib/fair-queue.ts';
 import { forEachOf } from '../lib/for-each-of.ts';
 import { inBlocks, Pace, TurnBudget } from '../lib/pace.ts';
-import type { Output, Threads } from '../lib/threads.ts';
+import type { Output, RunOptions, Send, Threads } from '../lib/threads.ts';
 import { type CompareTasks, type CountedLines, compareTasks } from './compare-tasks.ts';
 import { type Compared, isQuick, QUICK_EDITS, TooManyEdits, toBuffer } from './compare-weight.ts';
 
@@ -54,14 +56,32 @@ export interface FileChange extends CountedLines, Pick<ChangedFile, 'path' | 'pr
   executableAfter: boolean | null;
 }
 
+/**
+ * Keeps what is made until it is read. It is made at once, and let go of when the reader ends, so that a reader who does not
+ * read keeps no contents in memory, and no thread.
+ */
+export type KeepUntilRead = (
+  make: (write: (piece: Buffer) => Promise<void>) => Promise<void>,
+) => AsyncIterable<Buffer>;
+
 /** The longest time for the difference of one file, and for those of one comparison together. */
 const MILLISECONDS = { file: 2_000, comparison: 10_000 };
 /** Comparisons that are made at once, so that those that wait hold no contents in memory. */
 const AT_ONCE = { slots: 8, slotsPerCaller: 2 };
+/** As many as there are threads. More would hold contents in memory and wait. */
+const PATCHES_AT_ONCE = { slots: 2, slotsPerCaller: 1 };
 const READS_AT_ONCE = 8;
 /** Milliseconds of this work in one turn of the event loop. */
 const TURN = 5;
 const MAX_COUNTED = 10_000;
+
+/** A file of two lists that are compared, and the time that is left for them. */
+interface ComparedFile {
+  file: ChangedFile;
+  before: ComparedFiles;
+  after: ComparedFiles;
+  patience: Patience;
+}
 
 /** Carries out comparisons: threads, or what runs in a thread already. */
 export type CompareRunner = Pick<Threads<CompareTasks>, 'run'>;
@@ -69,6 +89,7 @@ export type CompareRunner = Pick<Threads<CompareTasks>, 'run'>;
 export class Comparer {
   private readonly threads: CompareRunner;
   private readonly turns = new FairQueue(AT_ONCE);
+  private readonly patchTurns = new FairQueue(PATCHES_AT_ONCE);
   private readonly turn = new TurnBudget(TURN);
   /** The key has the ids of two contents, which never change. */
   private readonly counted = new LRUCache<string, CountedLines>({ max: MAX_COUNTED });
@@ -125,21 +146,48 @@ export class Comparer {
     });
   }
 
-  /** The patch that makes the one list the other, in pieces. It is made as fast as it is read. */
-  async *patch(caller: ComparingCaller, before: ComparedFiles, after: ComparedFiles): AsyncGenerator<Buffer> {
+  /**
+   * The patch that makes the one list the other, in pieces. That of a file is made when those before it have been read.
+   * @throws HawserError `client_gone`, and what reading and keeping throw
+   */
+  async *patch(
+    caller: ComparingCaller,
+    before: ComparedFiles,
+    after: ComparedFiles,
+    keep: KeepUntilRead,
+  ): AsyncGenerator<Buffer> {
     const patience = new Patience();
     for (const file of changedFiles(before.files, after.files)) {
       if (file.before?.oid === file.after?.oid) yield Buffer.from(patchHead(file, false));
-      else
-        yield await this.inTurn(caller, async () => {
-          const contents = await contentsOf(file, before, after);
-          return toBuffer(await this.run(caller, 'printPatch', { ...contents, file }, patience));
-        });
+      else yield* keep((write) => this.writePatch(caller, { file, before, after, patience }, write));
     }
   }
 
-  private async inTurn<T>({ id, gone }: ComparingCaller, work: () => Promise<T>): Promise<T> {
-    const leave = await this.turns.take(id, gone);
+  private writePatch(
+    caller: ComparingCaller,
+    { file, before, after, patience }: ComparedFile,
+    write: (piece: Buffer) => Promise<void>,
+  ): Promise<void> {
+    const onPiece = (piece: unknown) => {
+      refuseGone(caller.gone);
+      return write(toBuffer(piece as Uint8Array));
+    };
+    return this.inTurn(
+      caller,
+      async () => {
+        const contents = await contentsOf(file, before, after);
+        await this.run(caller, 'printPatch', { ...contents, file }, patience, onPiece);
+      },
+      this.patchTurns,
+    );
+  }
+
+  private async inTurn<T>(
+    { id, gone }: ComparingCaller,
+    work: () => Promise<T>,
+    turns = this.turns,
+  ): Promise<T> {
+    const leave = await turns.take(id, gone);
     try {
       return await work();
     } finally {
@@ -149,9 +197,8 @@ export class Comparer {
 
   private async count(
     caller: ComparingCaller,
-    compared: { file: ChangedFile; before: ComparedFiles; after: ComparedFiles; patience: Patience },
+    { file, before, after, patience }: ComparedFile,
   ): Promise<CountedLines> {
-    const { file, before, after, patience } = compared;
     const key = `${nameOf(before, file.before)} ${nameOf(after, file.after)}`;
     const known = this.counted.get(key);
     if (known) return known;
@@ -168,13 +215,15 @@ export class Comparer {
     name: N,
     input: Omit<Parameters<CompareTasks[N]>[0], 'bounds'> & Pick<Compared, 'before' | 'after'>,
     patience: Patience,
+    onPiece: NonNullable<RunOptions['onPiece']> = () => undefined,
   ): Promise<Output<CompareTasks, N>> {
-    const task = compareTasks[name] as (input: unknown) => Output<CompareTasks, N>;
+    const task = compareTasks[name] as (input: unknown, send: Send) => Awaitable<Output<CompareTasks, N>>;
     if (isQuick(name, input)) {
       while (this.turn.isSpent) await nextTurn();
       const start = performance.now();
       try {
-        return task({ ...input, bounds: { milliseconds: MILLISECONDS.file, edits: QUICK_EDITS } });
+        const bounds = { milliseconds: MILLISECONDS.file, edits: QUICK_EDITS };
+        return await task({ ...input, bounds }, async (piece) => onPiece(piece));
       } catch (error) {
         if (!(error instanceof TooManyEdits)) throw error;
       } finally {
@@ -185,7 +234,9 @@ export class Comparer {
     const given = [before, after].flatMap((bytes) => (bytes ? [bytes.buffer] : []));
     return patience.measure((milliseconds) => {
       const whole = { ...input, before, after, bounds: { milliseconds } };
-      return this.threads.run(caller.id, name, whole as Parameters<CompareTasks[N]>[0], { given });
+      return this.threads.run(caller.id, name, whole as Parameters<CompareTasks[N]>[0], {
+        ...{ given, onPiece },
+      });
     });
   }
 }

@@ -2,11 +2,14 @@
 /** Large files that somebody asks for and does not read. */
 
 import { randomBytes } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import type { Client } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, fileOf, MAIN } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
 import { publishConfiguration, startHawser } from '../support/hawser.ts';
+import { Outside } from '../support/outside.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { started } from '../support/started.ts';
@@ -14,6 +17,13 @@ import { askWithoutReading, type UnreadAnswer } from '../support/unread-answer.t
 
 const MIB = 1024 * 1024;
 const PATCH = 'text/x-diff';
+/** The bytes of all buffers of this process that somebody holds, the server's among them. */
+function heldBytes(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  return process.memoryUsage().arrayBuffers;
+}
+
 const LARGE = fileOf('web', '1.1.0', 'large.bin');
 
 describe('large files of versions', () => {
@@ -55,5 +65,23 @@ describe('large files of versions', () => {
     expect((await (unread[0] as UnreadAnswer).read()).equals(large)).to.equal(true);
     await eventually(async () => expect((await hawser.admin.get(LARGE)).status).to.equal(200));
     for (const answer of unread.slice(1)) answer.breakOff();
+  });
+
+  it('are in patches that hold no memory while nobody reads them', async () => {
+    const path = `${CONFIGURATIONS}/web/compare?from=1.0.0&to=1.1.0`;
+    const before = heldBytes();
+    const unread = await Promise.all([1, 2, 3, 4].map(() => ask(path, { Accept: PATCH })));
+    expect(unread.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
+    const mayHold = unread.length * MIB;
+    // They are closed when nothing is taken for a minute.
+    await eventually(async () => expect(heldBytes() - before).to.be.below(mayHold), 30_000);
+    const refused = await ask(path, { Accept: PATCH });
+    expect(refused.status).to.equal(503);
+    const [first, ...others] = unread as [UnreadAnswer, ...UnreadAnswer[]];
+    for (const answer of [...others, refused]) answer.breakOff();
+    const outside = new Outside(hawser, 'web');
+    outside.git('read-tree', 'v1.0.0');
+    outside.pipe(await first.read(), 'apply', '--cached');
+    expect(outside.git('write-tree')).to.equal(outside.git('rev-parse', 'draft/1.1.0^{tree}'));
   });
 });

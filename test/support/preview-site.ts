@@ -33,8 +33,11 @@ export interface Wanted {
 
 export const NO_CHANGES: ProposedChanges = { published: [], files: [] };
 
-const inPlace = <T>(tasks: Record<string, (input: never) => unknown>) =>
-  ({ run: async (_caller: string, name: string, input: never) => tasks[name]?.(input) }) as T;
+/** For tasks that send nothing before their result. */
+const inPlace = <T>(tasks: Record<string, (input: never, send: never) => unknown>) =>
+  ({
+    run: async (_caller: string, name: string, input: never) => tasks[name]?.(input, undefined as never),
+  }) as T;
 
 /** Contents by path; an entry point is added. */
 export function filesOf(contents: Record<string, string | Buffer>): FileContent[] {

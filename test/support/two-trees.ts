@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ListedFile } from '../../src/domain/file-changes.ts';
 import { sha256Hex } from '../../src/lib/hash.ts';
-import type { ComparedFiles, Comparer } from '../../src/resolve/comparer.ts';
+import type { ComparedFiles, Comparer, KeepUntilRead } from '../../src/resolve/comparer.ts';
 
 export interface TestFile {
   content: string | Buffer;
@@ -81,8 +81,8 @@ export class TreeRepository {
 
   async patch(comparer: Comparer, from: string, to: string): Promise<Buffer> {
     const parts: Buffer[] = [];
-    for await (const part of comparer.patch({ id: 'carol' }, this.files(from), this.files(to)))
-      parts.push(part);
+    const [before, after] = [this.files(from), this.files(to)];
+    for await (const part of comparer.patch({ id: 'carol' }, before, after, keptInMemory)) parts.push(part);
     return Buffer.concat(parts);
   }
 
@@ -101,6 +101,13 @@ export class TreeRepository {
     return this.git('rev-parse', `${commit}^{tree}`).trim();
   }
 }
+
+/** Keeps a patch as the server does, without a disk. */
+export const keptInMemory: KeepUntilRead = async function* (make) {
+  const pieces: Buffer[] = [];
+  await make(async (piece) => void pieces.push(piece));
+  yield* pieces;
+};
 
 function isPlain(file: TestFile | string | Buffer): file is string | Buffer {
   return typeof file === 'string' || Buffer.isBuffer(file);

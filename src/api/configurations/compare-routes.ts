@@ -2,12 +2,13 @@
 
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import type { LargeFiles } from '../../bundles/large-files.ts';
 import { findOnBothSides } from '../../domain/file-changes.ts';
 import { jsonWithList, writtenJson } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
-import type { Comparer, FileChange } from '../../resolve/comparer.ts';
+import type { Comparer, FileChange, KeepUntilRead } from '../../resolve/comparer.ts';
 import type { RepositoryRef, VersionDetails } from '../../versions/store.ts';
 import {
   ComparedVersionView,
@@ -31,7 +32,10 @@ const PATCH = 'text/x-diff';
 /** So many bytes of a patch are handed to the connection at once. */
 const PIECE = 64 * 1024;
 
-type CompareTools = Pick<ConfigurationTools, 'database' | 'store'> & { comparer: Comparer };
+type CompareTools = Pick<ConfigurationTools, 'database' | 'store'> & {
+  comparer: Comparer;
+  largeFiles: LargeFiles;
+};
 
 export const ComparisonView = z
   .object({
@@ -92,7 +96,8 @@ function compareRoute(tools: CompareTools): Route {
           const caller = { id: principal.userId, gone: facts.over };
           const { before, after, from, to } = await sidesOf(tools, repository, versions);
           if (type === PATCH) {
-            const open = () => Readable.from(piecesOf(tools.comparer.patch(caller, before, after)));
+            const keep: KeepUntilRead = (make) => tools.largeFiles.keepUntilRead(make);
+            const open = () => Readable.from(piecesOf(tools.comparer.patch(caller, before, after, keep)));
             return { status: 200, headers: { 'Content-Type': PATCH }, body: { length: null, open } };
           }
           const files = await tools.comparer.changes(caller, before, after);

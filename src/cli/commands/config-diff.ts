@@ -68,7 +68,7 @@ async function diffFolder(
   const before = await downloadContents(api, name, version);
   const after = process.platform === 'win32' ? withBitsOf(own, before) : own;
   if (out.isJson) out.json({ from: { version }, to: { folder }, ...compareContents(before, after) });
-  else showPatch(patchOf(before, after), out);
+  else showPatch(await patchOf(before, after), out);
 }
 
 /** The highest one, drafts too, that is not withdrawn. */

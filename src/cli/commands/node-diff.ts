@@ -71,7 +71,7 @@ async function show(api: Context['api'], compared: NodeComparison, isNext: boole
     if (part.runs !== null && part.offered !== null && part.runs !== part.offered)
       showPatch(await filesPatch(api, part.configurationName, part.runs, part.offered), out);
     const { before, after } = await readContents(api, part);
-    const patch = patchOf(before, after);
+    const patch = await patchOf(before, after);
     if (patch.length > 0) showPatch(patch, out);
   }
 }

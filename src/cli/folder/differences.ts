@@ -34,12 +34,15 @@ export function compareContents(before: Contents, after: Contents): Comparison {
 }
 
 /** The patch that makes the one content the other. It is empty where they are the same. */
-export function patchOf(before: Contents, after: Contents): Buffer {
-  return Buffer.concat(changedFiles(before, after).map(filePatch));
+export async function patchOf(before: Contents, after: Contents): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for (const file of changedFiles(before, after))
+    for await (const piece of filePatch(file)) pieces.push(piece);
+  return Buffer.concat(pieces);
 }
 
-function filePatch(file: ChangedFile): Buffer {
-  if (file.before?.oid === file.after?.oid) return Buffer.from(patchHead(file, false));
+function filePatch(file: ChangedFile): Iterable<Buffer> | AsyncIterable<Buffer> {
+  if (file.before?.oid === file.after?.oid) return [Buffer.from(patchHead(file, false))];
   const [old, next] = [bytesOf(file.before), bytesOf(file.after)];
   if (isBinary(old) || isBinary(next)) return binaryFilePatch(file, old, next);
   const [before, after] = [new TextLines(old), new TextLines(next)];

@@ -176,7 +176,7 @@ describe('the lines in which two texts differ', () => {
     const [before, after] = [lines(old), lines(old.replace('  15', '  x'))];
     const file = { path: 'f', oid: 'a'.repeat(40), executable: false };
     const changed = { path: 'f', previousPath: null, change: 'Modified', before: file, after: file } as const;
-    const patch = textPatch(changed, before, after, lineChanges(before, after, LONG) ?? []).toString();
+    const patch = [...textPatch(changed, before, after, lineChanges(before, after, LONG) ?? [])].join('');
     expect(patch).to.include('\n@@ -14,7 +14,7 @@ first() {\n');
   });
 });

@@ -1,11 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { ListedFile } from '../../../src/domain/file-changes.ts';
 import { sha256Hex } from '../../../src/lib/hash.ts';
 import { compareTasks } from '../../../src/resolve/compare-tasks.ts';
-import { type ComparedFiles, Comparer, NO_FILES } from '../../../src/resolve/comparer.ts';
+import { type ComparedFiles, Comparer, type KeepUntilRead, NO_FILES } from '../../../src/resolve/comparer.ts';
 import { openComparingThreads } from '../../../src/threads/open.ts';
 import { refusalOf } from '../../support/failures.ts';
+import { keptInMemory } from '../../support/two-trees.ts';
 
 const CALLER = { id: 'carol' };
 const numbered = (count: number, name = 'line') =>
@@ -77,12 +79,32 @@ describe('comparing lists of files', () => {
   });
 
   it('reads the files of a patch only as far as the patch is read', async () => {
-    const patch = comparer.patch(CALLER, NO_FILES, side({ a: 'x\n', b: 'y\n', c: 'z\n' }));
+    const patch = comparer.patch(CALLER, NO_FILES, side({ a: 'x\n', b: 'y\n', c: 'z\n' }), keptInMemory);
     const first = await patch.next();
     expect(String(first.value)).to.include('+++ b/a\n');
     expect(reads).to.deep.equal(['a']);
     await patch.return(undefined);
     expect(reads).to.deep.equal(['a']);
+  });
+
+  it('gives a patch in small pieces, and makes no more of it for a caller who has gone', async () => {
+    const leaving = new AbortController();
+    const sizes: number[] = [];
+    const keep: KeepUntilRead = async function* (make) {
+      await make(async ({ length }) => {
+        sizes.push(length);
+        if (sizes.length === 3) leaving.abort();
+      });
+      yield Buffer.from('whole');
+    };
+    const after = side({ a: randomBytes(1024 * 1024), b: 'y\n' });
+    const patch = comparer.patch({ id: 'carol', gone: leaving.signal }, NO_FILES, after, keep);
+    expect(await refusalOf(patch.next())).to.include({ code: 'client_gone' });
+    expect(sizes).to.have.length(3);
+    expect(Math.max(...sizes)).to.be.below(64 * 1024);
+    // The thread is free for others.
+    const whole = comparer.patch({ id: 'dave' }, NO_FILES, after, keep);
+    expect(String((await whole.next()).value)).to.equal('whole');
   });
 
   it('takes everything in the middle for changed where there is no time', () => {

@@ -1,0 +1,65 @@
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
+import { expect } from 'chai';
+import { BundleFiles } from '../../../src/bundles/bundle-files.ts';
+import { LargeFiles } from '../../../src/bundles/large-files.ts';
+import { failureOf } from '../../support/failures.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
+
+describe('bytes that are kept until they are read', () => {
+  const parent = temporaryFolder();
+  let folder: string;
+  let files: BundleFiles;
+  let large: LargeFiles;
+
+  beforeEach(() => {
+    folder = parent('bundles');
+    files = new BundleFiles({ folder, maxBytes: 10 });
+    large = new LargeFiles(files);
+  });
+  afterEach(() => files.close());
+
+  /** Writes so many pieces of 100 KB, each of another letter. */
+  const pieces = (count: number) => async (write: (piece: Buffer) => Promise<void>) => {
+    for (let at = 0; at < count; at += 1) await write(Buffer.alloc(100_000, 97 + at));
+  };
+  const textOf = (count: number) => Array.from('abcdefgh'.slice(0, count), (one) => one.repeat(100_000));
+  /** The files of the folder that this process has open. They have no names in it. */
+  const openFiles = () =>
+    readdirSync('/proc/self/fd').filter((one) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${one}`).startsWith(folder);
+      } catch {
+        // It was the one by which this folder was read.
+        return false;
+      }
+    });
+
+  it('wait in memory while they are few', async () => {
+    const read: string[] = [];
+    for await (const piece of large.keepUntilRead(pieces(2))) read.push(String(piece));
+    expect(read).to.deep.equal(textOf(2));
+    expect(existsSync(folder)).to.equal(false);
+  });
+
+  it('wait in a file otherwise, which ends with its reader', async () => {
+    const reading = large.keepUntilRead(pieces(8));
+    let text = String((await reading.next()).value);
+    expect(openFiles()).to.have.length(1);
+    for await (const piece of reading) text += String(piece);
+    expect(text).to.equal(textOf(8).join(''));
+    expect(openFiles()).to.deep.equal([]);
+  });
+
+  it('are let go of when the reader breaks off, or when they cannot be made', async () => {
+    const reading = large.keepUntilRead(pieces(8));
+    await reading.next();
+    await reading.return(undefined);
+    expect(openFiles()).to.deep.equal([]);
+    const failing = large.keepUntilRead(async (write) => {
+      await pieces(8)(write);
+      throw new Error('not to be made');
+    });
+    expect(await failureOf(failing.next())).to.include({ message: 'not to be made' });
+    expect(openFiles()).to.deep.equal([]);
+  });
+});
