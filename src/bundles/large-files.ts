@@ -8,7 +8,7 @@ import { LARGE } from '../http/unread-answers.ts';
 import type { BundleFile, BundleFiles } from './bundle-files.ts';
 
 /** More bytes of what is being made wait on the disk. */
-const IN_MEMORY = 256 * 1024;
+const IN_MEMORY = 512 * 1024;
 
 export class LargeFiles {
   private readonly files: BundleFiles;

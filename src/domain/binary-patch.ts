@@ -9,8 +9,10 @@ const DIGITS = Buffer.from(
 /** A line holds so many bytes. Its first letter says how many. */
 const LINE = 52;
 const LF = 0x0a;
-/** So many bytes are deflated before they are written out. */
-const PIECE = 32 * 1024;
+/** So many deflated bytes are written out at once. */
+const PIECE = 256 * 1024;
+/** The least that zlib takes for a piece. */
+const LEAST = 64;
 
 /** What turns the one content into the other, and back, in pieces. A file that is not there has no bytes. */
 export async function* binaryPatch(before: Buffer, after: Buffer): AsyncGenerator<Buffer> {
@@ -21,7 +23,7 @@ export async function* binaryPatch(before: Buffer, after: Buffer): AsyncGenerato
 
 async function* literal(content: Buffer): AsyncGenerator<Buffer> {
   yield Buffer.from(`literal ${content.length}\n`);
-  const deflater = createDeflate({ chunkSize: PIECE });
+  const deflater = createDeflate({ chunkSize: Math.min(PIECE, LEAST + content.length) });
   deflater.end(content);
   let rest: Buffer = Buffer.alloc(0);
   for await (const piece of deflater as AsyncIterable<Buffer>) {

@@ -22,7 +22,7 @@ const NO_NEWLINE = Buffer.from('\n\\ No newline at end of file\n');
 /** So many bytes of the line before a hunk stand in the hunk's heading. */
 const HEADING = 80;
 /** Parts of a text are joined to pieces of so many bytes. */
-const PIECE = 64 * 1024;
+const PIECE = 256 * 1024;
 
 /** The lines above the hunks. @param isBinary whether a binary patch follows */
 export function patchHead(

@@ -60,7 +60,7 @@ export const compareTasks = {
     );
   },
 
-  /** Sends what `git apply` takes, of one file, in pieces of some 64 KiB. */
+  /** Sends what `git apply` takes, of one file, in pieces of some 256 KiB. */
   async printPatch({ file, before, after, bounds }: Compared & { file: ChangedFile }, send: Send) {
     const [old, next] = [bufferOf(before), bufferOf(after)];
     for await (const piece of patchOf(file, old, next, bounds)) await send(piece);
