@@ -109,13 +109,16 @@ export class BundleFile {
     this.length += bytes.length;
   }
 
-  /** This is not a `ReadStream`, because one that is destroyed closes the file for all other readers too. */
-  open(): Readable {
-    return Readable.from(this.pieces(), { objectMode: false, highWaterMark: PIECE });
+  /**
+   * What the file has now. This is not a `ReadStream`, because one that is destroyed closes the file for all other readers
+   * too.
+   */
+  open(from = 0): Readable {
+    return Readable.from(this.pieces(from), { objectMode: false, highWaterMark: PIECE });
   }
 
-  private async *pieces(): AsyncGenerator<Buffer> {
-    for (let at = 0; at < this.length; ) {
+  private async *pieces(from: number): AsyncGenerator<Buffer> {
+    for (let at = from; at < this.length; ) {
       const piece = Buffer.allocUnsafe(Math.min(PIECE, this.length - at));
       const { bytesRead } = await this.handle.read(piece, 0, piece.length, at);
       if (bytesRead === 0) throw new Error('a file of a bundle is shorter than it was');

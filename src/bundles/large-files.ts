@@ -3,8 +3,10 @@
  * read it holds a piece of it in memory at most.
  */
 
+import { EventEmitter, once } from 'node:events';
 import type { PieceByPiece } from '../http/answer.ts';
 import { LARGE } from '../http/unread-answers.ts';
+import { clientGone } from '../lib/client-gone.ts';
 import type { BundleFile, BundleFiles } from './bundle-files.ts';
 
 /** More bytes of what is being made wait on the disk. */
@@ -39,26 +41,46 @@ export class LargeFiles {
 
   /**
    * Bytes that are made as soon as the first is asked for, however slowly they are read. Few wait in memory, and many in a
-   * file of this reader alone.
+   * file of this reader alone. When the reader ends, `write` throws `client_gone`.
    * @throws HawserError storage_full, unavailable; what `make` throws
    */
   async *keepUntilRead(
     make: (write: (piece: Buffer) => Promise<void>) => Promise<void>,
   ): AsyncGenerator<Buffer> {
     const held: Buffer[] = [];
-    let length = 0;
     let file = null as BundleFile | null;
-    try {
-      await make(async (piece) => {
-        held.push(piece);
-        length += piece.length;
-        if (length <= IN_MEMORY) return;
+    let state = 'making' as 'making' | 'made' | 'left';
+    const news = new EventEmitter();
+    const making = make(async (piece) => {
+      if (state === 'left') throw clientGone();
+      const bytes = held.reduce((sum, { length }) => sum + length, piece.length);
+      if (file === null && bytes <= IN_MEMORY) held.push(piece);
+      else {
         file ??= await this.files.create();
-        await file.append(Buffer.concat(held.splice(0)));
-      });
-      if (file) yield* file.open();
-      else yield* held;
+        await file.append(piece);
+      }
+      news.emit('more');
+    }).finally(() => {
+      if (state === 'making') state = 'made';
+      news.emit('more');
+    });
+    // It may fail while nobody waits for it.
+    making.catch(() => undefined);
+    try {
+      for (let at = 0; ; ) {
+        const isLast = state === 'made';
+        for (let piece = held.shift(); piece !== undefined; piece = held.shift()) yield piece;
+        for await (const piece of file?.open(at) ?? []) {
+          at += piece.length;
+          yield piece;
+        }
+        if (isLast) break;
+        if (state === 'making' && held.length === 0 && at === (file?.length ?? 0)) await once(news, 'more');
+      }
+      await making;
     } finally {
+      state = 'left';
+      await making.catch(() => undefined);
       await file?.release();
     }
   }

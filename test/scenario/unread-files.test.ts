@@ -76,7 +76,7 @@ describe('large files of versions', () => {
     const unread = await Promise.all([1, 2, 3, 4].map(() => ask(path, { Accept: PATCH })));
     expect(unread.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
     const mayHold = unread.length * MIB;
-    await eventually(async () => expect(heldBytes() - before).to.be.below(mayHold), 20_000);
+    await eventually(async () => expect(heldBytes() - before).to.be.below(mayHold), 40_000);
     const refused = await ask(path, { Accept: PATCH });
     expect(refused.status).to.equal(503);
     const [first, ...others] = unread as [UnreadAnswer, ...UnreadAnswer[]];

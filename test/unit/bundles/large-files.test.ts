@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { expect } from 'chai';
 import { BundleFiles } from '../../../src/bundles/bundle-files.ts';
 import { LargeFiles } from '../../../src/bundles/large-files.ts';
+import { eventually } from '../../support/eventually.ts';
 import { failureOf } from '../../support/failures.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
@@ -34,6 +35,28 @@ describe('bytes that are kept until they are read', () => {
       }
     });
 
+  const all = async (reading: AsyncIterable<Buffer>) => {
+    let text = '';
+    for await (const piece of reading) text += String(piece);
+    return text;
+  };
+
+  it('are read before all are made, and not made any more when the reader has left', async () => {
+    let refusal: Promise<Error> | null = null;
+    const reading = large.keepUntilRead(async (write) => {
+      await write(Buffer.from('first'));
+      await new Promise((resolve) => void left.signal.addEventListener('abort', resolve));
+      refusal = failureOf(write(Buffer.from('second')));
+      await refusal;
+    });
+    const left = new AbortController();
+    expect(String((await reading.next()).value)).to.equal('first');
+    const leaving = reading.return(undefined);
+    left.abort();
+    await leaving;
+    expect(await refusal).to.include({ code: 'client_gone' });
+  });
+
   it('wait in memory while they are few', async () => {
     const read: string[] = [];
     for await (const piece of large.keepUntilRead(pieces(2))) read.push(String(piece));
@@ -44,7 +67,7 @@ describe('bytes that are kept until they are read', () => {
   it('wait in a file otherwise, which ends with its reader', async () => {
     const reading = large.keepUntilRead(pieces(8));
     let text = String((await reading.next()).value);
-    expect(openFiles()).to.have.length(1);
+    await eventually(async () => expect(openFiles()).to.have.length(1));
     for await (const piece of reading) text += String(piece);
     expect(text).to.equal(textOf(8).join(''));
     expect(openFiles()).to.deep.equal([]);
@@ -53,13 +76,14 @@ describe('bytes that are kept until they are read', () => {
   it('are let go of when the reader breaks off, or when they cannot be made', async () => {
     const reading = large.keepUntilRead(pieces(8));
     await reading.next();
+    await eventually(async () => expect(openFiles()).to.have.length(1));
     await reading.return(undefined);
     expect(openFiles()).to.deep.equal([]);
     const failing = large.keepUntilRead(async (write) => {
       await pieces(8)(write);
       throw new Error('not to be made');
     });
-    expect(await failureOf(failing.next())).to.include({ message: 'not to be made' });
+    expect(await failureOf(all(failing))).to.include({ message: 'not to be made' });
     expect(openFiles()).to.deep.equal([]);
   });
 });
