@@ -60,8 +60,7 @@ export async function openSqlite(
         checkpoints.note();
       },
     });
-  const write = writing(PATIENCE);
-  const writeNow = writing(0);
+  const [write, writeNow] = [writing(PATIENCE), writing(0)];
   const writeUnflushed = writing(PATIENCE, false);
   const noteUnflushed = writing(0, false);
   await migrate(write, MIGRATIONS);
