@@ -5,7 +5,6 @@
 
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Database as SqliteHandle } from 'better-sqlite3';
-import { internal } from '../../lib/errors.ts';
 
 export class LogFlush {
   private readonly path: string;
@@ -51,7 +50,7 @@ export class LogFlush {
 /** Never resolves. The next start copies what the log holds into the database, and flushes that. */
 function endProcess(path: string, cause: unknown): Promise<never> {
   setImmediate(() => {
-    throw internal('disk_failed', `${path} could not be flushed; look at the disk, and start again`, cause);
+    throw new Error(`${path} could not be flushed; look at the disk, and start again`, { cause });
   });
   return new Promise(() => undefined);
 }
