@@ -58,5 +58,11 @@ async function requireUnfrozen(db: Db, now: number): Promise<void> {
  * @returns a function that throws HawserError locked `frozen` while a freeze lasts
  */
 export function freezeLook(now: () => number): (db: Db) => Promise<void> {
-  return (db) => requireUnfrozen(db, now());
+  const looked = new WeakSet<Db>();
+  return async (db) => {
+    // Write transactions follow each other, so what one has found holds until its end, for however many nodes it changes.
+    if (looked.has(db)) return;
+    await requireUnfrozen(db, now());
+    if (db.isTransaction) looked.add(db);
+  };
 }
