@@ -1,16 +1,16 @@
 // full: SQLite
 /** Pushes that no stock client sends, and callers who may not push. Nothing is changed, and nothing is left. */
 
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { ClientRequest } from 'node:http';
 import { request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deflateSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { Client, Reply } from '../support/client.ts';
 import { createComposite } from '../support/composites.ts';
 import { until } from '../support/git-client.ts';
+import { packWith, zeros } from '../support/hand-made-pack.ts';
 import {
   PUSH_TYPE,
   PushWorkshop,
@@ -157,10 +157,10 @@ describe('a push by hand', () => {
   });
 
   it('of a pack that unpacks to gigabytes is refused, and takes little memory', async () => {
-    const bombs = [3 * 2 ** 30, 900 * 2 ** 20].map((bytes) => bombOf(bytes));
+    const bombs = [3 * 1_024, 912].map((mebibytes) => packWith([zeros(mebibytes)]));
     const memory = watchMemory();
     for (const bomb of bombs) {
-      const reply = await post(pushBody({ commands: [[ZERO, bomb.oid, NAME]], pack: bomb.pack }));
+      const reply = await post(pushBody({ commands: [[ZERO, commit, NAME]], pack: bomb }));
       expect(reply.status).to.equal(200);
       expect(Object.values(readReport(reply.bytes).refs)[0]).to.be.oneOf([
         'payload_too_large',
@@ -246,44 +246,6 @@ describe('a push by hand', () => {
     }
   });
 });
-
-/** A pack of one blob of zeros. */
-function bombOf(bytes: number): { oid: string; pack: Buffer } {
-  const header: number[] = [];
-  let size = bytes;
-  header.push((3 << 4) | (size & 15));
-  size = Math.floor(size / 16);
-  while (size > 0) {
-    header[header.length - 1] = (header.at(-1) as number) | 0x80;
-    header.push(size & 0x7f);
-    size = Math.floor(size / 128);
-  }
-  const content = Buffer.concat([
-    Buffer.from('PACK\0\0\0\x02\0\0\0\x01', 'latin1'),
-    Buffer.from(header),
-    deflatedZeros(bytes),
-  ]);
-  const oid = createHash('sha1').update(`blob ${bytes}\0`).digest('hex');
-  return { oid, pack: Buffer.concat([content, createHash('sha1').update(content).digest()]) };
-}
-
-/** A zlib stream whose blocks are one block again and again; its checksum is wrong, which shows at the end only. */
-function deflatedZeros(bytes: number): Buffer {
-  const block = 64 * 2 ** 20;
-  const one = deflateSync(Buffer.alloc(block), { level: 9 });
-  if (bytes <= block) return one;
-  // Blocks of a stored stream cannot be joined, so they are made once, in pieces that share no history.
-  const pieces = Array.from({ length: Math.ceil(bytes / block) }, () => flushedZeros(block));
-  return Buffer.concat([Buffer.from([0x78, 0xda]), ...pieces, Buffer.from([3, 0, 0, 0, 0, 1])]);
-}
-
-let flushed: Buffer | undefined;
-
-function flushedZeros(bytes: number): Buffer {
-  // Without the header of zlib, and with an end at a whole byte.
-  flushed ??= deflateSync(Buffer.alloc(bytes), { level: 9, finishFlush: 3 }).subarray(2);
-  return flushed;
-}
 
 /** What this process and the git processes that it has started hold at most, looked at every few milliseconds. */
 function watchMemory(): { most(): number } {

@@ -2,19 +2,8 @@ import { existsSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { until } from '../../../support/git-client.ts';
-import {
-  entry,
-  failureOf,
-  type Instruction,
-  idOf,
-  MIB,
-  packWith,
-  peakDuring,
-  refDelta,
-  Site,
-  streamOf,
-  zeros,
-} from './quarantine-support.ts';
+import { entry, type Instruction, idOf, packWith, refDelta, zeros } from '../../../support/hand-made-pack.ts';
+import { failureOf, MIB, peakDuring, Site, streamOf } from './quarantine-support.ts';
 
 /** More than any git process may have, in MiB. */
 const TOO_MUCH = 400;

@@ -5,18 +5,8 @@ import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { tooLarge } from '../../../../src/lib/errors.ts';
 import { until } from '../../../support/git-client.ts';
-import {
-  entry,
-  failureOf,
-  type Instruction,
-  idOf,
-  MIB,
-  packWith,
-  refDelta,
-  Site,
-  streamOf,
-  tree,
-} from './quarantine-support.ts';
+import { entry, type Instruction, idOf, packWith, refDelta, tree } from '../../../support/hand-made-pack.ts';
+import { failureOf, MIB, Site, streamOf } from './quarantine-support.ts';
 
 const ONE = Buffer.from('one');
 const NOWHERE = '1'.repeat(40);

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Quarantine } from '../../../../src/git/push/quarantine.ts';
 import { until } from '../../../support/git-client.ts';
-import { failureOf, MIB, packWith, refDelta, Site, streamOf } from './quarantine-support.ts';
+import { packWith, refDelta } from '../../../support/hand-made-pack.ts';
+import { failureOf, MIB, Site, streamOf } from './quarantine-support.ts';
 
 describe('a quarantine', () => {
   let site: Site;
