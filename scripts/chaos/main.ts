@@ -19,7 +19,7 @@ function format(tally: ChaosTally, seconds: number): string {
     ['rounds', tally.rounds],
     ...[...tally.kinds]
       .sort(([, one], [, other]) => other - one)
-      .map(([kind, times]) => [`killed: ${kind}`, times]),
+      .map(([kind, times]) => [`hit: ${kind}`, times]),
     ['servers', servers],
     ['writes acknowledged', tally.writes],
     ['states compared, at each server', tally.checks],
@@ -37,7 +37,7 @@ try {
     ...{ rounds, seed, servers },
     onRound: ({ round, kind, seconds, tally: { writes, checks, clones } }) =>
       console.log(
-        `round ${round}, ${kind} killed, ${seconds.toFixed(1)} s: so far ${writes} writes acknowledged, ` +
+        `round ${round}, ${kind} hit, ${seconds.toFixed(1)} s: so far ${writes} writes acknowledged, ` +
           `${checks} states compared, ${clones} clones checked`,
       ),
   });

@@ -5,11 +5,19 @@ import type { ClusterServer } from '../cluster/server.ts';
 import type { Random } from '../crash/random.ts';
 import type { Cluster } from '../postgres.ts';
 
-/** A blow kills some servers and perhaps PostgreSQL. */
+/** A blow kills some servers and perhaps PostgreSQL, or makes a server stand still for a while. */
 export interface Blow {
-  kind: 'one server' | 'some servers' | 'all servers' | 'PostgreSQL' | 'all servers and PostgreSQL';
+  kind:
+    | 'one server'
+    | 'some servers'
+    | 'all servers'
+    | 'PostgreSQL'
+    | 'all servers and PostgreSQL'
+    | 'a frozen server';
   servers: readonly ClusterServer[];
   hitsPostgres: boolean;
+  /** Milliseconds for which the server stands still; 0 where servers are killed. */
+  frozenFor: number;
 }
 
 /** How often each is chosen, relative to the others. */
@@ -19,7 +27,10 @@ const KINDS: readonly [Blow['kind'], number][] = [
   ['all servers', 1],
   ['PostgreSQL', 1],
   ['all servers and PostgreSQL', 2],
+  ['a frozen server', 2],
 ];
+/** Milliseconds. PostgreSQL ends what is silent after 2.5 s, and the lead after 15 s. */
+const FROZEN = { least: 5_000, most: 60_000 };
 const DECK = KINDS.flatMap(([kind, times]) => Array.from({ length: times }, () => kind));
 
 export function chooseBlow({ servers }: ServerCluster, random: Random): Blow {
@@ -28,6 +39,7 @@ export function chooseBlow({ servers }: ServerCluster, random: Random): Blow {
   const kind = drawn === 'some servers' && servers.length < 3 ? 'one server' : drawn;
   const count = {
     'one server': 1,
+    'a frozen server': 1,
     'some servers': 2 + random.below(Math.max(servers.length - 2, 1)),
     'all servers': servers.length,
     PostgreSQL: 0,
@@ -35,11 +47,16 @@ export function chooseBlow({ servers }: ServerCluster, random: Random): Blow {
   }[kind];
   const left = [...servers];
   const hit = Array.from({ length: count }, () => left.splice(random.below(left.length), 1)).flat();
-  return { kind, servers: hit, hitsPostgres: kind.endsWith('PostgreSQL') };
+  const frozenFor = kind === 'a frozen server' ? FROZEN.least + random.below(FROZEN.most - FROZEN.least) : 0;
+  return { kind, servers: hit, hitsPostgres: kind.endsWith('PostgreSQL'), frozenFor };
 }
 
-/** Kills all that the blow hits at the same moment. */
-export async function strike({ servers, hitsPostgres }: Blow, postgres: Cluster): Promise<void> {
+/** Hits all that the blow hits at the same moment. */
+export async function strike({ servers, hitsPostgres, frozenFor }: Blow, postgres: Cluster): Promise<void> {
+  if (frozenFor > 0) {
+    for (const server of servers) server.freeze();
+    return;
+  }
   const kills = servers.map((server) => server.kill());
   if (hitsPostgres) await postgres.kill();
   await Promise.all(kills);

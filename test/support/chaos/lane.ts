@@ -93,25 +93,38 @@ export class ChaosLane {
       // A random pause, so that the kill comes at any moment of the clients' work.
       await sleep(random.below(20));
       work.stop();
-      work.setAway(blow.hitsPostgres);
+      work.setAway(blow.hitsPostgres || blow.frozenFor > 0);
       await strike(blow, this.own.cluster);
+      const isOver = sleep(blow.frozenFor);
       if (blow.hitsPostgres) await this.own.cluster.start();
-      if (cluster.living.length > 0) await this.goOn(work);
+      if (cluster.living.length > 0) await this.goOn(work, isOver);
       await work.done;
     } finally {
       for (const client of clients) client.close();
     }
     tally.writes += model.acknowledged - before;
-    if (random.below(4) === 0) await this.dieStarting(blow.servers);
+    if (random.below(4) === 0) await this.dieStarting(blow.servers.filter(({ isRunning }) => !isRunning));
     await cluster.restart();
     return blow;
   }
 
-  /** The servers that live on must acknowledge more, and nothing needs a start for it. */
-  private async goOn(work: Work): Promise<void> {
+  /**
+   * The servers that live on must acknowledge more, and nothing needs a start for it.
+   * @param isOver is done when a server that was frozen is to go on
+   */
+  private async goOn(work: Work, isOver: Promise<void>): Promise<void> {
+    const { servers } = this.cluster;
+    const acknowledgeMore = async () => {
+      await eventually(() => this.expectBack());
+      await work.reached(this.model.acknowledged - work.before + AFTER);
+    };
+    // While a server is frozen, what it has begun holds up the others for some seconds, or ends with 503 when it wakes.
+    if (servers.some(({ isFrozen }) => isFrozen)) await acknowledgeMore();
+    await isOver;
+    for (const server of servers) server.thaw();
     await eventually(() => this.expectBack());
     work.setAway(false);
-    await work.reached(this.model.acknowledged - work.before + AFTER);
+    await acknowledgeMore();
     await work.finish();
   }
 

@@ -69,8 +69,9 @@ export class ServerCluster {
     return server;
   }
 
+  /** The servers that answer. */
   get living(): ClusterServer[] {
-    return this.servers.filter(({ isRunning }) => isRunning);
+    return this.servers.filter(({ isRunning, isFrozen }) => isRunning && !isFrozen);
   }
 
   /** The address of HAProxy; without HAProxy that of the first server. */

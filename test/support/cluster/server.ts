@@ -24,6 +24,7 @@ export class ClusterServer {
   private readonly settings: Record<string, string>;
   private child: ChildProcess | null = null;
   private runs = 0;
+  private standsStill = false;
 
   /**
    * @param number counted from 1
@@ -55,9 +56,15 @@ export class ClusterServer {
     return this.child !== null && this.child.exitCode === null && this.child.signalCode === null;
   }
 
+  /** Whether it was made to stand still. */
+  get isFrozen(): boolean {
+    return this.isRunning && this.standsStill;
+  }
+
   /** Starts the program and does not wait for it. */
   launch(): void {
     this.runs += 1;
+    this.standsStill = false;
     const output = openSync(this.logFile, 'w');
     this.child = spawn(process.execPath, programArguments('main'), {
       cwd: this.project,
@@ -100,10 +107,12 @@ export class ClusterServer {
 
   /** Makes the program stand still: its connections stay, and it answers nothing. */
   freeze(): void {
+    this.standsStill = true;
     this.child?.kill('SIGSTOP');
   }
 
   thaw(): void {
+    this.standsStill = false;
     this.child?.kill('SIGCONT');
   }
 
