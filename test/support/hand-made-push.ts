@@ -100,6 +100,22 @@ export class PushWorkshop {
     return this.git(['rev-parse', 'refs/heads/x']).toString().trim();
   }
 
+  /** @returns the id of the last of so many commits, which share one folder of so many files */
+  history(commits: number, files: number, entryPoint: string): string {
+    const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`;
+    const stream = ['blob\nmark :1\n', data('shared'), 'reset refs/heads/history\n'];
+    for (let at = 0; at < commits; at += 1) {
+      stream.push(
+        `commit refs/heads/history\ncommitter Hand <hand@example.org> ${AT}\n${data(`commit ${at}`)}`,
+      );
+      stream.push(`M 100644 inline ${entryPoint}\n${data(`# ${at}\nresources: []`)}`);
+      if (at > 0) continue;
+      for (let file = 0; file < files; file += 1) stream.push(`M 100644 :1 shared/${file}\n`);
+    }
+    this.git(['fast-import', '--quiet', '--force'], stream.join(''));
+    return this.git(['rev-parse', 'refs/heads/history']).toString().trim();
+  }
+
   /** @returns the id of an annotated tag on the commit */
   tag(commit: string, version: string): string {
     const text = `object ${commit}\ntype commit\ntag v${version}\ntagger Hand <hand@example.org> ${AT}\n\nby hand\n`;

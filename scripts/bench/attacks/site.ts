@@ -25,6 +25,7 @@ const SCOPES = [
   'registration-keys.manage',
   'nodes.read',
   'nodes.assign-configuration',
+  'server.settings.write',
 ];
 const PASSWORD = 'a-password-of-another-user';
 
