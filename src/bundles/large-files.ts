@@ -7,35 +7,48 @@ import { EventEmitter, once } from 'node:events';
 import type { PieceByPiece } from '../http/answer.ts';
 import { LARGE } from '../http/unread-answers.ts';
 import { clientGone } from '../lib/client-gone.ts';
+import { FairQueue } from '../lib/fair-queue.ts';
 import type { BundleFile, BundleFiles } from './bundle-files.ts';
 
+/** Files that are read at once. Each is in memory as a whole until it is known whether it is large. */
+const READS = { slots: 8, slotsPerCaller: 2 };
 /** More bytes of what is being made wait on the disk. */
 const IN_MEMORY = 512 * 1024;
 
 export class LargeFiles {
   private readonly files: BundleFiles;
   private readonly making = new Map<string, Promise<BundleFile>>();
+  private readonly reads = new FairQueue(READS);
 
   constructor(files: BundleFiles) {
     this.files = files;
   }
 
   /**
-   * The content of a blob, for an answer that ends with `over`.
-   * @throws HawserError storage_full, unavailable; what `read` throws
+   * The content of a blob, for an answer that ends with `over`. What one caller asks for at once is read in turn.
+   * @throws HawserError storage_full, unavailable, `client_gone`; what `read` throws
    */
-  async bodyOf(oid: string, read: () => Promise<Buffer>, over: AbortSignal): Promise<Buffer | PieceByPiece> {
-    const name = `blob ${oid}`;
-    const known = this.files.get(name) ?? (await this.making.get(name));
-    if (known) return heldBy(known, over);
-    const content = await read();
-    if (content.length <= LARGE) return content;
-    const making = this.making.get(name) ?? this.make(name, content);
-    this.making.set(name, making);
+  async bodyOf(
+    oid: string,
+    read: () => Promise<Buffer>,
+    { id, over }: { id: string; over: AbortSignal },
+  ): Promise<Buffer | PieceByPiece> {
+    const leave = await this.reads.take(id, over);
     try {
-      return heldBy(await making, over);
+      const name = `blob ${oid}`;
+      const known = this.files.get(name) ?? (await this.making.get(name));
+      if (known) return heldBy(known, over);
+      const content = await read();
+      if (content.length <= LARGE) return content;
+      const making = this.making.get(name) ?? this.make(name, content);
+      this.making.set(name, making);
+      try {
+        return heldBy(await making, over);
+      } finally {
+        this.making.delete(name);
+      }
     } finally {
-      this.making.delete(name);
+      leave();
     }
   }
 

@@ -92,14 +92,17 @@ function readRoute(tools: FileTools, reading: GrantedRoutes): Route {
         headers: { 'Content-Disposition': '`attachment`' },
       },
     },
-    async handle({ resource, params, facts }) {
+    async handle({ resource, params, facts, principal }) {
       const path = existingPath(params['filePath'] ?? '');
       return reads(tools, resource, async (repository) => {
         const { files } = await findVersion(tools.store, repository, params['version'] ?? '');
         const file = files.find((candidate) => candidate.path === path);
         if (file === undefined) throw noSuchFile();
         const read = () => tools.store.blob(repository, file.oid);
-        const body = await tools.largeFiles.bodyOf(file.oid, read, facts.over);
+        const body = await tools.largeFiles.bodyOf(file.oid, read, {
+          id: principal.userId,
+          over: facts.over,
+        });
         return download(body, mediaTypeOf(path), file.oid);
       });
     },

@@ -87,3 +87,31 @@ describe('bytes that are kept until they are read', () => {
     expect(openFiles()).to.deep.equal([]);
   });
 });
+
+describe('files of versions for answers', () => {
+  const folder = temporaryFolder();
+
+  it('are read two at once for one caller, and not at all for who has left meanwhile', async () => {
+    const files = new BundleFiles({ folder: folder('bundles'), maxBytes: 10 });
+    const large = new LargeFiles(files);
+    const left = new AbortController();
+    let [begun, now, most] = [0, 0, 0];
+    const read = async () => {
+      begun += 1;
+      now += 1;
+      most = Math.max(most, now);
+      await new Promise((resolve) => setImmediate(resolve));
+      now -= 1;
+      return Buffer.alloc(10);
+    };
+    const ask = (oid: string, over = new AbortController().signal) =>
+      large.bodyOf(oid, read, { id: 'a user', over });
+    const asked = ['a', 'b', 'c', 'd', 'e'].map((oid) => ask(oid));
+    const late = failureOf(ask('f', left.signal));
+    left.abort();
+    expect(await late).to.include({ code: 'client_gone' });
+    await Promise.all(asked);
+    expect([begun, most]).to.deep.equal([5, 2]);
+    await files.close();
+  });
+});
