@@ -26,7 +26,8 @@ export const SHARED_FOLDER: Attack = {
     const other = await site.otherAuthor();
     const workshop = new PushWorkshop();
     const tip = workshop.history(COMMITS, site.amount(19_000, 4_000), ENTRY_POINT);
-    const body = bodyOf(tip, workshop.pack(tip));
+    const tag = workshop.tag(tip, '1.1.0');
+    const body = bodyOf('refs/tags/v1.1.0', tag, workshop.pack(tag));
     workshop.remove();
     return async () => {
       const pushing = push(site, body);
@@ -48,7 +49,7 @@ export const LARGE_OBJECTS: Attack = {
   async prepare(site) {
     await site.publish(NAME, FILES);
     const pack = packWith([zeros(site.amount(896, 320))]);
-    const body = bodyOf('a'.repeat(40), pack);
+    const body = bodyOf('refs/heads/draft/1.1.0', 'a'.repeat(40), pack);
     return async () => void (await Promise.all(Array.from({ length: PUSHES }, () => push(site, body))));
   },
 };
@@ -76,8 +77,7 @@ export const STALLED_FETCHES: Attack = {
   },
 };
 
-const bodyOf = (tip: string, pack: Buffer) =>
-  pushBody({ commands: [[ZERO, tip, 'refs/heads/draft/1.1.0']], pack });
+const bodyOf = (ref: string, oid: string, pack: Buffer) => pushBody({ commands: [[ZERO, oid, ref]], pack });
 
 function push(site: Site, bytes: Buffer): Promise<Outcome> {
   const request: Request = {
