@@ -4,6 +4,7 @@
  */
 
 import { parseArgs } from 'node:util';
+import { SECOND } from '../../src/lib/clock.ts';
 import { playChaos } from '../../test/support/chaos/rounds.ts';
 import type { ChaosTally } from '../../test/support/chaos/tally.ts';
 import { toCount, toTable } from '../support/command-line.ts';
@@ -34,7 +35,7 @@ function format(tally: ChaosTally, seconds: number): string {
 const start = performance.now();
 try {
   const tally = await playChaos({
-    ...{ rounds, seed, servers },
+    ...{ rounds, seed, servers, longestFreeze: 60 * SECOND },
     onRound: ({ round, kind, seconds, tally: { writes, checks, clones } }) =>
       console.log(
         `round ${round}, ${kind} hit, ${seconds.toFixed(1)} s: so far ${writes} writes acknowledged, ` +

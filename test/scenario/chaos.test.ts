@@ -9,12 +9,14 @@ import { playChaos } from '../support/chaos/rounds.ts';
 import { describeOnPostgres } from '../support/engine.ts';
 
 const ROUNDS = 12;
+/** Milliseconds. `npm run test:chaos` freezes for up to a minute. */
+const LONGEST_FREEZE = 10_000;
 
 describeOnPostgres('three servers and PostgreSQL that are killed', () => {
   it('have all that they acknowledged, whole, and nothing by halves', async function () {
     this.timeout(1_800_000);
     const seed = Math.floor(Math.random() * 2 ** 31);
-    const tally = await playChaos({ rounds: ROUNDS, seed, servers: 3 });
+    const tally = await playChaos({ rounds: ROUNDS, seed, servers: 3, longestFreeze: LONGEST_FREEZE });
     expect(tally.rounds).to.equal(ROUNDS);
     // Else the kills hit nothing.
     expect(tally.writes).to.be.greaterThan(3 * ROUNDS);

@@ -29,11 +29,12 @@ const KINDS: readonly [Blow['kind'], number][] = [
   ['all servers and PostgreSQL', 2],
   ['a frozen server', 2],
 ];
-/** Milliseconds. PostgreSQL ends what is silent after 2.5 s, and the lead after 15 s. */
-const FROZEN = { least: 5_000, most: 60_000 };
+/** Milliseconds. PostgreSQL ends by then what a frozen server has begun. */
+const SHORTEST_FREEZE = 5_000;
 const DECK = KINDS.flatMap(([kind, times]) => Array.from({ length: times }, () => kind));
 
-export function chooseBlow({ servers }: ServerCluster, random: Random): Blow {
+/** @param longestFreeze in milliseconds */
+export function chooseBlow({ servers }: ServerCluster, random: Random, longestFreeze: number): Blow {
   const drawn = random.pick(DECK) ?? 'one server';
   // Of two servers, some of them is one.
   const kind = drawn === 'some servers' && servers.length < 3 ? 'one server' : drawn;
@@ -47,7 +48,8 @@ export function chooseBlow({ servers }: ServerCluster, random: Random): Blow {
   }[kind];
   const left = [...servers];
   const hit = Array.from({ length: count }, () => left.splice(random.below(left.length), 1)).flat();
-  const frozenFor = kind === 'a frozen server' ? FROZEN.least + random.below(FROZEN.most - FROZEN.least) : 0;
+  const isFreeze = kind === 'a frozen server';
+  const frozenFor = isFreeze ? SHORTEST_FREEZE + random.below(longestFreeze - SHORTEST_FREEZE) : 0;
   return { kind, servers: hit, hitsPostgres: kind.endsWith('PostgreSQL'), frozenFor };
 }
 

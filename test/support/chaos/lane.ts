@@ -36,17 +36,24 @@ export class ChaosLane {
   private readonly random: Random;
   private readonly tally: ChaosTally;
   private readonly count: number;
+  private readonly longestFreeze: number;
   private cluster!: ServerCluster;
   private model = new Model();
   private credentials: Credentials = { token: '', registrationKey: '' };
   private deck: Deck = ACTS;
 
-  /** @param count how many servers there are */
-  constructor(own: OwnCluster, random: Random, tally: ChaosTally, count: number) {
+  /** @param servers how many there are, and for how many milliseconds one is frozen at most */
+  constructor(
+    own: OwnCluster,
+    random: Random,
+    tally: ChaosTally,
+    servers: { count: number; longestFreeze: number },
+  ) {
     this.own = own;
     this.random = random;
     this.tally = tally;
-    this.count = count;
+    this.count = servers.count;
+    this.longestFreeze = servers.longestFreeze;
   }
 
   /**
@@ -85,7 +92,7 @@ export class ChaosLane {
   private async play(): Promise<Blow> {
     const { cluster, model, random, tally } = this;
     const before = model.acknowledged;
-    const blow = chooseBlow(cluster, random);
+    const blow = chooseBlow(cluster, random, this.longestFreeze);
     const clients: Client[] = [];
     const work = this.startWork(clients);
     try {
@@ -97,7 +104,8 @@ export class ChaosLane {
       await strike(blow, this.own.cluster);
       const isOver = sleep(blow.frozenFor);
       if (blow.hitsPostgres) await this.own.cluster.start();
-      if (cluster.living.length > 0) await this.goOn(work, isOver);
+      if (blow.frozenFor > 0) await this.wake(work, clients, isOver);
+      else if (cluster.living.length > 0) await this.goOn(work);
       await work.done;
     } finally {
       for (const client of clients) client.close();
@@ -108,24 +116,37 @@ export class ChaosLane {
     return blow;
   }
 
-  /**
-   * The servers that live on must acknowledge more, and nothing needs a start for it.
-   * @param isOver is done when a server that was frozen is to go on
-   */
-  private async goOn(work: Work, isOver: Promise<void>): Promise<void> {
-    const { servers } = this.cluster;
-    const acknowledgeMore = async () => {
-      await eventually(() => this.expectBack());
-      await work.reached(this.model.acknowledged - work.before + AFTER);
-    };
-    // While a server is frozen, what it has begun holds up the others for some seconds, or ends with 503 when it wakes.
-    if (servers.some(({ isFrozen }) => isFrozen)) await acknowledgeMore();
-    await isOver;
-    for (const server of servers) server.thaw();
+  /** The servers that live on must acknowledge more, and nothing needs a start for it. */
+  private async goOn(work: Work): Promise<void> {
     await eventually(() => this.expectBack());
     work.setAway(false);
-    await acknowledgeMore();
+    await this.acknowledgeMore(work);
     await work.finish();
+  }
+
+  /**
+   * While a server is frozen, the others go on. What it has begun holds them up for some seconds, or ends with 503 when it
+   * wakes. Then all of them go on.
+   * @param isOver is done when the server is to wake
+   */
+  private async wake(work: Work, clients: Client[], isOver: Promise<void>): Promise<void> {
+    await eventually(() => this.expectBack());
+    await this.acknowledgeMore(work);
+    // Those who wait for the frozen server end when it has woken.
+    const ended = work.finish();
+    await isOver;
+    for (const server of this.cluster.servers) server.thaw();
+    await ended;
+    await eventually(() => this.expectBack());
+    const again = this.startWork(clients);
+    // HAProxy may lead to the server by now, and may end what it led to it before.
+    again.stop();
+    await this.acknowledgeMore(again);
+    await again.finish();
+  }
+
+  private acknowledgeMore(work: Work): Promise<void> {
+    return work.reached(this.model.acknowledged - work.before + AFTER);
   }
 
   private async expectBack(): Promise<void> {

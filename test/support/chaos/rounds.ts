@@ -13,16 +13,24 @@ export interface ChaosOptions {
   rounds: number;
   seed: number;
   servers: number;
+  /** Milliseconds for which a server is frozen at most; 5 s at least. */
+  longestFreeze: number;
   onRound?: (told: { round: number; kind: Blow['kind']; seconds: number; tally: ChaosTally }) => void;
 }
 
 /** @throws Error with the seed, the round and the folder that it left, at the first fault */
-export async function playChaos({ rounds, seed, servers, onRound }: ChaosOptions): Promise<ChaosTally> {
+export async function playChaos({
+  rounds,
+  seed,
+  servers,
+  longestFreeze,
+  onRound,
+}: ChaosOptions): Promise<ChaosTally> {
   // What was acknowledged must be on the disk when all processes of PostgreSQL are killed.
   const own = await ownCluster({ fsync: true });
   const tally = new ChaosTally();
   try {
-    const lane = new ChaosLane(own, new Random(seed), tally, servers);
+    const lane = new ChaosLane(own, new Random(seed), tally, { count: servers, longestFreeze });
     while (tally.rounds < rounds) {
       const life = Math.min(ROUNDS_PER_LIFE, rounds - tally.rounds);
       await lane.live(life, (kind, seconds) => onRound?.({ round: tally.rounds, kind, seconds, tally }));

@@ -64,6 +64,13 @@ export class Model {
     return [...this.busyKeys()].some((key) => starts.some((start) => key.startsWith(start)));
   }
 
+  /** What is in progress on something whose key begins with one of these, for the message of a fault. */
+  inProgress(...starts: string[]): string[] {
+    return [...this.inFlight]
+      .filter(({ parts }) => parts.some(({ key }) => starts.some((start) => key.startsWith(start))))
+      .map(({ what, parts }) => `in progress: ${what} ${parts.map(({ key }) => key).join(', ')}`);
+  }
+
   begin(what: string, after: Record<string, State>): Change {
     const parts = Object.entries(after).map(([key, state]) => ({
       key,
