@@ -38,7 +38,7 @@ export class Leadership {
     this.isOver = this.run();
   }
 
-  /** Whether this process leads. */
+  /** Tells whether this process leads. */
   get leads(): boolean {
     return this.isLeading;
   }

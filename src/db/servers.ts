@@ -8,6 +8,7 @@ import { LEADER } from '../domain/lock-names.ts';
 import type { Db } from './database.ts';
 import { engineOf } from './engine-of.ts';
 import { keyOfLock } from './postgres/advisory-keys.ts';
+import { TERM } from './postgres/lead.ts';
 import type { Schema } from './schema.ts';
 
 /** A server that was not seen for so long has ended. */
@@ -72,7 +73,7 @@ export interface LeadState {
 /** Reads who leads. */
 export async function readLead(db: Db): Promise<LeadState> {
   const { rows } = await sql<LeadState>`select clock_timestamp() as now, number,
-      case when renewed_at >= clock_timestamp() - interval '15 seconds' then server_id end as leader,
+      case when renewed_at >= clock_timestamp() - ${TERM} * interval '1 millisecond' then server_id end as leader,
       exists (select from pg_locks where locktype = 'advisory' and granted and objsubid = 1
         and database = (select oid from pg_database where datname = current_database())
         and (classid::bigint << 32 | objid::bigint) = ${sql.raw(keyOfLock(LEADER))}) as "isLocked"

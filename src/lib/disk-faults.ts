@@ -1,6 +1,6 @@
 /** Translates the error of a system call into one that a caller may see: the disk is full, or cannot be used now. */
 
-import { HawserError } from './errors.ts';
+import { HawserError, RETRY_AFTER_FAULT } from './errors.ts';
 
 /** The disk has no room, or no more room for this user. */
 const FULL = new Set(['ENOSPC', 'EDQUOT']);
@@ -10,9 +10,6 @@ const PASSING = new Set([
   ...['EIO', 'EROFS', 'EFBIG', 'ENODEV', 'ENXIO', 'ESTALE', 'ETIMEDOUT', 'EHOSTDOWN', 'EBUSY', 'EAGAIN'],
   ...['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS'],
 ]);
-
-/** After this many seconds a caller may try again. A fault of a disk may be over by then. */
-const DISK_RETRY_AFTER = 5;
 
 /**
  * @param cause may contain paths, so it is only logged
@@ -30,5 +27,5 @@ export function diskFull(cause: unknown): HawserError {
 
 /** The error for a fault that may be over soon. */
 export function unavailableFor(message: string, cause: unknown): HawserError {
-  return new HawserError('unavailable', 'unavailable', message, { cause, retryAfter: DISK_RETRY_AFTER });
+  return new HawserError('unavailable', 'unavailable', message, { cause, retryAfter: RETRY_AFTER_FAULT });
 }

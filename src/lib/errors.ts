@@ -58,11 +58,14 @@ export class HawserError extends Error {
   }
 }
 
+/** After this many seconds a caller may try again. A fault of a disk or of the database may be over by then. */
+export const RETRY_AFTER_FAULT = 5;
+
 /** The error while the database is away. The log tells of that by itself, so what fails because of it is at `debug`. */
 export class DatabaseAway extends HawserError {
   constructor(cause?: unknown) {
     const message = 'The database cannot be reached at the moment';
-    super('unavailable', 'unavailable', message, { cause, retryAfter: 5 });
+    super('unavailable', 'unavailable', message, { cause, retryAfter: RETRY_AFTER_FAULT });
   }
 }
 

@@ -54,7 +54,7 @@ const LFS_POINTER = Buffer.from('version https://git-lfs.github.com/spec/v1\n');
 const LFS_BYTES = 1024;
 /** Milliseconds that looking at one push may take. */
 const MAX_WORK = 20 * SECOND;
-/** What lies between two looks at the clock is work of less than this, or the process was stopped meanwhile. */
+/** Milliseconds. If more lie between two looks at the clock, the process was stopped meanwhile, and this much counts. */
 const LONGEST_STEP = 5 * SECOND;
 
 /**
@@ -69,7 +69,7 @@ export async function judgeContent(site: ContentSite, plan: PushedVersion): Prom
     throw conflict('tag_name_mismatch', 'The tag and the draft of the version are on different commits');
   const tip = await site.objects.readParsed(site.gitdir, commit, 'commit');
   if (tip === null) throw invalid('invalid_pack', 'It does not lead to a commit');
-  const requireTime = timeFor(performance.now());
+  const requireTime = limitedTime();
   await refusePointers(site, requireTime);
   await checkHistory(site, commit, requireTime);
   const status = plan.tag === null ? 'Draft' : 'Published';
@@ -93,9 +93,9 @@ async function readTag(
   return read;
 }
 
-/** @param begun as `performance.now()` counts. @returns a function that throws HawserError `too_complex` after 20 s */
-function timeFor(begun: number): () => void {
-  let [spent, last] = [0, begun];
+/** @returns a function that throws HawserError `too_complex` after 20 s of work, counted from now */
+function limitedTime(): () => void {
+  let [spent, last] = [0, performance.now()];
   return () => {
     const now = performance.now();
     spent += Math.min(now - last, LONGEST_STEP);

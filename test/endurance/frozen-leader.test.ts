@@ -1,19 +1,12 @@
 /** The leader of three servers stands still while a rollout is under way. Another one leads, and the rollout goes on. */
 
 import { expect } from 'chai';
-import { type Client, makeClient } from '../support/client.ts';
+import { makeClient } from '../support/client.ts';
 import { ServerCluster } from '../support/cluster/cluster.ts';
 import type { ClusterServer } from '../support/cluster/server.ts';
 import { addVersion, MAIN } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
-import {
-  ADMIN_PASSWORD,
-  ALL_SCOPES,
-  createToken,
-  type Hawser,
-  publishConfiguration,
-  signIn,
-} from '../support/hawser.ts';
+import { asAdmin, type Hawser, publishConfiguration } from '../support/hawser.ts';
 import { metricOf, WITH_METRICS } from '../support/metric-values.ts';
 import { newDatabase, querySharedCluster } from '../support/postgres.ts';
 import { ok } from '../support/replies.ts';
@@ -55,16 +48,10 @@ describe('a leader that is frozen', function () {
   const saysOf = ({ log }: ClusterServer, msg: string) =>
     log.split('\n').filter((line) => line.includes(`"msg":"${msg}"`));
 
-  async function signInAt(server: ClusterServer): Promise<Client> {
-    const client = makeClient(server.target);
-    const token = await createToken(client, await signIn(client, 'admin', ADMIN_PASSWORD), ALL_SCOPES);
-    return client.with({ Authorization: `Bearer ${token}` });
-  }
-
-  it('is followed by another, under which a rollout goes on, and writes nothing when it wakes', async () => {
+  it('is followed by another, under which a rollout goes on, and leads no longer when it wakes', async () => {
     const frozen = await leaderOf(cluster.servers);
     const others = cluster.servers.filter((server) => server !== frozen);
-    const admin = await signInAt(others[0] as ClusterServer);
+    const admin = await asAdmin(makeClient((others[0] as ClusterServer).target));
     await prepareRings({ admin } as Hawser);
     await publishConfiguration(admin, 'web', { '1.0.0': files('first').files });
     frozen.freeze();

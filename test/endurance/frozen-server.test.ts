@@ -13,14 +13,7 @@ import { freezeAmid } from '../support/cluster/freeze.ts';
 import { addVersion, CONFIGURATIONS, MAIN } from '../support/configurations.ts';
 import { testOutput } from '../support/dsc-results.ts';
 import { eventually } from '../support/eventually.ts';
-import {
-  ADMIN_PASSWORD,
-  ALL_SCOPES,
-  createKey,
-  createToken,
-  publishConfiguration,
-  signIn,
-} from '../support/hawser.ts';
+import { asAdmin, createKey, publishConfiguration } from '../support/hawser.ts';
 import { otherProgram } from '../support/postgres/other-program.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { ok } from '../support/replies.ts';
@@ -44,12 +37,8 @@ describe('a server that is frozen', function () {
   before(async () => {
     cluster = await ServerCluster.make(await newDatabase(), { servers: 3 });
     await cluster.start();
-    const client = makeClient(cluster.server(1).target);
-    const token = await createToken(client, await signIn(client, 'admin', ADMIN_PASSWORD), ALL_SCOPES);
-    client.close();
-    admins = cluster.servers.map(({ target }) =>
-      makeClient(target).with({ Authorization: `Bearer ${token}` }),
-    ) as typeof admins;
+    const signingIn = cluster.servers.map(({ target }) => asAdmin(makeClient(target)));
+    admins = (await Promise.all(signingIn)) as typeof admins;
   });
   after(async () => {
     for (const admin of admins ?? []) admin.close();

@@ -6,14 +6,7 @@ import { type ClientCertificate, makeClientCertificate } from '../support/client
 import { ServerCluster } from '../support/cluster/cluster.ts';
 import { MAIN } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
-import {
-  ADMIN_PASSWORD,
-  ALL_SCOPES,
-  createKey,
-  createToken,
-  publishConfiguration,
-  signIn,
-} from '../support/hawser.ts';
+import { asAdmin, createKey, publishConfiguration } from '../support/hawser.ts';
 import { startNginxBeforeTwo } from '../support/nginx.ts';
 import { describeWith } from '../support/optional-tools.ts';
 import { newDatabase, type OwnCluster, ownCluster } from '../support/postgres.ts';
@@ -39,9 +32,7 @@ class PollingNode {
   }
 
   static async register(target: Target): Promise<PollingNode> {
-    const client = makeClient(target);
-    const token = await createToken(client, await signIn(client, 'admin', ADMIN_PASSWORD), ALL_SCOPES);
-    const admin = client.with({ Authorization: `Bearer ${token}` });
+    const admin = await asAdmin(makeClient(target));
     await publishConfiguration(admin, 'hung', { '1.0.0': { [MAIN]: 'resources: []\n' } });
     const fqdn = 'node.example.org';
     const identity = await makeClientCertificate({ commonName: fqdn });
@@ -51,7 +42,7 @@ class PollingNode {
     const path = `/api/v1/nodes/${nodeId}/configuration`;
     await ok(204, admin.put(path, { configurationName: 'hung' }));
     node.close();
-    client.close();
+    admin.close();
     return new PollingNode(target, identity, `${path}/checksum`);
   }
 

@@ -209,6 +209,12 @@ export async function createToken(
   return reply.json.token;
 }
 
+/** @returns the client with a token of the first administrator, who may do everything */
+export async function asAdmin(client: Client): Promise<Client> {
+  const token = await createToken(client, await signIn(client, 'admin', ADMIN_PASSWORD), ALL_SCOPES);
+  return client.with({ Authorization: `Bearer ${token}` });
+}
+
 export async function createKey(admin: Client, options: Record<string, unknown> = {}): Promise<string> {
   const reply = await admin.post('/api/v1/admin/registration-keys', options);
   if (reply.status !== 201) throw new Error(`key creation answered ${reply.status} ${reply.text}`);

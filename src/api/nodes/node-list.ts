@@ -72,7 +72,7 @@ export class NodeList {
   private readonly database: Database;
   private readonly offered: Offers;
   private readonly limits: ListLimits;
-  /** One request at a time goes through many nodes, because several would hold up the polls for longer. */
+  /** One request at a time goes through many nodes, in its caller's turn: several would hold up the polls for longer. */
   private readonly turns = new FairQueue({ slots: 1 });
 
   constructor(database: Database, offered: Offers, limits: ListLimits = LIMITS) {
@@ -81,7 +81,7 @@ export class NodeList {
     this.limits = limits;
   }
 
-  /** The ids of one page, in their order. @param caller is the one in whose turn it is done, here and below */
+  /** The ids of one page, in their order. @param caller is the one in whose turn many nodes are gone through */
   async page(filter: Filter, rule: StalenessRule, caller: string): Promise<Page<string>> {
     const { take, skip } = filter;
     const { few, many } = this.limits;

@@ -15,7 +15,7 @@ import type { Lease } from '../lease.ts';
 import type { Keeper } from './keeper.ts';
 
 /** Milliseconds without renewal after which another server leads. */
-const TERM = 15 * SECOND;
+export const TERM = 15 * SECOND;
 /** Milliseconds between two renewals. */
 const RENEWAL = 5 * SECOND;
 

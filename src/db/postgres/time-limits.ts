@@ -13,6 +13,6 @@ export const SIGN_OF_LIFE = 0.5 * SECOND;
 /** Milliseconds for which a transaction that writes waits for a lock: longer than anybody holds up the others. */
 export const LONGEST_WAIT = 10 * SECOND;
 
-/** For one transaction that copies everything. */
+/** The statements with which one transaction that copies everything lifts them. */
 export const withoutTimeLimits =
   'set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0';
