@@ -207,7 +207,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       authorityRoute(options),
       ...lcmRoutes(database),
       ...nodeParameterRoutes({ database, explainer }),
-      ...tagRoutes({ database, store, planner }),
+      ...tagRoutes({ ...options, planner }),
       ...routesOfProof({ ...versionTools, maker, questions: fleetThreads.questions }),
       ...configurationRoutes(versionTools),
       ...compositeRoutes(versionTools),

@@ -1,6 +1,6 @@
 /**
  * The names of all locks (lib/locks.ts). Several locks are always taken in this order, so that there is no deadlock: a
- * resource, a name, the parameter writes, a repository, the database.
+ * resource, a name, the parameter writes, the assignments, a repository, the database.
  */
 
 type Kind = 'configurations' | 'composites' | 'parameters';
@@ -19,6 +19,12 @@ export const nameLock = (kind: Kind, name: string) => `name ${kind}/${name.toLow
 
 /** All writers of parameter files share this lock. A change of scope types that files may belong to holds it alone. */
 export const PARAMETER_WRITES = 'parameter writes';
+
+/**
+ * Whoever gives nodes what has an eligible version shares this lock. A cleanup holds it alone while it deletes versions, so
+ * that none goes that a node is about to get.
+ */
+export const ASSIGNMENTS = 'assignments';
 
 /** This lock is held while refs and objects of a repository are written. */
 export const repositoryLock = ({ kind, name }: { kind: Kind; name: string }) => `repository ${kind}/${name}`;

@@ -5,6 +5,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database, Db } from '../db/database.ts';
+import { ASSIGNMENTS } from '../domain/lock-names.ts';
 import {
   type OwnRetention,
   planRemovals,
@@ -16,6 +17,7 @@ import { chooseParameterFile } from '../domain/version-choice.ts';
 import { majorOf } from '../domain/version-order.ts';
 import type { Maintenance } from '../git/maintenance.ts';
 import type { RepositoryKind, RepositoryRef } from '../git/types.ts';
+import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
 import type { Actor } from '../security/audit.ts';
 import { underLock } from './author.ts';
@@ -25,7 +27,7 @@ import { scopeOf } from './parameter-files.ts';
 import { isRolling } from './rollout-rules.ts';
 import { findRow, toRetention } from './rows.ts';
 import type { GitStore } from './store.ts';
-import type { SeriesIndex, VersionIndex, VersionRef } from './types.ts';
+import type { LockedRepository, SeriesIndex, VersionIndex, VersionRef } from './types.ts';
 import { deleteVersions } from './version-records.ts';
 
 /** What no cleanup may delete at this moment (resolve/in-use.ts). */
@@ -48,6 +50,7 @@ export interface VersionCleanup extends CleanupRun {
 export interface VersionCleanupTools {
   database: Database;
   store: GitStore;
+  locks: Locks;
   maintenance: Maintenance;
   log: Log;
 }
@@ -118,8 +121,8 @@ class RepositoryCleanup {
     const { cleanup, tools, resource, repository } = this;
     const { kind, actor, outcome } = cleanup;
     const owner = { kind, resource };
-    return underLock(tools, owner, async (writer) => {
-      // The plan is made again, because a node may get one of the versions by now. Under the lock nobody can be pinned to one.
+    const deleteNow = async (writer: LockedRepository) => {
+      // The plan is made again, because a node may get one of the versions by now.
       const due = await this.plan(writer.index, rule, await cleanup.readInUse());
       const count = countOf(writer.index);
       const onGone = (gone: readonly Removal[]) => {
@@ -131,7 +134,8 @@ class RepositoryCleanup {
       };
       const told = (removal: Removal) => this.auditDetails(removal);
       await deleteVersions(tools.database, owner, { writer, actor }, due, { told, onGone });
-    });
+    };
+    return tools.locks.run(ASSIGNMENTS, () => underLock(tools, owner, deleteNow));
   }
 
   /** Plans which versions are deleted, series by series. */

@@ -236,19 +236,23 @@ describe('a version that a node is pinned to', () => {
     expect((await poll(node)).json.version).to.equal('2.0.0');
   });
 
-  it('is never deleted by a cleanup at the same time: either it is gone before, or it stays', async () => {
-    const node = await hawser.registerNode('web-01.example.org');
-    for (let round = 0; round < 6; round += 1) {
-      const name = `web-${round}`;
-      await publishVersions(hawser.admin, name, '1.0.0', '1.1.0');
+  for (const wish of [{ version: '1.1.0' }, { majorVersion: 1 }])
+    it(`is gone before an assignment to ${Object.keys(wish)} or stays, if a cleanup runs at the same time`, async () => {
+      const names = Array.from({ length: 12 }, (_, number) => `web-${number}`);
+      for (const name of names) await publishVersions(hawser.admin, name, '1.1.0', '2.0.0');
+      const others = await Promise.all(names.map((name) => hawser.registerNode(`${name}.example.org`)));
       const cleanup = cleanUp(hawser.admin, 'configurations', NOTHING_KEPT);
-      const pin = { configurationName: name, version: '1.0.0' };
-      const [, { status }] = await Promise.all([cleanup, hawser.admin.put(configurationPath(node), pin)]);
-      expect(status).to.be.oneOf([204, 409]);
-      expect((await left(`${CONFIGURATIONS}/${name}`)).includes('1.0.0'), name).to.equal(status === 204);
-      if (status === 204) expect((await poll(node)).json.version).to.equal('1.0.0');
-    }
-  });
+      const assigned = new Map<string, number>();
+      for (const [number, name] of names.entries()) {
+        const path = configurationPath(others[number] ?? expect.fail());
+        const { status } = await hawser.admin.put(path, { configurationName: name, ...wish });
+        expect(status).to.be.oneOf([204, 409]);
+        assigned.set(name, status);
+      }
+      await cleanup;
+      for (const [name, status] of assigned)
+        expect((await left(`${CONFIGURATIONS}/${name}`)).includes('1.1.0'), name).to.equal(status === 204);
+    });
 
   it('is kept of a composite too, and so are the children that it brings', async () => {
     await publishVersions(hawser.admin, 'web', '1.0.0', '1.1.0');

@@ -3,10 +3,11 @@
 import type { z } from 'zod';
 import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
 import { COMPOSITE_FILE, type CompositeDocument, printComposite } from '../../domain/composite-document.ts';
+import { ASSIGNMENTS } from '../../domain/lock-names.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
 import { type HawserError, notFound } from '../../lib/errors.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
-import { authorVersions } from '../../versions/author.ts';
+import { authorVersions, type VersionAuthor } from '../../versions/author.ts';
 import { createResource, type ResourceTools } from '../../versions/resources.ts';
 import type { Target } from '../../versions/rows.ts';
 import { checkChannel, findBlockers, findUnpublishedChildren } from '../../versions/rules.ts';
@@ -93,9 +94,10 @@ export async function publishComposite(
   version: string,
   message?: string,
 ): Promise<void> {
-  await authorVersions(tools, target, (author) =>
-    author.publish(version, (draft) => judgePublish(tools, target, draft), { message }),
-  );
+  const publish = (author: VersionAuthor<'composites'>) =>
+    author.publish(version, (draft) => judgePublish(tools, target, draft), { message });
+  // The children must keep the versions that the nodes of the composite are about to get.
+  await tools.locks.share(ASSIGNMENTS, () => authorVersions(tools, target, publish));
 }
 
 /** What blocks the caller from publishing a draft, the first of it first. */

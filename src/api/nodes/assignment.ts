@@ -6,17 +6,16 @@ import type { Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
 import type { Assignment } from '../../db/node-lookup.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
+import { ASSIGNMENTS } from '../../domain/lock-names.ts';
 import { leadingVHint } from '../../domain/version-order.ts';
 import { conflict, type HawserError, notFound } from '../../lib/errors.ts';
 import { OPEN_TO_ANYONE, valueFor } from '../../resolve/open-versions.ts';
 import type { Planner } from '../../resolve/plans.ts';
-import { findPinned, isWithdrawn } from '../../resolve/wanted-version.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { type AuthorTools, underLock } from '../../versions/author.ts';
+import type { AuthorTools } from '../../versions/author.ts';
 import { noResource, type Owner } from '../../versions/rows.ts';
-import { ONLY_SERIES } from '../../versions/types.ts';
 import { mayReadConfigurations } from '../crud/handing-out.ts';
 import type { Caller } from '../crud/routes.ts';
 import type { NewAssignment } from './assignment-schemas.ts';
@@ -24,7 +23,7 @@ import { findAssigned, requireNode } from './queries.ts';
 
 type Wish = z.output<typeof NewAssignment>;
 
-export interface AssignmentTools extends Pick<AuthorTools, 'database' | 'store'> {
+export interface AssignmentTools extends Pick<AuthorTools, 'database' | 'store' | 'locks'> {
   planner: Planner;
 }
 
@@ -170,20 +169,16 @@ export async function requireEligible(
 }
 
 /**
- * Runs work that assigns. An assignment to one version takes the lock of the repository, so that no cleanup deletes the
- * version before the nodes are pinned to it.
- * @throws HawserError conflict `no_eligible_version`; what `underLock` or `work` throws
+ * Runs work that assigns, while no cleanup deletes the version that the assignment gives.
+ * @throws HawserError conflict `no_eligible_version`; what `work` throws
  */
 export async function whileItStays<T>(
-  tools: AssignmentTools,
-  { owner, assignment }: CheckedAssignment,
+  { locks, planner }: Pick<AssignmentTools, 'locks' | 'planner'>,
+  { assignment }: CheckedAssignment,
   work: () => Promise<T>,
 ): Promise<T> {
-  const { version } = assignment;
-  if (version === null) return work();
-  return underLock(tools, owner, ({ index }) => {
-    const pinned = findPinned(index.of(ONLY_SERIES), version);
-    if (pinned === null || isWithdrawn(pinned)) throw notEligible(version);
+  return locks.share(ASSIGNMENTS, async () => {
+    await requireEligible(planner, assignment);
     return work();
   });
 }

@@ -7,7 +7,6 @@ import type { RetentionSettings } from '../../domain/server-settings.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { shuttingDown } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import type { Locks } from '../../lib/locks.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
 import { readInUse } from '../../resolve/in-use.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
@@ -20,7 +19,6 @@ import { cleanRecords, type RecordRule } from './records.ts';
 export interface CleanupTools extends VersionCleanupTools {
   database: Database;
   composites: CompositeReader;
-  locks: Locks;
   clock: Clock;
   /** What all reports may take, in bytes; null where there is no limit. */
   maxReportBytes: number | null;

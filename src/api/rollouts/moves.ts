@@ -2,7 +2,7 @@
 
 import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
-import { PARAMETER_WRITES } from '../../domain/lock-names.ts';
+import { ASSIGNMENTS, PARAMETER_WRITES } from '../../domain/lock-names.ts';
 import type { RolloutRecord } from '../../domain/rollout.ts';
 import { applyDeed, beginRollout, type Deed } from '../../domain/rollout-machine.ts';
 import { planFaults } from '../../domain/rollout-plan.ts';
@@ -44,7 +44,9 @@ export function start(
       const people = { createdBy: principal.username, publishedBy };
       return beginRollout({ version, tag, scopeType, steps, onHalt, ...people, at: actor.at });
     };
-    return startRollout(tools, target, version, { rules: rulesOf(tools, target, version), message, begin });
+    const beginning = { rules: rulesOf(tools, target, version), message, begin };
+    // The children of a composite must keep the versions that its nodes are about to get.
+    return tools.locks.share(ASSIGNMENTS, () => startRollout(tools, target, version, beginning));
   });
 }
 
