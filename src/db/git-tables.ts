@@ -33,6 +33,9 @@ export interface StoredObject {
   deflated: readonly Buffer[];
 }
 
+/** An object whose deflated bytes come in pieces, only once. */
+export type ComingObject = Omit<StoredObject, 'deflated'> & { deflated: AsyncIterable<Buffer> };
+
 /** The value of a ref before and after a move; null where it does not exist. */
 export interface MovedRef {
   name: string;
@@ -79,6 +82,8 @@ export interface GitTables extends GitReader {
    * the refs that lead to it, which flushes it too.
    */
   writeObject(repositoryId: string, object: StoredObject): Promise<void>;
+  /** Does the same with a large object that comes in pieces. What it throws while it comes undoes the write. */
+  writeStream(repositoryId: string, object: ComingObject): Promise<void>;
   /** Carries out work in a transaction that takes its turn in the feed. */
   transaction(work: (trx: Db) => Promise<void>): Promise<void>;
   /** Makes a repository without refs. @throws the driver's error if there is one of this name */

@@ -29,8 +29,8 @@ const WRITE_ATTEMPTS = 10;
 /** Milliseconds after which the system has written a change to the disk by itself. In fact it takes minutes. */
 const WRITTEN_BACK = 3_600_000;
 
-/** A file's content, as a whole or in pieces. */
-export type FileData = Uint8Array | string | readonly Uint8Array[];
+/** A file's content, as a whole, in pieces, or in pieces that come one after the other and only once. */
+export type FileData = Uint8Array | string | readonly Uint8Array[] | AsyncIterable<Uint8Array>;
 
 export class AtomicFs {
   private readonly disk: Disk;
@@ -85,7 +85,7 @@ export class AtomicFs {
   }
 
   /** Replaces a file as a whole and flushes it. Makes its folder, but no folder above that. */
-  async writeFile(path: string, data: FileData): Promise<void> {
+  async writeFile(path: string, data: Exclude<FileData, AsyncIterable<Uint8Array>>): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.replace(path, data);
@@ -95,6 +95,12 @@ export class AtomicFs {
         await this.makeFolder(dirname(path));
       }
     }
+  }
+
+  /** Does the same with bytes that come only once. Where a git gc removes the folder meanwhile, it fails. */
+  async writeStream(path: string, data: AsyncIterable<Uint8Array>): Promise<void> {
+    await this.makeFolder(dirname(path));
+    await this.replace(path, data);
   }
 
   /** Writes and flushes a file in place. It is for files that nobody reads before they are renamed. */
@@ -263,7 +269,7 @@ export class AtomicFs {
 async function fill(file: DiskFile, data: FileData): Promise<void> {
   try {
     if (data instanceof Uint8Array || typeof data === 'string') await file.writeFile(data);
-    else for (const piece of data) await file.writeFile(piece);
+    else for await (const piece of data) await file.writeFile(piece);
     await file.sync();
   } finally {
     await file.close();

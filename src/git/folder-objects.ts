@@ -10,9 +10,11 @@ import type { AtomicFs } from './atomic-fs.ts';
 import { damagedRepository, errnoOf, missingRepository, toStoreError, unlessAbsent } from './disk-errors.ts';
 import {
   deflateObject,
+  deflateStream,
   loosePath,
   type ObjectContent,
   readLooseObject,
+  type StreamedObject,
   type WrappedObject,
 } from './loose-objects.ts';
 import type { ObjectBackend, ParsedTypes, ReadContent } from './object-backend.ts';
@@ -75,6 +77,11 @@ export class FolderObjects implements ObjectBackend {
     // already to the file system untouched, so a large object may be a list of pieces, which take time to be joined.
     const deflated = (await deflateObject(object)) as unknown as Uint8Array;
     await writeObject({ fs: this.client, gitdir, oid, format: 'deflated', object: deflated });
+  }
+
+  /** It is not looked for first: whether one that is there is unbroken is told by all of its bytes. */
+  async writeStream(gitdir: string, object: StreamedObject): Promise<void> {
+    await this.fs.writeStream(loosePath(gitdir, object.oid), deflateStream(object));
   }
 
   /**

@@ -42,4 +42,8 @@ export class LayeredObjects implements ObjectBackend {
   async write(): Promise<void> {
     throw internal('internal_error', 'Nothing is written here');
   }
+
+  async writeStream(): Promise<void> {
+    throw internal('internal_error', 'Nothing is written here');
+  }
 }

@@ -4,12 +4,14 @@
  * are hashed in blocks, and compressed and inflated on another thread.
  */
 
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { createDeflate, createInflate, deflateSync, inflateSync } from 'node:zlib';
 import { hashInBlocks } from '../lib/hash.ts';
 import type { AtomicFs } from './atomic-fs.ts';
-import { unlessAbsent } from './disk-errors.ts';
+import { damagedRepository, unlessAbsent } from './disk-errors.ts';
 
 /** Up to so many bytes, compressing or inflating takes less time here than handing the work to another thread. */
 const SMALL = 16_384;
@@ -30,6 +32,15 @@ export interface WrappedObject {
   oid: string;
   header: Buffer;
   content: Uint8Array;
+}
+
+/** An object whose bytes come in pieces, only once. */
+export interface StreamedObject {
+  oid: string;
+  type: string;
+  /** The bytes of the content. */
+  size: number;
+  chunks: AsyncIterable<Buffer>;
 }
 
 export async function wrapObject(type: string, content: Uint8Array): Promise<WrappedObject> {
@@ -56,6 +67,32 @@ async function deflateAside(header: Buffer, content: Uint8Array): Promise<Buffer
   const pieces: Buffer[] = [];
   for await (const piece of deflater as AsyncIterable<Buffer>) pieces.push(piece);
   return pieces;
+}
+
+/**
+ * The content of the file of an object whose bytes come in pieces. The last piece is given once the hash of all was
+ * compared with the id.
+ * @throws HawserError `repository_damaged` where the bytes are not those that the id says
+ */
+export async function* deflateStream({ oid, type, size, chunks }: StreamedObject): AsyncGenerator<Buffer> {
+  const hash = createHash('sha1');
+  const deflater = createDeflate({ chunkSize: CHUNK });
+  const hashed = async function* () {
+    yield Buffer.from(`${type} ${size}\0`);
+    yield* chunks;
+  };
+  const note = async function* (pieces: AsyncIterable<Buffer>) {
+    for await (const piece of pieces) {
+      hash.update(piece);
+      yield piece;
+    }
+    if (hash.digest('hex') !== oid)
+      throw damagedRepository(new Error(`the object ${oid} holds something else`));
+  };
+  const work = pipeline(hashed, note, deflater);
+  work.catch(() => undefined);
+  yield* deflater as AsyncIterable<Buffer>;
+  await work;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Where the objects of repositories are kept: in folders, as stock git has them, or in PostgreSQL. */
 
 import type { CommitObject, TagObject } from 'isomorphic-git';
-import type { ObjectContent, WrappedObject } from './loose-objects.ts';
+import type { ObjectContent, StreamedObject, WrappedObject } from './loose-objects.ts';
 
 export interface ParsedTypes {
   commit: CommitObject;
@@ -30,4 +30,9 @@ export interface ObjectBackend {
   writeIfAbsent(gitdir: string, object: WrappedObject): Promise<void>;
   /** Writes an object that is hardly there already. */
   write(gitdir: string, object: WrappedObject): Promise<void>;
+  /**
+   * Writes a large object, which is in memory in pieces alone.
+   * @throws HawserError `repository_damaged` where its bytes are not those that its id says; nothing is written then
+   */
+  writeStream(gitdir: string, object: StreamedObject): Promise<void>;
 }

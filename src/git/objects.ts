@@ -5,13 +5,24 @@ import pLimit from 'p-limit';
 import type { HawserError } from '../lib/errors.ts';
 import { damagedRepository } from './disk-errors.ts';
 import { LayeredObjects, type UpperObjects } from './layered-objects.ts';
-import { type ObjectContent, wrapObject } from './loose-objects.ts';
+import { type ObjectContent, type StreamedObject, wrapObject } from './loose-objects.ts';
 import type { ObjectBackend, ParsedTypes } from './object-backend.ts';
 import { type NewCommit, type NewTag, printCommit, printTag } from './printed-objects.ts';
 
 export type ObjectType = 'blob' | 'tree' | 'commit' | 'tag';
 
+export interface WholeObject {
+  type: ObjectType;
+  content: Uint8Array;
+}
+
+/** An object that is to be written, whole or, if it is large, in pieces. */
+export type GivenObject = WholeObject | (StreamedObject & { type: ObjectType });
+
 const CONCURRENT_WRITES = 8;
+/** Of objects that are given one after the other, so many of so many bytes are in memory, or one that is larger. */
+const AT_ONCE = 256;
+const BYTES = 8 * 1024 * 1024;
 
 export class ObjectStore {
   private readonly backend: ObjectBackend;
@@ -66,6 +77,24 @@ export class ObjectStore {
       await this.backend.writeIfAbsent(gitdir, object);
       return object.oid;
     });
+  }
+
+  /** Writes objects as they are given, small ones many at a time. @throws what giving them throws */
+  async writeAll(gitdir: string, given: AsyncIterable<GivenObject>): Promise<void> {
+    let [some, bytes]: [WholeObject[], number] = [[], 0];
+    const write = async () => {
+      await Promise.all(some.map(({ type, content }) => this.write(gitdir, type, content)));
+      [some, bytes] = [[], 0];
+    };
+    for await (const object of given) {
+      if ('chunks' in object) await this.backend.writeStream(gitdir, object);
+      else {
+        some.push(object);
+        bytes += object.content.byteLength;
+        if (some.length >= AT_ONCE || bytes >= BYTES) await write();
+      }
+    }
+    await write();
   }
 
   /** Writes a commit and flushes it. Returns its id. It is not looked for first: it holds the time of its making. */

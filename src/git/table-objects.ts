@@ -13,9 +13,11 @@ import { makeCacheFolder } from './cache-root.ts';
 import { damagedRepository } from './disk-errors.ts';
 import {
   deflateObject,
+  deflateStream,
   inflateObject,
   loosePath,
   readLooseObject,
+  type StreamedObject,
   type WrappedObject,
 } from './loose-objects.ts';
 import type { ObjectBackend, ParsedTypes, ReadContent } from './object-backend.ts';
@@ -71,6 +73,12 @@ export class TableObjects implements ObjectBackend {
     const stored = { oid, type, size: content.byteLength, deflated };
     await this.shared.tables.writeObject(await this.shared.idOf(gitdir), stored);
     await this.keep(gitdir, stored);
+  }
+
+  /** The cache gets it when it is read. */
+  async writeStream(gitdir: string, object: StreamedObject): Promise<void> {
+    const id = await this.shared.idOf(gitdir);
+    await this.shared.tables.writeStream(id, { ...object, deflated: deflateStream(object) });
   }
 
   private async fetch(gitdir: string, oid: string): Promise<StoredObject> {

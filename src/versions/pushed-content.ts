@@ -4,7 +4,7 @@ import { DEFAULT_ENTRY_POINT } from '../domain/bundle-paths.ts';
 import { checkGitAttributes, isGitAttributes, showText } from '../domain/safe-path.ts';
 import type { TypedObject } from '../git/batch-objects.ts';
 import type { CommitObject, TagObject } from '../git/commits.ts';
-import type { ObjectStore, ObjectType } from '../git/objects.ts';
+import type { GivenObject, ObjectStore, ObjectType } from '../git/objects.ts';
 import type { StoredFile } from '../git/types.ts';
 import { SECOND } from '../lib/clock.ts';
 import { conflict, type HawserError, invalid, invalidField, overLimit, tooLarge } from '../lib/errors.ts';
@@ -18,6 +18,8 @@ export interface NewObjects {
   readonly added: ReadonlyMap<string, { type: ObjectType; size: number }>;
   read(oid: string): Promise<{ type: ObjectType; content: Buffer }>;
   readAll(oids: Iterable<string>): AsyncIterable<TypedObject>;
+  /** All of them, to be written. */
+  giveAll(): AsyncIterable<GivenObject>;
 }
 
 export interface ContentLimits {

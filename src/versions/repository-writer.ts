@@ -197,7 +197,7 @@ export class RepositoryWriter implements LockedRepository {
   }
 
   takePush(push: TakenPush): Promise<VersionDetails> {
-    return takePush({ ...this.taker, objects: this.tools.objects }, push);
+    return takePush(this.taker, push);
   }
 
   plan(entry: PlannedEntry): void {

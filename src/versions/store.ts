@@ -8,7 +8,7 @@ import { DISK, UNFLUSHED_DISK } from '../git/disk.ts';
 import { damagedRepository, guardDisk } from '../git/disk-errors.ts';
 import type { UpperObjects } from '../git/layered-objects.ts';
 import { BlobInfos, contentCache, PackCaches } from '../git/object-caches.ts';
-import type { ObjectStore } from '../git/objects.ts';
+import type { GivenObject, ObjectStore } from '../git/objects.ts';
 import { timed } from '../git/operations.ts';
 import { allRefs } from '../git/ref-list.ts';
 import { gitdirOf } from '../git/repository-layout.ts';
@@ -263,6 +263,15 @@ export class GitStore {
   /** The objects of a repository with others over them, to look at what is not in it yet. */
   under(ref: RepositoryRef, upper: UpperObjects): { gitdir: string; objects: ObjectStore } {
     return { gitdir: gitdirOf(this.root, ref), objects: this.tools.objects.under(upper) };
+  }
+
+  /**
+   * Writes objects that a ref is to lead to soon. They need no lock: whatever no ref leads to stays for a day.
+   * @throws what giving them throws; what the disk says
+   */
+  async writeObjects(ref: RepositoryRef, given: AsyncIterable<GivenObject>): Promise<void> {
+    await this.tools.beforeWrite();
+    await guardDisk(() => this.tools.objects.writeAll(gitdirOf(this.root, ref), given));
   }
 
   /** The folders in which stock git works. */

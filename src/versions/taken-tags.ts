@@ -5,7 +5,7 @@ import type { ObjectStore } from '../git/objects.ts';
 import type { RefMove } from '../git/refs.ts';
 import { conflict, invalid } from '../lib/errors.ts';
 import type { Repository } from './repository.ts';
-import type { PlannedEntry, TakenObject, TakenObjects, TakenTag } from './types.ts';
+import type { PlannedEntry, TakenObjects, TakenTag } from './types.ts';
 
 export interface TakerTools {
   repository: Repository;
@@ -14,10 +14,6 @@ export interface TakerTools {
   move(move: RefMove, entry: PlannedEntry): Promise<boolean>;
   refresh(): Promise<void>;
 }
-
-/** So many objects, of so many bytes together, are in memory at a time, or one that is larger. */
-const AT_ONCE = 256;
-const BYTES = 8 * 1024 * 1024;
 
 /**
  * Takes a version and what stands beside it, or one of these.
@@ -44,7 +40,7 @@ export async function takeTags(
   await guardDisk(async () => {
     if (repository.absent) await tools.create();
     const { objects, ends } = await load();
-    await writeAll(tools, objects);
+    await tools.objects.writeAll(repository.gitdir, objects);
     if (ends.length > 0) await refs.removeForGood(ends, [], []);
     // The version comes last, so that no node gets it without its withdrawal or its rollout.
     for (const { name, oid, entry } of added.toReversed())
@@ -53,24 +49,6 @@ export async function takeTags(
   });
   await tools.refresh();
   return added.map((tag) => ({ ...tag, commit: requireUsable(repository, tag) }));
-}
-
-/** Writes objects, many of them at once. */
-export async function writeAll(
-  { repository, objects }: Pick<TakerTools, 'repository' | 'objects'>,
-  given: AsyncIterable<TakenObject>,
-): Promise<void> {
-  let [some, bytes]: [TakenObject[], number] = [[], 0];
-  const write = async () => {
-    await Promise.all(some.map(({ type, content }) => objects.write(repository.gitdir, type, content)));
-    [some, bytes] = [[], 0];
-  };
-  for await (const object of given) {
-    some.push(object);
-    bytes += object.content.byteLength;
-    if (some.length >= AT_ONCE || bytes >= BYTES) await write();
-  }
-  await write();
 }
 
 /** The commit of the version, or of its rollout. */

@@ -9,7 +9,7 @@
 import type { Db } from '../db/database.ts';
 import type { GitReader, GitTables } from '../db/git-tables.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
-import type { ObjectType } from '../git/objects.ts';
+import type { GivenObject } from '../git/objects.ts';
 import type { OnOperation } from '../git/operations.ts';
 import type { SignatureKind } from '../git/signature-kinds.ts';
 import type { CommittedFiles, FileContent, Person, RepositoryRef, StoredFile } from '../git/types.ts';
@@ -220,7 +220,7 @@ export interface TakenTag {
   entry: PlannedEntry;
 }
 
-/** A version that was pushed. All of its objects are in `objects`, or in the repository. */
+/** A version that was pushed. All of its objects are in the repository. */
 export interface TakenPush {
   version: string;
   /** What the client takes the draft's commit for; null where there should be none. Absent where no draft was pushed. */
@@ -228,17 +228,11 @@ export interface TakenPush {
   /** The draft's commit, the tag of a published version, or a commit for which a tag is to be made. */
   to: { draft: string } | { tag: string } | { publish: string; entryPoint: string };
   record: PushRecord;
-  objects: AsyncIterable<TakenObject>;
-}
-
-export interface TakenObject {
-  type: ObjectType;
-  content: Uint8Array;
 }
 
 /** The objects that tags lead to, and the commits at which their history ends. */
 export interface TakenObjects {
-  objects: AsyncIterable<TakenObject>;
+  objects: AsyncIterable<GivenObject>;
   ends: readonly string[];
 }
 

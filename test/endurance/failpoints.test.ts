@@ -1,11 +1,11 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { WholeObject } from '../../src/git/objects.ts';
 import { packRefs } from '../../src/git/refs.ts';
 import { MINUTE } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
 import type { GitStore, VersionRef } from '../../src/versions/store.ts';
-import type { TakenObject } from '../../src/versions/types.ts';
 import { failureOf } from '../support/failures.ts';
 import { sharedWorkshop } from '../support/hand-made-push.ts';
 import { ageLocks, BreakingFs, breakEverywhere } from '../unit/git/breaking.ts';
@@ -38,11 +38,11 @@ function copy(store: GitStore, version: string) {
 }
 
 /** What a tip of the workshop leads to. */
-async function* objectsOf(oid: string): AsyncGenerator<TakenObject> {
+async function* objectsOf(oid: string): AsyncGenerator<WholeObject> {
   const workshop = sharedWorkshop();
   const listed = workshop.git(['rev-list', '--objects', '--no-object-names', oid]).toString().trim();
   for (const one of listed.split('\n')) {
-    const type = workshop.git(['cat-file', '-t', one]).toString().trim() as TakenObject['type'];
+    const type = workshop.git(['cat-file', '-t', one]).toString().trim() as WholeObject['type'];
     yield { type, content: workshop.git(['cat-file', type, one]) };
   }
 }
@@ -103,16 +103,17 @@ describe('the store when the disk fails', () => {
     it(`has taken a push or not, wherever it broke off: ${status}`, async () => {
       const tip = sharedWorkshop().commit({ 'main.dsc.yaml': `${status}\n` }, 'pushed');
       const oid = status === 'Draft' ? tip : sharedWorkshop().tag(tip, '1.1.0');
-      const take = (store: GitStore, from: string | null) =>
-        store.exclusive(WEB, (repository) =>
+      const take = async (store: GitStore, from: string | null) => {
+        await store.writeObjects(WEB, objectsOf(oid));
+        return store.exclusive(WEB, (repository) =>
           repository.takePush({
             version: '1.1.0',
             ...(status === 'Draft' && { from }),
             to: status === 'Draft' ? { draft: oid } : { tag: oid },
             record: { createdAt: AT, creator: BOB, pusher: BOB, pushedAt: AT + MINUTE },
-            objects: objectsOf(oid),
           }),
         );
+      };
       const before = async (store: GitStore) => (await store.versions(WEB)).get('1.1.0')?.oid ?? null;
       const seen = new Set<boolean>();
       await breakEverywhere(

@@ -2,12 +2,10 @@
 /** Pushes that meet other changes of the same version. One of the two wins, and the other is told so. */
 
 import { expect } from 'chai';
-import { AtomicFs } from '../../src/git/atomic-fs.ts';
 import { fileOf, publish, versionsOf } from '../support/configurations.ts';
 import { save } from '../support/draft-files.ts';
 import { type GitRun, gitClient } from '../support/git-client.ts';
 import { createToken, startHawser } from '../support/hawser.ts';
-import { HeldDisk, holdWrites } from '../support/held-writes.ts';
 import { LockWatch } from '../support/lock-watch.ts';
 import { beginAuthor, cloneOf, DRAFT, type PushAuthor } from '../support/push-author.ts';
 import { expectProblem, ok } from '../support/replies.ts';
@@ -18,8 +16,7 @@ const TWO = { [MAIN]: 'resources: []\n# two\n' };
 const THREE = { [MAIN]: 'resources: []\n# three\n' };
 
 describe('a push', () => {
-  const disk = new HeldDisk();
-  const hawser = started(() => startHawser({}, new AtomicFs(disk)));
+  const hawser = started(startHawser);
   const client = started(async () => gitClient(hawser));
   let token: string;
 
@@ -32,8 +29,8 @@ describe('a push', () => {
     first: () => Promise<First>,
     second: () => Promise<Second>,
   ): Promise<[First, Second]> {
-    const { isHeld, letGo } = await holdWrites(disk, hawser.databaseUrl);
     const locks = new LockWatch();
+    const { isHeld, letGo } = locks.holdRepository();
     try {
       const won = first();
       await isHeld;
@@ -141,8 +138,8 @@ describe('a push', () => {
     await ada.commit(THREE);
     const path = `/api/v1/configurations/${ada.name}`;
     const [saved, ended, pushed] = await (async () => {
-      const { isHeld, letGo } = await holdWrites(disk, hawser.databaseUrl);
       const locks = new LockWatch();
+      const { isHeld, letGo } = locks.holdRepository();
       try {
         const saving = save(hawser.admin, [ada.name, '1.1.0', MAIN], '# saved\n');
         await isHeld;

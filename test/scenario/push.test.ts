@@ -1,7 +1,8 @@
 // everyday: SQLite, PostgreSQL
 /** Stock git clients push drafts and versions. */
 
-import { mkdirSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { auditedDuring } from '../support/audit.ts';
@@ -47,6 +48,19 @@ describe('git push', function () {
     expect((await hawser.admin.put(`${author.api}/versions/1.1.0/publish`)).status).to.equal(200);
     // The commit that was reviewed is the one that is published.
     expect((await version(author, '1.1.0')).commit).to.equal(commit);
+  });
+
+  it('takes a file of many mebibytes, which every clone has again, also when it is pushed once more', async () => {
+    const author = await begin();
+    const large = randomBytes(12 * 2 ** 20);
+    const commit = await author.commit({ ...TWO, 'large.bin': large });
+    for (const name of ['1.1.0', '1.2.0']) {
+      await pushed(author, `HEAD:${DRAFT}/${name}`);
+      const other = await cloneOf(client, author.name, token, '--branch', `draft/${name}`);
+      expect(readFileSync(join(other.folder, 'large.bin')).equals(large), name).to.equal(true);
+      expect((await version(author, name)).commit).to.equal(commit);
+      expect((await hawser.admin.delete(`${author.api}/versions/${name}`)).status).to.equal(204);
+    }
   });
 
   it('replaces a draft, fast-forward or forced, and says so in the audit trail', async () => {

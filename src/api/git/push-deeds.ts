@@ -18,10 +18,12 @@ import type { DraftTools } from '../../versions/draft-edits.ts';
 import { type DeletedDraft, type PushedVersion, planPush } from '../../versions/push-plan.ts';
 import { type JudgedPush, judgeContent, type NewObjects } from '../../versions/pushed-content.ts';
 import type { ResourceTools } from '../../versions/resources.ts';
+import { rolloutBlocker } from '../../versions/rollout-rules.ts';
 import { type ConfigurationRow, requireRow, type Target } from '../../versions/rows.ts';
 import { checkDraft } from '../../versions/rules.ts';
+import { requireTakeable } from '../../versions/taken-pushes.ts';
 import type { TreeTasks } from '../../versions/tree-tasks.ts';
-import type { PushRecord, TakenObject, TakenPush, VersionIndex, VersionRef } from '../../versions/types.ts';
+import type { PushRecord, TakenPush, VersionIndex } from '../../versions/types.ts';
 import { readEffectiveSettings } from '../configurations/queries.ts';
 import type { ProofTools } from '../crud/proof-routes.ts';
 import { readValidationSettings } from '../settings/queries.ts';
@@ -117,22 +119,23 @@ export class PushDeeds {
    * has changed meanwhile.
    */
   private async takeVersion(call: PushCall, plan: PushedVersion, fresh: FreshObjects): Promise<TakenAnswer> {
-    const { clock, database } = this.tools;
+    const { clock, database, store } = this.tools;
     const requireUnfrozen = isPublishing(plan) ? freezeLook(() => clock.now()) : undefined;
     await requireUnfrozen?.(database.read);
     const made = targetOf(call);
     const target = { ...made, actor: { ...made.actor, requireUnfrozen } };
-    let last: Judged | null = null;
+    let [last, written]: [Judged | null, string | null] = [null, null];
     for (let time = 1; time <= JUDGED_AGAIN; time += 1) {
       const judged: Judged = await this.judgeAll(call, plan, fresh, last);
+      // They are written before anybody waits for the lock, however many they are.
+      if (judged.added !== written) await store.writeObjects(repositoryOf(judged.seen.row), fresh.giveAll());
+      written = judged.added;
       const taken = await authorVersions(this.tools, target, async (author, row) => {
         // The upload may have taken minutes, and the lock too.
         await call.facts.reauthorize();
         const now = { row, ...(await this.rulesOf(row)), index: author.index() };
         if (!(await fresh.isCurrent()) || !isSame(judged.seen, now, plan.version)) return null;
-        const { version } = await author.takePush(
-          takenPush(call, { plan, before: now.index.get(plan.version), push: judged.push, fresh }),
-        );
+        const { version } = await author.takePush(takenPush(call, plan, now.index, judged.push));
         return { tag: author.index().get(version)?.oid ?? null };
       });
       if (taken) return this.answer(call, plan, judged.compatibility, taken.tag);
@@ -196,6 +199,10 @@ export class PushDeeds {
     const push = await this.judge(site, plan, fresh);
     const compatibility = isPublishing(plan) ? await this.judgePublish(site, plan, push) : null;
     for (const blocker of compatibility?.blockers ?? []) throw blocker;
+    // What is refused leaves no object behind.
+    const blocker = isPublishing(plan) ? rolloutBlocker(seen.index, plan.version) : null;
+    if (blocker) throw blocker;
+    requireTakeable(seen.index, takenPush(call, plan, seen.index, push));
     return { seen, added, push, compatibility };
   }
 
@@ -258,20 +265,12 @@ export class PushDeeds {
   }
 }
 
-function takenPush(
-  call: PushCall,
-  {
-    plan,
-    before,
-    push,
-    fresh,
-  }: { plan: PushedVersion; before: VersionRef | undefined; push: JudgedPush; fresh: NewObjects },
-): TakenPush {
+function takenPush(call: PushCall, plan: PushedVersion, index: VersionIndex, push: JudgedPush): TakenPush {
   const { version, draft, tag, publishes } = plan;
   const { username: name, email } = call.principal;
   const at = call.facts.actor.at;
   const person = { name, email };
-  const origin = before?.pushed ?? { createdAt: at, creator: person };
+  const origin = index.get(version)?.pushed ?? { createdAt: at, creator: person };
   const record: PushRecord = {
     createdAt: origin.createdAt,
     creator: origin.creator,
@@ -283,11 +282,7 @@ function takenPush(
     : tag !== null
       ? { tag }
       : { draft: push.commit };
-  return { version, ...(draft && { from: draft.from }), to, record, objects: objectsOf(fresh) };
-}
-
-async function* objectsOf(fresh: NewObjects): AsyncGenerator<TakenObject> {
-  for await (const { type, content } of fresh.readAll(fresh.added.keys())) yield { type, content };
+  return { version, ...(draft && { from: draft.from }), to, record };
 }
 
 function checkIdentity({ principal }: PushCall, { tip, tag }: JudgedPush): void {

@@ -1,6 +1,6 @@
 /**
- * Takes pushes of stock git clients. The objects wait in a quarantine until all rules are looked at, and are then written
- * together with the ref, as an upload is. So a push that is refused leaves nothing.
+ * Takes pushes of stock git clients. The objects wait in a quarantine until all rules are looked at, and are then written.
+ * The ref follows under the lock of the repository. So a push that is refused leaves nothing.
  */
 
 import type { Readable } from 'node:stream';
@@ -122,6 +122,7 @@ export class Pushes {
         },
         read: (oid) => quarantine.read(oid),
         readAll: (oids) => quarantine.readAll(oids),
+        giveAll: () => quarantine.giveAll(),
         findAgain,
         isCurrent: async () => {
           const now = new Set((await store.advertised(repository)).refs.values());

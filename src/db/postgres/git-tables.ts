@@ -3,6 +3,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Db } from '../database.ts';
 import type {
+  ComingObject,
   GitTables,
   RefsChange,
   RefsMove,
@@ -42,6 +43,10 @@ export class PostgresGitTables extends PostgresGitReader implements GitTables {
 
   writeObject(repositoryId: string, object: StoredObject): Promise<void> {
     return this.objects.write(repositoryId, object);
+  }
+
+  writeStream(repositoryId: string, object: ComingObject): Promise<void> {
+    return this.objects.writeLarge(repositoryId, object);
   }
 
   transaction(work: (trx: Db) => Promise<void>): Promise<void> {

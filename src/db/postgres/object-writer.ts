@@ -1,7 +1,7 @@
 /** Writes Git objects. Small ones of a repository that are written at the same time share a statement. */
 
 import { type Kysely, sql } from 'kysely';
-import type { StoredObject } from '../git-tables.ts';
+import type { ComingObject, StoredObject } from '../git-tables.ts';
 import type { Schema } from '../schema.ts';
 import { toBytes } from './git-reader.ts';
 
@@ -108,30 +108,40 @@ export class ObjectWriter {
     );
   }
 
-  private writeLarge(repositoryId: string, { oid, type, size, deflated }: StoredObject): Promise<void> {
+  /** @throws HawserError unavailable, the driver's error, or what the pieces throw, which undoes the write */
+  async writeLarge(
+    repositoryId: string,
+    { oid, type, size, deflated }: StoredObject | ComingObject,
+  ): Promise<void> {
     const id = toBytes(oid);
-    return this.handle.transaction().execute(async (trx) => {
+    const parts = partsOf(deflated);
+    // It may take long until there is a part, and a transaction must not be silent meanwhile.
+    let { value: bytes } = await parts.next();
+    await this.handle.transaction().execute(async (trx) => {
       const { rows } = await sql<{ is_new: boolean }>`insert into git_objects (repository_id, oid, type, size)
         values (${repositoryId}, ${id}, ${type}, ${size})
         on conflict (repository_id, oid) do update set created_at = now()
         returning xmax = 0 as is_new`.execute(trx);
       if (rows[0]?.is_new !== true) return;
-      let part = 0;
-      for (const bytes of partsOf(deflated)) {
+      for (let part = 0; bytes; part += 1) {
         await sql`insert into git_object_parts (repository_id, oid, part, bytes)
           values (${repositoryId}, ${id}, ${part}, ${bytes})`.execute(trx);
-        part += 1;
+        ({ value: bytes } = await parts.next());
       }
     });
+    // Whoever gives the pieces waits until all are taken.
+    while (bytes) ({ value: bytes } = await parts.next());
   }
 }
 
 const joined = (pieces: readonly Buffer[]) => (pieces.length === 1 ? pieces[0] : Buffer.concat(pieces));
 
 /** The bytes in parts of one size, of which the last may be smaller. */
-export function* partsOf(pieces: readonly Buffer[]): Generator<Buffer> {
+export async function* partsOf(
+  pieces: readonly Buffer[] | AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer, undefined> {
   let [held, size]: [Buffer[], number] = [[], 0];
-  for (const piece of pieces) {
+  for await (const piece of pieces) {
     for (let at = 0; at < piece.length; ) {
       const some = piece.subarray(at, at + PART - size);
       held.push(some);
@@ -142,4 +152,5 @@ export function* partsOf(pieces: readonly Buffer[]): Generator<Buffer> {
     }
   }
   if (size > 0) yield Buffer.concat(held);
+  return undefined;
 }

@@ -63,9 +63,14 @@ async function insertObjects(client: Client, id: string, objects: readonly Store
   const oids = objects.map(({ oid }) => toBytes(oid));
   const [types, sizes] = [objects.map(({ type }) => type), objects.map(({ size }) => size)];
   await client.query(INSERT_OBJECTS, [id, oids, types, sizes]);
-  const parts = objects.flatMap(({ oid, deflated }) =>
-    [...partsOf(deflated)].map((bytes, part) => ({ oid: toBytes(oid), part, bytes })),
-  );
+  const parts: { oid: Buffer; part: number; bytes: Buffer }[] = [];
+  for (const { oid, deflated } of objects) {
+    let part = 0;
+    for await (const bytes of partsOf(deflated)) {
+      parts.push({ oid: toBytes(oid), part, bytes });
+      part += 1;
+    }
+  }
   const columns = [
     parts.map(({ oid }) => oid),
     parts.map(({ part }) => part),

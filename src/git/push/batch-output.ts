@@ -3,7 +3,7 @@
 import type { Readable } from 'node:stream';
 import type { TypedObject } from '../batch-objects.ts';
 import { damagedRepository } from '../disk-errors.ts';
-import { wrapObject } from '../loose-objects.ts';
+import { type StreamedObject, wrapObject } from '../loose-objects.ts';
 import type { ObjectType } from '../objects.ts';
 
 /** What is known of an object before it is read. */
@@ -14,21 +14,30 @@ export interface AddedObject {
 }
 
 /**
- * The objects, in the order in which they were asked for. The bytes of each are those that its id says.
+ * The objects, in the order in which they were asked for. The bytes of each are those that its id says, but for objects
+ * that are streamed: whoever takes one compares its hash, before he asks for the next.
+ * @param streamedFrom objects of so many bytes are streamed
  * @throws HawserError `repository_damaged` when one of them is missing, broken or not what is known of it
  */
 export async function* readBatch(
   stdout: Readable,
   asked: Iterable<readonly [string, AddedObject]>,
-): AsyncGenerator<TypedObject> {
+  streamedFrom: number,
+): AsyncGenerator<TypedObject | (StreamedObject & AddedObject)> {
   const output = new ExactReader(stdout);
   for (const [oid, { type, size }] of asked) {
     const line = `${oid} ${type} ${size}\n`;
-    const bytes = await output.take(line.length + size + 1);
-    if (bytes?.toString('latin1', 0, line.length) !== line) throw notAsKnown(oid);
-    const object = await wrapObject(type, bytes.subarray(line.length, -1));
-    if (object.oid !== oid) throw notAsKnown(oid);
-    yield { ...object, type };
+    if (size < streamedFrom) {
+      const bytes = await output.take(line.length + size + 1);
+      if (bytes?.toString('latin1', 0, line.length) !== line) throw notAsKnown(oid);
+      const object = await wrapObject(type, bytes.subarray(line.length, -1));
+      if (object.oid !== oid) throw notAsKnown(oid);
+      yield { ...object, type };
+    } else {
+      if ((await output.take(line.length))?.toString('latin1') !== line) throw notAsKnown(oid);
+      yield { oid, type, size, chunks: output.pass(size) };
+      if ((await output.take(1)) === null) throw notAsKnown(oid);
+    }
   }
 }
 
@@ -56,6 +65,20 @@ class ExactReader {
       at += this.split(Math.min(value.length, count - at)).copy(bytes, at);
     }
     return bytes;
+  }
+
+  /** The next bytes as they come; fewer when the stream ends before. They must all be taken before anything else is. */
+  async *pass(count: number): AsyncGenerator<Buffer> {
+    for (let left = count; left > 0; ) {
+      if (this.rest.length === 0) {
+        const { done, value } = await this.chunks.next();
+        if (done) return;
+        this.rest = value;
+      }
+      const piece = this.split(Math.min(this.rest.length, left));
+      left -= piece.length;
+      yield piece;
+    }
   }
 
   private split(count: number): Buffer {

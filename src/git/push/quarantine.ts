@@ -12,7 +12,8 @@ import { UNFLUSHED_DISK } from '../disk.ts';
 import { guardDisk } from '../disk-errors.ts';
 import type { GitBounds } from '../git-process.ts';
 import { readShallow } from '../history.ts';
-import type { ObjectType } from '../objects.ts';
+import type { StreamedObject } from '../loose-objects.ts';
+import type { GivenObject, ObjectType } from '../objects.ts';
 import { makeSkeleton } from '../repository-layout.ts';
 import { type AddedObject, readBatch } from './batch-output.ts';
 import { missingObject, tooLargeObject } from './git-faults.ts';
@@ -57,6 +58,10 @@ const DEFAULT_BOUNDS: GitBounds = { memoryKib: 320 * 1024, cpuSeconds: 60 };
 /** Objects up to so many bytes are kept once they were read, and so many bytes of them. */
 const KEPT_OBJECT = 64 * 1024;
 const KEPT_BYTES = 8 * 1024 * 1024;
+/** What a tree, commit or tag may have, each of which is read as a whole. A folder of 20,000 files has less. */
+const STRUCTURE_BYTES = 8 * 1024 * 1024;
+/** Objects of so many bytes are streamed into the repository. */
+const STREAMED = 1024 * 1024;
 const OID = /^[0-9a-f]{40}$/;
 
 export class Quarantine {
@@ -165,6 +170,22 @@ export class Quarantine {
    * @throws HawserError `repository_damaged`; `payload_too_large` when git takes too long; `client_gone`; unavailable
    */
   async *readAll(oids: Iterable<string>): AsyncGenerator<TypedObject> {
+    for await (const object of this.readFrom(oids, Number.POSITIVE_INFINITY))
+      if ('content' in object) yield object;
+  }
+
+  /**
+   * All added objects, as `readAll`. A large one is streamed: its bytes must be taken before the next object is asked for.
+   * @throws as `readAll`
+   */
+  giveAll(): AsyncGenerator<GivenObject> {
+    return this.readFrom(this.found.keys(), STREAMED);
+  }
+
+  private async *readFrom(
+    oids: Iterable<string>,
+    streamedFrom: number,
+  ): AsyncGenerator<TypedObject | (StreamedObject & AddedObject)> {
     const asked: [string, AddedObject][] = [];
     for (const oid of oids) {
       const kept = this.kept.get(oid);
@@ -175,8 +196,8 @@ export class Quarantine {
     const input = asked.map(([oid]) => `${oid}\n`).join('');
     const process = this.git.start({ task: 'cat-file', args: ['--batch', '--buffer'], input });
     try {
-      for await (const object of readBatch(process.stdout, asked)) {
-        this.keep(object);
+      for await (const object of readBatch(process.stdout, asked, streamedFrom)) {
+        if ('content' in object) this.keep(object);
         yield object;
       }
       await this.git.finish(process, 'cat-file');
@@ -248,6 +269,8 @@ export class Quarantine {
   private requireBytes(objects: readonly AddedObject[]): void {
     const { bytes, objectBytes } = this.options.limits;
     if (objects.some(({ size }) => size > objectBytes)) throw tooLargeObject(objectBytes);
+    if (objects.some(({ type, size }) => type !== 'blob' && size > STRUCTURE_BYTES))
+      throw tooLarge(`A folder, commit or tag of the push has more than ${STRUCTURE_BYTES} bytes`);
     if (objects.reduce((sum, { size }) => sum + size, 0) > bytes)
       throw tooLarge(`The objects of the push have more than ${bytes} bytes when they are unpacked`);
   }
