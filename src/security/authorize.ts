@@ -15,7 +15,7 @@ import {
   permissionsOf,
 } from './access.ts';
 import { type NodePrincipal, type Principal, requirePermission, type UserPrincipal } from './principal.ts';
-import { grantedToUser, heldLevel, levelWith } from './rights.ts';
+import { type Content, contentNamed, heldLevel, mayReadAllOf } from './rights.ts';
 
 type PathParameters = Readonly<Record<string, string>>;
 
@@ -108,15 +108,14 @@ async function readableContent(
   node: KnownNode,
 ): Promise<NodeContent> {
   const { configurationId = null, compositeId = null } = node.assignment ?? {};
-  if (configurationId !== null) await requireReadable(db, principal, [configurationId]);
-  if (compositeId === null) return access.contentOf(node);
-  if ((await heldLevel(db, principal, 'composite', compositeId)) === null) throw unreadable();
+  const assigned = (id: string | null) => (id === null ? [] : [id]);
+  const [configurations, composites] = [assigned(configurationId), assigned(compositeId)];
+  await requireAllOf(db, principal, { configurations, composites });
   const content = await access.contentOf(node);
-  const names = content.parts.map((part) => part.configurationName);
-  const children = await db.selectFrom('configurations').select('id').where('name', 'in', names).execute();
-  if (children.length < names.length) throw unreadable();
-  const ids = children.map(({ id }) => id);
-  await requireReadable(db, principal, ids);
+  if (compositeId !== null) {
+    const names = content.parts.map((part) => part.configurationName);
+    await requireAllOf(db, principal, await contentNamed(db, { configurations: names }));
+  }
   return content;
 }
 
@@ -137,32 +136,14 @@ export async function requireReadableContent(
   principal: UserPrincipal,
   { configurationName, isComposite, parts }: NamedContent,
 ): Promise<void> {
-  if (isComposite) {
-    const [id = ''] = await idsOf(db, 'composites', [configurationName]);
-    if ((await heldLevel(db, principal, 'composite', id)) === null) throw unreadable();
-  }
-  const names = parts.map((part) => part.configurationName);
-  await requireReadable(db, principal, await idsOf(db, 'configurations', names));
+  const configurations = parts.map((part) => part.configurationName);
+  const composites = isComposite ? [configurationName] : [];
+  await requireAllOf(db, principal, await contentNamed(db, { configurations, composites }));
 }
 
-/** The ids of those that are there, and an id that nothing has for all others. */
-async function idsOf(
-  db: Db,
-  table: 'configurations' | 'composites',
-  names: readonly string[],
-): Promise<string[]> {
-  const rows = await db.selectFrom(table).select(['id', 'name']).where('name', 'in', names).execute();
-  const ids = new Map(rows.map(({ id, name }) => [name, id]));
-  return names.map((name) => ids.get(name) ?? '');
-}
-
-/** @throws HawserError not_found when the user may not read one of these configurations or its parameters */
-async function requireReadable(db: Db, principal: UserPrincipal, ids: readonly string[]): Promise<void> {
-  const granted = await grantedToUser(db, principal.userId, ids);
-  const isReadable = (id: string) =>
-    levelWith(granted, principal, 'configuration', id) !== null &&
-    levelWith(granted, principal, 'parameters', id) !== null;
-  if (!ids.every(isReadable)) throw unreadable();
+/** @throws HawserError not_found when the user may not read all of it */
+async function requireAllOf(db: Db, principal: UserPrincipal, content: Content): Promise<void> {
+  if (!(await mayReadAllOf(db, principal, content))) throw unreadable();
 }
 
 const unreadable = () => notFound('No configuration that you may read');

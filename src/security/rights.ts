@@ -188,6 +188,37 @@ export function readerOf(readable: Readable): (content: Content) => boolean {
     composites.every(composite) && configurations.every((id) => configuration(id) && parameters(id));
 }
 
+/** Whether the caller may read all of it, with this token and now (`readerOf`). */
+export async function mayReadAllOf(db: Db, principal: UserPrincipal, content: Content): Promise<boolean> {
+  return readerOf(await readableResources(db, principal))(content);
+}
+
+/** The content that these configurations and composites are, by name. */
+export async function contentNamed(
+  db: Db,
+  {
+    configurations = [],
+    composites = [],
+  }: { configurations?: readonly string[]; composites?: readonly string[] },
+): Promise<Content> {
+  return {
+    configurations: await idsOf(db, 'configurations', configurations),
+    composites: await idsOf(db, 'composites', composites),
+  };
+}
+
+/** The ids in the order of the names; null for a name that nothing has. */
+async function idsOf(
+  db: Db,
+  table: 'configurations' | 'composites',
+  names: readonly string[],
+): Promise<(string | null)[]> {
+  if (names.length === 0) return [];
+  const rows = await db.selectFrom(table).select(['id', 'name']).where('name', 'in', names).execute();
+  const ids = new Map(rows.map(({ id, name }) => [name, id]));
+  return names.map((name) => ids.get(name) ?? null);
+}
+
 /**
  * The user's own grants and those of the user's groups.
  * @param resourceIds only the grants on these resources; default: all

@@ -8,7 +8,7 @@ import { chooseVersion } from '../../domain/version-choice.ts';
 import { type HawserError, notFound } from '../../lib/errors.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { type Content, readableResources, readerOf } from '../../security/rights.ts';
+import { contentNamed, mayReadAllOf } from '../../security/rights.ts';
 import type { SortedVersions } from '../../versions/sorted-versions.ts';
 import type { VersionRef } from '../../versions/types.ts';
 
@@ -19,14 +19,7 @@ export async function mayReadConfigurations(
   names: readonly string[],
 ): Promise<boolean> {
   if (names.length === 0) return true;
-  const rows = await db
-    .selectFrom('configurations')
-    .select(['id', 'name'])
-    .where('name', 'in', names)
-    .execute();
-  const ids = new Map(rows.map(({ id, name }) => [name, id]));
-  const content: Content = { composites: [], configurations: names.map((name) => ids.get(name) ?? null) };
-  return readerOf(await readableResources(db, principal))(content);
+  return mayReadAllOf(db, principal, await contentNamed(db, { configurations: names }));
 }
 
 interface Tools {

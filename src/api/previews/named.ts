@@ -6,7 +6,7 @@ import { HawserError, notFound } from '../../lib/errors.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { heldLevel, readableIds } from '../../security/rights.ts';
+import { readableResources } from '../../security/rights.ts';
 import type { Change } from './change-schemas.ts';
 
 /** A configuration, a composite, or the parameters of a configuration, which have its id and its name. */
@@ -87,13 +87,8 @@ export async function notFoundIfGone<T>(db: Db, named: readonly Named[], work: (
   }
 }
 
-/** Whether the caller may read all of it. What has gone is for those who may read every configuration. */
+/** Whether the caller may read all of it, with this token and now. */
 export async function mayRead(db: Db, principal: UserPrincipal, named: readonly Named[]): Promise<boolean> {
-  if (readableIds(db, principal, 'configuration') !== 'all' && (await findGone(db, named))) return false;
-  for (const { on, id } of named) {
-    if ((await heldLevel(db, principal, on, id)) !== null) continue;
-    // Nobody has a level on a composite that has gone, but for those who may read every composite too.
-    if (on !== 'composite' || !(await findGone(db, [{ on, id, name: '' }]))) return false;
-  }
-  return true;
+  const readable = await readableResources(db, principal);
+  return named.every(({ on, id }) => readable[on] === 'all' || readable[on].includes(id));
 }
