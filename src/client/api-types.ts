@@ -421,6 +421,8 @@ export interface Schemas {
     path: string;
     message: string;
     code: string;
+    line?: number | undefined;
+    column?: number | undefined;
   };
   FileChange: {
     path: string;

@@ -43,15 +43,21 @@ export function refuse(text: string, offset: number, code: string, message: stri
   throw invalidField('', `${placeOf(text, offset)}: ${message}`, code);
 }
 
-/** Line and column, both from 1. */
+/** Line and column in words. */
 export function placeOf(text: string, offset: number): string {
+  const { line, column } = positionOf(text, offset);
+  return `Line ${line}, column ${column}`;
+}
+
+/** Line and column, both from 1. */
+export function positionOf(text: string, offset: number): { line: number; column: number } {
   let line = 1;
   let start = 0;
   for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', start)) {
     line += 1;
     start = at + 1;
   }
-  return `Line ${line}, column ${offset - start + 1}`;
+  return { line, column: offset - start + 1 };
 }
 
 /** The error for a document that would cost too much. It has its own code, and points to the whole text. */

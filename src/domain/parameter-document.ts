@@ -1,10 +1,11 @@
 /** Turns the bytes of parameter documents into values, and values into the types of a schema validator. */
 
-import { decodeDocument, isList, tooComplex } from './document-text.ts';
+import { type FieldError, invalid } from '../lib/errors.ts';
+import { decodeDocument, isList, positionOf, tooComplex } from './document-text.ts';
 import { readJson } from './json-text.ts';
 import { LeafCount, MAX_LEAVES, MAX_POINTER_BYTES } from './leaves.ts';
 import { Float, isMapping, type Mapping, type Value } from './value.ts';
-import { readYaml } from './yaml-reader.ts';
+import { findAmbiguous, readYaml } from './yaml-reader.ts';
 
 export type DocumentType = 'yaml' | 'json';
 
@@ -27,6 +28,28 @@ export function parseParameterDocument(bytes: Uint8Array, contentType: DocumentT
   const document = readDocument(bytes, contentType);
   requireFewLeaves(document);
   return document;
+}
+
+/** The values of a parameter file that YAML readers take for different things, as errors. @throws as `readDocument` */
+export function ambiguousIn(bytes: Uint8Array, contentType: DocumentType): FieldError[] {
+  if (contentType === 'json') return [];
+  const text = decodeDocument(bytes).replace(/\r\n?/g, '\n');
+  return findAmbiguous(text).map(({ path, text: value, other, offset }) => {
+    const { line, column } = positionOf(text, offset);
+    const ways = other === null ? `in quotes: "${value}"` : `in quotes, "${value}", or as ${other}`;
+    const message = `Line ${line}, column ${column}: ${value} means different things to YAML readers; write it ${ways}`;
+    return { path, message, code: 'ambiguous_scalar', line, column };
+  });
+}
+
+/**
+ * Refuses a parameter file that its readers would read in different ways.
+ * @throws HawserError `validation_failed` with an error `ambiguous_scalar` for each value that is ambiguous
+ */
+export function requireUnambiguous(bytes: Uint8Array, contentType: DocumentType): void {
+  const errors = ambiguousIn(bytes, contentType);
+  if (errors.length > 0)
+    throw invalid('validation_failed', 'Some values can be read in more than one way', errors);
 }
 
 /** @throws HawserError invalid `too_complex` if the document has too many leaves, or their paths are too long */

@@ -19,7 +19,7 @@ const UNFIT = /: | #|[: ]$|(?! )[\p{C}\p{Z}]/u;
 const SURELY_PLAIN = /^[A-Za-z_/][\w./-]*(?: [\w./-]+)*$/;
 
 /** Words that YAML 1.1, YAML 1.2 or a lenient reader does not read as text. */
-const WORDS = /^(?:y|yes|n|no|on|off|true|false|null|nan|inf|infinity)$/i;
+const WORDS = /^(?:y|yes|n|no|on|off|true|false|null|nan|inf|infinity|e[-+]?\d+)$/i;
 
 /**
  * Characters that a reader may refuse, drop or read as a line break: controls, NEL, the separators U+2028 and U+2029,

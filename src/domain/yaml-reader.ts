@@ -1,4 +1,4 @@
-/** Reads YAML 1.2 by its core schema (YAML 1.2.2, 10.3), within limits, and refuses whatever is ambiguous. */
+/** Reads YAML 1.2 within limits. Plain scalars are read as dsc reads them, which is as serde_yaml 0.9 does. */
 
 import {
   type Alias,
@@ -14,6 +14,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
+import { type Ambiguity, ambiguityOf } from './ambiguous-scalars.ts';
 import {
   excerpt,
   MAX_DEPTH,
@@ -25,7 +26,7 @@ import {
   tooComplex,
 } from './document-text.ts';
 import { isNumber, readFloat, readInteger } from './number-text.ts';
-import type { Mapping, Value } from './value.ts';
+import { escapeToken, type Mapping, type Value } from './value.ts';
 
 /**
  * The greatest number of parts of the text: words, spaces, punctuation. The cost of reading depends on their number, not
@@ -36,6 +37,8 @@ export const MAX_PARTS = 300_000;
 /** The number of nodes that aliases may add to a document. Long texts count as several nodes. */
 export const MAX_ALIAS_WEIGHT = 100_000;
 
+/** So many are enough to be told at once. */
+const MAX_AMBIGUOUS = 100;
 const CHARACTERS_PER_WEIGHT = 16;
 const LONGEST_MESSAGE = 200;
 
@@ -49,7 +52,7 @@ const FALSE = /^(?:false|False|FALSE)$/;
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f]/;
 
 const OPTIONS = {
-  // All scalars arrive as text. The core schema is applied here, so that digits and spellings are not lost.
+  // All scalars arrive as text. Their types are told here, so that digits and spellings are not lost.
   schema: 'failsafe',
   resolveKnownTags: false,
   // The library compares every key with every other one, which takes quadratic time. Here a Map finds duplicates.
@@ -70,6 +73,27 @@ export function readYaml(source: string): Mapping {
   if (control !== -1) refuse(text, control, 'invalid_yaml', 'Control characters are written as escapes.');
   const root = compose(text);
   return requireMapping(text, root?.range[0] ?? 0, root ? new YamlReader(text).readNode(root, 1) : null);
+}
+
+/** A plain scalar that readers take for different things, and where it stands. */
+export interface AmbiguousScalar extends Ambiguity {
+  /** A JSON Pointer. */
+  path: string;
+  text: string;
+  /** The offset in the text. */
+  offset: number;
+}
+
+/**
+ * The values of the document that are ambiguous, in their order. Keys are always text.
+ * @param text with a line feed at the end of each line
+ * @throws as `readYaml`
+ */
+export function findAmbiguous(text: string): readonly AmbiguousScalar[] {
+  const root = compose(text);
+  const reader = new YamlReader(text);
+  if (root) reader.readNode(root, 1);
+  return reader.ambiguous;
 }
 
 /** The root node of the document; null for an empty stream. */
@@ -136,6 +160,9 @@ class YamlReader {
   private aliasWeight = 0;
   /** The deepest level reached within the innermost anchored node that is being read. */
   private deepest = 0;
+  /** The keys and places that lead to what is being read. */
+  private readonly path: (string | number)[] = [];
+  readonly ambiguous: AmbiguousScalar[] = [];
 
   constructor(text: string) {
     this.text = text;
@@ -162,7 +189,14 @@ class YamlReader {
     const ownTag = isMap(node) ? `${TAGS}map` : `${TAGS}seq`;
     if (node.tag !== undefined && node.tag !== '!' && node.tag !== ownTag) this.refuseTag(node);
     if (isMap(node)) return this.readMapping(node, depth);
-    return node.items.map((item) => this.readNode(item, depth + 1));
+    return node.items.map((item, at) => this.readBelow(at, item, depth + 1));
+  }
+
+  private readBelow(step: string | number, node: ParsedNode, depth: number): Value {
+    this.path.push(step);
+    const value = this.readNode(node, depth);
+    this.path.pop();
+    return value;
   }
 
   private readMapping(node: YAMLMap.Parsed, depth: number): Mapping {
@@ -171,14 +205,16 @@ class YamlReader {
       const name = this.readKey(key, depth + 1);
       if (mapping.has(name))
         this.refuseAt(key, 'duplicate_key', `The key ${excerpt(name)} stands here again.`);
-      mapping.set(name, value ? this.readNode(value, depth + 1) : null);
+      mapping.set(name, value ? this.readBelow(name, value, depth + 1) : null);
     }
     return mapping;
   }
 
   private readKey(node: ParsedNode, depth: number): string {
     // The key is read like any other node, to check it and to set its anchor.
+    const { length } = this.ambiguous;
     this.readNode(node, depth);
+    this.ambiguous.length = length;
     const target = isAlias(node) ? this.resolve(node).node : node;
     if (!isScalar(target))
       return this.refuseAt(node, 'complex_key', 'A key must be text, not a mapping or a list.');
@@ -227,11 +263,19 @@ class YamlReader {
 
   private readPlain(node: Scalar.Parsed): Value {
     const { source } = node;
+    const ambiguity = ambiguityOf(source);
+    if (ambiguity !== null) this.noteAmbiguous(node, ambiguity);
     if (NULL.test(source)) return null;
     if (TRUE.test(source)) return true;
     if (FALSE.test(source)) return false;
     if (!isNumber(source)) return this.readText(node);
     return readInteger(this.requireShort(node)) ?? readFloat(source);
+  }
+
+  private noteAmbiguous({ source: text, range: [offset] }: Scalar.Parsed, ambiguity: Ambiguity): void {
+    if (this.ambiguous.length === MAX_AMBIGUOUS) return;
+    const path = this.path.map((step) => `/${escapeToken(String(step))}`).join('');
+    this.ambiguous.push({ ...ambiguity, path, text, offset });
   }
 
   private readText(node: Scalar.Parsed): string {

@@ -31,6 +31,8 @@ export const FieldErrorView = z
     path: z.string().meta({ description: 'JSON Pointer to the member at fault; empty for the whole' }),
     message: z.string(),
     code: z.string(),
+    line: z.int().optional().meta({ description: 'Of a fault in a text, from 1' }),
+    column: z.int().optional().meta({ description: 'Of a fault in a text, from 1' }),
   })
   .meta({ id: 'FieldError', description: 'One fault of the input' });
 

@@ -28,6 +28,9 @@ export interface FieldError {
   path: string;
   message: string;
   code: string;
+  /** Of a fault in a text, from 1. */
+  line?: number;
+  column?: number;
 }
 
 export interface ErrorOptions {

@@ -9,7 +9,12 @@ import { LeafCount } from '../domain/leaves.ts';
 import { mergeOver, mergeUntraced } from '../domain/merge.ts';
 import { checkParameters } from '../domain/parameter-checks.ts';
 import { readParameterDefinitions } from '../domain/parameter-definitions.ts';
-import { readDocument, requireFewLeaves } from '../domain/parameter-document.ts';
+import {
+  ambiguousIn,
+  readDocument,
+  requireFewLeaves,
+  requireUnambiguous,
+} from '../domain/parameter-document.ts';
 import { type ParameterDefinitions, toJsonSchema } from '../domain/parameter-schema.ts';
 import type { Mapping } from '../domain/value.ts';
 import { printYaml } from '../domain/yaml-printer.ts';
@@ -75,6 +80,15 @@ export function documentTasks(cacheBytes = CACHE_BYTES) {
     readDocument({ document }: { document: DocumentSource }): void {
       documents.get(document);
     },
+
+    /** Reads a document that is to become a parameter file. @throws also the errors of `requireUnambiguous` */
+    readParameterFile({ document }: { document: DocumentSource }): void {
+      documents.get(document);
+      requireUnambiguous(document.bytes, document.type);
+    },
+
+    /** The values of a parameter file that its readers take for different things. @throws as `readDocument` */
+    findAmbiguous: ({ document: { bytes, type } }: { document: DocumentSource }) => ambiguousIn(bytes, type),
 
     /** @param input.isPartial means that the document is one scope's file, of which nothing is required */
     checkDocument(input: { schema: DocumentSource | null; document: DocumentSource; isPartial: boolean }) {

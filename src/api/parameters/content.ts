@@ -24,6 +24,8 @@ export interface ContentReader {
   caller: string;
 }
 
+type ReadTask = 'readDocument' | 'readParameterFile';
+
 /** The names of RFC 9512, the names that it replaces, those of RFC 8259, and short names. */
 const NAMES: ReadonlyMap<string, DocumentType> = new Map([
   ['yaml', 'yaml'],
@@ -47,35 +49,41 @@ export function contentTypeNamed(mediaType: string): DocumentType | null {
 
 /**
  * Reads content that came as text.
- * @throws HawserError `validation_failed`, its one error naming line and column, or `too_complex`
+ * @throws HawserError `validation_failed` with errors that name line and column, or `too_complex`
  */
 export function readText(reader: ContentReader, text: string, type: DocumentType): Promise<ReadContent> {
   return pointingTo('/content', () => {
     // A lone surrogate cannot be written as UTF-8.
     const lone = text.search(/\p{Surrogate}/u);
     if (lone >= 0) refuse(text, lone, 'invalid_text', 'The text holds half of a surrogate pair.');
-    return read(reader, Buffer.from(text), type);
+    return read(reader, Buffer.from(text), type, 'readParameterFile');
   });
 }
 
-/** Reads content that came as a file. It is YAML unless its name, or else its media type, says JSON. */
+/**
+ * Reads content that came as a file. It is YAML unless its name, or else its media type, says JSON.
+ * @param task how it is read: as a parameter file, or as a document that defines parameters
+ * @throws HawserError as `readText`
+ */
 export function readFile(
   reader: ContentReader,
   part: string,
   { filename, mediaType, content }: NamedFile,
+  task: ReadTask,
 ): Promise<ReadContent> {
   const [, extension] = /\.(json|ya?ml)$/i.exec(filename) ?? [];
   const named = extension?.toLowerCase().replace('yml', 'yaml') ?? mediaType ?? '';
-  return pointingTo(`/${part}`, () => read(reader, content, contentTypeNamed(named) ?? 'yaml'));
+  return pointingTo(`/${part}`, () => read(reader, content, contentTypeNamed(named) ?? 'yaml', task));
 }
 
 async function read(
   { documents, caller }: ContentReader,
   bytes: Buffer,
   type: DocumentType,
+  task: ReadTask,
 ): Promise<ReadContent> {
   const document = newSource(bytes, type);
-  await documents.run(caller, 'readDocument', { document });
+  await documents.run(caller, task, { document });
   return { type, bytes, document };
 }
 

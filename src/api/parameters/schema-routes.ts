@@ -62,7 +62,7 @@ function uploadRoute(tools: SchemaTools, modifying: GrantedRoutes): Route {
       const target = { kind: 'parameters', resource, principal, actor, gone } as const;
       const { version } = body;
       const reader = { documents: tools.documents, caller: principal.userId };
-      const content = await readFile(reader, FILE.name, file);
+      const content = await readFile(reader, FILE.name, file, 'readDocument');
       const schema = await uploadSchema(tools, target, version, content);
       return writtenJson(`{"version":${JSON.stringify(version)},"schema":${schema}}`);
     },

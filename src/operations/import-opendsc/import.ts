@@ -165,14 +165,18 @@ function runsOf({ deeds }: Plan): { kind: Kind; deeds: Deed[] }[] {
   return runs;
 }
 
-function toReport({ name, site }: Source, plan: Plan, nodesAwaiting: number): ImportReport {
+function toReport(
+  { name, site, states: { ambiguous } }: Source,
+  plan: Plan,
+  nodesAwaiting: number,
+): ImportReport {
   const names = unknownPermissions(site.roles);
   const listed = [
     { kind: 'external logins', names: plan.loginsLeft },
     ...(names.length === 0 ? [] : [{ kind: 'permissions that are unknown here', names }]),
   ];
   const notCarried = [...site.notCarried, ...listed.map((each) => ({ ...each, count: each.names.length }))];
-  return { source: name, kinds: plan.kinds, notCarried, nodesAwaiting };
+  return { source: name, kinds: plan.kinds, ambiguous, notCarried, nodesAwaiting };
 }
 
 /** @throws Error where the database has tables of another release; HawserError `folder_in_use` if servers must not run and do */

@@ -29,6 +29,8 @@ export interface ImportReport {
   /** What people call the database of the source. It holds no password. */
   source: string;
   kinds: KindReport[];
+  /** Parameter files with values that YAML readers take for different things. They come as they are. */
+  ambiguous: readonly Refusal[];
   notCarried: readonly { kind: string; count: number; names: readonly string[] }[];
   /** How many nodes have not shown their certificate yet. */
   nodesAwaiting: number;

@@ -8,7 +8,7 @@ import { HawserError } from '../../lib/errors.ts';
 import { groupBy } from '../../lib/group-by.ts';
 import { sha256Hex } from '../../lib/hash.ts';
 import { DocumentsInThread, newSource } from '../../resolve/documents.ts';
-import type { Kind } from './kinds.ts';
+import type { Kind, Refusal } from './kinds.ts';
 import type {
   FileFault,
   SourceFiles,
@@ -33,6 +33,8 @@ export interface ParameterState {
 export interface FileStates {
   versions: ReadonlyMap<string, VersionState>;
   parameters: ReadonlyMap<string, ParameterState>;
+  /** The parameter files of which readers take values for different things, by name. */
+  ambiguous: readonly Refusal[];
 }
 
 /** Files that are read at once. */
@@ -104,6 +106,7 @@ class Look {
   private readonly files: SourceFiles;
   private readonly onProgress: (done: number, all: number) => void;
   private readonly missing: string[] = [];
+  private readonly ambiguous: Refusal[] = [];
   private all = 0;
   private done = 0;
 
@@ -135,7 +138,7 @@ class Look {
       ),
     };
     if (this.all > 0 && this.missing.length === this.all) throw this.noneThere();
-    return states;
+    return { ...states, ambiguous: this.ambiguous.sort((a, b) => (a.name < b.name ? -1 : 1)) };
   }
 
   private async lookAt(
@@ -167,12 +170,16 @@ class Look {
       return read;
     });
     const type = contentTypeNamed(file.contentType ?? '') ?? 'yaml';
-    return { type, sha256, fault: fault ?? (await this.faultOf(bytes, type)) };
+    return { type, sha256, fault: fault ?? (await this.faultOf(name, bytes, type)) };
   }
 
-  private async faultOf(bytes: Buffer, type: DocumentType): Promise<string | null> {
+  private async faultOf(name: string, bytes: Buffer, type: DocumentType): Promise<string | null> {
+    const document = newSource(bytes, type);
     try {
-      await this.documents.run('import', 'readDocument', { document: newSource(bytes, type) });
+      await this.documents.run('import', 'readDocument', { document });
+      const [found, ...others] = await this.documents.run('import', 'findAmbiguous', { document });
+      const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+      if (found) this.ambiguous.push({ name, reason: found.message + more });
       return null;
     } catch (error) {
       if (error instanceof HawserError) return error.message;

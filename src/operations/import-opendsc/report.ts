@@ -21,6 +21,7 @@ export function describeImport(report: ImportReport, isDryRun: boolean): string 
     printTable([[...COLUMNS], ...rows]),
     ...refusals('Conflicts: here is another one, which stays', report, 'conflicts'),
     ...refusals('Left out', report, 'leftOut'),
+    ...ambiguous(report),
     ...notCarried(report),
   ];
   if (report.nodesAwaiting > 0)
@@ -40,6 +41,11 @@ function refusals(title: string, { kinds }: ImportReport, which: 'conflicts' | '
     found.map(({ name, reason }: Refusal) => `  ${kind}, ${name}: ${reason}\n`),
   );
   return lines.length === 0 ? [] : [`${title}:\n${lines.join('')}`];
+}
+
+function ambiguous(report: ImportReport): string[] {
+  const lines = report.ambiguous.map(({ name, reason }) => `  ${name}: ${reason}\n`);
+  return lines.length === 0 ? [] : [`Values that nodes get as dsc reads them:\n${lines.join('')}`];
 }
 
 function notCarried(report: ImportReport): string[] {
