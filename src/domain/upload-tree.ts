@@ -48,11 +48,24 @@ export class UploadTree {
 }
 
 /**
+ * Signs that no file name on Windows has, and signs that turn the direction of the text behind them, so that a name seems to
+ * be another. What was stored with them is served as it is.
+ */
+const UNFIT = /[<>"|?*\u202a-\u202e\u2066-\u2069]/u;
+
+/**
  * The stored form of the path of a new file.
- * @throws HawserError `invalid_path`, as `normalizePath` does, and for more than 64 segments
+ * @throws HawserError `invalid_path`, as `normalizePath` does, for signs that no Windows can check out, and for more than 64
+ *   segments
  */
 export function normalizeNewPath(raw: string): string {
   const path = normalizePath(raw);
+  const [sign] = UNFIT.exec(path) ?? [];
+  if (sign !== undefined)
+    throw invalid(
+      'invalid_path',
+      `The path "${showText(raw)}" has a "${showText(sign)}", which Windows refuses`,
+    );
   if (path.split('/').length <= MAX_SEGMENTS) return path;
   throw invalid('invalid_path', `The path "${showText(raw)}" has more than ${MAX_SEGMENTS} segments`);
 }

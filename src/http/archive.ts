@@ -1,5 +1,6 @@
 /** Takes apart a ZIP archive from outside in memory, and trusts nothing in it. */
 
+import { isUtf8 } from 'node:buffer';
 import { promisify } from 'node:util';
 import { crc32, inflateRaw } from 'node:zlib';
 import { type Entry, fromBufferPromise, getFileNameLowLevel, type ZipFile } from 'yauzl';
@@ -45,6 +46,12 @@ const REGULAR = 0x8000;
 const FOLDER = 0x4000;
 const DOS_FOLDER = 0x10;
 const REPARSE_POINT = 0x400;
+
+/** The systems that made an entry (APPNOTE.TXT 4.4.2.2): Unix, and macOS. */
+const UTF8_SYSTEMS = [3, 19];
+
+/** The extra field of Info-ZIP that holds the name in UTF-8. */
+const UNICODE_PATH = 0x7075;
 
 const CENTRAL_ENTRY = 0x02014b50;
 
@@ -102,7 +109,9 @@ async function planFiles(zip: ZipFile, archive: Buffer, limits: ArchiveLimits): 
 
 /** The name of the file behind an entry, or null for a folder, which is checked like one. */
 function planEntry(entry: Entry): string | null {
-  const name = entryName(entry).replaceAll('\\', '/');
+  const name = entryName(entry)
+    .replaceAll('\\', '/')
+    .replace(/^\.\/(?=.)/, '');
   const isFolder = checkType(entry, name);
   if (isFolder) normalizeNewPath(name.endsWith('/') ? name.slice(0, -1) : name);
   if ((entry.generalPurposeBitFlag & ENCRYPTED_FLAGS) !== 0) {
@@ -115,9 +124,14 @@ function planEntry(entry: Entry): string | null {
   return name;
 }
 
-/** The name is UTF-8 where the entry says so by a flag or Info-ZIP's Unicode path, else CP437 (APPNOTE.TXT D). */
+/**
+ * The name is UTF-8 where the entry says so by a flag or Info-ZIP's Unicode path, else CP437 (APPNOTE.TXT D). The programs of
+ * Unix and macOS write UTF-8 without the flag.
+ */
 function entryName(entry: Entry): string {
   const raw = entry.fileNameRaw;
+  const isNamedTwice = entry.extraFields.some(({ id }) => id === UNICODE_PATH);
+  if (!isNamedTwice && UTF8_SYSTEMS.includes(entry.versionMadeBy >>> 8) && isUtf8(raw)) return raw.toString();
   // yauzl's table for CP437 has pictures in place of the control characters and would hide them.
   if (raw.some((byte) => byte < 0x20 || byte === 0x7f)) return raw.toString('latin1');
   return getFileNameLowLevel(entry.generalPurposeBitFlag, raw, entry.extraFields, true);

@@ -216,7 +216,7 @@ class UploadForm {
     if (filename === null) throw invalidField('/files', 'A part "files" has no filename, which is its path');
     if (this.seen.has('archive')) throw twoKinds();
     this.seen.add('files');
-    const path = this.tree.add(filename);
+    const path = this.tree.add(filename.replace(/^\.[/\\](?=.)/, ''));
     return this.sink(this.countFileBytes, (content) => this.files.push({ path, content }));
   }
 

@@ -25,7 +25,7 @@ const FILES: [path: string, content: string | Buffer, type: string][] = [
   ['json', 'x', UNKNOWN],
   ['with space/two  spaces.yaml', 'spaces', 'application/yaml'],
   ['ünïcödé/日本語🚀.yaml', 'unicode', 'application/yaml'],
-  ['#hash?query&amp+plus%41.yaml', 'signs', 'application/yaml'],
+  ['#hash&amp+plus%41.yaml', 'signs', 'application/yaml'],
   ['100%.txt', 'percent', PLAIN],
   ["semi;colon=,$@!'()[]{}~^`.txt", 'more signs', PLAIN],
   ['.hidden', 'hidden', UNKNOWN],

@@ -7,6 +7,7 @@ import {
   normalizePath,
   showText,
 } from '../../../src/domain/safe-path.ts';
+import { normalizeNewPath } from '../../../src/domain/upload-tree.ts';
 import { HawserError } from '../../../src/lib/errors.ts';
 import { refusalBy } from '../../support/failures.ts';
 import { words } from '../../support/words.ts';
@@ -96,6 +97,17 @@ describe('normalizePath', () => {
       { numRuns: 3000 },
     );
   });
+});
+
+describe('normalizeNewPath', () => {
+  for (const sign of [...'<>"|?*', '\u202a', '\u202e', '\u2066', '\u2069'])
+    it(`refuses ${JSON.stringify(sign)}, which Windows cannot check out or which hides a name`, () => {
+      for (const path of [`a${sign}b.txt`, `fo${sign}lder/x.txt`]) {
+        expect(() => normalizeNewPath(path)).to.throw('which Windows refuses');
+        // What was stored before stays.
+        expect(normalizePath(path)).to.equal(path);
+      }
+    });
 });
 
 describe('checkPathSet', () => {

@@ -83,6 +83,22 @@ describe('unpackArchive: what it takes', () => {
     expect(paths).to.deep.equal(['m\u00fcll.txt', 'ü.t', 'ünï.txt', 'win/dir/x.txt']);
   });
 
+  it('names in UTF-8 without the flag, as Unix and macOS write them, and with a leading dot', async () => {
+    const [utf8, latin1] = [Buffer.from('grüße/日本.txt'), Buffer.from('gr\xfc.txt', 'latin1')];
+    const nameOf = async (name: Buffer, madeBy: number) =>
+      Object.keys(await textsOf(makeZip([{ name, flags: 0, madeBy }])))[0];
+    for (const madeBy of [3, 19]) {
+      expect(await nameOf(utf8, madeBy)).to.equal('grüße/日本.txt');
+      // What is no UTF-8 is CP437.
+      expect(await nameOf(latin1, madeBy)).to.equal('grⁿ.txt');
+    }
+    expect(await nameOf(Buffer.from('grü.txt'), 0)).to.equal('gr├╝.txt');
+    expect(Object.keys(await textsOf(makeZip([{ name: './a/b.txt' }, { name: './c.txt' }])))).to.deep.equal([
+      'a/b.txt',
+      'c.txt',
+    ]);
+  });
+
   it('what yazl writes, with zip64 and without known sizes', async () => {
     const archive = await yazlZip((zip) => {
       zip.addBuffer(Buffer.from('one'), 'one.txt', { forceZip64Format: true });
