@@ -97,10 +97,21 @@ export class AtomicFs {
     }
   }
 
-  /** Does the same with bytes that come only once. Where a git gc removes the folder meanwhile, it fails. */
+  /** Does the same with bytes that come only once, so it tries again only while none were taken. */
   async writeStream(path: string, data: AsyncIterable<Uint8Array>): Promise<void> {
-    await this.makeFolder(dirname(path));
-    await this.replace(path, data);
+    let isBegun = false;
+    async function* once() {
+      isBegun = true;
+      yield* data;
+    }
+    for (let attempt = 1; ; attempt += 1) {
+      await this.makeFolder(dirname(path));
+      try {
+        return await this.replace(path, once());
+      } catch (error) {
+        if (isBegun || errnoOf(error) !== 'ENOENT' || attempt === WRITE_ATTEMPTS) throw error;
+      }
+    }
   }
 
   /** Writes and flushes a file in place. It is for files that nobody reads before they are renamed. */
