@@ -146,14 +146,15 @@ async function checkBundle(bench: Bench, key: string): Promise<void> {
   const reply = await asNode(bench, thumbprint, (node) => node.get(path));
   // Another client has changed the node meanwhile.
   if (model.isBusy(key) || model.state(key) !== before) return;
+  // While the database is away a node gets what its last poll got, whatever was written since: a bundle, or that there is none.
+  const isKept = (wasAway || isAway()) && [200, 404].includes(reply.status);
+  if (isKept) return;
   if (reply.status !== 200) {
     const start = `versions/${assigned}/`;
     const versions = model.keys(start).map((one) => `${one} ${JSON.stringify(model.state(one))}`);
     const doubts = model.inProgress(start, `rollouts/${assigned}/`);
     throw unexpected(`pull of ${assigned}, which has ${[...versions, ...doubts].join('; ')}`, reply);
   }
-  // What was answered from memory may be older than the last writes.
-  if (wasAway || isAway()) return;
   const [, version] = /-v(.+)\.zip"$/.exec(String(reply.headers['content-disposition'])) ?? [];
   const entries = (await unzip(reply.bytes)).filter(({ path: file }) => file !== 'parameters.yaml');
   const files = Object.fromEntries(entries.map(({ path: file, content }) => [file, sha256(content)]));
