@@ -106,6 +106,8 @@ class Site {
       text: 'parameters:\n  name: eu\n',
     });
     source.parameters({ configuration: this.web, scopeType: zone, value: 'a', isPassthrough: true });
+    const ambiguous = 'parameters:\n  name: all\n  zip: 01067\n  isOn: yes\n';
+    source.parameters({ configuration: this.web, scopeType: zone, value: 'b', text: ambiguous });
     const own = { configuration: this.web, scopeType: nodeScope, value: 'WEB-1.example.org' };
     source.parameters({ ...own, text: '{"parameters":{"port":8080}}' });
     source.schema(this.web, { SchemaVersion: '9.0.0', GeneratedJsonSchema: UPLOADED, CreatedAt: NEVER });
@@ -137,7 +139,7 @@ const KINDS_OF_SITE = {
   configurations: [2, 2, 0, 0, 0],
   versions: [5, 5, 0, 0, 0],
   schemas: [1, 1, 0, 0, 0],
-  'parameter files': [4, 4, 0, 0, 0],
+  'parameter files': [5, 5, 0, 0, 0],
   composites: [1, 1, 0, 0, 0],
   'composite versions': [1, 1, 0, 0, 0],
   groups: [3, 1, 2, 0, 0],
@@ -182,6 +184,11 @@ describe('a site of OpenDSC that moves', () => {
     for (const [kind, counts] of Object.entries(KINDS_OF_SITE))
       expect(countsOf(report, kind as Counted), kind).to.deep.equal(counts);
     expect(report.nodesAwaiting).to.equal(2);
+    // The values themselves may be secrets.
+    expect(report.ambiguous).to.deep.equal([
+      { name: 'web Zone b 1.0.0', reason: 'line 3, column 8, and 1 more' },
+    ]);
+    expect(ended.stdout).to.not.include('01067');
     expect(await hawser.has('configurations/web.git')).to.equal(await before);
     for (const list of ['nodes', 'configurations', 'composite-configurations'])
       expect(await api(list), list).to.deep.equal([]);

@@ -178,8 +178,9 @@ class Look {
     try {
       await this.documents.run('import', 'readDocument', { document });
       const [found, ...others] = await this.documents.run('import', 'findAmbiguous', { document });
-      const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-      if (found) this.ambiguous.push({ name, reason: found.message + more });
+      const more = others.length === 0 ? '' : `, and ${others.length} more`;
+      // The value may be a secret, and a report is kept.
+      if (found) this.ambiguous.push({ name, reason: `line ${found.line}, column ${found.column}${more}` });
       return null;
     } catch (error) {
       if (error instanceof HawserError) return error.message;
