@@ -83,7 +83,7 @@ describe('a node pulls the parameters of its scopes', () => {
     await save({
       content: `# goes
 parameters:
-  big: 123456789012345678901234567890
+  big: 18446744073709551615
   float: 1.0
   text: "0123"
   yes: "yes"
@@ -104,11 +104,11 @@ parameters:
       scopeType: 'Site',
       value: 'berlin',
       content:
-        '{"parameters": {"wide": 9007199254740993, "exact": 0.10000000000000000555, "__proto__": {"more": -0.0}}}',
+        '{"parameters": {"wide": 123456789012345678901234567890, "exact": 0.10000000000000000555, "__proto__": {"more": -0.0}}}',
       contentType: 'json',
     });
     expect(await pullParameters(node)).to.equal(`parameters:
-  big: 123456789012345678901234567890
+  big: 18446744073709551615
   float: 1.0
   text: "0123"
   "yes": "yes"
@@ -125,7 +125,7 @@ parameters:
     constructor: 1.0e+3
     more: -0.0
   "7": "null"
-  wide: 9007199254740993
+  wide: 123456789012345678901234567890
   exact: 0.10000000000000000555
 `);
   });

@@ -23,7 +23,7 @@ export async function hostileSite({ hawser }: ConsoleUnderTest): Promise<string>
   const name = 'hostile';
   const files = {
     'main.dsc.yaml': 'resources: []\n# <script>alert(1)</script>\n',
-    "a/<b>it's&lt;.txt": '<script>alert(1)</script>\n\u202Etxt\n',
+    "a/&lt;b&gt;it's.txt": '<script>alert(1)</script>\n\u202Etxt\n',
     'tool.exe': Buffer.from([0, 1, 2, 3]),
     'empty.txt': '',
     'long.txt': Array.from({ length: 2_500 }, (_, line) => `line ${line + 1}\n`).join(''),

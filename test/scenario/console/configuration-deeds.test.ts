@@ -52,7 +52,7 @@ describe('deeds on configurations in the console', () => {
   it('takes a folder that was chosen, with names that would break a page, and leaves out its .git', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'hawser-chosen-'));
     for (const path of ['modules', '.git']) mkdirSync(join(folder, path));
-    const files = ['main.dsc.yaml', 'modules/<b>a "quoted" one.yaml', '.git/config'];
+    const files = ['main.dsc.yaml', "modules/&lt;b&gt;a 'quoted' one.yaml", '.git/config'];
     for (const path of files) writeFileSync(join(folder, path), 'resources: []\n');
     const { page, close } = await open('/ui/configurations');
     await page.getByRole('button', { name: 'New configuration' }).click();

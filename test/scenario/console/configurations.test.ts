@@ -120,8 +120,10 @@ describe('configurations in the console', () => {
     const name = await hostileSite(shown);
     const { page, close } = await visit(shown, `/ui/configurations/${name}/versions/1.0.0`);
     expect(await page.locator('main').innerText()).to.contain('<img src=x onerror=alert(1)>');
-    await findTable(page, 'Files').getByRole('link', { name: /<b>/ }).click();
-    const file = page.getByRole('heading', { level: 2, name: /^a\/<b>/ });
+    await findTable(page, 'Files')
+      .getByRole('link', { name: /&lt;b&gt;/ })
+      .click();
+    const file = page.getByRole('heading', { level: 2, name: /^a\/&lt;b&gt;/ });
     await file.waitFor();
     await page.getByRole('cell', { name: '<script>alert(1)</script>' }).waitFor();
     for (const [path, words] of [

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { AtomicFs } from '../../../../src/git/atomic-fs.ts';
 import { FolderObjects } from '../../../../src/git/folder-objects.ts';
@@ -71,14 +73,19 @@ describe('what a quarantine gives to a repository', () => {
   });
 });
 
-/** Looks at the bytes of buffers of this process again and again. */
+/** Looks at the bytes of the buffers that this process needs, again and again. */
 function watchBuffers() {
-  const bytes = () => process.memoryUsage().arrayBuffers;
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  const bytes = () => {
+    collect();
+    return process.memoryUsage().arrayBuffers;
+  };
   const before = bytes();
   let most = before;
   const timer = setInterval(() => {
     most = Math.max(most, bytes());
-  }, 2);
+  }, 20);
   return {
     grown: () => {
       clearInterval(timer);
