@@ -81,8 +81,8 @@ interface Judged {
 /** Where a push is judged: the objects of the repository, and over them those that came. */
 type Site = { call: PushCall; seen: Seen } & ReturnType<PushDeedTools['store']['under']>;
 
-/** So often a push is judged while others change what it is judged by. */
-const JUDGED_AGAIN = 3;
+/** So often a push is judged while others change what it is judged by. From the second time on its objects are written. */
+const JUDGED_AGAIN = 6;
 
 export class PushDeeds {
   private readonly tools: PushDeedTools;
