@@ -45,7 +45,11 @@ function refusals(title: string, { kinds }: ImportReport, which: 'conflicts' | '
 
 function ambiguous(report: ImportReport): string[] {
   const lines = report.ambiguous.map(({ name, reason }) => `  ${name}: ${reason}\n`);
-  return lines.length === 0 ? [] : [`Values that YAML readers take for different things, and nodes get as dsc reads them:\n${lines.join('')}`];
+  return lines.length === 0
+    ? []
+    : [
+        `Values that YAML readers take for different things, and nodes get as dsc reads them:\n${lines.join('')}`,
+      ];
 }
 
 function notCarried(report: ImportReport): string[] {
