@@ -4,7 +4,7 @@
  */
 
 import { MAX_NUMBER_LENGTH } from './document-text.ts';
-import { readInteger } from './number-text.ts';
+import { FRACTION, readInteger } from './number-text.ts';
 
 const BOOLEANS = new Map([
   ['yes', true],
@@ -18,7 +18,6 @@ const LEADING_ZERO = /^([-+]?)0+(\d+)$/;
 const OTHER_BASE = /^[-+]?0(?:b[01_]+|o[0-7]+)$|^[-+]0x[\da-fA-F]+$/;
 const SEXAGESIMAL = /^([-+]?)([1-9][\d_]*(?::[0-5]?\d)+)(\.[\d_]*)?$/;
 const UNDERSCORES = /^[-+]?\d[\d_]*_[\d_]*(?:\.[\d_]*)?$/;
-const FRACTION = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/;
 /** Integers of 64 bits, with a sign or without. */
 const [LEAST, MOST] = [-(2n ** 63n), 2n ** 64n - 1n];
 

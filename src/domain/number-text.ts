@@ -9,7 +9,8 @@ const DECIMAL = /^([-+]?)(\d*)\.?(\d*)(?:e([-+]?)(\d+))?$/i;
  * leading zeros make a text, and so does a fraction that is not finite.
  */
 const INTEGER = /^([-+]?)(0|[1-9]\d*|0x[\da-fA-F]+|0o[0-7]+|0b[01]+)$/;
-const FRACTION = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/;
+/** A decimal number; one that is too large for a float matches too. */
+export const FRACTION = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/;
 const LEADING_ZERO = /^[-+]?0\d+$/;
 const INFINITE = /^[-+]?\.(?:inf|Inf|INF)$/;
 const NOT_A_NUMBER = /^\.(?:nan|NaN|NAN)$/;

@@ -70,6 +70,11 @@ export function normalizeNewPath(raw: string): string {
   throw invalid('invalid_path', `The path "${showText(raw)}" has more than ${MAX_SEGMENTS} segments`);
 }
 
+/** The path that an archive or a form gives, without the `./` that some programs put before it. */
+export function withoutLeadingDot(raw: string): string {
+  return raw.replace(/^\.[/\\](?=.)/, '');
+}
+
 /** More files than the setting allows. */
 export function tooManyFiles(limit: number): HawserError {
   return tooLarge(`The upload holds more than ${limit} files, the limit that HAWSER_UPLOAD_FILES sets`);

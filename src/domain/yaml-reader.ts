@@ -91,9 +91,9 @@ export interface AmbiguousScalar extends Ambiguity {
  */
 export function findAmbiguous(text: string): readonly AmbiguousScalar[] {
   const root = compose(text);
-  const reader = new YamlReader(text);
-  if (root) reader.readNode(root, 1);
-  return reader.ambiguous;
+  const found: AmbiguousScalar[] = [];
+  if (root) new YamlReader(text, found).readNode(root, 1);
+  return found;
 }
 
 /** The root node of the document; null for an empty stream. */
@@ -162,10 +162,12 @@ class YamlReader {
   private deepest = 0;
   /** The keys and places that lead to what is being read. */
   private readonly path: (string | number)[] = [];
-  readonly ambiguous: AmbiguousScalar[] = [];
+  private readonly ambiguous: AmbiguousScalar[] | null;
 
-  constructor(text: string) {
+  /** @param ambiguous takes the values that are ambiguous; null does not look for them, as when a node's files are merged */
+  constructor(text: string, ambiguous: AmbiguousScalar[] | null = null) {
     this.text = text;
+    this.ambiguous = ambiguous;
   }
 
   readNode(node: ParsedNode, depth: number): Value {
@@ -212,9 +214,9 @@ class YamlReader {
 
   private readKey(node: ParsedNode, depth: number): string {
     // The key is read like any other node, to check it and to set its anchor.
-    const { length } = this.ambiguous;
+    const known = this.ambiguous?.length ?? 0;
     this.readNode(node, depth);
-    this.ambiguous.length = length;
+    this.ambiguous?.splice(known);
     const target = isAlias(node) ? this.resolve(node).node : node;
     if (!isScalar(target))
       return this.refuseAt(node, 'complex_key', 'A key must be text, not a mapping or a list.');
@@ -263,19 +265,12 @@ class YamlReader {
 
   private readPlain(node: Scalar.Parsed): Value {
     const { source } = node;
-    const ambiguity = ambiguityOf(source);
-    if (ambiguity !== null) this.noteAmbiguous(node, ambiguity);
+    if (this.ambiguous !== null) noteAmbiguous(this.ambiguous, this.path, node);
     if (NULL.test(source)) return null;
     if (TRUE.test(source)) return true;
     if (FALSE.test(source)) return false;
     if (!isNumber(source)) return this.readText(node);
     return readInteger(this.requireShort(node)) ?? readFloat(source);
-  }
-
-  private noteAmbiguous({ source: text, range: [offset] }: Scalar.Parsed, ambiguity: Ambiguity): void {
-    if (this.ambiguous.length === MAX_AMBIGUOUS) return;
-    const path = this.path.map((step) => `/${escapeToken(String(step))}`).join('');
-    this.ambiguous.push({ ...ambiguity, path, text, offset });
   }
 
   private readText(node: Scalar.Parsed): string {
@@ -298,4 +293,15 @@ class YamlReader {
   private refuseAt(node: ParsedNode, code: string, message: string): never {
     return refuse(this.text, node.range[0], code, message);
   }
+}
+
+function noteAmbiguous(
+  found: AmbiguousScalar[],
+  steps: readonly (string | number)[],
+  { source: text, range: [offset] }: Scalar.Parsed,
+): void {
+  const ambiguity = found.length < MAX_AMBIGUOUS ? ambiguityOf(text) : null;
+  if (ambiguity === null) return;
+  const path = steps.map((step) => `/${escapeToken(String(step))}`).join('');
+  found.push({ ...ambiguity, path, text, offset });
 }

@@ -5,7 +5,14 @@ import { promisify } from 'node:util';
 import { crc32, inflateRaw } from 'node:zlib';
 import { type Entry, fromBufferPromise, getFileNameLowLevel, type ZipFile } from 'yauzl';
 import { showText } from '../domain/safe-path.ts';
-import { MAX_FILES, normalizeNewPath, tooMany, tooManyFiles, UploadTree } from '../domain/upload-tree.ts';
+import {
+  MAX_FILES,
+  normalizeNewPath,
+  tooMany,
+  tooManyFiles,
+  UploadTree,
+  withoutLeadingDot,
+} from '../domain/upload-tree.ts';
 import { HawserError, invalid, invalidField, overLimit, tooLarge } from '../lib/errors.ts';
 import { inBlocks, Pace } from '../lib/pace.ts';
 
@@ -109,9 +116,7 @@ async function planFiles(zip: ZipFile, archive: Buffer, limits: ArchiveLimits): 
 
 /** The name of the file behind an entry, or null for a folder, which is checked like one. */
 function planEntry(entry: Entry): string | null {
-  const name = entryName(entry)
-    .replaceAll('\\', '/')
-    .replace(/^\.\/(?=.)/, '');
+  const name = withoutLeadingDot(entryName(entry).replaceAll('\\', '/'));
   const isFolder = checkType(entry, name);
   if (isFolder) normalizeNewPath(name.endsWith('/') ? name.slice(0, -1) : name);
   if ((entry.generalPurposeBitFlag & ENCRYPTED_FLAGS) !== 0) {

@@ -7,7 +7,7 @@
 import type { IncomingMessage } from 'node:http';
 import { koaBody } from 'koa-body';
 import { checkGitAttributes, showText } from '../domain/safe-path.ts';
-import { MAX_FILES, UploadTree } from '../domain/upload-tree.ts';
+import { MAX_FILES, UploadTree, withoutLeadingDot } from '../domain/upload-tree.ts';
 import { HawserError, invalid, invalidField, overLimit, tooLarge } from '../lib/errors.ts';
 import { FairQueue } from '../lib/fair-queue.ts';
 import type { UploadedFile } from './archive.ts';
@@ -216,7 +216,7 @@ class UploadForm {
     if (filename === null) throw invalidField('/files', 'A part "files" has no filename, which is its path');
     if (this.seen.has('archive')) throw twoKinds();
     this.seen.add('files');
-    const path = this.tree.add(filename.replace(/^\.[/\\](?=.)/, ''));
+    const path = this.tree.add(withoutLeadingDot(filename));
     return this.sink(this.countFileBytes, (content) => this.files.push({ path, content }));
   }
 

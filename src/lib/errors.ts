@@ -28,7 +28,7 @@ export interface FieldError {
   path: string;
   message: string;
   code: string;
-  /** Of a fault in a text, from 1. */
+  /** Where the fault stands, if it is one of a text. Lines and columns are counted from 1. */
   line?: number;
   column?: number;
 }

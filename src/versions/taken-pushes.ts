@@ -1,4 +1,4 @@
-/** Takes versions that were pushed, once they were looked at: their objects, the record of the push, and the ref. */
+/** Takes versions that were pushed, once they were looked at and their objects written: the record of the push, and the ref. */
 
 import type { GitOperation } from '../git/operations.ts';
 import { type RefName, refNameOf } from './kinds.ts';

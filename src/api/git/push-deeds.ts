@@ -81,7 +81,7 @@ interface Judged {
 /** Where a push is judged: the objects of the repository, and over them those that came. */
 type Site = { call: PushCall; seen: Seen } & ReturnType<PushDeedTools['store']['under']>;
 
-/** So often a push is judged while others change what it is judged by. From the second time on its objects are written. */
+/** So often a push is judged while others change what it is judged by. After the first time its objects are there already. */
 const JUDGED_AGAIN = 6;
 
 export class PushDeeds {
