@@ -1,6 +1,6 @@
 /** What the readers of YAML and JSON share: decoding, the place of a fault, and the limits. */
 
-import { type HawserError, invalid, invalidField } from '../lib/errors.ts';
+import { type HawserError, invalid } from '../lib/errors.ts';
 import { isMapping, type Mapping, type Value } from './value.ts';
 
 /** The greatest length of a document in characters. A million of them, chosen by an attacker, take some seconds to read. */
@@ -25,7 +25,11 @@ export function decodeDocument(bytes: Uint8Array): string {
   return refuse(text, MAX_LENGTH, 'too_large', `A document has at most ${MAX_LENGTH} characters.`);
 }
 
-function decodeUtf8(bytes: Uint8Array): string {
+/**
+ * The text of the bytes, without the byte order mark.
+ * @throws HawserError `validation_failed` with `invalid_utf8` at the first byte that is not UTF-8
+ */
+export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
@@ -37,15 +41,20 @@ function decodeUtf8(bytes: Uint8Array): string {
 /**
  * Refuses a document for a fault at `offset` of its text.
  *
- * @throws HawserError `validation_failed`, its one error naming line and column, both from 1
+ * @throws HawserError `validation_failed`, its one error naming line and column, both from 1, also in its message
  */
 export function refuse(text: string, offset: number, code: string, message: string): never {
-  throw invalidField('', `${placeOf(text, offset)}: ${message}`, code);
+  const place = positionOf(text, offset);
+  const error = { path: '', message: `${inWords(place)}: ${message}`, code, ...place };
+  throw invalid('validation_failed', error.message, [error]);
 }
 
 /** Line and column in words. */
 export function placeOf(text: string, offset: number): string {
-  const { line, column } = positionOf(text, offset);
+  return inWords(positionOf(text, offset));
+}
+
+function inWords({ line, column }: { line: number; column: number }): string {
   return `Line ${line}, column ${column}`;
 }
 
@@ -71,7 +80,8 @@ export function isList(value: Value): value is readonly Value[] {
 
 export function requireMapping(text: string, offset: number, value: Value): Mapping {
   if (isMapping(value)) return value;
-  return refuse(text, offset, 'not_a_mapping', 'The document must be a mapping of names to values.');
+  const what = value === null ? ', and there is none' : '';
+  return refuse(text, offset, 'not_a_mapping', `The document must be a mapping of names to values${what}.`);
 }
 
 /** Half of a surrogate pair is refused, because it cannot be written as UTF-8. */

@@ -11,6 +11,7 @@ import {
   requireWellFormed,
 } from './document-text.ts';
 import { spellFinite, spellFloat } from './number-text.ts';
+import type { WantedPlaces } from './text-places.ts';
 import { Float, isMapping, type Mapping, type Value } from './value.ts';
 
 const SPACE = /[ \t\n\r]*/y;
@@ -26,6 +27,11 @@ const WORDS: Record<string, Value> = { true: true, false: false, null: null };
  */
 export function readJson(text: string): Mapping {
   return new JsonReader(text).readDocument();
+}
+
+/** Finds the places of the parts that are wanted. @param text as `readJson` takes it */
+export function jsonPlaces(text: string, wanted: WantedPlaces): void {
+  new JsonReader(text).readAll(wanted);
 }
 
 /**
@@ -87,26 +93,27 @@ class JsonReader {
     return requireMapping(this.text, start, value);
   }
 
-  readAll(): { value: Value; start: number } {
+  readAll(wanted?: WantedPlaces): { value: Value; start: number } {
     this.skipSpace();
     const start = this.at;
-    const value = this.readValue(1);
+    if (wanted) wanted.place = { key: null, value: start };
+    const value = this.readValue(1, wanted);
     this.skipSpace();
     if (this.at < this.text.length) this.refuseHere('the end of the document');
     return { value, start };
   }
 
-  private readValue(depth: number): Value {
+  private readValue(depth: number, wanted?: WantedPlaces): Value {
     const next = this.text[this.at];
-    if (next === '{') return this.readMapping(depth);
-    if (next === '[') return this.readList(depth);
+    if (next === '{') return this.readMapping(depth, wanted);
+    if (next === '[') return this.readList(depth, wanted);
     if (next === '"') return this.readString();
     const word = this.match(WORD)?.[0];
     if (word !== undefined) return WORDS[word] as Value;
     return this.readNumber();
   }
 
-  private readMapping(depth: number): Mapping {
+  private readMapping(depth: number, wanted?: WantedPlaces): Mapping {
     const mapping = new Map<string, Value>();
     this.readItems('}', depth, () => {
       const start = this.at;
@@ -117,14 +124,20 @@ class JsonReader {
       this.skipSpace();
       if (!this.take(':')) this.refuseHere('":"');
       this.skipSpace();
-      mapping.set(key, this.readValue(depth + 1));
+      const part = wanted?.in(key);
+      if (part) part.place = { key: start, value: this.at };
+      mapping.set(key, this.readValue(depth + 1, part));
     });
     return mapping;
   }
 
-  private readList(depth: number): readonly Value[] {
+  private readList(depth: number, wanted?: WantedPlaces): readonly Value[] {
     const list: Value[] = [];
-    this.readItems(']', depth, () => list.push(this.readValue(depth + 1)));
+    this.readItems(']', depth, () => {
+      const part = wanted?.in(list.length);
+      if (part) part.place = { key: null, value: this.at };
+      list.push(this.readValue(depth + 1, part));
+    });
     return list;
   }
 

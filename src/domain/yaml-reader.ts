@@ -7,6 +7,7 @@ import {
   isAlias,
   isMap,
   isScalar,
+  isSeq,
   Lexer,
   type ParsedNode,
   Parser,
@@ -26,6 +27,7 @@ import {
   tooComplex,
 } from './document-text.ts';
 import { isNumber, readFloat, readInteger } from './number-text.ts';
+import type { Steps, WantedPlaces } from './text-places.ts';
 import { escapeToken, type Mapping, type Value } from './value.ts';
 
 /**
@@ -43,6 +45,7 @@ const CHARACTERS_PER_WEIGHT = 16;
 const LONGEST_MESSAGE = 200;
 
 const TAGS = 'tag:yaml.org,2002:';
+const CORE_TAG = /^tag:yaml\.org,2002:(?:str|null|bool|int|float|map|seq)$/;
 const NULL = /^(?:~|null|Null|NULL)?$/;
 const TRUE = /^(?:true|True|TRUE)$/;
 const FALSE = /^(?:false|False|FALSE)$/;
@@ -50,6 +53,17 @@ const FALSE = /^(?:false|False|FALSE)$/;
 /** These characters are not allowed anywhere in a stream, quoted or not (YAML 1.2.2, 5.1). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f]/;
+
+/** What a text may hold. */
+interface Limits {
+  maxParts: number;
+  /** The directives that are read. */
+  directive: RegExp;
+}
+
+const PARAMETER_FILES: Limits = { maxParts: MAX_PARTS, directive: /^%(?:YAML\s+1\.2|TAG)(?:\s|$)/ };
+/** dsc reads both versions in the same way. */
+const ENTRY_POINT_DIRECTIVE = /^%(?:YAML\s+1\.[12]|TAG)(?:\s|$)/;
 
 const OPTIONS = {
   // All scalars arrive as text. Their types are told here, so that digits and spellings are not lost.
@@ -68,11 +82,69 @@ const OPTIONS = {
  *   `number_too_long`, `not_a_mapping`
  */
 export function readYaml(source: string): Mapping {
+  return read(source, PARAMETER_FILES, {}).document;
+}
+
+/** A tag that is not one of the core ones. */
+export interface UnreadTag {
+  tag: string;
+  steps: Steps;
+  offset: number;
+}
+
+/** A document, and what is known of its text. */
+export interface LocatedYaml {
+  /** With a line feed at the end of each line. All offsets are in it. */
+  text: string;
+  document: Mapping;
+  tags: readonly UnreadTag[];
+  /** Finds the places of the parts that are wanted. */
+  locate(wanted: WantedPlaces): void;
+}
+
+/**
+ * Reads YAML 1.1 or 1.2 as `readYaml` does, but for tags: the value behind one that is not known is read as without it.
+ * @param maxParts the greatest number of words and signs
+ * @throws as `readYaml`
+ */
+export function readLocatedYaml(source: string, maxParts: number): LocatedYaml {
+  const tags: UnreadTag[] = [];
+  const { text, root, document } = read(source, { maxParts, directive: ENTRY_POINT_DIRECTIVE }, { tags });
+  return { text, document, tags, locate: (wanted) => locate(root, wanted) };
+}
+
+function read(source: string, limits: Limits, notes: Notes) {
   const text = source.replace(/\r\n?/g, '\n');
   const control = text.search(CONTROL);
   if (control !== -1) refuse(text, control, 'invalid_yaml', 'Control characters are written as escapes.');
-  const root = compose(text);
-  return requireMapping(text, root?.range[0] ?? 0, root ? new YamlReader(text).readNode(root, 1) : null);
+  const root = compose(text, limits);
+  const value = root && new YamlReader(text, notes).readNode(root, 1);
+  return { text, root, document: requireMapping(text, root?.range[0] ?? 0, value) };
+}
+
+/** Sets the places of the parts that are wanted of this node. The parts of an alias stand where it does. */
+function locate(node: ParsedNode | null, wanted: WantedPlaces): void {
+  if (node === null) return;
+  const value = node.range[0];
+  wanted.place ??= { key: null, value };
+  if (isAlias(node)) wanted.fill({ key: null, value });
+  else if (isSeq<ParsedNode>(node))
+    for (const [at, item] of node.items.entries()) locateIn(wanted, at, null, item);
+  else if (isMap<ParsedNode, ParsedNode | null>(node))
+    for (const { key, value: item } of node.items)
+      if (isScalar(key)) locateIn(wanted, (key as Scalar.Parsed).source, key, item);
+}
+
+function locateIn(
+  wanted: WantedPlaces,
+  step: string | number,
+  key: ParsedNode | null,
+  node: ParsedNode | null,
+): void {
+  const part = wanted.in(step);
+  if (part === undefined) return;
+  part.place = { key: key?.range[0] ?? null, value: (node ?? key)?.range[0] ?? 0 };
+  locate(node, part);
 }
 
 /** A plain scalar that readers take for different things, and where it stands. */
@@ -90,16 +162,15 @@ export interface AmbiguousScalar extends Ambiguity {
  * @throws as `readYaml`
  */
 export function findAmbiguous(text: string): readonly AmbiguousScalar[] {
-  const root = compose(text);
-  const found: AmbiguousScalar[] = [];
-  if (root) new YamlReader(text, found).readNode(root, 1);
-  return found;
+  const ambiguous: AmbiguousScalar[] = [];
+  read(text, PARAMETER_FILES, { ambiguous });
+  return ambiguous;
 }
 
 /** The root node of the document; null for an empty stream. */
-function compose(text: string): ParsedNode | null {
+function compose(text: string, limits: Limits): ParsedNode | null {
   const composer = new Composer<ParsedNode>(OPTIONS);
-  const [document] = composer.compose(parse(text), true, text.length);
+  const [document] = composer.compose(parse(text, limits), true, text.length);
   if (!document) return null;
   // Tags are checked when the nodes are read.
   const warnings = document.warnings.filter(({ code }) => code !== 'TAG_RESOLVE_FAILED');
@@ -109,27 +180,27 @@ function compose(text: string): ParsedNode | null {
 }
 
 /** The library's tokens. A second document is refused. */
-function* parse(text: string): Generator<CST.Token> {
+function* parse(text: string, { maxParts, directive }: Limits): Generator<CST.Token> {
   let documents = 0;
-  for (const token of parseWithinLimits(text)) {
+  for (const token of parseWithinLimits(text, maxParts)) {
     if (token.type === 'document') documents += 1;
     if (documents > 1) refuse(text, token.offset, 'several_documents', 'A second document starts here.');
     if (token.type === 'error') refuse(text, token.offset, 'invalid_yaml', token.message);
-    if (token.type === 'directive' && !/^%(?:YAML\s+1\.2|TAG)(?:\s|$)/.test(token.source))
+    if (token.type === 'directive' && !directive.test(token.source))
       refuse(text, token.offset, 'unknown_directive', 'Only the directives "%YAML 1.2" and "%TAG" are read.');
     yield token;
   }
 }
 
 /** The library's tokens. Reading ends as soon as a limit is passed, so that the rest costs nothing. */
-function* parseWithinLimits(text: string): Generator<CST.Token> {
+function* parseWithinLimits(text: string, maxParts: number): Generator<CST.Token> {
   const parser = new Parser();
   let parts = 0;
   for (const part of new Lexer().lex(text)) {
     parts += 1;
-    if (parts > MAX_PARTS)
+    if (parts > maxParts)
       throw tooComplex(
-        `${placeOf(text, parser.offset)}: The document has more than ${MAX_PARTS} words and signs.`,
+        `${placeOf(text, parser.offset)}: The document has more than ${maxParts} words and signs.`,
       );
     yield* parser.next(part);
     // The stack holds the document, each level, and sometimes a scalar.
@@ -152,6 +223,14 @@ interface Anchored {
   height: number;
 }
 
+/** What a reader notes beside the values. What it has no list for it does not look for. */
+interface Notes {
+  /** Takes the values that are ambiguous. */
+  ambiguous?: AmbiguousScalar[] | null;
+  /** Takes the tags that are not known. Without it they are refused. */
+  tags?: UnreadTag[] | null;
+}
+
 class YamlReader {
   private readonly text: string;
   private readonly anchors = new Map<string, Anchored>();
@@ -163,11 +242,12 @@ class YamlReader {
   /** The keys and places that lead to what is being read. */
   private readonly path: (string | number)[] = [];
   private readonly ambiguous: AmbiguousScalar[] | null;
+  private readonly tags: UnreadTag[] | null;
 
-  /** @param ambiguous takes the values that are ambiguous; null does not look for them, as when a node's files are merged */
-  constructor(text: string, ambiguous: AmbiguousScalar[] | null = null) {
+  constructor(text: string, { ambiguous = null, tags = null }: Notes) {
     this.text = text;
     this.ambiguous = ambiguous;
+    this.tags = tags;
   }
 
   readNode(node: ParsedNode, depth: number): Value {
@@ -189,7 +269,7 @@ class YamlReader {
     if (depth > MAX_DEPTH) refuseDepth(this.text, node.range[0]);
     this.deepest = Math.max(this.deepest, depth);
     const ownTag = isMap(node) ? `${TAGS}map` : `${TAGS}seq`;
-    if (node.tag !== undefined && node.tag !== '!' && node.tag !== ownTag) this.refuseTag(node);
+    if (node.tag !== undefined && node.tag !== '!' && node.tag !== ownTag) this.noteTag(node);
     if (isMap(node)) return this.readMapping(node, depth);
     return node.items.map((item, at) => this.readBelow(at, item, depth + 1));
   }
@@ -259,7 +339,8 @@ class YamlReader {
       case `${TAGS}float`:
         return readFloat(this.requireShort(node)) ?? this.refuseTag(node);
       default:
-        return this.refuseTag(node);
+        this.noteTag(node);
+        return this.readText(node);
     }
   }
 
@@ -281,8 +362,14 @@ class YamlReader {
     return requireShortNumber(this.text, node.range[0], node.source);
   }
 
+  /** @throws HawserError for a tag that does not suit the value; for one that is not known, where they are refused */
+  private noteTag(node: Content): void {
+    if (this.tags === null || CORE_TAG.test(node.tag ?? '')) this.refuseTag(node);
+    this.tags.push({ tag: shownTag(node), steps: [...this.path], offset: node.range[0] });
+  }
+
   private refuseTag(node: Content): never {
-    const tag = excerpt(node.tag?.replace(TAGS, '!!') ?? '');
+    const tag = shownTag(node);
     return this.refuseAt(
       node,
       'unknown_tag',
@@ -293,6 +380,10 @@ class YamlReader {
   private refuseAt(node: ParsedNode, code: string, message: string): never {
     return refuse(this.text, node.range[0], code, message);
   }
+}
+
+function shownTag({ tag }: Content): string {
+  return excerpt(tag?.replace(TAGS, '!!') ?? '');
 }
 
 function noteAmbiguous(

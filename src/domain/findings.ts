@@ -1,0 +1,48 @@
+/** What is found wrong with a configuration's document, or is worth a word. */
+
+export type Severity = 'Error' | 'Warning';
+
+/** documents.md, section 1. An Error means that dsc cannot read the document, or that nobody can mean what it says. */
+export const FINDING_CODES = [
+  'document_encoding',
+  'document_syntax',
+  'document_shape',
+  'unknown_member',
+  'duplicate_name',
+  'undeclared_parameter',
+  'include_missing',
+  'include_in_child',
+  'secret_default',
+  'tag_not_read',
+  'builds_on_withdrawn',
+] as const;
+
+export type FindingCode = (typeof FINDING_CODES)[number];
+
+export interface Finding {
+  severity: Severity;
+  code: FindingCode;
+  /** Whole sentences, which repeat no value of the document. */
+  message: string;
+  /** A JSON Pointer into the document; null if the finding is about no part of it. */
+  path: string | null;
+  file: string;
+  /** Both from 1; null where the place is unknown. */
+  line: number | null;
+  column: number | null;
+}
+
+export function isError({ severity }: Pick<Finding, 'severity'>): boolean {
+  return severity === 'Error';
+}
+
+/** One line that says where the finding is and what it is, as compilers print it: `main.dsc.yaml:12:7: ...`. */
+export function printFinding({ file, line, column, code, message }: Finding): string {
+  const place = line === null ? '' : `:${line}:${column ?? 1}`;
+  return `${file}${place}: ${message} (${code})`;
+}
+
+/** The findings in order of line. Those without a place come first. */
+export function inOrder<F extends Pick<Finding, 'line' | 'column'>>(findings: readonly F[]): readonly F[] {
+  return [...findings].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
+}
