@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Administrator } from './support/hawser-client.ts';
 
 const [port, dataDir = ''] = process.argv.slice(2);
-const FILES = { 'main.dsc.yaml': 'resources: []\n', 'docs/notes.md': 'From the first pull.\n' };
+const FILES = { 'main.dsc.yaml': '$schema: x\nresources: []\n', 'docs/notes.md': 'From the first pull.\n' };
 
 const target = { port: Number(port), ca: readFileSync(join(dataDir, 'tls/ca.crt'), 'utf8') };
 const firstPassword = readFileSync(join(dataDir, 'initial-admin-password'), 'utf8').trim();

@@ -88,7 +88,7 @@ export async function measureConsole(
 
 async function measureSizes({ site, seen }: Seen): Promise<SizeRow[]> {
   const configuration = '/ui/configurations/configuration-0003';
-  const draft = { fields: { version: DRAFT }, files: { 'main.dsc.yaml': 'resources: []\n' } };
+  const draft = { fields: { version: DRAFT }, files: { 'main.dsc.yaml': '$schema: x\nresources: []\n' } };
   const made = await site.client.upload('/api/v1/configurations/configuration-0003/versions', draft);
   expect(made.status === 201, 'a draft', made);
   const rows: SizeRow[] = [];

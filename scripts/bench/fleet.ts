@@ -89,8 +89,9 @@ export function filesOf(minor: number): { path: string; content: Buffer }[] {
   return Array.from({ length: FILES }, (_, at) => {
     const revision = at === 0 ? minor : Math.floor((minor + at) / FILES);
     const path = at === 0 ? 'main.dsc.yaml' : `modules/part-${at}.yaml`;
-    const line = `- name: item of ${path}, revision ${revision}\n`;
-    return { path, content: Buffer.from(line.repeat(Math.ceil(FILE_BYTES / line.length))) };
+    const line = `# ${path}, revision ${revision}\n`;
+    const document = `$schema: x\nresources: []\n${line.repeat(Math.ceil(FILE_BYTES / line.length))}`;
+    return { path, content: Buffer.from(document) };
   });
 }
 

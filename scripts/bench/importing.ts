@@ -93,7 +93,7 @@ function makeSite({ nodes, configurations, versions, files }: ImportAmounts): Op
 function contents(seed: string, files: number): Record<string, string> {
   const named = Array.from({ length: files }, (_, at) => {
     const path = at === 0 ? 'main.dsc.yaml' : `files/part-${at}.yaml`;
-    return [path, `# ${seed} ${at}\n${'resources: []\n'.repeat(70)}`];
+    return [path, `$schema: x\nresources: []\n# ${seed} ${at}\n${'# a line of a file\n'.repeat(50)}`];
   });
   return Object.fromEntries(named);
 }

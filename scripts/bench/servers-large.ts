@@ -71,10 +71,11 @@ async function takeUpload({ client, pid }: Site, minor: number, bytes: number) {
 async function upload(client: Client, minor: number, bytes: number): Promise<number> {
   const files = Object.fromEntries(
     Array.from({ length: FILES }, (_, at) => [
-      at === 0 ? 'main.dsc.yaml' : `blobs/part-${at}.bin`,
+      `blobs/part-${at}.bin`,
       randomBytes(Math.floor(bytes / FILES)),
     ]),
   );
+  Object.assign(files, { 'main.dsc.yaml': Buffer.from('$schema: x\nresources: []\n') });
   const [path, fields] =
     minor === 0
       ? [CONFIGURATIONS, { name: NAME, version: '1.0.0' }]

@@ -115,7 +115,7 @@ function filesOf(minor: number): Record<string, string> {
       const path = at === 0 ? ENTRY_POINT : `modules/part-${at}.yaml`;
       const revision = at === 0 ? minor : Math.floor((minor + at) / FILES);
       const line = `# ${path}, revision ${revision}\n`;
-      return [path, `resources: []\n${line.repeat(Math.ceil(FILE_BYTES / line.length))}`];
+      return [path, `$schema: x\nresources: []\n${line.repeat(Math.ceil(FILE_BYTES / line.length))}`];
     }),
   );
 }

@@ -42,7 +42,7 @@ describe('hawser-agent whose server is away for an hour, both killed at any mome
     const client = makeClient({ port, ca });
     token = await createToken(client, await signIn(client, 'admin', ADMIN_PASSWORD), ALL_SCOPES);
     const admin = client.with({ Authorization: `Bearer ${token}` });
-    await publishConfiguration(admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'resources: []\n' } });
+    await publishConfiguration(admin, 'web', { '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' } });
     agent = makeAgent({
       SERVER: `https://localhost:${port}`,
       CA_FILE: folder('data/tls/ca.crt'),

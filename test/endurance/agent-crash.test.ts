@@ -13,7 +13,7 @@ const FILES = 40;
 /** Files that all name their version, so that a mixture of two would show. */
 function filesOf(version: string): Record<string, string> {
   const parts = Array.from({ length: FILES }, (_, index) => [`part-${index}.txt`, version]);
-  return { 'main.dsc.yaml': `resources: []\n# ${version}\n`, ...Object.fromEntries(parts) };
+  return { 'main.dsc.yaml': `$schema: x\nresources: []\n# ${version}\n`, ...Object.fromEntries(parts) };
 }
 
 describe('hawser-agent, killed at any moment', () => {

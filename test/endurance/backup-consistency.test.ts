@@ -85,8 +85,8 @@ describe('a backup while things go', () => {
   before(async () => {
     hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', {
-      '1.0.0': { [MAIN]: 'resources: []\n' },
-      '1.1.0': { [MAIN]: 'resources: [] # 1.1\n' },
+      '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' },
+      '1.1.0': { [MAIN]: '$schema: x\nresources: [] # 1.1\n' },
     });
   });
   after(() => hawser.close());
@@ -199,7 +199,7 @@ describe('a backup while things go', () => {
   describe('of its versions', () => {
     let written: string;
     let snapshot: Snapshot;
-    const text = (word: string) => `resources: [] # ${word}\n`;
+    const text = (word: string) => `$schema: x\nresources: [] # ${word}\n`;
     const git = (repository: string, ...words: string[]) =>
       execFileSync('git', [`--git-dir=${join(written, 'repos', repository)}`, ...words], {
         encoding: 'utf8',

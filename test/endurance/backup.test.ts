@@ -37,7 +37,7 @@ describe('backup and restore', () => {
 
   before(async () => {
     hawser = await startHawser();
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     archive = join(hawser.folder, 'good.zip');
     expect((await run(hawser.folder, 'backup', archive)).code).to.equal(0);
   });
@@ -192,7 +192,7 @@ describe('backup and restore', () => {
     /** It takes a while to write. */
     async function makeLargeArchive(): Promise<string> {
       const large = join(folder, 'large.zip');
-      const files = { [MAIN]: 'resources: []\n', 'large.bin': randomBytes(10 * 1024 * 1024) };
+      const files = { [MAIN]: '$schema: x\nresources: []\n', 'large.bin': randomBytes(10 * 1024 * 1024) };
       await ok(201, create(hawser.admin, 'large', {}, { files }));
       expect((await run(hawser.folder, 'backup', large)).code).to.equal(0);
       await ok(204, hawser.admin.delete(`${CONFIGURATIONS}/large`));

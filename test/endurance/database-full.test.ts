@@ -21,7 +21,9 @@ describeWith([LINUX], 'while the disk of the database fails', function () {
   before(async () => {
     disk = failingDatabase();
     hawser = await startHawser();
-    await publishConfiguration(hawser.admin, 'polled', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'polled', {
+      '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' },
+    });
     node = await hawser.registerNode('web-1.example.org');
     await assign(hawser, node, 'polled');
   });

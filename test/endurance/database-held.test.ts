@@ -49,7 +49,9 @@ describe('while another process holds the database', () => {
 
   before(async () => {
     hawser = await startHawser(WITH_METRICS);
-    await publishConfiguration(hawser.admin, 'polled', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'polled', {
+      '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' },
+    });
     node = await hawser.registerNode('web-1.example.org');
     await assign(hawser, node, 'polled');
     // Made anew for each of those of repositories, which share variables.
@@ -286,7 +288,7 @@ describe('a database that another process holds, and a server in processes of it
     const registrationKey = await createKey(admin);
     const registration = { registrationKey, fqdn: 'web-1.example.org' };
     const { nodeId } = await ok(200, (nodes[0] as Client).post('/api/v1/nodes/register', registration));
-    await publishConfiguration(admin, 'shared', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(admin, 'shared', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     const configuration = `/api/v1/nodes/${nodeId}/configuration`;
     await ok(204, admin.put(configuration, { configurationName: 'shared' }));
     const drafts = admins.map((_, index) => `2.${index}.0`);

@@ -28,7 +28,9 @@ describe('while the disk of the repositories fails', function () {
 
   before(async () => {
     hawser = await startHawser({}, new AtomicFs(disk));
-    await publishConfiguration(hawser.admin, 'polled', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'polled', {
+      '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' },
+    });
     node = await hawser.registerNode('web-1.example.org');
     await assign(hawser, node, 'polled');
     writes = [...repositoryWrites(hawser), ...pushWrites(hawser)];

@@ -166,7 +166,7 @@ describe('the fleet simulator', () => {
 
     async function publishBehindItsBack(name: string): Promise<void> {
       const path = `/api/v1/configurations/${name}/versions`;
-      const files = { 'main.dsc.yaml': 'resources: []\n' };
+      const files = { 'main.dsc.yaml': '$schema: x\nresources: []\n' };
       const drafted = await hawser.admin.upload(path, { fields: { version: '9.0.0' }, files });
       expect(drafted.status, drafted.text).to.equal(201);
       expect((await hawser.admin.put(`${path}/9.0.0/publish`)).status).to.equal(200);

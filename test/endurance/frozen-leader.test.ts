@@ -16,7 +16,7 @@ import { prepareRings, rollOut, rolloutsOf, step } from '../support/rollouts.ts'
 const PATIENCE = 60_000;
 /** Milliseconds without renewal after which another server leads. */
 const TERM = 15_000;
-const files = (content: string) => ({ files: { [MAIN]: `# ${content}\nresources: []\n` } });
+const files = (content: string) => ({ files: { [MAIN]: `$schema: x\n# ${content}\nresources: []\n` } });
 
 describe('a leader that is frozen', function () {
   this.timeout(5 * PATIENCE);

@@ -26,7 +26,7 @@ const AWAKE = 15_000;
 /** Milliseconds between two writes while the server is frozen. */
 const PAUSE = 3_000;
 
-const files = (content: string) => ({ files: { [MAIN]: `# ${content}\nresources: []\n` } });
+const files = (content: string) => ({ files: { [MAIN]: `$schema: x\n# ${content}\nresources: []\n` } });
 const versionOf = (version: string) => `${CONFIGURATIONS}/frozen/versions/${version}`;
 
 describe('a server that is frozen', function () {

@@ -33,7 +33,7 @@ class PollingNode {
 
   static async register(target: Target): Promise<PollingNode> {
     const admin = await asAdmin(makeClient(target));
-    await publishConfiguration(admin, 'hung', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(admin, 'hung', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     const fqdn = 'node.example.org';
     const identity = await makeClientCertificate({ commonName: fqdn });
     const node = makeClient(target, identity);

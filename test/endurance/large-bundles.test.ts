@@ -21,7 +21,7 @@ const SMALL_CACHE = { HAWSER_CACHE_BYTES: '1MiB' };
 
 const bundleOf = (node: NodeUnderTest) => `${configurationPath(node)}/bundle`;
 const filesOf = (bytes: number) => ({
-  [MAIN]: 'resources: []\n',
+  [MAIN]: '$schema: x\nresources: []\n',
   'a/random.bin': randomBytes(bytes),
   z: 'last',
 });

@@ -26,7 +26,7 @@ describe('what takes long to be read', function () {
   before(async () => {
     hawser = await startHawser();
     admin = hawser.admin;
-    await publishConfiguration(admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     node = await hawser.registerNode('web-01.example.org');
     other = await hawser.registerNode('web-02.example.org');
     for (const each of [node, other]) await assign(hawser, each, 'web');

@@ -30,7 +30,7 @@ describe('one node that asks for more than its share', () => {
     hawser = await startHawser({ HAWSER_NODE_CALLS: String(CALLS) });
     greedy = await hawser.registerNode('greedy.example.org');
     other = await hawser.registerNode('other.example.org');
-    const files = { 'main.dsc.yaml': 'resources: []\n', 'some.bin': Buffer.alloc(60_000, 'x') };
+    const files = { 'main.dsc.yaml': '$schema: x\nresources: []\n', 'some.bin': Buffer.alloc(60_000, 'x') };
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': files });
     for (const { nodeId } of [greedy, other]) {
       const path = `/api/v1/nodes/${nodeId}/configuration`;
@@ -160,7 +160,10 @@ describe('a server with more calls of nodes than it can carry out', () => {
     hawser = await startHawser({ HAWSER_NODE_CALLS: '1' });
     slow = await hawser.registerNode('slow.example.org');
     node = await hawser.registerNode('web-01.example.org');
-    const files = { 'main.dsc.yaml': 'resources: []\n', 'large.bin': Buffer.alloc(8 * 1024 * 1024, 'x') };
+    const files = {
+      'main.dsc.yaml': '$schema: x\nresources: []\n',
+      'large.bin': Buffer.alloc(8 * 1024 * 1024, 'x'),
+    };
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': files });
     const path = `/api/v1/nodes/${slow.nodeId}/configuration`;
     expect((await hawser.admin.put(path, { configurationName: 'web' })).status).to.equal(204);

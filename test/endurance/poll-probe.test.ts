@@ -50,7 +50,7 @@ describe('a probe that polls as a node', () => {
     const hawser = await startHawser();
     try {
       await publishConfiguration(hawser.admin, 'web', {
-        '1.0.0': { 'main.dsc.yaml': 'resources: []\n' },
+        '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
       });
       const node = await hawser.registerNode('web-01.example.org');
       await assign(hawser, node, 'web');

@@ -35,7 +35,9 @@ describeWith([mounting()], 'a PostgreSQL whose disk is really full', () => {
     const { name, url } = await own.newDatabase();
     await own.cluster.query(`alter database ${name} set tablespace small`);
     hawser = await startHawser({ HAWSER_DATABASE_URL: url });
-    await publishConfiguration(hawser.admin, 'polled', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'polled', {
+      '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' },
+    });
     node = await hawser.registerNode('web-1.example.org');
     await assign(hawser, node, 'polled');
   });

@@ -29,7 +29,9 @@ describeWith([mounting()], 'on a disk that is really full', () => {
       HAWSER_DATA_DIR: join(folder, 'data'),
       HAWSER_REPOS_DIR: join(folder, 'repos'),
     });
-    await publishConfiguration(hawser.admin, 'polled', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'polled', {
+      '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' },
+    });
     node = await hawser.registerNode('web-1.example.org');
     await assign(hawser, node, 'polled');
   });

@@ -63,9 +63,9 @@ describe('a restore drill', function (this: Mocha.Suite) {
     await using(admin, async (connected) => {
       const registrationKey = await createKey(connected, { maxUses: 10_000 });
       await publishConfiguration(connected, 'base', {
-        '1.0.0': { [MAIN]: 'resources: []\n', 'a/b.txt': 'b' },
+        '1.0.0': { [MAIN]: '$schema: x\nresources: []\n', 'a/b.txt': 'b' },
       });
-      await publishConfiguration(connected, 'steady', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+      await publishConfiguration(connected, 'steady', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
       const id = (await ok(200, connected.get(`${CONFIGURATIONS}/steady`))).id;
       await ok(201, connected.put(parametersOf(id), { version: '1.0.0', content: 'parameters: {size: 1}' }));
       await ok(200, connected.put(`${parametersOf(id)}/versions/1.0.0/publish`));
@@ -252,10 +252,12 @@ describe('a restore drill', function (this: Mocha.Suite) {
 
   it('goes on from the state that it restored', async () => {
     await using(admin, async (client) => {
-      await publishConfiguration(client, 'afterwards', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+      await publishConfiguration(client, 'afterwards', {
+        '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' },
+      });
       await ok(201, client.put(parametersOf(site.base.id), { version: '9.0.0', content: 'parameters: {}' }));
       await ok(200, client.put(`${parametersOf(site.base.id)}/versions/9.0.0/publish`));
-      const again = { fields: { version: '3.0.0' }, files: { [MAIN]: 'resources: []\n' } };
+      const again = { fields: { version: '3.0.0' }, files: { [MAIN]: '$schema: x\nresources: []\n' } };
       await ok(201, client.upload(`${CONFIGURATIONS}/steady/versions`, again));
       await ok(200, client.put(`${CONFIGURATIONS}/steady/versions/3.0.0/publish`));
     });

@@ -115,7 +115,7 @@ describe('tokens of service accounts', () => {
   });
 
   it('use the grants of the account only with the scope for grants', async () => {
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     const id = await newAccount();
     await give(
       database,

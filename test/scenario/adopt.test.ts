@@ -152,7 +152,7 @@ describe('hawser adopt', () => {
   });
 
   it('takes parameters of a configuration that is there, and of no other', async () => {
-    await publishConfiguration(hawser.admin, 'tuned', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'tuned', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     commit('parameters.yaml', 'parameters:\n  port: 1\n');
     tag('Default/v1.0.0');
     const refused = await adopt('parameters/nobody');

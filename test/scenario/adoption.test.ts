@@ -50,7 +50,7 @@ describeOnSqlite('at its start the server brings registry and repositories toget
     git(bare, 'init', '--bare', '--quiet');
     const work = join(hawser.folder, 'work');
     git(hawser.folder, 'clone', '--quiet', bare, work);
-    writeFileSync(join(work, MAIN), 'resources: []\n');
+    writeFileSync(join(work, MAIN), '$schema: x\nresources: []\n');
     mkdirSync(join(work, 'scripts'));
     writeFileSync(join(work, 'scripts/run.sh'), '#!/bin/sh\n', { mode: 0o755 });
     git(work, 'add', '.');
@@ -71,7 +71,7 @@ describeOnSqlite('at its start the server brings registry and repositories toget
     const assignment = { configurationName: 'foreign' };
     await ok(204, hawser.admin.put(`/api/v1/nodes/${node.nodeId}/configuration`, assignment));
     const pulled = await node.client.get(`/api/v1/nodes/${node.nodeId}/configuration`);
-    expect(pulled.text).to.equal('resources: []\n');
+    expect(pulled.text).to.equal('$schema: x\nresources: []\n');
     const next = await ok(201, addVersion(hawser.admin, 'foreign'));
     expect(next.version).to.equal('1.0.1');
     expect(git(bare, 'rev-parse', 'draft/1.0.1^').trim()).to.equal(version.commit);

@@ -98,7 +98,7 @@ describe('the answer to publishing names the parameter files that do not fit the
     await save('calm', '1.0.0', '{port: 1}');
     expect(await affected('calm', '1.1.0', { port: int, name: text })).to.deep.equal([]);
     expect(await affected('calm', '2.0.0', { port: int })).to.deep.equal([]);
-    expect(await affected('calm', '3.0.0', 'resources: []\n')).to.deep.equal([]);
+    expect(await affected('calm', '3.0.0', '$schema: x\nresources: []\n')).to.deep.equal([]);
   });
 
   it('and none, where files are checked with a higher version of the major', async () => {

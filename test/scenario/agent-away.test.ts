@@ -20,7 +20,9 @@ describe('hawser-agent while its server is away', () => {
   before(async () => {
     hawser = await startHawser();
     gate = await startGate(() => hawser.server.port);
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', {
+      '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
+    });
   });
   after(async () => {
     await gate.close();

@@ -22,7 +22,9 @@ describe('the commands of hawser-agent', () => {
   let agent: AgentUnderTest;
 
   before(async () => {
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', {
+      '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
+    });
   });
 
   beforeEach(() => {

@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts';
 import { type FakeAnswer, type FakeServer, startFakeServer } from '../support/fake-server.ts';
 import { makeZip } from '../support/zip.ts';
 
-const MAIN = { name: 'main.dsc.yaml', content: 'resources: []\n' };
+const MAIN = { name: 'main.dsc.yaml', content: '$schema: x\nresources: []\n' };
 const PARAMETERS = { name: 'parameters.yaml', content: 'parameters:\n  port: 8080\n' };
 const CHECKSUM = 'GET configuration/checksum';
 const BUNDLE = 'GET configuration/bundle';

@@ -20,7 +20,7 @@ describe('hawser-agent at a bad moment', () => {
 
   beforeEach(async () => {
     server = await startFakeServer();
-    server.bundle = makeZip([{ name: 'main.dsc.yaml', content: 'resources: []\n' }]);
+    server.bundle = makeZip([{ name: 'main.dsc.yaml', content: '$schema: x\nresources: []\n' }]);
     agent = makeAgent({ SERVER: server.url, REGISTRATION_KEY: 'rk_secret' });
     agent.settings['CA_FILE'] = join(agent.folder, 'ca.crt');
     writeFileSync(agent.settings['CA_FILE'], server.ca);

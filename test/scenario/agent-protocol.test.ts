@@ -56,7 +56,7 @@ describe('a DSC v3 agent that speaks as the contract says', () => {
   before(async () => {
     hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', {
-      '1.0.0': { [MAIN]: 'resources: []', 'files/motd.txt': 'one' },
+      '1.0.0': { [MAIN]: '$schema: x\nresources: []\n', 'files/motd.txt': 'one' },
     });
   });
 

@@ -10,7 +10,7 @@ import { ok } from '../support/replies.ts';
 import { started } from '../support/started.ts';
 
 const MAIN = 'main.dsc.yaml';
-const document = (word: string) => `resources: []\n# ${word}\n`;
+const document = (word: string) => `$schema: x\nresources: []\n# ${word}\n`;
 
 describe('hawser-agent', () => {
   const hawser = started(startHawser);

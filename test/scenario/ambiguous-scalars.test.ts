@@ -17,7 +17,9 @@ describe('a parameter file with values that can be read in more than one way', (
   let node: NodeUnderTest;
 
   beforeEach(async () => {
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', {
+      '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
+    });
     node = await hawser.registerNode('web-01.example.org');
     await assign(hawser as Hawser, node, 'web');
   });

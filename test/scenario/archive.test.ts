@@ -14,7 +14,7 @@ import { unzip } from '../support/unzip.ts';
 import { makeZip, unixMode } from '../support/zip.ts';
 
 const CONTENT: Record<string, string | Buffer> = {
-  [MAIN]: 'parameters:\n  port: {type: int, defaultValue: 80}\nresources: []\n',
+  [MAIN]: '$schema: x\nparameters:\n  port: {type: int, defaultValue: 80}\nresources: []\n',
   'empty.txt': '',
   'modules/Web/Web.psm1': Buffer.from([0, 1, 2, 0xff, 0x0d, 0x0a]),
   'ordner/straße – 木.txt': 'Unicode in the path',
@@ -102,7 +102,7 @@ describe('the archive of a version', () => {
 
   it('is streamed where it is large, byte for byte, and two at a time for one user', async () => {
     const large = Buffer.alloc(32 * 1024 * 1024, 'some bytes of a large file ');
-    const files = { [MAIN]: 'resources: []\n', 'large.bin': large };
+    const files = { [MAIN]: '$schema: x\nresources: []\n', 'large.bin': large };
     await ok(201, addVersion(hawser.admin, 'web', { version: '4.0.0' }, { files }));
     const replies = await Promise.all([get('4.0.0'), get('4.0.0')]);
     for (const reply of replies) {

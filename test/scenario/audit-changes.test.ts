@@ -22,7 +22,7 @@ const settingsOf = (name: string) => `${configurationOf(name)}/settings`;
 const retentionOf = (name: string) => `${settingsOf(name)}/retention`;
 const grantsOf = (name: string) => `${configurationOf(name)}/permissions`;
 const SERVER = '/api/v1/settings/validation';
-const FORM = { form: { files: { [MAIN]: 'resources: [] # other\n' } } };
+const FORM = { form: { files: { [MAIN]: '$schema: x\nresources: [] # other\n' } } };
 
 describe('the audit trail of changes', () => {
   const hawser = started(startHawser);

@@ -36,7 +36,7 @@ describeOnPostgres('a backup', () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-moves-'));
     hawser = await startHawser();
     node = await hawser.registerNode('web-01.example.org');
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     await ok(201, addVersion(hawser.admin, 'web'));
     await saveParameters(hawser, { configuration: 'web', content: 'parameters: {}' });
     await assign(hawser, node, 'web');
@@ -86,7 +86,9 @@ describeOnPostgres('a backup', () => {
     const admin = client.with({ Cookie: await signIn(client, 'admin', ADMIN_PASSWORD) });
     const groups = { name: `made in ${name}` };
     await ok(201, admin.post('/api/v1/groups', groups));
-    await publishConfiguration(admin, `later-${name}`, { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(admin, `later-${name}`, {
+      '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' },
+    });
     client.close();
     server.child.kill('SIGTERM');
     expect((await server.ended).code).to.equal(0);

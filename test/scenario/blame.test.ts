@@ -72,7 +72,7 @@ describe('blame', () => {
     const special = { '[a] é.txt': text(3), '-x': text(2), 'crlf.txt': 'a\r\nb\r\nc', empty: '' };
     const binary = { 'tool.exe': Buffer.from([1, 0, 2]) };
     const of = (files: Record<string, string | Buffer>) => ({
-      files: { [MAIN]: 'resources: []\n', ...special, ...binary, ...files },
+      files: { [MAIN]: '$schema: x\nresources: []\n', ...special, ...binary, ...files },
     });
     await ok(201, create(hawser.admin, 'web', {}, of({ 'a.txt': text(40) })));
     await ok(200, publish(hawser.admin, 'web', '1.0.0'));
@@ -147,7 +147,7 @@ describe('blame', () => {
   itOnSqlite('runs no program and takes no name that the repository brings along', async () => {
     const attributes = '* diff=run\n';
     const files = {
-      [MAIN]: 'resources: []\n',
+      [MAIN]: '$schema: x\nresources: []\n',
       'a.txt': text(2),
       '.gitattributes': attributes,
       '.mailmap': 'Somebody Else <else@example.org> <admin@localhost>\nElse <a@b> admin <>\n',
@@ -219,7 +219,7 @@ describe('blame without a git binary', () => {
   const hawser = started(() => startHawser({ PATH: '/nonexistent' }));
 
   it('answers 501 where nothing else can tell', async () => {
-    const files = { [MAIN]: 'resources: []\n', empty: '', 'tool.exe': Buffer.from([0]) };
+    const files = { [MAIN]: '$schema: x\nresources: []\n', empty: '', 'tool.exe': Buffer.from([0]) };
     await ok(201, create(hawser.admin, 'web', {}, { files }));
     const problem = await expectProblem(
       hawser.admin.get(blameOf('web', '1.0.0', MAIN)),

@@ -8,7 +8,7 @@ import { started } from '../support/started.ts';
 import { unzip, unzipTexts } from '../support/unzip.ts';
 
 const FILES: Record<string, string | Buffer> = {
-  'main.dsc.yaml': 'resources: []\n',
+  'main.dsc.yaml': '$schema: x\nresources: []\n',
   'modules/Web/Web.psm1': Buffer.from([0, 1, 2, 0xff, 0x0d, 0x0a]),
   'modules/Web.psd1': '@{}',
   'modules-2/x.txt': 'sorts between',

@@ -14,7 +14,7 @@ describe('comparing two versions', () => {
 
   before(async () => {
     ({ admin } = hawser);
-    const files = { 'main.dsc.yaml': 'resources: []\n' };
+    const files = { 'main.dsc.yaml': '$schema: x\nresources: []\n' };
     for (const name of ['api', 'db', 'web', 'zoo'])
       await publishConfiguration(admin, name, { '1.0.0': files });
   });

@@ -16,7 +16,7 @@ const fileDiffOf = (name: string, path: string, query: string) =>
 const numbered = (count: number) => Array.from({ length: count }, (_, at) => `line ${at + 1}\n`).join('');
 
 const BEFORE = {
-  [MAIN]: 'resources: []\n',
+  [MAIN]: '$schema: x\nresources: []\n',
   'gone.txt': 'gone\nfor ever\n',
   'image.bin': Buffer.from([0, 1, 2]),
   'long.txt': numbered(30),
@@ -26,7 +26,7 @@ const BEFORE = {
   'run.sh': '#!/bin/sh\n',
 };
 const AFTER = {
-  [MAIN]: 'resources: []\n',
+  [MAIN]: '$schema: x\nresources: []\n',
   'image.bin': Buffer.from([0, 1, 3]),
   'long.txt': numbered(30).replace('line 10\n', 'line ten\r\n').replace('line 30\n', 'line 30'),
   'moved/new.txt': 'the same\n',
@@ -209,7 +209,7 @@ describe('comparing two versions of a configuration', () => {
   });
 
   it('shows bytes that are no UTF-8 as U+FFFD', async () => {
-    const files = { [MAIN]: 'resources: []\n', 'latin.txt': Buffer.from('caf\xe9\n', 'latin1') };
+    const files = { [MAIN]: '$schema: x\nresources: []\n', 'latin.txt': Buffer.from('caf\xe9\n', 'latin1') };
     await ok(201, create(admin, 'latin', {}, { files }));
     const diff = await ok(200, admin.get(fileDiffOf('latin', 'latin.txt', 'to=1.0.0')));
     expect(diff.hunks[0].lines[0].text).to.equal('caf\ufffd');

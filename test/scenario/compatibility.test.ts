@@ -102,7 +102,7 @@ describe('a version is published', () => {
       '1.1.0': '# no document at all: [',
     });
     await ok(200, tryPublish(hawser.admin, 'plain', '1.2.0', { a: text }));
-    const report = await refused(tryPublish(hawser.admin, 'plain', '1.3.0', 'resources: []\n'));
+    const report = await refused(tryPublish(hawser.admin, 'plain', '1.3.0', '$schema: x\nresources: []\n'));
     expect(report.breakingChanges).to.have.length(1);
     expect(report.breakingChanges[0]).to.include({ changeType: 'ParameterRemoved', parameterName: 'a' });
     // Whoever runs such a document without parameters would be told that one is missing.
@@ -216,7 +216,9 @@ describe('a version is published', () => {
   itOnSqlite('by stock git as ever, and what comes after keeps to its block', async () => {
     await publishBlocks(hawser.admin, 'outside', { '1.0.0': { a: text } });
     const outside = new Outside(hawser, 'outside');
-    outside.tag('1.1.0', [outside.file(MAIN, 'parameters: {b: {type: int, defaultValue: 1}}\n')]);
+    outside.tag('1.1.0', [
+      outside.file(MAIN, '$schema: x\nresources: []\nparameters: {b: {type: int, defaultValue: 1}}\n'),
+    ]);
     const report = await refused(tryPublish(hawser.admin, 'outside', '1.2.0', { a: text }));
     expect(report).to.include({ oldVersion: '1.1.0' });
     await ok(200, tryPublish(hawser.admin, 'outside', '1.3.0', { b: int }));

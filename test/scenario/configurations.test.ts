@@ -88,7 +88,7 @@ describe('an author creates a configuration', () => {
   it('from a ZIP archive, its folders and backslashes read as paths', async () => {
     const archive = makeZip([
       { name: 'modules/' },
-      { name: MAIN, content: 'resources: []\n' },
+      { name: MAIN, content: '$schema: x\nresources: []\n' },
       { name: 'modules\\iis.yaml', content: 'iis' },
     ]);
     await ok(201, create(hawser.admin, 'zipped', {}, { archive }));

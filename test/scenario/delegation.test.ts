@@ -112,7 +112,7 @@ describe('what somebody hands out they must hold themselves', () => {
     hawser = await startHawser();
     database = await openDatabase(hawser);
     for (const name of ['zebra', 'okapi']) {
-      await publishConfiguration(hawser.admin, name, { '1.0.0': { [MAIN]: 'resources: []\n' } });
+      await publishConfiguration(hawser.admin, name, { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     }
     ids.configuration = await configurationId(hawser.admin, 'zebra');
     ids.parameters = ids.configuration;

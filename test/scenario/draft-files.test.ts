@@ -13,7 +13,7 @@ import { beside } from '../support/retention.ts';
 import { started } from '../support/started.ts';
 import { makeZip, unixMode } from '../support/zip.ts';
 
-const FILES = { [MAIN]: 'resources: []\n', 'lib/a.txt': 'a\n', 'lib/deep/b.txt': 'b\n' };
+const FILES = { [MAIN]: '$schema: x\nresources: []\n', 'lib/a.txt': 'a\n', 'lib/deep/b.txt': 'b\n' };
 
 describe('an author edits one file of a draft', () => {
   const hawser = started(() => startHawser({ HAWSER_UPLOAD_LIMIT: '20000', HAWSER_UPLOAD_FILES: '6' }));

@@ -14,7 +14,7 @@ import { expectProblem, ok } from '../support/replies.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
 
-const FILES = { [MAIN]: 'resources: []\n' };
+const FILES = { [MAIN]: '$schema: x\nresources: []\n' };
 const CONTENT = 'parameters: {}\n';
 
 /** An upload, and how to ask afterwards what became of it. */
@@ -125,7 +125,7 @@ describe('isDraft of an upload', () => {
     const path = `${versionsOf('web')}/1.0.0`;
     const put = (isDraft: string) =>
       hawser.admin.call('PUT', path, {
-        form: { fields: { isDraft }, files: { [MAIN]: 'resources: [] # 2\n' } },
+        form: { fields: { isDraft }, files: { [MAIN]: '$schema: x\nresources: [] # 2\n' } },
       });
     await expectProblem(put('false'), 400, 'publish_separately');
     expect(await ok(200, put('true'))).to.include({ version: '1.0.0', status: 'Draft' });

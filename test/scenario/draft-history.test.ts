@@ -169,7 +169,7 @@ describe('a draft that is a copy of another version', () => {
 
   before(async () => {
     const archive = makeZip([
-      { name: 'start.yaml', content: 'resources: []\n', attributes: unixMode(0o100644) },
+      { name: 'start.yaml', content: '$schema: x\nresources: []\n', attributes: unixMode(0o100644) },
       { name: 'run.sh', content: '#!/bin/sh\n', attributes: unixMode(0o100755) },
     ]);
     await ok(201, create(hawser.admin, 'copied', { entryPoint: 'start.yaml' }, { archive }));

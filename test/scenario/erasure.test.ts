@@ -27,12 +27,12 @@ describe('a removed version and a deleted draft', () => {
     hawser = await startHawser();
     client = gitClient(hawser);
     await publishConfiguration(hawser.admin, 'web', {
-      '1.0.0': { [MAIN]: 'resources: []\n', 'secret.txt': 'published by mistake\n' },
-      '1.1.0': { [MAIN]: 'resources: []\n' },
+      '1.0.0': { [MAIN]: '$schema: x\nresources: []\n', 'secret.txt': 'published by mistake\n' },
+      '1.1.0': { [MAIN]: '$schema: x\nresources: []\n' },
     });
     const several = { '1.0.0': { [MAIN]: '' }, '1.1.0': { [MAIN]: '' }, '2.0.0': { [MAIN]: '' } };
     await publishConfiguration(hawser.admin, 'other', several);
-    const files = { [MAIN]: 'resources: []\n', 'secret.txt': 'uploaded by mistake\n' };
+    const files = { [MAIN]: '$schema: x\nresources: []\n', 'secret.txt': 'uploaded by mistake\n' };
     await ok(201, addVersion(hawser.admin, 'web', { version: '2.0.0' }, { files }));
     const idOf = (ref: string) => hawser.git(`${REPOSITORY}.git`, 'rev-parse', ref).trim();
     const removed = [idOf('v1.0.0^{commit}'), idOf('draft/2.0.0'), idOf('draft/2.0.0:secret.txt')];

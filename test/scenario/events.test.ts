@@ -37,7 +37,9 @@ describe('the feed of events', () => {
   const told = ({ type, subject }: Envelope) => `${type} ${subject}`;
 
   it('tells what became of configurations, composites, versions and nodes, in its order', async () => {
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'resources: []' } });
+    await publishConfiguration(hawser.admin, 'web', {
+      '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
+    });
     await ok(200, withdraw(hawser.admin, 'web', '1.0.0', 'it breaks'));
     const node = await hawser.registerNode('web-01.example.org');
     const report = (hadErrors: boolean) =>

@@ -15,9 +15,13 @@ describe('the manifest of a checksum', () => {
   let next = 0;
 
   before(async () => {
-    const main = { 'main.dsc.yaml': 'parameters: {port: {type: int, defaultValue: 1}}\nresources: []\n' };
+    const main = {
+      'main.dsc.yaml': '$schema: x\nparameters: {port: {type: int, defaultValue: 1}}\nresources: []\n',
+    };
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': main, '2.0.0': main });
-    await publishConfiguration(hawser.admin, 'plain', { '1.0.0': { 'main.dsc.yaml': 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'plain', {
+      '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
+    });
     await createScopeType(hawser, 'Zone')
       .then((id) => createScopeValue(hawser, id, 'north'))
       .then((id) => {

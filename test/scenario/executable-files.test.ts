@@ -18,7 +18,7 @@ describe('the executable bit of a file', () => {
     node = await hawser.registerNode('web-01.example.org');
     outside = new Outside(hawser, 'web');
     const archive = makeZip([
-      { name: 'main.dsc.yaml', content: 'resources: []\n', attributes: unixMode(0o100644) },
+      { name: 'main.dsc.yaml', content: '$schema: x\nresources: []\n', attributes: unixMode(0o100644) },
       { name: 'run.sh', content: '#!/bin/sh\n', attributes: unixMode(0o100755) },
     ]);
     await hawser.admin.upload('/api/v1/configurations', { fields: { name: 'web' }, archive });

@@ -13,7 +13,7 @@ const UNKNOWN = 'application/octet-stream';
 
 /** Path as uploaded, content, and the media type that it must come back with. */
 const FILES: [path: string, content: string | Buffer, type: string][] = [
-  [MAIN, 'resources: []\n', 'application/yaml'],
+  [MAIN, '$schema: x\nresources: []\n', 'application/yaml'],
   ['readme.md', '# Ä\r\n', 'text/markdown; charset=utf-8'],
   ['data.json', '{}', 'application/json'],
   ['a/b/c/run.PS1', 'Write-Output 1', PLAIN],

@@ -13,7 +13,7 @@ import { assign, configurationPath, poll, saveParameters } from '../support/para
 import { ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
 
-const FILES = { [MAIN]: 'resources: []\n' };
+const FILES = { [MAIN]: '$schema: x\nresources: []\n' };
 
 describe('what a thread knows of the fleet', () => {
   let hawser: Hawser;

@@ -35,7 +35,7 @@ describe('a freeze', () => {
 
   before(async () => {
     rings = await prepareRings(hawser);
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     for (const version of ['1.1.0', '1.2.0', '1.3.0'])
       await ok(201, addVersion(hawser.admin, 'web', { version }));
     await ok(201, hawser.admin.post('/api/v1/composite-configurations', { name: 'farm' }));
@@ -187,7 +187,7 @@ describe('a freeze', () => {
         client,
         await createToken(hawser.client(), hawser.session, scopes),
       );
-      await author.commit({ 'main.dsc.yaml': 'resources: []\n# two\n' });
+      await author.commit({ 'main.dsc.yaml': '$schema: x\nresources: []\n# two\n' });
       await ok(200, freeze());
       const draft = await author.push(`HEAD:${DRAFT}/1.1.0`);
       expect(draft.code, draft.output).to.equal(0);

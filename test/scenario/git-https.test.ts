@@ -14,8 +14,8 @@ import { unzip } from '../support/unzip.ts';
 
 const BINARY = Buffer.from([0, 255, 13, 10, 0, 1, 2, 3]);
 const VERSIONS = {
-  '1.0.0': { 'main.dsc.yaml': 'one\n', 'modules/iis.yaml': 'x' },
-  '1.1.0': { 'main.dsc.yaml': 'two\r\n', 'modules/ä.yaml': 'y', 'bin/tool': BINARY },
+  '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n', 'modules/iis.yaml': 'x' },
+  '1.1.0': { 'main.dsc.yaml': '$schema: x\r\nresources: []\r\n', 'modules/ä.yaml': 'y', 'bin/tool': BINARY },
 };
 
 describe('stock git reads over HTTPS', () => {

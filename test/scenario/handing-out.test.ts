@@ -30,7 +30,9 @@ describe('handing out a composite', () => {
   before(async () => {
     const { admin } = hawser;
     for (const name of ['child', 'other'])
-      await publishConfiguration(admin, name, { '1.0.0': { [MAIN]: `resources: []\n# of ${name}\n` } });
+      await publishConfiguration(admin, name, {
+        '1.0.0': { [MAIN]: `$schema: x\nresources: []\n# of ${name}\n` },
+      });
     await publishWithChildren(admin, 'farm', '1.0.0', ['child']);
     await publishWithChildren(admin, 'farm', '2.0.0', ['child']);
     [node, known] = [
@@ -122,7 +124,7 @@ describe('tagging a node', () => {
   before(async () => {
     const { admin } = hawser;
     for (const name of ['web', 'other'])
-      await publishConfiguration(admin, name, { '1.0.0': { [MAIN]: 'resources: []\n' } });
+      await publishConfiguration(admin, name, { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     await publishWithChildren(admin, 'farm', '1.0.0', ['web']);
     const type = await createScopeType(hawser, 'Environment');
     values = {

@@ -87,7 +87,7 @@ describe('health', () => {
   });
 
   itOnSqlite('answers, as polls do, while a change waits for a slow disk', async () => {
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     const node = await hawser.registerNode('web1.example.org');
     await assign(hawser, node, 'web');
     await ok(200, poll(node));

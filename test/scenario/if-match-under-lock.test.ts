@@ -12,7 +12,7 @@ import { etagOf, expectProblem, ok } from '../support/replies.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
 
-const FILES = { [MAIN]: 'resources: []\n', 'a.txt': 'a\n' };
+const FILES = { [MAIN]: '$schema: x\nresources: []\n', 'a.txt': 'a\n' };
 
 /** Requests that may wait for the lock of a repository, each with the resource whose ETag it has seen. */
 const WAITING: readonly {

@@ -71,7 +71,7 @@ class Site {
     this.web = source.configuration({ name: 'web', columns: { Description: 'nginx', CreatedAt: START } });
     const versions = ['1.0.0', '1.1.0', '2.0.0-rc.1'];
     versions.forEach((version, at) => {
-      const files = { [MAIN]: `# ${version}\nresources: []\n`, 'files/motd': `${version}\n` };
+      const files = { [MAIN]: `$schema: x\n# ${version}\nresources: []\n`, 'files/motd': `${version}\n` };
       source.version(this.web, { version, files, createdAt: START + at * DAY });
     });
     source.version(this.web, {
@@ -252,7 +252,7 @@ describe('a site of OpenDSC that moves', () => {
     expect(await awaiting()).to.equal('2');
     const bundle = await pullBundle(node);
     expect(await awaiting()).to.equal('1');
-    expect(bundle[MAIN]).to.equal('# 2.0.0-rc.1\nresources: []\n');
+    expect(bundle[MAIN]).to.equal('$schema: x\n# 2.0.0-rc.1\nresources: []\n');
     expect(bundle['files/motd']).to.equal('2.0.0-rc.1\n');
     expect(await pullParameters(node)).to.equal('parameters:\n  port: 8080\n  name: eu\n');
     const bound = await auditEntries(hawser, '?action=node.certificate_bound');

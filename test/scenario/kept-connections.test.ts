@@ -17,7 +17,9 @@ describe('an agent that keeps connections and goes on with the certificate of th
   let round = 0;
 
   before(async () => {
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', {
+      '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
+    });
   });
 
   beforeEach(async () => {

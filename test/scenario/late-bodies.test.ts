@@ -19,7 +19,7 @@ describe('a body that comes after its sender has lost the right to what it asks 
   const hawser = started(startHawser);
   let people = 0;
   before(async () => {
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
   });
 
   const person = (...roles: string[]) => {
@@ -133,7 +133,12 @@ describe('a body that comes after its sender has lost the right to what it asks 
     const path = '/api/v1/configurations/web/versions';
     const late = await open(headers, 'POST', path);
     await grant(hawser, caller, 'web', null);
-    late.end(encodeForm({ fields: { version: '9.0.0' }, files: { [MAIN]: 'resources: []\n' } }, BOUNDARY));
+    late.end(
+      encodeForm(
+        { fields: { version: '9.0.0' }, files: { [MAIN]: '$schema: x\nresources: []\n' } },
+        BOUNDARY,
+      ),
+    );
     expect(await late.status).to.equal(404);
     expect((await hawser.admin.get(`${path}/9.0.0`)).status).to.equal(404);
     expect(hawser.git('configurations/web.git', 'for-each-ref')).not.to.include('9.0.0');

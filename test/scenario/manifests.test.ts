@@ -17,8 +17,8 @@ describe('manifests', () => {
   let composite: string;
 
   before(async () => {
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
-    await publishConfiguration(hawser.admin, 'base', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
+    await publishConfiguration(hawser.admin, 'base', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     await saveParameters(hawser, { configuration: 'web', content: 'parameters: {port: 80}' });
     await publishWithChildren(hawser.admin, 'site', '1.0.0', ['web', 'base']);
     const node = await hawser.registerNode('web-01.example.org');
@@ -76,7 +76,7 @@ describe('manifests', () => {
   });
 
   it('of what was deleted since are for those who may read every configuration', async () => {
-    await publishConfiguration(hawser.admin, 'gone', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'gone', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     const last = await hawser.registerNode('web-03.example.org');
     await assign(hawser, last, 'gone');
     const { checksum, digest } = await pulled(last);

@@ -39,7 +39,7 @@ describe('messages', () => {
   });
 
   describe('for an upload without a file at the entry point', () => {
-    const document = 'resources: []\n';
+    const document = '$schema: x\nresources: []\n';
     const uploads: [what: string, form: Form, detail: string][] = [
       [
         'a ZIP with a folder on top',

@@ -102,7 +102,7 @@ describe('the metrics', () => {
   before(async () => {
     node = await hawser.registerNode('web-01.example.org');
     await publishConfiguration(hawser.admin, 'shop-frontend', {
-      '1.0.0': { 'main.dsc.yaml': 'parameters: {}' },
+      '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\nparameters: {}' },
     });
     await hawser.admin.put(`/api/v1/nodes/${node.nodeId}/configuration`, {
       configurationName: 'shop-frontend',

@@ -33,7 +33,7 @@ describe('a user names a node in a path by its fqdn', () => {
     node = await hawser.registerNode('web-01.example.org');
     byName = `${NODES}/${node.fqdn}`;
     byId = `${NODES}/${node.nodeId}`;
-    await publishConfiguration(admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'resources: []\n' } });
+    await publishConfiguration(admin, 'web', { '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' } });
     await saveParameters(hawser, { configuration: 'web', content: 'parameters: {port: 80}' });
     await assign(hawser, node, 'web');
     let lastCall = 0;

@@ -185,7 +185,10 @@ describe('the package', function () {
       const client = makeClient({ port, ca });
       const admin = client.with({ Cookie: await signIn(client, 'admin', ADMIN_PASSWORD) });
       const fields = { name: 'web' };
-      await ok(201, admin.upload(CONFIGURATIONS, { fields, files: { [MAIN]: 'resources: []\n' } }));
+      await ok(
+        201,
+        admin.upload(CONFIGURATIONS, { fields, files: { [MAIN]: '$schema: x\nresources: []\n' } }),
+      );
       const verdict = admin.call('POST', `${CONFIGURATIONS}/web/parameters/validate`, {
         headers: { 'Content-Type': 'application/yaml' },
         body: `parameters: {list: [${'{}, '.repeat(20_000)}]}`,

@@ -24,7 +24,7 @@ describe('who may do what with parameters', () => {
   let serial = 0;
 
   before(async () => {
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     set = `/api/v1/parameters/${DEFAULT_ID}/${await configurationId(hawser.admin, 'web')}`;
     bob = await makeUser(hawser, { username: 'bob', roles: ['Viewer'] });
     await ok(201, hawser.admin.put(set, { version: '1.0.0', content: CONTENT }));
@@ -180,7 +180,9 @@ describe('who may do what with parameters', () => {
   });
 
   it('of another configuration they are as hidden as those of none', async () => {
-    await publishConfiguration(hawser.admin, 'secret', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'secret', {
+      '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' },
+    });
     await onParameters('Manage');
     const secret = `/api/v1/parameters/${DEFAULT_ID}/${await configurationId(hawser.admin, 'secret')}`;
     const nobodys = `/api/v1/parameters/${DEFAULT_ID}/00000000-0000-4000-8000-000000000000`;

@@ -63,7 +63,7 @@ describe('the leaves of parameters', function () {
   });
 
   const start = async (name: string) => {
-    await publishConfiguration(admin, name, { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(admin, name, { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     await assign(hawser, node, name);
     return (wish: Omit<Parameters<typeof saveParameters>[1], 'configuration'>) =>
       saveParameters(hawser, { configuration: name, ...wish });
@@ -78,7 +78,7 @@ describe('the leaves of parameters', function () {
     let path: string;
 
     before(async () => {
-      await publishConfiguration(admin, 'alone', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+      await publishConfiguration(admin, 'alone', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
       path = `/api/v1/parameters/${DEFAULT_ID}/${await configurationId(admin, 'alone')}`;
     });
 

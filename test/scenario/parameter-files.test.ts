@@ -11,7 +11,7 @@ import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, DEFAULT_ID, NODE_ID, SCOPE_TYPES } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
 
-const FILES = { [MAIN]: 'resources: []\n' };
+const FILES = { [MAIN]: '$schema: x\nresources: []\n' };
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const PORT_80 = 'parameters:\n  port: 80 # the usual\n';
 const MEMBERS = [

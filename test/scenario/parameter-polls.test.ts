@@ -20,7 +20,7 @@ import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, generation, SCOPE_TYPES, tagNode } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
 
-const FILES = { [MAIN]: 'resources: []\n' };
+const FILES = { [MAIN]: '$schema: x\nresources: []\n' };
 
 /** Scope types Environment and Site in this order, and the configuration `web`. */
 async function prepare(hawser: Hawser) {
@@ -203,7 +203,7 @@ describe('polls of nodes with parameters', () => {
 
   itOnSqlite('follow the entry point that a tag of stock git has from the version below it', async () => {
     const fields = { name: 'inherited', entryPoint: 'other.dsc.yaml' };
-    const files = { ...FILES, 'other.dsc.yaml': 'resources: []\n' };
+    const files = { ...FILES, 'other.dsc.yaml': '$schema: x\nresources: []\n' };
     await ok(201, hawser.admin.upload('/api/v1/configurations', { fields, files }));
     await ok(200, hawser.admin.put('/api/v1/configurations/inherited/versions/1.0.0/publish'));
     const reader = await hawser.registerNode('web-03.example.org');

@@ -15,7 +15,7 @@ import { ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
 
-const FILES = { [MAIN]: 'resources: []\n' };
+const FILES = { [MAIN]: '$schema: x\nresources: []\n' };
 
 describe('a node pulls the parameters of its scopes', () => {
   const hawser = started(startHawser);

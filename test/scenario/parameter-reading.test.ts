@@ -50,7 +50,7 @@ describe('parameter files are read', () => {
   ];
 
   before(async () => {
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     web = await configurationId(hawser.admin, 'web');
     environment = await createScopeType(hawser, 'Environment');
     for (const name of ['b', 'a']) await hawser.registerNode(`${name}.example.org`);
@@ -190,7 +190,9 @@ describe('parameter files are read', () => {
     );
 
     it('none of a configuration without parameters, and 404 to who may not read them', async () => {
-      await publishConfiguration(hawser.admin, 'bare', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+      await publishConfiguration(hawser.admin, 'bare', {
+        '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' },
+      });
       expect(await ok(200, hawser.admin.get('/api/v1/configurations/bare/parameter-files'))).to.deep.equal(
         [],
       );

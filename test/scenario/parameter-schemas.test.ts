@@ -99,7 +99,7 @@ describe('a schema of parameters', () => {
   it('is refused with what is wrong in it, and nothing is kept', async () => {
     await ok(201, create(admin, 'refused'));
     const bad: [block: object | string, ...errors: string[]][] = [
-      ['resources: []\n', '/parameters required'],
+      ['$schema: x\nresources: []\n', '/parameters required'],
       ['parameters: null\n', '/parameters required'],
       ['parameters: []\n', '/parameters type'],
       ['', '/parametersFile not_a_mapping'],
@@ -199,9 +199,9 @@ describe('a schema of parameters', () => {
   });
 
   it('is free where nothing was said before', async () => {
-    await publishBlocks(admin, 'first', { '1.0.0': 'resources: []\n' });
+    await publishBlocks(admin, 'first', { '1.0.0': '$schema: x\nresources: []\n' });
     await ok(200, uploadSchema(admin, 'first', '1.0.0', { a: { type: 'int' } }));
-    await publishBlocks(admin, 'second', { '1.0.0': 'resources: []\n' });
+    await publishBlocks(admin, 'second', { '1.0.0': '$schema: x\nresources: []\n' });
     await ok(200, uploadSchema(admin, 'second', '1.1.0', { a: { type: 'int' } }));
     await ok(201, addVersion(admin, 'second', { version: '1.1.0' }));
     await ok(200, publish(admin, 'second', '1.1.0'));
@@ -214,7 +214,7 @@ describe('a schema of parameters', () => {
   it('is that of the version named, uploaded before derived', async () => {
     await publishBlocks(admin, 'named', { '1.0.0': { one: text }, '1.1.0': { one: text, two: text } });
     await ok(201, addVersion(admin, 'named', { version: '2.0.0' }, filesOf({ three: text })));
-    await ok(201, addVersion(admin, 'named', { version: '3.0.0' }, filesOf('resources: []\n')));
+    await ok(201, addVersion(admin, 'named', { version: '3.0.0' }, filesOf('$schema: x\nresources: []\n')));
     const names = async (query = '') =>
       Object.keys((await ok(200, read('named', query))).properties.parameters.properties);
     expect(await names()).to.deep.equal(['one', 'two']);

@@ -15,7 +15,7 @@ const SCHEMA = `parameters:
   secret: {type: secureString, minLength: 8, defaultValue: password}
 resources: []
 `;
-const OPEN = 'resources: []\n';
+const OPEN = '$schema: x\nresources: []\n';
 
 describe('the content of parameter files', () => {
   const hawser = started(startHawser);

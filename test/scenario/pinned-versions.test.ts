@@ -12,7 +12,7 @@ import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
 import { cleanUp, deletedBy, NOTHING_KEPT, publishVersions, versionsLeft } from '../support/retention.ts';
 import { started, startedForEach } from '../support/started.ts';
 
-const FILES = { [MAIN]: 'resources: []\n' };
+const FILES = { [MAIN]: '$schema: x\nresources: []\n' };
 
 describe('a node that is pinned to a version', () => {
   const hawser = started(startHawser);

@@ -45,7 +45,9 @@ describeOnPostgres('nodes that a server knows poll it', () => {
 
   before(async () => {
     hawser = await startHawser();
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', {
+      '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
+    });
     await saveParameters(hawser, { configuration: 'web', content: 'parameters: {port: 80}' });
     polling = [];
     for (let number = 1; number <= NODES; number += 1)

@@ -17,7 +17,7 @@ import { started } from '../support/started.ts';
 
 const KEYS = '/api/v1/admin/registration-keys';
 const WEB = `${CONFIGURATIONS}/web`;
-const FILES = { [MAIN]: 'resources: []\n' };
+const FILES = { [MAIN]: '$schema: x\nresources: []\n' };
 const OF_SQL = /select|insert|update|delete|statement|timeout|lock|relation|postgres|127\.0\.0\.1/i;
 
 describeOnPostgres('a server whose PostgreSQL is locked by another program', function () {

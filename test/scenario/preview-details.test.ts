@@ -18,7 +18,7 @@ import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts
 import { startedForEach } from '../support/started.ts';
 
 const declaring = (port: string) =>
-  `parameters:\n  port: {type: ${port}}\n  key: {type: secureString}\n  list: {type: array, defaultValue: []}\nresources: []\n`;
+  `$schema: x\nparameters:\n  port: {type: ${port}}\n  key: {type: secureString}\n  list: {type: array, defaultValue: []}\nresources: []\n`;
 const file = (...lines: string[]) => `parameters:\n${lines.map((line) => `  ${line}\n`).join('')}`;
 
 interface Leaf {

@@ -19,8 +19,8 @@ import { grant, makeUser } from '../support/people.ts';
 import { askFor, groupsOf, nodesOf, PREVIEWS, preview, publishing } from '../support/previews.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
-const FILES = { [MAIN]: 'resources: []\n' };
-const OTHERS = { files: { [MAIN]: 'resources: []\n# other\n' } };
+const FILES = { [MAIN]: '$schema: x\nresources: []\n' };
+const OTHERS = { files: { [MAIN]: '$schema: x\nresources: []\n# other\n' } };
 
 describe('the life of a preview, and who may read it', () => {
   const ownLocks = new LocalLocks();

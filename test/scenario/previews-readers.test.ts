@@ -14,7 +14,7 @@ import { createScopeType, createScopeValue } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
 
 const VALUE = 'a-value-that-not-everybody-reads';
-const DECLARING = 'parameters:\n  greeting: {type: string}\nresources: []\n';
+const DECLARING = '$schema: x\nparameters:\n  greeting: {type: string}\nresources: []\n';
 
 describe('a preview that was kept', () => {
   const hawser = started(startHawser);
@@ -31,7 +31,7 @@ describe('a preview that was kept', () => {
     const { admin } = hawser;
     await ok(201, create(admin, 'web', { version: '1.0.0' }, { files: { [MAIN]: DECLARING } }));
     await ok(200, publish(admin, 'web', '1.0.0'));
-    await publishConfiguration(admin, 'other', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(admin, 'other', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     await publishWithChildren(admin, 'farm', '1.0.0', ['web']);
     const contentOf = (value: string) => `parameters:\n  greeting: ${value}\n`;
     await saveParameters(hawser, { configuration: 'web', content: contentOf(VALUE) });

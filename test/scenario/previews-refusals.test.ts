@@ -12,9 +12,9 @@ import { createScopeType, createScopeValue, DEFAULT_ID, tagNode } from '../suppo
 import { started } from '../support/started.ts';
 
 const UNKNOWN = '0b1f7c52-6a53-4d0e-9d43-7c1d2f0c9a11';
-const FILES = { [MAIN]: 'resources: []\n' };
-const DECLARING = { files: { [MAIN]: 'parameters:\n  port: {type: int}\nresources: []\n' } };
-const RETYPED = { files: { [MAIN]: 'parameters:\n  port: {type: string}\nresources: []\n' } };
+const FILES = { [MAIN]: '$schema: x\nresources: []\n' };
+const DECLARING = { files: { [MAIN]: '$schema: x\nparameters:\n  port: {type: int}\nresources: []\n' } };
+const RETYPED = { files: { [MAIN]: '$schema: x\nparameters:\n  port: {type: string}\nresources: []\n' } };
 const PORT = 'parameters:\n  port: 80\n';
 
 /** What could not be carried out is answered as the deed itself would be, and named by its place. */

@@ -39,10 +39,15 @@ describeOnSqlite('previews of a server of two workers', function () {
     hawser = await spawnHawser(folder, { HAWSER_WORKERS: '2' });
     admins = await signInOverMany(await hawser.listening());
     const [admin] = admins as [Client];
-    await publishConfiguration(admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     await ok(
       201,
-      addVersion(admin, 'web', { version: '1.1.0' }, { files: { [MAIN]: 'resources: []\n# two\n' } }),
+      addVersion(
+        admin,
+        'web',
+        { version: '1.1.0' },
+        { files: { [MAIN]: '$schema: x\nresources: []\n# two\n' } },
+      ),
     );
     const node = makeClient(await hawser.listening(), await makeClientCertificate({ commonName: 'web-01' }));
     const key = { registrationKey: await createKey(admin), fqdn: 'web-01' };

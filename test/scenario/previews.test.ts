@@ -22,7 +22,7 @@ import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts
 import { started } from '../support/started.ts';
 
 const DECLARING =
-  'parameters:\n  port: {type: int, defaultValue: 1}\n  key: {type: secureString, defaultValue: x}\nresources: []\n';
+  '$schema: x\nparameters:\n  port: {type: int, defaultValue: 1}\n  key: {type: secureString, defaultValue: x}\nresources: []\n';
 const SECRET = 'a-secret-that-nobody-sees';
 
 const documented = (port: number, more = '') => `parameters:\n  port: ${port}\n${more}`;
@@ -45,7 +45,7 @@ describe('a preview', () => {
     await ok(200, publish(admin, 'web', '1.0.0'));
     const files = { [MAIN]: DECLARING, 'a.txt': 'two\n', 'b.txt': 'new\n' };
     await ok(201, addVersion(admin, 'web', { version: '1.1.0' }, { files }));
-    await publishConfiguration(admin, 'db', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(admin, 'db', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     prod = await createScopeValue(hawser, await createScopeType(hawser, 'Environment'), 'prod');
     await saveParameters(hawser, { configuration: 'web', content: documented(80) });
     const prodFile = { scopeType: 'Environment', value: 'prod', content: documented(443) };

@@ -38,7 +38,7 @@ describe('the proof of many nodes', () => {
   const path = proofPath('web', '1.0.0');
 
   before(async () => {
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     const { id } = await ok(200, hawser.admin.get('/api/v1/configurations/web'));
     const nodes = Array.from({ length: NODES }, (_, at) => {
       const fqdn = `n${String((at * 7) % NODES).padStart(3, '0')}.example.org`;
@@ -101,7 +101,7 @@ describe('the proof of a version that cannot be read', () => {
   const hawser = started(startHawser);
 
   itOnSqlite('comes back by itself when the object is put back, though nothing tells of that', async () => {
-    await publishConfiguration(hawser.admin, 'frail', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'frail', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     await assign(hawser, await hawser.registerNode('a.example.org'), 'frail');
     const tree = hawser.git('configurations/frail.git', 'rev-parse', 'v1.0.0^{tree}').trim();
     const folder = join(hawser.reposDir, 'configurations/frail.git/objects', tree.slice(0, 2));
@@ -140,7 +140,7 @@ describeOnSqlite('the proof, asked of two workers', () => {
 
   it('says the same through each, as soon as something has been acknowledged', async () => {
     const admin = admins[0] as Client;
-    await publishConfiguration(admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     const identity = await makeClientCertificate({ commonName: 'web-01' });
     const client = makeClient(target, identity);
     const registration = { registrationKey: await createKey(admin), fqdn: 'web-01' };
@@ -154,11 +154,11 @@ describeOnSqlite('the proof, asked of two workers', () => {
     const checksum = await ran(node);
     const declared = { nodes: '1/0/0/0 of 1', reasons: {} };
     for (const each of admins) expect(await readProof(each, path)).to.deep.equal(declared);
-    await publishConfiguration(admin, 'other', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(admin, 'other', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     const path2 = '/api/v1/configurations/web/versions';
     await ok(
       201,
-      admin.upload(path2, { fields: { version: '1.1.0' }, files: { [MAIN]: 'resources: []\n' } }),
+      admin.upload(path2, { fields: { version: '1.1.0' }, files: { [MAIN]: '$schema: x\nresources: []\n' } }),
     );
     await ok(200, admin.put(`${path2}/1.1.0/publish`));
     for (const each of admins) {

@@ -36,8 +36,8 @@ describe('the proof of a version', () => {
     (await rowsOf(query, path)).map(({ fqdn }: { fqdn: string }) => fqdn.split('.', 1)[0]);
 
   before(async () => {
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
-    await publishConfiguration(hawser.admin, 'other', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
+    await publishConfiguration(hawser.admin, 'other', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     for (const name of ['declares', 'downloads', 'goes', 'never', 'polls', 'unassigned']) {
       const fqdn = `${name}.example.org`;
       nodes.set(fqdn, await hawser.registerNode(fqdn));

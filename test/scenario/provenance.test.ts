@@ -22,7 +22,7 @@ describe("the provenance of a node's parameters", () => {
     await tagNode(hawser, node.nodeId, await createScopeValue(hawser, site, 'berlin'));
   });
 
-  async function start(name: string, document = 'resources: []\n') {
+  async function start(name: string, document = '$schema: x\nresources: []\n') {
     await publishConfiguration(hawser.admin, name, { '1.0.0': { [MAIN]: document } });
     await assign(hawser, node, name);
     return (wish: Omit<Parameters<typeof saveParameters>[1], 'configuration'>) =>
@@ -120,7 +120,8 @@ describe("the provenance of a node's parameters", () => {
   it('shows no value of a secure parameter, in no scope and not in the log', async () => {
     const save = await start(
       'secure',
-      `parameters:
+      `$schema: x
+parameters:
   password: {type: secureString}
   login: {type: secureobject, defaultValue: {}}
   user: {type: string}
@@ -149,9 +150,14 @@ resources: []
   });
 
   it('keeps secret what was secure in the lower major that a file was written for', async () => {
-    const save = await start('former', 'parameters:\n  old: {type: secureString}\nresources: []\n');
+    const save = await start(
+      'former',
+      '$schema: x\nparameters:\n  old: {type: secureString}\nresources: []\n',
+    );
     await save({ content: 'parameters: {old: hidden}' });
-    const next = { '2.0.0': { [MAIN]: 'parameters:\n  new: {type: int, defaultValue: 1}\nresources: []\n' } };
+    const next = {
+      '2.0.0': { [MAIN]: '$schema: x\nparameters:\n  new: {type: int, defaultValue: 1}\nresources: []\n' },
+    };
     const form = { fields: { version: '2.0.0' }, files: next['2.0.0'] };
     await ok(201, hawser.admin.upload('/api/v1/configurations/former/versions', form));
     await ok(200, hawser.admin.put('/api/v1/configurations/former/versions/2.0.0/publish'));
@@ -169,7 +175,7 @@ resources: []
     await save({ content: 'parameters: {password: hidden}\nmetadata: shown\n' });
     const outside = new Outside(hawser, 'unreadable');
     outside.tag('1.1.0', [
-      outside.file(MAIN, 'parameters: {password: {type: securestrin}}\nresources: []\n'),
+      outside.file(MAIN, '$schema: x\nparameters: {password: {type: securestrin}}\nresources: []\n'),
     ]);
     await eventually(async () => expect((await ok(200, read())).configurationVersion).to.equal('1.1.0'));
     const answer = await ok(200, read());

@@ -28,7 +28,7 @@ const PATH = '/git/configurations/web.git';
 const RECEIVE = `${PATH}/git-receive-pack`;
 const REFS = `${PATH}/info/refs?service=git-receive-pack`;
 const NAME = 'refs/heads/draft/1.1.0';
-const FILES = { 'main.dsc.yaml': 'resources: []\n# by hand\n' };
+const FILES = { 'main.dsc.yaml': '$schema: x\nresources: []\n# by hand\n' };
 const SCOPES = ['configurations.admin-override'];
 
 describe('a push by hand', () => {
@@ -44,7 +44,9 @@ describe('a push by hand', () => {
     workshop = new PushWorkshop();
     token = await createToken(hawser.client(), hawser.session, SCOPES);
     client = hawser.client().with({ Authorization: `Bearer ${token}` });
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', {
+      '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
+    });
     commit = workshop.commit(FILES);
     pack = workshop.pack(commit);
   });

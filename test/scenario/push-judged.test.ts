@@ -56,7 +56,7 @@ describe('while a push is judged', () => {
   beforeEach(async () => {
     const token = await createToken(hawser.client(), hawser.session, ['configurations.admin-override']);
     author = await beginAuthor(hawser, client, token);
-    await author.commit({ [MAIN]: 'resources: []\n# pushed\n', 'folder/a.txt': 'a\n' });
+    await author.commit({ [MAIN]: '$schema: x\nresources: []\n# pushed\n', 'folder/a.txt': 'a\n' });
   });
 
   const pushMeanwhile = async (

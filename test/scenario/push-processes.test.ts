@@ -23,7 +23,7 @@ import { ok } from '../support/replies.ts';
 import { type Spawned, spawnHawser } from '../support/spawned.ts';
 
 const MAIN = 'main.dsc.yaml';
-const ONE = { '1.0.0': { [MAIN]: 'resources: []\n' } };
+const ONE = { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } };
 const SCOPES = ['configurations.create', 'configurations.admin-override'];
 const AT_ONCE = 6;
 
@@ -40,7 +40,7 @@ async function race(clients: readonly GitClient[], token: string) {
   const authors: PushAuthor[] = [];
   for (let at = 0; at < AT_ONCE; at += 1) {
     const author = await cloneOf(clients[at % clients.length] as GitClient, 'raced', token);
-    await author.commit({ [MAIN]: `resources: []\n# ${at}\n` });
+    await author.commit({ [MAIN]: `$schema: x\nresources: []\n# ${at}\n` });
     await author.ok('tag', '-a', 'v1.1.0', '-m', `of ${at}`);
     authors.push(author);
   }
@@ -79,7 +79,7 @@ describe('pushes to a server of two workers', function () {
     await publishConfiguration(admin, 'shared', ONE);
     const author = await cloneOf(git, 'shared', token);
     for (let minor = 1; minor <= AT_ONCE; minor += 1) {
-      await author.commit({ [MAIN]: `resources: []\n# ${minor}\n` });
+      await author.commit({ [MAIN]: `$schema: x\nresources: []\n# ${minor}\n` });
       await author.ok('push', '-q', 'origin', `HEAD:${DRAFT}/1.${minor}.0`);
       await author.ok('push', '-q', 'origin', `HEAD~0:${DRAFT}/2.0.0`);
       await author.ok('tag', '-a', `v1.${minor}.0`, '-m', 'a version');
@@ -95,7 +95,9 @@ describe('pushes to a server of two workers', function () {
     const { runs, winner } = await race([git], token);
     for (const { code, output } of runs)
       if (code !== 0) expect(output).to.match(/\((?:already_published|published_version)\)|already exists/);
-    expect((await admin.get(fileOf('raced', '1.1.0', MAIN))).text).to.equal(`resources: []\n# ${winner}\n`);
+    expect((await admin.get(fileOf('raced', '1.1.0', MAIN))).text).to.equal(
+      `$schema: x\nresources: []\n# ${winner}\n`,
+    );
   });
 });
 
@@ -124,11 +126,11 @@ describeOnPostgres('pushes to two servers', function (this: Mocha.Suite) {
     await assign(one, node, 'web');
     const [ada, bob] = await Promise.all(clients.map((client) => cloneOf(client, 'web', token)));
     if (ada === undefined || bob === undefined) throw new Error('fewer than two clones');
-    await ada.commit({ [MAIN]: 'resources: []\n# ada\n' });
+    await ada.commit({ [MAIN]: '$schema: x\nresources: []\n# ada\n' });
     await ada.ok('push', '-q', 'origin', `HEAD:${DRAFT}/1.1.0`);
     await bob.ok('fetch', '-q');
     await bob.ok('reset', '-q', '--hard', 'origin/draft/1.1.0');
-    const reviewed = await bob.commit({ [MAIN]: 'resources: []\n# ada and bob\n' });
+    const reviewed = await bob.commit({ [MAIN]: '$schema: x\nresources: []\n# ada and bob\n' });
     await bob.ok('push', '-q', 'origin', `HEAD:${DRAFT}/1.1.0`);
     await ada.ok('fetch', '-q');
     await ada.ok('tag', '-a', '-m', 'Version 1.1.0', 'v1.1.0', 'origin/draft/1.1.0');
@@ -150,6 +152,8 @@ describeOnPostgres('pushes to two servers', function (this: Mocha.Suite) {
     await publishConfiguration(one.admin, 'raced', ONE);
     const { winner } = await race(clients, token);
     for (const { admin } of [one, other])
-      expect((await admin.get(fileOf('raced', '1.1.0', MAIN))).text).to.equal(`resources: []\n# ${winner}\n`);
+      expect((await admin.get(fileOf('raced', '1.1.0', MAIN))).text).to.equal(
+        `$schema: x\nresources: []\n# ${winner}\n`,
+      );
   });
 });

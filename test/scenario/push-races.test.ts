@@ -12,8 +12,8 @@ import { expectProblem, ok } from '../support/replies.ts';
 import { started } from '../support/started.ts';
 
 const MAIN = 'main.dsc.yaml';
-const TWO = { [MAIN]: 'resources: []\n# two\n' };
-const THREE = { [MAIN]: 'resources: []\n# three\n' };
+const TWO = { [MAIN]: '$schema: x\nresources: []\n# two\n' };
+const THREE = { [MAIN]: '$schema: x\nresources: []\n# three\n' };
 
 describe('a push', () => {
   const hawser = started(startHawser);

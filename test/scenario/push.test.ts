@@ -13,7 +13,7 @@ import { createToken, startHawser } from '../support/hawser.ts';
 import { beginAuthor, cloneOf, DRAFT, type PushAuthor } from '../support/push-author.ts';
 import { started } from '../support/started.ts';
 
-const TWO = { 'main.dsc.yaml': 'resources: []\n# two\n', 'modules/a.yaml': 'a\n' };
+const TWO = { 'main.dsc.yaml': '$schema: x\nresources: []\n# two\n', 'modules/a.yaml': 'a\n' };
 
 describe('git push', function () {
   this.timeout(60_000);
@@ -69,7 +69,7 @@ describe('git push', function () {
     const told = await auditedDuring(hawser, async () => {
       commits.push(await author.commit(TWO));
       await pushed(author, `HEAD:${DRAFT}/1.1.0`);
-      commits.push(await author.commit({ 'main.dsc.yaml': 'resources: []\n# three\n' }));
+      commits.push(await author.commit({ 'main.dsc.yaml': '$schema: x\nresources: []\n# three\n' }));
       await pushed(author, `HEAD:${DRAFT}/1.1.0`);
       await author.ok('reset', '-q', '--hard', 'v1.0.0');
       commits.push(await author.commit({ 'b.yaml': 'b' }));

@@ -13,7 +13,7 @@ const filesOf = (entries: UnzippedEntry[]) => new Map(entries.map(({ path, conte
 /** In an order that is neither that of bytes nor that of an alphabet. */
 const FILES: Record<string, string | Buffer> = {
   'z.yaml': 'z',
-  [MAIN]: 'resources: []\n',
+  [MAIN]: '$schema: x\nresources: []\n',
   'ä/ö.yaml': 'ö',
   'a/b.yaml': 'b',
   'a.yaml': 'a',

@@ -12,9 +12,10 @@ import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
 
-const FILES = { [MAIN]: 'resources: []\n' };
+const FILES = { [MAIN]: '$schema: x\nresources: []\n' };
 const DECLARING = {
-  [MAIN]: `parameters:
+  [MAIN]: `$schema: x
+parameters:
   port: {type: int, minValue: 1}
   name: {type: string}
   size: {type: int, defaultValue: 3}

@@ -168,7 +168,7 @@ describe('the cleanup of configurations', () => {
   });
 
   itOnSqlite('keeps a version whose entry point a kept tag of stock git takes', async () => {
-    const files = { 'site.yaml': 'resources: []\n' };
+    const files = { 'site.yaml': '$schema: x\nresources: []\n' };
     await ok(201, create(hawser.admin, 'web', { version: '1.0.0', entryPoint: 'site.yaml' }, { files }));
     await ok(200, publish(hawser.admin, 'web', '1.0.0'));
     const outside = new Outside(hawser, 'web');

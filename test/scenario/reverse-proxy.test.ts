@@ -30,7 +30,7 @@ import { unzipTexts } from '../support/unzip.ts';
 
 const HEADER = 'X-SSL-Client-Cert';
 const MIB = 1024 * 1024;
-const FILES = { 'main.dsc.yaml': 'resources: []\n' };
+const FILES = { 'main.dsc.yaml': '$schema: x\nresources: []\n' };
 const SCOPES = [
   'configurations.create',
   'configurations.admin-override',

@@ -24,7 +24,7 @@ describe('an attacker', () => {
   const hawser = started(startHawser);
 
   before(async () => {
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
   });
   // Sign-ins from one address are counted by the minute.
   beforeEach(() => hawser.clock.advance(MINUTE));

@@ -63,7 +63,7 @@ describeOnPostgres('an upgrade of one server after the other', function () {
     const identity = await makeClientCertificate({ commonName: 'node-1.example.org' });
     const node = makeClient(one.target, identity);
     const path = await asAdmin(one, async (admin) => {
-      await publishConfiguration(admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+      await publishConfiguration(admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
       const body = { registrationKey: await createKey(admin), fqdn: 'node-1.example.org' };
       const { nodeId } = await ok(200, node.post('/api/v1/nodes/register', body));
       await ok(204, admin.put(`/api/v1/nodes/${nodeId}/configuration`, { configurationName: 'web' }));
@@ -81,7 +81,12 @@ describeOnPostgres('an upgrade of one server after the other', function () {
       await asAdmin(server, async (admin) => {
         await ok(
           201,
-          addVersion(admin, 'web', { version }, { files: { [MAIN]: `# ${version}\nresources: []\n` } }),
+          addVersion(
+            admin,
+            'web',
+            { version },
+            { files: { [MAIN]: `$schema: x\n# ${version}\nresources: []\n` } },
+          ),
         );
         await ok(200, admin.put(`${CONFIGURATIONS}/web/versions/${version}/publish`));
       });

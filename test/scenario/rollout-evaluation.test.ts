@@ -34,7 +34,7 @@ describe('nodes report, and a rollout', function () {
   beforeEach(async () => {
     tests += 1;
     name = `web-${tests}`;
-    await publishConfiguration(hawser.admin, name, { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, name, { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
   });
 
   async function join(ring: 'canary' | 'early' | null): Promise<NodeUnderTest> {

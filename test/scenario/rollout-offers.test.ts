@@ -18,7 +18,7 @@ import { download } from '../support/running.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
 import { versionOf, withdraw } from '../support/withdrawals.ts';
 
-const FILES = { [MAIN]: 'resources: []\n' };
+const FILES = { [MAIN]: '$schema: x\nresources: []\n' };
 
 describeOnSqlite('nodes poll while a version rolls out', () => {
   let hawser: Hawser;

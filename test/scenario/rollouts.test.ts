@@ -58,7 +58,7 @@ describe('rollouts by the API', () => {
   beforeEach(async () => {
     tests += 1;
     name = `web-${tests}`;
-    await publishConfiguration(admin, name, { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(admin, name, { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
   });
 
   const draft = (version: string, of = name, content = `# ${version}\n`) =>
@@ -210,7 +210,7 @@ describe('rollouts by the API', () => {
   });
 
   it('publish by the rules for publishing', async () => {
-    const block = (type: string) => `parameters:\n  port:\n    type: ${type}\nresources: []\n`;
+    const block = (type: string) => `$schema: x\nparameters:\n  port:\n    type: ${type}\nresources: []\n`;
     await draft('1.1.0', name, block('string'));
     const { json } = await expectProblem(rollOut(admin, name, '1.1.0'), 409, 'incompatible_parameters');
     expect(json.compatibilityReport.breakingChanges).to.have.length(1);

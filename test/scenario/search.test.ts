@@ -29,7 +29,9 @@ describe('the search', () => {
     admin = hawser.admin;
     node = await hawser.registerNode('web-01.example.org');
     await hawser.registerNode('old-web.example.org');
-    await publishConfiguration(admin, 'web-server', { '1.0.0': { 'main.dsc.yaml': 'resources: []\n' } });
+    await publishConfiguration(admin, 'web-server', {
+      '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
+    });
     await ok(201, create(admin, 'Webmail', { description: 'Mail for all' }));
     await ok(201, create(admin, 'my-WEB_1.x'));
     await ok(201, createComposite(admin, 'web-farm', { description: 'The farm' }));

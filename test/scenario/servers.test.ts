@@ -28,7 +28,7 @@ const SERVERS = 3;
 const PUBLISHES_AT_ONCE = 50;
 const PUBLISHES = 200;
 
-const files = (content: string) => ({ files: { [MAIN]: `# ${content}\nresources: []\n` } });
+const files = (content: string) => ({ files: { [MAIN]: `$schema: x\n# ${content}\nresources: []\n` } });
 const versionOf = (name: string, version: string) => `${CONFIGURATIONS}/${name}/versions/${version}`;
 
 describeOnPostgres('three servers on one database', function () {

@@ -103,7 +103,7 @@ describe('text that is stored', () => {
   });
 
   it('is looked at in forms', async () => {
-    const files = { 'main.dsc.yaml': 'resources: []' };
+    const files = { 'main.dsc.yaml': '$schema: x\nresources: []\n' };
     const upload = (fields: Record<string, string>) =>
       hawser.admin.upload('/api/v1/configurations', { fields: { name: 'formed', ...fields }, files });
     await expectFault(upload({ description: `one${NUL}` }), '/description');

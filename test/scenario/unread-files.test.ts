@@ -34,8 +34,8 @@ describe('large files of versions', () => {
   let reader: Client;
 
   before(async () => {
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
-    const files = { [MAIN]: 'resources: []\n', 'large.bin': large, 'small.txt': 'small\n' };
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
+    const files = { [MAIN]: '$schema: x\nresources: []\n', 'large.bin': large, 'small.txt': 'small\n' };
     await ok(201, addVersion(hawser.admin, 'web', { version: '1.1.0' }, { files }));
     const scopes = ['configurations.admin-override'] as const;
     reader = await makeUser(hawser, { username: 'reader', permissions: [...scopes] });
@@ -71,7 +71,11 @@ describe('large files of versions', () => {
 
   it('are in patches that hold no memory while nobody reads them', async () => {
     // It is more than the system buffers of a connection, and little enough for four patches in a minute on a busy machine.
-    const files = { [MAIN]: 'resources: []\n', 'a.bin': randomBytes(12 * MIB), 'large.bin': large };
+    const files = {
+      [MAIN]: '$schema: x\nresources: []\n',
+      'a.bin': randomBytes(12 * MIB),
+      'large.bin': large,
+    };
     await ok(201, addVersion(hawser.admin, 'web', { version: '1.2.0' }, { files }));
     const path = `${CONFIGURATIONS}/web/compare?from=1.1.0&to=1.2.0`;
     const before = heldBytes();

@@ -125,7 +125,7 @@ describe('a bad upload is refused and changes nothing', () => {
   });
 
   it('for an archive that is none, or none that can be trusted', async () => {
-    const whole = makeZip([{ name: MAIN, content: 'resources: []\n'.repeat(50) }]);
+    const whole = makeZip([{ name: MAIN, content: '$schema: x\nresources: []\n'.repeat(50) }]);
     const archives: Record<string, Buffer> = {
       empty: Buffer.alloc(0),
       'cut off': whole.subarray(0, whole.length - 30),

@@ -51,7 +51,7 @@ describe('the chain of proof', () => {
     await tagNode(hawser, node.nodeId, berlinId);
     await tagNode(hawser, other.nodeId, paris);
     await assign(hawser, node, 'web');
-    await publishConfiguration(hawser.admin, 'base', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'base', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     await publishWithChildren(hawser.admin, 'site', '1.0.0', [
       'web',
       { name: 'base', activeVersion: '1.0.0' },

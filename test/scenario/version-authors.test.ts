@@ -56,7 +56,7 @@ describe('the author of a version in git', () => {
 
   it('is who edited it last, while the draft stays that of its maker', async () => {
     await ok(201, addVersion(ada.client, 'web', { version: '1.2.0' }));
-    const saved = await ok(200, save(ben.client, ['web', '1.2.0', MAIN], 'resources: [] # b\n'));
+    const saved = await ok(200, save(ben.client, ['web', '1.2.0', MAIN], '$schema: x\nresources: [] # b\n'));
     const expected = { author: BEN, signature: null, createdBy: 'ada' };
     expect(saved).to.deep.include(expected);
     await ok(200, publish(hawser.admin, 'web', '1.2.0'));

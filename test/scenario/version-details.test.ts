@@ -25,7 +25,7 @@ describe('somebody looks at a version', () => {
   const hawser = started(startHawser);
 
   const files = {
-    [MAIN]: 'resources: []\n',
+    [MAIN]: '$schema: x\nresources: []\n',
     'data/a.json': '{}',
     'empty.txt': '',
     'modules/ä ö.psd1': 'x',
@@ -34,7 +34,7 @@ describe('somebody looks at a version', () => {
   const wanted = [
     { path: 'data/a.json', size: 2, checksum: sha256('{}'), contentType: /^application\/json/ },
     { path: 'empty.txt', size: 0, checksum: sha256(''), contentType: /^text\/plain/ },
-    { path: MAIN, size: 14, checksum: sha256('resources: []\n'), contentType: /yaml/ },
+    { path: MAIN, size: 14, checksum: sha256('$schema: x\nresources: []\n'), contentType: /yaml/ },
     { path: 'modules/ä ö.psd1', size: 1, checksum: sha256('x'), contentType: /./ },
     { path: 'tool.exe', size: 8, checksum: sha256(BINARY), contentType: /^application\// },
   ];
@@ -269,7 +269,7 @@ describe('an author replaces the files of a draft', () => {
       await hawser.admin.get(fileOf('race', '1.0.0', MAIN)),
       await hawser.admin.get(fileOf('race', '1.0.0', 'same.txt')),
     ];
-    if (main.text !== 'resources: []\n') expect(main.text).to.equal(same.text);
+    if (main.text !== '$schema: x\nresources: []\n') expect(main.text).to.equal(same.text);
     git('race', 'fsck', '--strict');
   });
 });

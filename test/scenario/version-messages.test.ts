@@ -9,7 +9,7 @@ import { expectInvalid, ok } from '../support/replies.ts';
 import { started } from '../support/started.ts';
 
 const DEFAULT_TYPE = '00000000-0000-0000-0000-000000000001';
-const files = { 'main.dsc.yaml': 'resources: []\n' };
+const files = { 'main.dsc.yaml': '$schema: x\nresources: []\n' };
 
 describe('the message of a version says why it was made', () => {
   const hawser = started(startHawser);
@@ -35,7 +35,7 @@ describe('the message of a version says why it was made', () => {
   });
 
   it('and is kept when the draft is given other files without one', async () => {
-    await ok(200, replace('1.0.0', { files: { 'main.dsc.yaml': 'resources: [] # b\n' } }));
+    await ok(200, replace('1.0.0', { files: { 'main.dsc.yaml': '$schema: x\nresources: [] # b\n' } }));
     expect(await messageOf('1.0.0')).to.equal('First line.\n\nSecond paragraph.');
     await ok(200, replace('1.0.0', { fields: { message: 'Better.' }, files }));
     expect(await messageOf('1.0.0')).to.equal('Better.');

@@ -294,7 +294,9 @@ describe('withdrawing versions of and in composites', () => {
   });
 
   it('is not what a draft is compared with, nor what parameter files are checked with', async () => {
-    const schema = (type: string) => ({ [MAIN]: `parameters:\n  port:\n    type: ${type}\nresources: []\n` });
+    const schema = (type: string) => ({
+      [MAIN]: `$schema: x\nparameters:\n  port:\n    type: ${type}\nresources: []\n`,
+    });
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': schema('int'), '2.0.0': schema('string') });
     await ok(201, addVersion(hawser.admin, 'web', { version: '2.1.0' }, { files: schema('int') }));
     const publishing = () => hawser.admin.put(`${versionOf('web', '2.1.0')}/publish`);

@@ -212,7 +212,9 @@ describe('withdrawing a version of a configuration', () => {
 
   it('counts the version for the next number and keeps its name taken, but takes no entry point from it', async () => {
     await publishVersions(hawser.admin, 'numbers', '1.0.0');
-    const other = { files: { 'other.dsc.yaml': 'resources: []\n', [MAIN]: 'resources: []\n' } };
+    const other = {
+      files: { 'other.dsc.yaml': '$schema: x\nresources: []\n', [MAIN]: '$schema: x\nresources: []\n' },
+    };
     await ok(
       201,
       addVersion(hawser.admin, 'numbers', { version: '1.1.0', entryPoint: 'other.dsc.yaml' }, other),

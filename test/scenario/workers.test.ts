@@ -17,7 +17,7 @@ import { runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
 import { beginSession, isResumed } from '../support/tls-sessions.ts';
 import { unzipTexts } from '../support/unzip.ts';
 
-const MAIN = { 'main.dsc.yaml': 'resources: []\n' };
+const MAIN = { 'main.dsc.yaml': '$schema: x\nresources: []\n' };
 const TOKEN = 'a-metrics-token-for-tests';
 const SCOPES = [
   'nodes.read',

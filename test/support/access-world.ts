@@ -52,7 +52,9 @@ async function prepareSignIn(
 async function makeAll(server: SignInServer, node: NodeUnderTest): Promise<AccessWorld['valuesOf']> {
   const { hawser } = server;
   const { admin } = hawser;
-  await publishConfiguration(admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'parameters: {}' } });
+  await publishConfiguration(admin, 'web', {
+    '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\nparameters: {}' },
+  });
   await admin.put(`/api/v1/nodes/${node.nodeId}/configuration`, { configurationName: 'web' });
   const make = async (path: string, body: unknown): Promise<Reply['json']> => {
     const reply = await admin.post(path, body);

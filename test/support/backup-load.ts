@@ -10,7 +10,7 @@ import { testedService, testOutput } from './dsc-results.ts';
 import { DEFAULT_ID } from './scopes.ts';
 import { withdraw } from './withdrawals.ts';
 
-const FILES = { [MAIN]: 'resources: []\n' };
+const FILES = { [MAIN]: '$schema: x\nresources: []\n' };
 
 /** One acknowledged write, in a form with which it can be read later. */
 export type Written =

@@ -15,7 +15,7 @@ export function post(
   client: Client,
   path: string,
   fields: Record<string, string>,
-  more: Omit<Form, 'fields'> = { files: { [MAIN]: 'resources: []\n' } },
+  more: Omit<Form, 'fields'> = { files: { [MAIN]: '$schema: x\nresources: []\n' } },
 ): Promise<Reply> {
   return client.upload(path, { fields, ...more });
 }

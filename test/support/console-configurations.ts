@@ -22,7 +22,7 @@ export async function hostileSite({ hawser }: ConsoleUnderTest): Promise<string>
   const { admin } = hawser;
   const name = 'hostile';
   const files = {
-    'main.dsc.yaml': 'resources: []\n# <script>alert(1)</script>\n',
+    'main.dsc.yaml': '$schema: x\nresources: []\n# <script>alert(1)</script>\n',
     "a/&lt;b&gt;it's.txt": '<script>alert(1)</script>\n\u202Etxt\n',
     'tool.exe': Buffer.from([0, 1, 2, 3]),
     'empty.txt': '',
@@ -43,7 +43,7 @@ export async function signedVersion({ hawser }: ConsoleUnderTest): Promise<strin
   const { admin } = hawser;
   await ok(201, create(admin, 'signed'));
   const outside = new Outside(hawser, 'signed');
-  const from = `tree ${outside.tree(outside.file('main.dsc.yaml', 'resources: []\n'))}\n`;
+  const from = `tree ${outside.tree(outside.file('main.dsc.yaml', '$schema: x\nresources: []\n'))}\n`;
   const [dan, at] = ['Dan <dan@example.org>', '1790000000 +0200'];
   // Who made it is told by trailers, as of a draft that was edited.
   const trailers =

@@ -92,7 +92,8 @@ function operatorChanges(hawser: Hawser, node: NodeUnderTest): Change[] {
     {
       what: 'an assignment',
       status: 204,
-      setUp: () => publishConfiguration(admin, 'assigned', { '1.0.0': { [MAIN]: 'resources: []\n' } }),
+      setUp: () =>
+        publishConfiguration(admin, 'assigned', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } }),
       prepare: () => assign(hawser, node, 'polled'),
       send: () => admin.put(configurationPath(node), { configurationName: 'assigned' }),
     },

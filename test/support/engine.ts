@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import type { DatabasePlace } from '../../src/db/database.ts';
 import { DATABASE_FILE, openSqlite } from '../../src/db/sqlite/open.ts';
 import { newDatabase, type TestDatabase } from './postgres.ts';
+import { letAnythingBePublished } from './unchecked-documents.ts';
 
 export type TestEngine = 'sqlite' | 'postgres';
 
@@ -44,7 +45,9 @@ let migrated: Promise<Buffer> | undefined;
 /** The file of a database that has all tables and no rows but those of the migrations. */
 async function makeMigrated(): Promise<Buffer> {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-migrated-'));
-  await (await openSqlite(folder)).close();
+  const database = await openSqlite(folder);
+  await letAnythingBePublished(database.write);
+  await database.close();
   const file = readFileSync(join(folder, DATABASE_FILE));
   rmSync(folder, { recursive: true });
   return file;

@@ -108,7 +108,7 @@ export class PushWorkshop {
       stream.push(
         `commit refs/heads/history\ncommitter Hand <hand@example.org> ${AT}\n${data(`commit ${at}`)}`,
       );
-      stream.push(`M 100644 inline ${entryPoint}\n${data(`# ${at}\nresources: []`)}`);
+      stream.push(`M 100644 inline ${entryPoint}\n${data(`$schema: x\n# ${at}\nresources: []`)}`);
       if (at > 0) continue;
       for (let file = 0; file < files; file += 1) stream.push(`M 100644 :1 shared/${file}\n`);
     }

@@ -7,14 +7,18 @@ import { ok } from './replies.ts';
 
 export const schemaOf = (name: string) => `${CONFIGURATIONS}/${name}/parameters`;
 
+const SCHEMA = 'https://aka.ms/dsc/schemas/v3/bundled/config/document.json';
+
 /** A document with this `parameters` block. A text is used as it is. */
 export function documentOf(parameters: object | string): string {
-  return typeof parameters === 'string' ? parameters : JSON.stringify({ parameters });
+  if (typeof parameters === 'string') return parameters;
+  return JSON.stringify({ $schema: SCHEMA, parameters, resources: [] });
 }
 
 /** The document as the files of a version, with the document as entry point. */
 export function filesOf(parameters: object | string): { files: Record<string, string> } {
-  return { files: { [MAIN]: documentOf(parameters) } };
+  const more = typeof parameters === 'string' ? '$schema: x\nresources: []\n' : '';
+  return { files: { [MAIN]: more + documentOf(parameters) } };
 }
 
 export function uploadSchema(

@@ -21,6 +21,7 @@ import {
   urlOf,
 } from './postgres/cluster.ts';
 import { nameOfProcess } from './postgres/processes.ts';
+import { letAnythingBePublished } from './unchecked-documents.ts';
 
 export type { Cluster } from './postgres/cluster.ts';
 
@@ -47,7 +48,8 @@ export interface TestDatabase {
 
 /**
  * Makes a database in the cluster that all tests share. Its commits do not wait for the disk.
- * @param template `empty` has no tables; `migrated` has those of a server that never started, which saves time
+ * @param template `empty` has no tables; `migrated` has those of a server that never started, which saves time, and
+ *   lets anything be published
  * @throws an error that says how to install PostgreSQL if it is missing
  */
 export async function newDatabase(template: 'empty' | 'migrated' = 'empty'): Promise<TestDatabase> {
@@ -157,6 +159,7 @@ async function findShared(): Promise<ClusterAddress> {
 async function makeTemplate(dataDir: string, address: ClusterAddress): Promise<void> {
   await queryAs(superUrl(address), `create database ${MIGRATED} owner hawser`);
   const database = await openDatabase({ dataDir, databaseUrl: urlOf(address, MIGRATED) });
+  await letAnythingBePublished(database.write);
   await database.close();
   await queryAs(superUrl(address), `alter database ${MIGRATED} is_template true allow_connections false`);
 }

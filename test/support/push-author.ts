@@ -32,7 +32,7 @@ export async function beginAuthor(
   hawser: Hawser,
   client: GitClient,
   token: string,
-  files: PushedFiles = { 'main.dsc.yaml': 'resources: []\n' },
+  files: PushedFiles = { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
 ): Promise<PushAuthor> {
   count += 1;
   const name = `pushed-${count}`;

@@ -40,7 +40,10 @@ function pushOf(
       caller = hawser.client().with({ Authorization: `Bearer ${token}` });
     },
     send(n) {
-      const commit = sharedWorkshop().commit({ 'main.dsc.yaml': `resources: [] # ${n}\n` }, `push ${n}`);
+      const commit = sharedWorkshop().commit(
+        { 'main.dsc.yaml': `$schema: x\nresources: [] # ${n}\n` },
+        `push ${n}`,
+      );
       const command = commandFor(commit, `1.${n}.0`);
       const body = pushBody({ commands: [command], pack: sharedWorkshop().pack(command[1]) });
       const headers = { 'Content-Type': PUSH_TYPE };

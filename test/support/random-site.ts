@@ -273,7 +273,7 @@ export class RandomSite {
   }
 
   private files(): Record<string, string> {
-    const files: Record<string, string> = { [MAIN]: `${this.pick(['', SCHEMA])}resources: []\n` };
+    const files: Record<string, string> = { [MAIN]: `$schema: x\n${this.pick(['', SCHEMA])}resources: []\n` };
     for (const path of ['a.txt', 'b.txt', 'folder/c.txt'])
       if (this.below(2) === 0) files[path] = `${this.below(2)}\n`;
     return files;

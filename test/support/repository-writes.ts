@@ -24,7 +24,9 @@ import { DEFAULT_ID } from './scopes.ts';
 
 export function repositoryWrites({ admin }: Hawser): Write[] {
   const draft = (n: number) => `1.${n}.0`;
-  const file = (n: number) => ({ files: { [MAIN]: `resources: [] # ${n}\n`, 'more/notes.txt': `${n}\n` } });
+  const file = (n: number) => ({
+    files: { [MAIN]: `$schema: x\nresources: [] # ${n}\n`, 'more/notes.txt': `${n}\n` },
+  });
   const versions = (name: string) => [versionsOf(name), `${CONFIGURATIONS}/${name}`];
   const made = (name: string) => () => ok(201, create(admin, name));
   return [

@@ -27,7 +27,10 @@ export function deletedBy({ deletedVersions }: { deletedVersions: { name: string
 
 /** Publishes these versions in order, each with a file that no other version has. */
 export function publishVersions(admin: Client, name: string, ...versions: string[]): Promise<void> {
-  const files = (version: string) => ({ [MAIN]: 'resources: []\n', 'own.txt': `${name} ${version}\n` });
+  const files = (version: string) => ({
+    [MAIN]: '$schema: x\nresources: []\n',
+    'own.txt': `${name} ${version}\n`,
+  });
   return publishConfiguration(
     admin,
     name,

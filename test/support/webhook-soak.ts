@@ -84,7 +84,7 @@ export class Changes {
     const token = await createToken(client, await signIn(client, 'admin', ADMIN_PASSWORD), ALL_SCOPES);
     const admin = client.with({ Authorization: `Bearer ${token}` });
     for (let at = 0; at < WRITERS; at += 1)
-      await publishConfiguration(admin, `web-${at}`, { '0.1.0': { [MAIN]: 'resources: []\n' } });
+      await publishConfiguration(admin, `web-${at}`, { '0.1.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     const registrationKey = await createKey(admin);
     const identity = await makeClientCertificate({ commonName: 'n.example.org' });
     const own = makeClient(targetOf(), identity);

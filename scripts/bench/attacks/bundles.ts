@@ -51,7 +51,7 @@ export const ONE_BUNDLE: Attack = {
 
 function filesOf(bytes: number): Files {
   // Random bytes cannot be compressed.
-  return { [ENTRY_POINT]: 'resources: []\n', 'large.bin': randomBytes(bytes) };
+  return { [ENTRY_POINT]: '$schema: x\nresources: []\n', 'large.bin': randomBytes(bytes) };
 }
 
 const bundleOf = (nodeId: string) => `/api/v1/nodes/${nodeId}/configuration/bundle`;

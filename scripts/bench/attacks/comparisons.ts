@@ -10,7 +10,7 @@ import { ENTRY_POINT } from './site.ts';
 const COMPARISON = 20;
 const MEMBERS = 40_000;
 const LINES = 20_000;
-const ENTRY = 'resources: []\n';
+const ENTRY = '$schema: x\nresources: []\n';
 
 export const COMPARED_VERSIONS: Attack = {
   name: 'comparison',

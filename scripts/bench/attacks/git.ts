@@ -11,7 +11,7 @@ import { ENTRY_POINT, type Site } from './site.ts';
 
 const NAME = 'pushed';
 const REPOSITORY = `/git/configurations/${NAME}.git`;
-const FILES = { [ENTRY_POINT]: 'resources: []\n' };
+const FILES = { [ENTRY_POINT]: '$schema: x\nresources: []\n' };
 const COMMITS = 100;
 const PUSHES = 3;
 const FETCHES = 40;

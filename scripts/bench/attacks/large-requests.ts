@@ -33,7 +33,7 @@ export const LARGE_UPLOAD: Attack = {
   waitLimit: ONE_REQUEST,
   async prepare(site) {
     const { author } = site;
-    const entry = 'resources: []\n';
+    const entry = '$schema: x\nresources: []\n';
     const files = {
       [ENTRY_POINT]: entry,
       'large.bin': randomBytes(site.amount(50, 10) * MEBIBYTE - entry.length),
@@ -49,7 +49,7 @@ export const LARGE_PUBLISHING: Attack = {
   waitLimit: ONE_REQUEST,
   async prepare(site) {
     const { author } = site;
-    const files: Files = { [ENTRY_POINT]: 'resources: []\n' };
+    const files: Files = { [ENTRY_POINT]: '$schema: x\nresources: []\n' };
     for (let at = 1; at < site.amount(2_000, 500); at += 1) files[`${at % 50}/${at}`] = `${at}\n`;
     await site.draft('large', files);
     const path = '/api/v1/configurations/large/versions/1.0.0/publish';

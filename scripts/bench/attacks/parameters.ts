@@ -16,7 +16,7 @@ export const PROVENANCE: Attack = {
   label: 'provenance of 64 KB of long keys, 97 deep',
   waitLimit: ONE_REQUEST,
   async prepare(site) {
-    const configurationId = await site.publish('deep', { 'main.dsc.yaml': 'resources: []\n' });
+    const configurationId = await site.publish('deep', { 'main.dsc.yaml': '$schema: x\nresources: []\n' });
     const { nodeId } = await site.nodeWith('deep.example.org', 'deep');
     const { author } = site;
     return async () => {
@@ -35,7 +35,7 @@ export const VALIDATIONS_AT_ONCE: Attack = {
   waitLimit: TEN_REQUESTS,
   async prepare(site) {
     await site.publish('validated', {
-      'main.dsc.yaml': 'parameters:\n  list:\n    type: array\nresources: []\n',
+      'main.dsc.yaml': '$schema: x\nparameters:\n  list:\n    type: array\nresources: []\n',
     });
     const { author } = site;
     const path = '/api/v1/configurations/validated/parameters/validate';
@@ -54,7 +54,7 @@ export const LARGE_DOCUMENT: Attack = {
   label: 'a parameter document of 1,000,000 characters',
   waitLimit: ONE_REQUEST,
   async prepare(site) {
-    const configurationId = await site.publish('large', { 'main.dsc.yaml': 'resources: []\n' });
+    const configurationId = await site.publish('large', { 'main.dsc.yaml': '$schema: x\nresources: []\n' });
     return async () => void (await saveParameters(site, configurationId, largeDocument()));
   },
 };

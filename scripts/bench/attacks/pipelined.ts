@@ -29,7 +29,7 @@ async function pipelined(
   resource: 'checksum' | 'bundle',
   count: number,
 ): Promise<() => Promise<void>> {
-  const files = { [ENTRY_POINT]: 'resources: []\n', 'some.bin': randomBytes(BUNDLE_BYTES) };
+  const files = { [ENTRY_POINT]: '$schema: x\nresources: []\n', 'some.bin': randomBytes(BUNDLE_BYTES) };
   await site.publish('pipelined', files);
   const { nodeId, identity } = await site.nodeWith('pipelined.example.org', 'pipelined');
   const one = requestHead('GET', `/api/v1/nodes/${nodeId}/configuration/${resource}`);

@@ -15,7 +15,7 @@ import { Caller, type CallerOptions } from './caller.ts';
 import { Traffic } from './traffic.ts';
 
 export const ENTRY_POINT = 'main.dsc.yaml';
-const SMALL = { [ENTRY_POINT]: 'resources: []\n' };
+const SMALL = { [ENTRY_POINT]: '$schema: x\nresources: []\n' };
 const SCOPES = [
   'configurations.create',
   'configurations.admin-override',

@@ -24,7 +24,7 @@ export const SLOW_UPLOADS: Attack = {
       const slow = Array.from({ length: UPLOADS }, (_, at) => uploadSlowly(site, `slow-${at}`, () => isOver));
       // By then each of them is being read or waits in the queue.
       await until(() => false, SECOND);
-      const form = { fields: { name: 'other' }, files: { [ENTRY_POINT]: 'resources: []\n' } };
+      const form = { fields: { name: 'other' }, files: { [ENTRY_POINT]: '$schema: x\nresources: []\n' } };
       const leaveAfter = site.amount(15, 8) * SECOND;
       const upload = { method: 'POST', path: '/api/v1/configurations', body: { form }, leaveAfter };
       site.took((await other.ask(upload)).milliseconds);

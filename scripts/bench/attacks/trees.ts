@@ -45,7 +45,7 @@ async function upload(site: Site, files: Files, leaveAfter?: number): Promise<vo
   const { author } = site;
   const form = {
     fields: { name: 'tree', version: '1.0.0' },
-    files: { [ENTRY_POINT]: 'resources: []\n', ...files },
+    files: { [ENTRY_POINT]: '$schema: x\nresources: []\n', ...files },
   };
   const path = '/api/v1/configurations';
   const left = leaveAfter === undefined ? {} : { leaveAfter };

@@ -35,7 +35,10 @@ export const UNREAD_PATCHES: Attack = {
 
 function filesOf(site: Site): Files {
   // Random bytes cannot be compressed.
-  return { [ENTRY_POINT]: 'resources: []\n', 'large.bin': randomBytes(site.amount(11, 4) * MEBIBYTE) };
+  return {
+    [ENTRY_POINT]: '$schema: x\nresources: []\n',
+    'large.bin': randomBytes(site.amount(11, 4) * MEBIBYTE),
+  };
 }
 
 async function leaveUnread(site: Site, path: string, accept: string): Promise<void> {

@@ -102,7 +102,10 @@ describe('composites in the console', function () {
   it('keeps a child that cannot be added, with the reason', async () => {
     const { admin } = shown.hawser;
     await makeDraft('refused', { shop: 0 });
-    await ok(201, create(admin, 'Main.dsc.yaml', {}, { files: { 'main.dsc.yaml': 'resources: []\n' } }));
+    await ok(
+      201,
+      create(admin, 'Main.dsc.yaml', {}, { files: { 'main.dsc.yaml': '$schema: x\nresources: []\n' } }),
+    );
     const { page, close } = await visit(shown, '/ui/composites/refused/drafts/1.0.0', {
       allows: REFUSED_REQUEST,
     });
@@ -164,7 +167,10 @@ describe('composites in the console', function () {
 
   it('says what stands in the way of publishing, and what differs from the version below', async () => {
     const { admin } = shown.hawser;
-    await ok(201, create(admin, 'unpublished', {}, { files: { 'main.dsc.yaml': 'resources: []\n' } }));
+    await ok(
+      201,
+      create(admin, 'unpublished', {}, { files: { 'main.dsc.yaml': '$schema: x\nresources: []\n' } }),
+    );
     await publishWithChildren(admin, 'grown', '1.0.0', [
       { name: 'shop', activeVersion: '2.0.0' },
       'database',
@@ -187,7 +193,7 @@ describe('composites in the console', function () {
 
   it('says which versions are withdrawn: the own ones, and those that children are pinned to', async () => {
     const { admin } = shown.hawser;
-    const files = { 'main.dsc.yaml': 'resources: []\n' };
+    const files = { 'main.dsc.yaml': '$schema: x\nresources: []\n' };
     await ok(201, create(admin, 'short-lived', { version: '1.0.0' }, { files }));
     await ok(200, publish(admin, 'short-lived', '1.0.0'));
     await publishWithChildren(admin, 'pinned', '1.0.0', [{ name: 'short-lived', activeVersion: '1.0.0' }]);
@@ -255,7 +261,7 @@ describe('composites in the console', function () {
   it('stays within a narrow window with names as long as they may be', async () => {
     const { admin } = shown.hawser;
     const long = 'c'.repeat(128);
-    await ok(201, create(admin, long, {}, { files: { 'main.dsc.yaml': 'resources: []\n' } }));
+    await ok(201, create(admin, long, {}, { files: { 'main.dsc.yaml': '$schema: x\nresources: []\n' } }));
     const description = '<script>alert(1)</script> '.repeat(20);
     await ok(201, createComposite(admin, long, { description }));
     await ok(201, addCompositeDraft(admin, long, '1.0.0', { message: description }));

@@ -53,7 +53,7 @@ describe('deeds on configurations in the console', () => {
     const folder = mkdtempSync(join(tmpdir(), 'hawser-chosen-'));
     for (const path of ['modules', '.git']) mkdirSync(join(folder, path));
     const files = ['main.dsc.yaml', "modules/&lt;b&gt;a 'quoted' one.yaml", '.git/config'];
-    for (const path of files) writeFileSync(join(folder, path), 'resources: []\n');
+    for (const path of files) writeFileSync(join(folder, path), '$schema: x\nresources: []\n');
     const { page, close } = await open('/ui/configurations');
     await page.getByRole('button', { name: 'New configuration' }).click();
     const dialog = page.getByRole('dialog', { name: 'New configuration' });

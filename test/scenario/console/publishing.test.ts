@@ -11,8 +11,8 @@ import { moveTo } from '../../support/keyboard.ts';
 import { ok } from '../../support/replies.ts';
 import { started } from '../../support/started.ts';
 
-const ENTRY = 'parameters:\n  port:\n    type: int\n    defaultValue: 80\nresources: []\n';
-const WITHOUT_PORT = 'parameters: {}\nresources: []\n';
+const ENTRY = '$schema: x\nparameters:\n  port:\n    type: int\n    defaultValue: 80\nresources: []\n';
+const WITHOUT_PORT = '$schema: x\nparameters: {}\nresources: []\n';
 
 describe('publishing in the console', function () {
   this.timeout(240_000);
@@ -154,7 +154,7 @@ describe('publishing in the console', function () {
     await button(page, 'New file').click();
     await page.getByLabel('Path').fill('modules/a b.yaml');
     await button(page, 'Create').click();
-    await box(page, 'modules/a b.yaml').fill('resources: []\n');
+    await box(page, 'modules/a b.yaml').fill('$schema: x\nresources: []\n');
     await button(page, 'Save').click();
     await said(page, 'modules/a b.yaml is saved.');
     await button(page, 'Delete file').click();

@@ -90,7 +90,7 @@ export class OpenDscSite {
 
   /** The files stand in the data folder too. Without any there is one `main.dsc.yaml`. */
   version(configuration: Named, options: VersionOptions = {}): Named {
-    const { version = '1.0.0', files = { 'main.dsc.yaml': 'resources: []\n' } } = options;
+    const { version = '1.0.0', files = { 'main.dsc.yaml': '$schema: x\nresources: []\n' } } = options;
     const { Id } = this.add('ConfigurationVersions', {
       ConfigurationId: configuration.id,
       EntryPoint: options.entryPoint ?? 'main.dsc.yaml',

@@ -6,7 +6,7 @@ import { failureOf } from '../../support/failures.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { makeZip, unixMode, type ZipEntry } from '../../support/zip.ts';
 
-const MAIN = { name: 'main.dsc.yaml', content: 'resources: []\n' };
+const MAIN = { name: 'main.dsc.yaml', content: '$schema: x\nresources: []\n' };
 const LIMIT = 40_000;
 
 describe('unpacking a bundle', () => {

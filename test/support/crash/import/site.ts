@@ -46,7 +46,7 @@ function addScopes(site: OpenDscSite) {
 function addConfigurations(site: OpenDscSite) {
   const web = site.configuration({ name: 'web', columns: { Description: 'nginx', CreatedAt: START } });
   ['1.0.0', '1.1.0', '2.0.0-rc.1'].forEach((version, at) => {
-    const files = { [MAIN]: `# ${version}\nresources: []\n`, 'files/large': LARGE };
+    const files = { [MAIN]: `$schema: x\n# ${version}\nresources: []\n`, 'files/large': LARGE };
     site.version(web, { version, files, createdAt: START + at * DAY, createdBy: 'dora' });
   });
   site.version(web, { version: '3.0.0', status: 'Draft', createdAt: START + 9 * DAY });
