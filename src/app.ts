@@ -83,6 +83,7 @@ import { Comparer } from './resolve/comparer.ts';
 import { CompatibilityGuard } from './resolve/compatibility.ts';
 import { CompositeReader } from './resolve/composites.ts';
 import { Documents } from './resolve/documents.ts';
+import { EntryPoints } from './resolve/entry-points.ts';
 import { Explainer } from './resolve/explain.ts';
 import { ManifestMaker } from './resolve/manifest-maker.ts';
 import { OfferedVersions } from './resolve/offered-versions.ts';
@@ -145,19 +146,29 @@ function makeParts(options: AppOptions) {
   const planner = new Planner(registryOf(database), store, { composites, parameters, openness });
   const maker = new ManifestMaker(store, parameters);
   const resolver = new Resolver(database, { planner, maker, onResolved });
-  const schemas = new SchemaReader(store, parameters, documents);
+  const entryPoints = new EntryPoints(documents);
+  const schemas = new SchemaReader(store, { parameters, documents, entryPoints });
   const explainer = new Explainer(database, store, { planner, parameters, schemas, documents });
   const problemCounts = new ProblemCounts(database, { planner, explainer });
   const offeredVersions = new OfferedVersions(store, composites, openness);
-  const compatibility = new CompatibilityGuard(schemas, parameters, documents);
+  const compatibility = new CompatibilityGuard(schemas, { parameters, documents, composites });
   const cache = new BundleCache({ maxBytes: config.cacheBytes / 2, files, onBuilt: onBundleBuilt });
   const bundles = new BundleDownloads(cache);
-  const readers = { composites, compatibility, comparer, bundles, largeFiles: new LargeFiles(files), blame };
+  const readers = {
+    composites,
+    schemas,
+    compatibility,
+    comparer,
+    bundles,
+    largeFiles: new LargeFiles(files),
+    blame,
+  };
   metrics.addCaches(() => ({ bundles: cache.facts, bundle_files: files.facts, ...parameters.caches }));
   metrics.addReadings({ manifests: () => resolver.rememberedNodes });
   return {
     ...{
       documents,
+      entryPoints,
       comparer,
       planner,
       maker,
@@ -179,7 +190,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const { fleetThreads } = options;
   const { onSignIn, onRegistration, onGroupCommit } = metrics.work;
   const { versionTools, parameterTools, scopeTools, ...parts } = makeParts(options);
-  const { documents, comparer, planner, resolver, explainer, problemCounts } = parts;
+  const { documents, entryPoints, comparer, planner, resolver, explainer, problemCounts } = parts;
   const { offeredVersions, compatibility, bundles, maker } = parts;
   const { dataDir, ui } = config;
   const { providers } = options;
@@ -228,6 +239,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...previewRoutes({
         ...options,
         documents,
+        entryPoints,
         runs: options.previews,
         groups: groupExplainer(fleetThreads),
       }),

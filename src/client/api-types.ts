@@ -248,6 +248,7 @@ export interface Schemas {
     status: 'Draft' | 'Published';
     prereleaseChannel: string | null;
     items: Schemas['CompositeItem'][];
+    findings: Schemas['Finding'][] | null;
     createdAt: string;
     createdBy: string;
     author: {
@@ -307,10 +308,12 @@ export interface Schemas {
     isOverridden: boolean;
     requireSemVer: boolean;
     parameterValidationMode: 'None' | 'Warn' | 'Strict';
+    documentChecks: 'None' | 'Warn' | 'Strict';
   };
   ConfigurationSettingsChange: {
     requireSemVer?: boolean | null | undefined;
     parameterValidationMode?: 'None' | 'Warn' | 'Strict' | null | undefined;
+    documentChecks?: 'None' | 'Warn' | 'Strict' | null | undefined;
   };
   ConfigurationVersion: {
     version: string;
@@ -318,6 +321,7 @@ export interface Schemas {
     entryPoint: string;
     prereleaseChannel: string | null;
     fileCount: number;
+    findings: Schemas['Finding'][] | null;
     createdAt: string;
     createdBy: string;
     author: {
@@ -341,6 +345,7 @@ export interface Schemas {
     entryPoint: string;
     prereleaseChannel: string | null;
     fileCount: number;
+    findings: Schemas['Finding'][] | null;
     createdAt: string;
     createdBy: string;
     author: {
@@ -392,6 +397,9 @@ export interface Schemas {
     authMethod: 'Session' | 'Token';
     requirePasswordChange: boolean;
     freeze: Schemas['FreezeInForce'] | null;
+  };
+  DocumentCheck: {
+    findings: Schemas['Finding'][];
   };
   ExchangedToken: {
     access_token: string;
@@ -460,6 +468,15 @@ export interface Schemas {
       before: boolean;
       after: boolean;
     };
+  };
+  Finding: {
+    severity: 'Error' | 'Warning';
+    code: 'document_encoding' | 'document_syntax' | 'document_shape' | 'unknown_member' | 'duplicate_name' | 'undeclared_parameter' | 'include_missing' | 'include_in_child' | 'secret_default' | 'tag_not_read' | 'builds_on_withdrawn';
+    message: string;
+    path: string | null;
+    file: string;
+    line: number | null;
+    column: number | null;
   };
   FleetSummary: {
     nodes: number;
@@ -919,11 +936,7 @@ export interface Schemas {
     configurationId: string;
     configurationVersion: string;
     prereleaseChannel: string | null;
-    problems: {
-      path: string;
-      message: string;
-      code: string;
-    }[];
+    problems: Schemas['FieldError'][];
     mergedParameters: string;
     provenance: Record<string, {
       scopeTypeName: string;
@@ -948,11 +961,7 @@ export interface Schemas {
     configurationId: string;
     configurationVersion: string;
     prereleaseChannel: string | null;
-    problems: {
-      path: string;
-      message: string;
-      code: string;
-    }[];
+    problems: Schemas['FieldError'][];
     scopes: ({
       scopeTypeName: string;
       scopeValue: string | null;
@@ -967,11 +976,7 @@ export interface Schemas {
   ParameterSchema: Record<string, unknown>;
   ParameterVerdict: {
     isValid: boolean;
-    errors: {
-      path: string;
-      message: string;
-      code: string;
-    }[];
+    errors: Schemas['FieldError'][];
   };
   PasswordChange: {
     currentPassword: string;
@@ -1040,6 +1045,12 @@ export interface Schemas {
       notVisible: number;
     };
     groupCount: number | null;
+    findings: ({
+      configurationName: string | null;
+      compositeName: string | null;
+      version: string;
+      findings: Schemas['Finding'][];
+    })[];
     error: string | null;
   };
   PreviewGroup: {
@@ -1130,7 +1141,7 @@ export interface Schemas {
     status: number;
     detail: string;
     code: string;
-    errors?: Schemas['FieldError'][] | undefined;
+    errors?: (Schemas['Finding'] | Schemas['FieldError'])[] | undefined;
     compatibilityReport?: Record<string, unknown> | undefined;
     nodes?: number | undefined;
     reason?: string | undefined;
@@ -1155,12 +1166,13 @@ export interface Schemas {
   };
   PublishCheck: {
     canPublish: boolean;
-    blockers: {
+    blockers: ({
       code: string;
       message: string;
-      errors: Schemas['FieldError'][];
-    }[];
+      errors: (Schemas['Finding'] | Schemas['FieldError'])[];
+    })[];
     compatibility: Schemas['CompatibilityReport'] | null;
+    findings: Schemas['Finding'][];
     comparedWith: string | null;
   };
   PublishedConfigurationVersion: {
@@ -1169,6 +1181,7 @@ export interface Schemas {
     entryPoint: string;
     prereleaseChannel: string | null;
     fileCount: number;
+    findings: Schemas['Finding'][] | null;
     createdAt: string;
     createdBy: string;
     author: {
@@ -1504,6 +1517,7 @@ export interface Schemas {
   ValidationSettings: {
     requireSemVer: boolean;
     defaultParameterValidationMode: 'None' | 'Warn' | 'Strict';
+    defaultDocumentChecks: 'None' | 'Warn' | 'Strict';
     allowConfigurationOverride: boolean;
     allowParameterValidationOverride: boolean;
     pushIdentity: 'Any' | 'Committer';
@@ -1511,6 +1525,7 @@ export interface Schemas {
   ValidationSettingsChange: {
     requireSemVer?: boolean | null | undefined;
     defaultParameterValidationMode?: 'None' | 'Warn' | 'Strict' | null | undefined;
+    defaultDocumentChecks?: 'None' | 'Warn' | 'Strict' | null | undefined;
     allowConfigurationOverride?: boolean | null | undefined;
     allowParameterValidationOverride?: boolean | null | undefined;
     pushIdentity?: 'Any' | 'Committer' | null | undefined;
@@ -2095,6 +2110,23 @@ export interface Routes {
         name: string;
       };
       answer: undefined;
+    };
+  };
+  '/api/v1/configurations/{name}/check': {
+    /** See what is found in a document, or in the files of a version. */
+    post: {
+      path: {
+        name: string;
+      };
+      form?: FormOf<{
+        version?: string | undefined;
+        entryPoint?: string | undefined;
+        prereleaseChannel?: string | undefined;
+        message?: string | undefined;
+        isDraft?: boolean | undefined;
+      }, 'files' | 'archive'> | undefined;
+      bytes?: BytesOf<string> | undefined;
+      answer: Schemas['DocumentCheck'];
     };
   };
   '/api/v1/configurations/{name}/compare': {

@@ -14,6 +14,8 @@ export interface PreviewsTable {
   changes: string;
   /** JSON: the configurations, composites and parameters that the changes name, as `Named` of api/previews/changes.ts. */
   named: string;
+  /** JSON: what is found in the versions that the changes publish, as `FoundInVersion` of api/previews/proposing.ts. */
+  findings: string;
   /** Whether it is narrowed to some nodes. */
   is_narrowed: number;
   /** While it runs, how many nodes there are. Then the sum of the three that follow. */

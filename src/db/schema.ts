@@ -85,6 +85,7 @@ export interface ConfigurationSettingsTable {
   configuration_id: string;
   require_semver: number | null;
   parameter_validation_mode: 'None' | 'Warn' | 'Strict' | null;
+  document_checks: 'None' | 'Warn' | 'Strict' | null;
   retention_enabled: number | null;
   retention_keep_versions: number | null;
   retention_keep_days: number | null;

@@ -42,6 +42,11 @@ export function printFinding({ file, line, column, code, message }: Finding): st
   return `${file}${place}: ${message} (${code})`;
 }
 
+/** The same with its severity before it. */
+export function lineOfFinding(finding: Finding): string {
+  return `${isError(finding) ? 'error' : 'warning'}: ${printFinding(finding)}`;
+}
+
 /** The findings in order of line. Those without a place come first. */
 export function inOrder<F extends Pick<Finding, 'line' | 'column'>>(findings: readonly F[]): readonly F[] {
   return [...findings].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));

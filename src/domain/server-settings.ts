@@ -2,6 +2,9 @@
 
 export type ParameterValidationMode = 'None' | 'Warn' | 'Strict';
 
+/** What becomes of a version whose document dsc cannot read: it is not published, it is and is told, or it is. */
+export type DocumentChecks = 'None' | 'Warn' | 'Strict';
+
 /**
  * Whom a push may name. With `Committer` the committer of a pushed commit, and the tagger of a pushed tag, must bear the
  * caller's e-mail. With `Any` git's names are a claim that nobody checks.
@@ -11,9 +14,10 @@ export type PushIdentity = 'Any' | 'Committer';
 export const DEFAULT_VALIDATION = {
   requireSemVer: true,
   defaultParameterValidationMode: 'Strict' as ParameterValidationMode,
+  defaultDocumentChecks: 'Strict' as DocumentChecks,
   /** Whether a configuration may set requireSemVer for itself. */
   allowConfigurationOverride: true,
-  /** Whether a configuration may set the validation mode for itself. */
+  /** Whether a configuration may set the validation mode and the checks of documents for itself. */
   allowParameterValidationOverride: true,
   pushIdentity: 'Any' as PushIdentity,
 };
@@ -67,12 +71,14 @@ export type RolloutSettings = typeof DEFAULT_ROLLOUTS;
 export interface ValidationOverrides {
   requireSemVer: boolean | null;
   parameterValidationMode: ParameterValidationMode | null;
+  documentChecks: DocumentChecks | null;
 }
 
 export interface EffectiveValidation {
   isOverridden: boolean;
   requireSemVer: boolean;
   parameterValidationMode: ParameterValidationMode;
+  documentChecks: DocumentChecks;
 }
 
 /** An override counts only while the server allows it, so a change of that takes effect at once. */
@@ -81,10 +87,13 @@ export function effectiveValidation(
   own: ValidationOverrides,
 ): EffectiveValidation {
   const requireSemVer = server.allowConfigurationOverride ? own.requireSemVer : null;
-  const mode = server.allowParameterValidationOverride ? own.parameterValidationMode : null;
+  const { allowParameterValidationOverride: isAllowed } = server;
+  const mode = isAllowed ? own.parameterValidationMode : null;
+  const checks = isAllowed ? own.documentChecks : null;
   return {
-    isOverridden: requireSemVer !== null || mode !== null,
+    isOverridden: requireSemVer !== null || mode !== null || checks !== null,
     requireSemVer: requireSemVer ?? server.requireSemVer,
     parameterValidationMode: mode ?? server.defaultParameterValidationMode,
+    documentChecks: checks ?? server.defaultDocumentChecks,
   };
 }

@@ -70,6 +70,19 @@ export function normalizeNewPath(raw: string): string {
   throw invalid('invalid_path', `The path "${showText(raw)}" has more than ${MAX_SEGMENTS} segments`);
 }
 
+/** What macOS and Windows leave in folders that people look at. */
+const LITTER_FOLDER = '__macosx';
+const LITTER_FILES = new Set(['.ds_store', 'thumbs.db', 'desktop.ini']);
+
+/**
+ * Whether a path is what macOS or Windows has left beside the files of an author. No version gets it.
+ * @param path with `/` between segments, and at its end that of a folder
+ */
+export function isLitter(path: string): boolean {
+  const segments = path.toLowerCase().split('/');
+  return segments.includes(LITTER_FOLDER) || LITTER_FILES.has(segments.at(-1) ?? '');
+}
+
 /** The path that an archive or a form gives, without the `./` that some programs put before it. */
 export function withoutLeadingDot(raw: string): string {
   return raw.replace(/^\.[/\\](?=.)/, '');

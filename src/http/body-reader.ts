@@ -37,9 +37,11 @@ export type ReadBody = { body: unknown } & Pick<Upload, 'files' | 'file'>;
 export const NO_BODY: ReadBody = { body: undefined, files: [], file: null };
 
 /** Kinds of bodies that are handed on as one block. */
+type UploadSpec = Extract<BodySpec<unknown>, { kind: 'upload' }>;
 type WholeSpec = Exclude<BodySpec<unknown>, { kind: 'stream' | 'upload' | 'file' }>;
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+const MULTIPART = /^multipart\//i;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 /** More than the longest names and passwords take, each character as `%XX%XX%XX`. */
 const FORM_BYTES = 32 * 1024;
@@ -68,7 +70,9 @@ export class BodyReader {
     if (spec.kind === 'file')
       return { ...NO_BODY, body: validate(spec.schema, await this.readFile(ctx), 'body') };
     if (spec.kind !== 'upload') return this.readShared(spec, ctx);
-    const isJson = JSON_TYPE.test(req.headers['content-type'] ?? '');
+    const mediaType = req.headers['content-type'] ?? '';
+    if (spec.document && !MULTIPART.test(mediaType)) return this.readDocument(spec, spec.document, ctx);
+    const isJson = JSON_TYPE.test(mediaType);
     if (spec.json === undefined || !isJson) return this.readUpload(spec, ctx);
     return this.readShared({ kind: 'json', schema: spec.json }, ctx);
   }
@@ -152,10 +156,7 @@ export class BodyReader {
     return Object.fromEntries(fields);
   }
 
-  private async readUpload(
-    spec: Extract<BodySpec<unknown>, { kind: 'upload' }>,
-    ctx: Exchange,
-  ): Promise<ReadBody> {
+  private async readUpload(spec: UploadSpec, ctx: Exchange): Promise<ReadBody> {
     const { limits } = this;
     const bytes = Math.min(limits.uploadBytes, spec.file?.bytes ?? limits.uploadBytes);
     const setting = bytes === limits.uploadBytes ? LIMIT_SETTINGS.uploadBytes : undefined;
@@ -168,6 +169,23 @@ export class BodyReader {
     const body = validate(spec.schema, Object.fromEntries(fields), 'form');
     refuseNulForStorage(body, ctx);
     return { body, files, file };
+  }
+
+  /** One document in place of a form, which has no fields. */
+  private async readDocument(
+    spec: UploadSpec,
+    { bytes }: { bytes: number },
+    ctx: Exchange,
+  ): Promise<ReadBody> {
+    const limit = Math.min(bytes, this.limits.uploadBytes);
+    const setting = limit === this.limits.uploadBytes ? LIMIT_SETTINGS.uploadBytes : undefined;
+    const content = await readFile(ctx.req, { bytes: limit, setting }, this.uploaderOf(ctx));
+    const mediaType = ctx.req.headers['content-type'] ?? null;
+    return {
+      ...NO_BODY,
+      body: validate(spec.schema, {}, 'form'),
+      file: { filename: '', mediaType, content },
+    };
   }
 
   private readFile(ctx: Exchange): Promise<Buffer> {

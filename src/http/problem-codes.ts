@@ -222,6 +222,11 @@ const OF_ROLLOUTS = at(409, {
 });
 
 const OF_PARAMETERS = {
+  ...at([404, 409], {
+    schema_unknown:
+      'Which parameters the version has is unknown, because its entry point, or the schema uploaded for it, cannot be ' +
+      'read. Look at the findings of the version, and correct the document.',
+  }),
   ...at(400, {
     reserved_name: 'The name is reserved for what the server keeps in Git.',
     too_complex:
@@ -235,6 +240,9 @@ const OF_PARAMETERS = {
     incompatible_parameters:
       'The parameters break with those of an earlier version of the same major; `compatibilityReport` says how. ' +
       'Raise the major version.',
+    document_unreadable:
+      'dsc cannot read the document that is to be published; `errors` has each finding with file, line and column. ' +
+      'Correct it, or set `documentChecks` of the configuration to Warn.',
     parameter_merge_failed:
       "The node's parameter files make more leaves or paths together than one may have, or more than can be told. " +
       'Publish smaller files.',

@@ -51,6 +51,8 @@ export interface UploadBody<B> {
   file?: { name: string; bytes: number };
   /** The route takes a JSON document of this schema as well, which makes something without an upload. */
   json?: ZodType<B>;
+  /** The route takes one document of any other media type as well, of at most so many bytes. It is the `file` then. */
+  document?: { bytes: number };
 }
 
 /** One file as it comes, whatever its media type is said to be. It keeps to the limits of uploads, and takes its turn. */
@@ -121,7 +123,7 @@ export type Input<A extends Access, P, Q, B> = Subject<A> & {
   query: Q;
   body: B;
   files: Upload['files'];
-  /** Null unless the route's form names its one file. */
+  /** Null unless the route's form names its one file, or the body is one document. */
   file: Upload['file'];
   facts: RequestFacts;
 };

@@ -5,6 +5,7 @@
 
 import { z } from 'zod';
 import { parseDuration } from '../domain/duration.ts';
+import { FINDING_CODES } from '../domain/findings.ts';
 import { normalizeLabel } from '../domain/names.ts';
 import { hasSignatureLine } from '../git/trailers.ts';
 import { isId } from '../lib/ids.ts';
@@ -35,6 +36,35 @@ export const FieldErrorView = z
     column: z.int().optional().meta({ description: 'Of a fault in a text, from 1' }),
   })
   .meta({ id: 'FieldError', description: 'One fault of the input' });
+
+export const FindingView = z
+  .object({
+    severity: z.enum(['Error', 'Warning']),
+    code: z.enum(FINDING_CODES),
+    message: z.string(),
+    path: z
+      .string()
+      .nullable()
+      .meta({ description: 'JSON Pointer into the document; null of no part of it' }),
+    file: z.string(),
+    line: z.int().nullable().meta({ description: 'From 1; null where the place is unknown' }),
+    column: z.int().nullable(),
+  })
+  .meta({
+    id: 'Finding',
+    description: 'What is wrong with a document, or is worth a word',
+    examples: [
+      {
+        severity: 'Warning',
+        code: 'duplicate_name',
+        message: 'A resource before this one in the list has the same type and name. Give it another name.',
+        path: '/resources/1',
+        file: 'main.dsc.yaml',
+        line: 12,
+        column: 3,
+      },
+    ],
+  });
 
 /** One of the spellings, matched without regard to case. The value comes out as spelled here. */
 export function choice<const T extends readonly [string, ...string[]]>(...spellings: T) {

@@ -2,15 +2,21 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AffectedParameterFile, CompatibilityReport, SchemaChanges } from '../domain/compatibility.ts';
+import { type Finding, inOrder, isError } from '../domain/findings.ts';
+import type { DocumentChecks } from '../domain/server-settings.ts';
 import { chooseVersion } from '../domain/version-choice.ts';
 import { compareVersions, majorOf } from '../domain/version-order.ts';
 import { conflict, type HawserError } from '../lib/errors.ts';
 import { scopesIn, seriesOf } from '../versions/parameter-files.ts';
-import type { ParameterScope, VersionRef } from '../versions/store.ts';
+import type { ParameterScope, VersionDetails, VersionRef } from '../versions/store.ts';
+import { compositesThatFollow } from './composite-findings.ts';
+import type { CompositeReader } from './composites.ts';
+import { NOTHING_DECLARED, schemaIn } from './declared.ts';
 import type { DocumentSource } from './document-tasks.ts';
 import type { DocumentRunner } from './documents.ts';
+import { findingsIn, includesForFollowers, type KnownEntryPoint, type Surroundings } from './entry-points.ts';
 import type { ParameterReader } from './parameters.ts';
-import type { Declared, SchemaReader, SchemaVersion } from './schemas.ts';
+import type { SchemaReader, SchemaVersion } from './schemas.ts';
 
 interface Candidate {
   version: string;
@@ -22,8 +28,12 @@ interface Candidate {
 }
 
 /** How a version is judged. */
-interface Judging {
-  /** Whether a `parameters` block that cannot be read is refused, or counts as none. */
+export interface Judging {
+  /** Whether the server manages the parameters of the configuration. */
+  isManaged: boolean;
+  /** What becomes of a document that dsc cannot read. */
+  documentChecks: DocumentChecks;
+  /** Whether a `parameters` block that cannot be read is refused, or is unknown. */
   isStrict: boolean;
   /** The one in whose turn documents are read. */
   caller: string;
@@ -33,8 +43,15 @@ interface Judging {
 interface NewVersion {
   version: string;
   entryPoint: string;
+  files: VersionDetails['files'];
   oid: string;
   load: () => Promise<Buffer>;
+}
+
+interface GuardReaders {
+  parameters: ParameterReader;
+  documents: DocumentRunner;
+  composites: CompositeReader;
 }
 
 /** The schemas of two versions, compared. */
@@ -48,8 +65,13 @@ interface Comparison {
 
 /** What publishing a draft meets. */
 export interface Compatibility {
-  /** At most one: conflict `incompatible_parameters` with `compatibilityReport`, or `validation_failed`. */
+  /**
+   * At most one: conflict `document_unreadable` or `validation_failed`, each with errors, or `incompatible_parameters`
+   * with `compatibilityReport`.
+   */
   blockers: readonly HawserError[];
+  /** What the entry point is found to be. */
+  findings: readonly Finding[];
   /** Tells what changes, also where that blocks nothing; null where nothing could be compared. */
   report(): Promise<CompatibilityReport | null>;
 }
@@ -58,7 +80,7 @@ export interface Compatibility {
 const ANY_PRERELEASE = '0';
 
 /** Nothing could be compared, so nothing blocks. */
-export const NOT_COMPARED: Compatibility = { blockers: [], report: async () => null };
+export const NOT_COMPARED: Compatibility = { blockers: [], findings: [], report: async () => null };
 
 /**
  * A schema that breaks with the one before it needs a higher major (api.md section 6), also below 1.0.0. A version that
@@ -68,11 +90,13 @@ export class CompatibilityGuard {
   private readonly schemas: SchemaReader;
   private readonly parameters: ParameterReader;
   private readonly documents: DocumentRunner;
+  private readonly composites: CompositeReader;
 
-  constructor(schemas: SchemaReader, parameters: ParameterReader, documents: DocumentRunner) {
+  constructor(schemas: SchemaReader, { parameters, documents, composites }: GuardReaders) {
     this.schemas = schemas;
     this.parameters = parameters;
     this.documents = documents;
+    this.composites = composites;
   }
 
   /**
@@ -82,38 +106,81 @@ export class CompatibilityGuard {
   async judgeDraft(configurationName: string, version: string, judging: Judging): Promise<Compatibility> {
     const draft = await this.schemas.find(configurationName, version);
     if (draft?.configuration?.status !== 'Draft') return NOT_COMPARED;
-    const declared = await this.schemas.read(configurationName, draft, judging.caller);
-    const { upload } = draft;
-    return this.judgeDeclared(configurationName, { version, isUpload: upload !== null }, declared, judging);
+    const details = await this.schemas.detailsOf(configurationName, draft.configuration);
+    const known = await this.schemas.readEntryPoint(configurationName, details, judging.caller);
+    return this.judgeRead(configurationName, details, { known, draft }, judging);
   }
 
   /** As `judgeDraft`, for a version that is not stored yet. */
   async judgeNew(
     configurationName: string,
-    { version, entryPoint, oid, load }: NewVersion,
+    { version, entryPoint, files, oid, load }: NewVersion,
     judging: Judging,
   ): Promise<Compatibility> {
-    const { caller } = judging;
-    const known = await this.schemas.find(configurationName, version);
-    const upload = known?.upload ?? null;
-    const declared =
-      known === undefined || upload === null
-        ? await this.schemas.readNew(entryPoint, { oid, caller, load })
-        : await this.schemas.read(configurationName, known, caller);
-    return this.judgeDeclared(configurationName, { version, isUpload: upload !== null }, declared, judging);
+    const draft = await this.schemas.find(configurationName, version);
+    const known = await this.schemas.readNew({ oid, caller: judging.caller, load });
+    return this.judgeRead(configurationName, { version, entryPoint, files }, { known, draft }, judging);
   }
 
-  private async judgeDeclared(
+  /** What is found in the entry point of a stored version. */
+  async findingsOf(
     configurationName: string,
-    { version, isUpload }: Pick<Candidate, 'version' | 'isUpload'>,
-    { schema, fault }: Declared,
-    { isStrict, caller }: Judging,
+    details: VersionDetails,
+    { caller, isManaged }: Pick<Judging, 'caller' | 'isManaged'>,
+  ): Promise<readonly Finding[]> {
+    const known = await this.schemas.readEntryPoint(configurationName, details, caller);
+    return known === null ? [] : findingsIn(known, { ...details, isManaged });
+  }
+
+  /** What is found in the entry point of a version that is not stored yet, and is not published. */
+  async lookAtNew(
+    { entryPoint, files, oid, load }: Omit<NewVersion, 'version' | 'files'> & Pick<Surroundings, 'files'>,
+    { caller, isManaged }: Pick<Judging, 'caller' | 'isManaged'>,
+  ): Promise<readonly Finding[]> {
+    return findingsIn(await this.schemas.readNew({ oid, caller, load }), { entryPoint, files, isManaged });
+  }
+
+  private async judgeRead(
+    configurationName: string,
+    { version, ...around }: Pick<VersionDetails, 'version' | 'entryPoint' | 'files'>,
+    { known, draft }: { known: KnownEntryPoint | null; draft: SchemaVersion | undefined },
+    { isManaged, documentChecks, isStrict, caller }: Judging,
   ): Promise<Compatibility> {
-    if (fault && isStrict)
-      return { ...NOT_COMPARED, blockers: [conflict('validation_failed', fault.message, fault.data)] };
+    const findings = await this.publishFindings(configurationName, known, { ...around, isManaged });
+    const none = { ...NOT_COMPARED, findings };
+    const errors = findings.filter(isError);
+    if (documentChecks === 'Strict' && errors.length > 0)
+      return { ...none, blockers: [documentUnreadable(version, errors)] };
+    if (!isManaged) return none;
+    const isUpload = (draft?.upload ?? null) !== null;
+    const declared = isUpload
+      ? await this.schemas.read(configurationName, draft as SchemaVersion, caller)
+      : (known?.declared ?? NOTHING_DECLARED);
+    if (declared.kind === 'unknown') {
+      const { fault } = declared;
+      const isRefused = isStrict && fault !== null;
+      return isRefused
+        ? { ...none, blockers: [conflict('validation_failed', fault.message, fault.data)] }
+        : none;
+    }
     const before = await this.schemas.findPublished(configurationName, { version, isIncluded: false });
-    const candidate = { version, schema, isUpload, caller };
-    return this.judge(configurationName, await this.compare(configurationName, candidate, before));
+    const candidate = { version, schema: schemaIn(declared), isUpload, caller };
+    const compared = await this.compare(configurationName, candidate, before);
+    return { ...(await this.judge(configurationName, compared)), findings };
+  }
+
+  /** What is found in an entry point that is to be published, also by composites that follow the configuration. */
+  private async publishFindings(
+    configurationName: string,
+    known: KnownEntryPoint | null,
+    around: Surroundings,
+  ): Promise<readonly Finding[]> {
+    if (known === null) return [];
+    const findings = findingsIn(known, around);
+    if (known.includes.length === 0) return findings;
+    const followers = await compositesThatFollow(this.composites, configurationName);
+    if (followers.length === 0) return findings;
+    return inOrder([...findings, ...includesForFollowers(known, around.entryPoint, followers)]);
   }
 
   /**
@@ -153,9 +220,10 @@ export class CompatibilityGuard {
     const before = await this.schemas.findPublished(configurationName, { version, isIncluded: false });
     if (major !== null && before && majorOf(before.version) === major) return [];
     const published = await this.schemas.find(configurationName, version);
-    const schema = published ? await this.schemas.schemaOf(configurationName, published, caller) : null;
+    const declared = published && (await this.schemas.read(configurationName, published, caller));
+    const schema = declared ? schemaIn(declared) : null;
     const inForce =
-      major === null ? schema : (await this.schemas.forMajor(configurationName, major, caller)).schema;
+      major === null ? schema : schemaIn(await this.schemas.forMajor(configurationName, major, caller));
     if (schema === null || inForce?.key !== schema.key) return [];
     const candidate = { schema, caller };
     const files = await this.checkFiles(configurationName, candidate, (all) => fileForMajor(all, major));
@@ -168,24 +236,40 @@ export class CompatibilityGuard {
     before: SchemaVersion | undefined,
   ): Promise<Comparison | null> {
     const major = majorOf(candidate.version);
-    if (before === undefined || major === null) return null;
-    const { schema: older, fault } = await this.schemas.read(configurationName, before, candidate.caller);
-    // What the older version declared is unknown, or the upload is the first declaration.
-    if (fault || (older === null && candidate.isUpload)) return null;
+    const readable = major === null ? null : await this.nearestReadable(configurationName, candidate, before);
+    if (readable === null) return null;
+    const { version: oldVersion, older } = readable;
+    // An upload may be the first declaration.
+    if (older === null && candidate.isUpload) return null;
     const schemas = { older, newer: candidate.schema };
     const changes = await this.documents.run(candidate.caller, 'compareSchemas', schemas);
-    const isBreaking = changes.breakingChanges.length > 0 && majorOf(before.version) === major;
-    return { oldVersion: before.version, candidate, changes, isBreaking };
+    const isBreaking = changes.breakingChanges.length > 0 && majorOf(oldVersion) === major;
+    return { oldVersion, candidate, changes, isBreaking };
+  }
+
+  /** The schema of this version, or of the nearest published one below it of which it is known. */
+  private async nearestReadable(
+    name: string,
+    { caller }: Candidate,
+    highest: SchemaVersion | undefined,
+  ): Promise<{ version: string; older: DocumentSource | null } | null> {
+    for (let at = highest; at !== undefined; ) {
+      const { version } = at;
+      const declared = await this.schemas.read(name, at, caller);
+      if (declared.kind !== 'unknown') return { version, older: schemaIn(declared) };
+      at = await this.schemas.findPublished(name, { version, isIncluded: false });
+    }
+    return null;
   }
 
   private async judge(configurationName: string, comparison: Comparison | null): Promise<Compatibility> {
     if (comparison === null) return NOT_COMPARED;
     if (!comparison.isBreaking)
-      return { blockers: [], report: () => this.report(configurationName, comparison) };
+      return { ...NOT_COMPARED, report: () => this.report(configurationName, comparison) };
     const compatibilityReport = await this.report(configurationName, comparison);
     const message = `The parameters break with those of ${comparison.oldVersion}, which takes a new major version`;
     const blocker = conflict('incompatible_parameters', message, { compatibilityReport });
-    return { blockers: [blocker], report: async () => compatibilityReport };
+    return { ...NOT_COMPARED, blockers: [blocker], report: async () => compatibilityReport };
   }
 
   private async report(
@@ -234,6 +318,12 @@ export class CompatibilityGuard {
       : [];
     return { scopeTypeName, scopeValue, version: file.version, needsMigration: errors.length > 0, errors };
   }
+}
+
+/** dsc cannot read a document that is to be published. @param errors the findings of Error, of which there are some */
+export function documentUnreadable(version: string, errors: readonly Finding[]): HawserError {
+  const message = `dsc cannot read the document of ${version}. Correct it, or set \`documentChecks\` to Warn to publish it as it is`;
+  return conflict('document_unreadable', message, { errors });
 }
 
 /** The highest published stable version of the major, else the highest published one. */

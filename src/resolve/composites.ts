@@ -9,6 +9,7 @@ import {
 } from '../domain/composite-document.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import { internal } from '../lib/errors.ts';
+import { isOffered } from '../versions/sorted-versions.ts';
 import type { VersionRef } from '../versions/types.ts';
 import type { VersionSource } from '../versions/version-source.ts';
 
@@ -19,6 +20,8 @@ const MAX_DOCUMENTS = 2_000;
 export interface CompositeVersion {
   compositeName: string;
   version: string;
+  /** Whether it is published, and not withdrawn. */
+  isPublished: boolean;
   document: CompositeDocument;
 }
 
@@ -62,7 +65,10 @@ export class CompositeReader {
       const repository = { kind: 'composites', name: compositeName } as const;
       try {
         for (const ref of (await this.store.versions(repository)).versions)
-          yield { compositeName, version: ref.version, document: await this.document(repository, ref) };
+          yield {
+            ...{ compositeName, version: ref.version, isPublished: isOffered(ref) },
+            document: await this.document(repository, ref),
+          };
       } catch (error) {
         if (await this.store.has(repository)) throw error;
       }

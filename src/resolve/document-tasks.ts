@@ -5,6 +5,7 @@
 
 import { LRUCache } from 'lru-cache';
 import { compareSchemas, type SchemaChanges } from '../domain/compatibility.ts';
+import { readEntryPoint } from '../domain/entry-point.ts';
 import { LeafCount } from '../domain/leaves.ts';
 import { mergeOver, mergeUntraced } from '../domain/merge.ts';
 import { checkParameters } from '../domain/parameter-checks.ts';
@@ -28,14 +29,17 @@ import { secureNames } from './secrets.ts';
 export type { DocumentSource } from './document-source.ts';
 
 /** What a document declares about parameters. */
-export interface Declaration {
-  /** Whether there is a `parameters` block that can be read. */
-  isReadable: boolean;
+export type Declaration =
+  | {
+      kind: 'defined';
+      /** The `parameters` block as a document of its own, in YAML. */
+      block: Uint8Array;
+      /** The names of the secure parameters. */
+      secure: readonly string[];
+    }
+  | { kind: 'nothing' }
   /** Why the block cannot be read. */
-  fault: { message: string; errors: readonly FieldError[] } | null;
-  /** The names of the secure parameters. */
-  secure: readonly string[];
-}
+  | { kind: 'unknown'; message: string; errors: readonly FieldError[] };
 
 /** The merged parameters of a node. */
 export interface MergedDocuments {
@@ -113,8 +117,17 @@ export function documentTasks(cacheBytes = CACHE_BYTES) {
       return printProvenance({ ...input, definitions: definedBy(schema), documents: allOf(sources) });
     },
 
-    /** What an entry point or an uploaded schema declares. */
-    declare: ({ document }: { document: DocumentSource }) => declare(document, documents, definitions),
+    /** What is found in an entry point, and what it declares; null if that is unknown. */
+    readEntryPoint({ document: { bytes } }: { document: DocumentSource }) {
+      const { document, ...found } = readEntryPoint(bytes);
+      return { ...found, declaration: document && declare(document) };
+    },
+
+    /** What an uploaded schema declares. */
+    declare({ document }: { document: DocumentSource }): Declaration {
+      const read = orFault(() => documents.get(document));
+      return read instanceof HawserError ? toUnknown(read) : declare(read);
+    },
 
     /** @throws HawserError `validation_failed` for a document that defines no parameters, or wrongly */
     requireDefinitions({ schema }: { schema: DocumentSource }): void {
@@ -240,24 +253,20 @@ function orDamaged<T>(work: () => T): T {
   }
 }
 
-/** An entry point may be any file. One that is no document declares nothing. */
-function declare(
-  source: DocumentSource,
-  documents: ParsedCache<Mapping>,
-  definitions: ParsedCache<ParameterDefinitions | null>,
-): Declaration {
-  const none = { isReadable: false, fault: null, secure: [] };
-  const document = orFault(() => documents.get(source));
-  if (document instanceof HawserError) return none;
+function declare(document: Mapping): Declaration {
+  const block = document.get('parameters') ?? null;
   const found = orFault(() => {
-    requireFewLeaves(document);
-    return definitions.get(source);
+    const alone = new Map([['parameters', block]]);
+    requireFewLeaves(alone);
+    const definitions = readParameterDefinitions(alone);
+    return definitions && { secure: [...secureNames(definitions)], block: Buffer.from(printYaml(alone)) };
   });
-  if (found instanceof HawserError) {
-    const errors = (found.data['errors'] ?? []) as FieldError[];
-    return { ...none, fault: { message: found.message, errors } };
-  }
-  return found === null ? none : { isReadable: true, fault: null, secure: [...secureNames(found)] };
+  if (found instanceof HawserError) return toUnknown(found);
+  return found === null ? { kind: 'nothing' } : { kind: 'defined', ...found };
+}
+
+function toUnknown({ message, data }: HawserError): Declaration {
+  return { kind: 'unknown', message, errors: (data['errors'] ?? []) as FieldError[] };
 }
 
 function orFault<T>(work: () => T): T | HawserError {

@@ -7,12 +7,13 @@ import { toTimestamp } from '../lib/clock.ts';
 import type { FieldError } from '../lib/errors.ts';
 import type { ParameterDetails } from '../versions/store.ts';
 import type { VersionSource } from '../versions/version-source.ts';
+import { type Declared, schemaIn } from './declared.ts';
 import type { DocumentSource } from './document-tasks.ts';
 import type { DocumentRunner } from './documents.ts';
 import { chooseFiles, type ParameterReader, type ScopeFile } from './parameters.ts';
 import type { ConfigurationPlan, Planner } from './plans.ts';
 import type { ShownSource } from './provenance-text.ts';
-import type { Declared, SchemaReader } from './schemas.ts';
+import type { SchemaReader } from './schemas.ts';
 import { declaredBy, secretNamesOf } from './secret-names.ts';
 
 /** A version of a configuration as a node gets it, or would get it. */
@@ -175,8 +176,8 @@ function filesOf({ plan, links, prereleaseChannel }: Part): ScopeFile[] {
 }
 
 /** Null if the configuration brings its own parameters, because the server does not know what it sets itself. */
-function schemaFor({ plan }: Part, { schema }: Declared): DocumentSource | null {
-  return plan.parameters === null ? null : schema;
+function schemaFor({ plan }: Part, declared: Declared): DocumentSource | null {
+  return plan.parameters === null ? null : schemaIn(declared);
 }
 
 function deliveredBy({ plan, prereleaseChannel }: Part, { node, configuration }: Question): Delivered {

@@ -1,6 +1,7 @@
 /** Reads one side of a preview's groups: the documents that are merged, their schema, and which values are secure. */
 
 import { escapeToken } from '../domain/value.ts';
+import { type Declared, schemaIn } from './declared.ts';
 import type { Delivery, DeliveryPart, GivenFile } from './delivery.ts';
 import type { DocumentSource } from './document-source.ts';
 import type { DocumentRunner } from './documents.ts';
@@ -9,7 +10,7 @@ import type { ManifestPart } from './manifest.ts';
 import type { MergedParameters, ParameterReader } from './parameters.ts';
 import type { ConfigurationPlan } from './plans.ts';
 import { asStored, isProposed } from './proposed-versions.ts';
-import type { Declared, SchemaReader } from './schemas.ts';
+import type { SchemaReader } from './schemas.ts';
 import { declaredBy, fallbackMajors, secretNamesOf } from './secret-names.ts';
 import type { SecretNames } from './secrets.ts';
 
@@ -93,7 +94,7 @@ export class SideMaker {
     const merged = parameters && (await this.merge(name, parameters.refs));
     return {
       ...{ delivered, documents, files, bytes: merged?.bytes ?? null },
-      schema: plan.parameters === null ? null : declared.schema,
+      schema: plan.parameters === null ? null : schemaIn(declared),
       kept: {
         ...{ name, tag: asStored(tag), secrets, files: kept },
         merged: merged && { sha256: merged.sha256, size: merged.bytes.length, oid: null },

@@ -6,6 +6,7 @@ import { type Content, readerOf } from '../security/rights.ts';
 import type { VersionSource } from '../versions/version-source.ts';
 import { ContentSets } from './content-sets.ts';
 import type { Delivery } from './delivery.ts';
+import { EntryPoints } from './entry-points.ts';
 import type { Fleet, Moment } from './fleet.ts';
 import type { FleetOffers } from './fleet-offers.ts';
 import { type GroupFacts, GroupFactsMaker } from './group-facts.ts';
@@ -78,8 +79,9 @@ async function readSides(fleet: Fleet, moment: Moment, proposal: Proposal): Prom
   const before = await readOffers(fleet, moment, readers);
   const later = { snapshot: snapshot.with(proposal), source: proposed };
   const after = await readOffers(fleet, later, readers);
+  const entryPoints = new EntryPoints(documents);
   const sideOf = (versions: VersionSource) => {
-    return { schemas: new SchemaReader(versions, parameters, documents), parameters };
+    return { schemas: new SchemaReader(versions, { parameters, documents, entryPoints }), parameters };
   };
   const facts = new GroupFactsMaker(sideOf(source), sideOf(proposed), documents);
   const contents = new ContentSets(before.snapshot);

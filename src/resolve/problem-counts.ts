@@ -10,12 +10,12 @@ import { HawserError } from '../lib/errors.ts';
 import { forEachOf } from '../lib/for-each-of.ts';
 import type { Pace } from '../lib/pace.ts';
 import { RecentMap } from '../lib/recent-map.ts';
+import { type Declared, schemaIn } from './declared.ts';
 import type { Explainer, Part } from './explain.ts';
 import { partsOf } from './manifest-maker.ts';
 import type { ByNode } from './open-versions.ts';
 import { chooseRefs } from './parameters.ts';
 import type { ConfigurationPlan, Plan, Planner } from './plans.ts';
-import type { Declared } from './schemas.ts';
 
 interface Count {
   /** Everything that the count is made of. */
@@ -177,7 +177,7 @@ function keyFor(
 ): string {
   let key = '';
   for (const { plan, declared } of parts) {
-    key += `${plan.name} ${declared.schema?.key ?? ''}\n`;
+    key += `${plan.name} ${schemaIn(declared)?.key ?? ''}\n`;
     const constraint = { configurationVersion: plan.tag.version, prereleaseChannel };
     for (const { oid } of chooseRefs(plan.parameters, links, constraint)) key += `${oid} `;
   }

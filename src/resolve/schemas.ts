@@ -1,17 +1,16 @@
 /** The parameters that the versions of a configuration declare, by an uploaded schema or else by the entry point. */
 
 import { LRUCache } from 'lru-cache';
-import type { DocumentType } from '../domain/parameter-document.ts';
 import { chooseSchemaVersion } from '../domain/version-choice.ts';
 import { compareVersions } from '../domain/version-order.ts';
 import { firstIndex } from '../lib/binary-search.ts';
-import { type HawserError, internal, invalid } from '../lib/errors.ts';
 import { SCHEMA_SERIES } from '../versions/kinds.ts';
 import { isOffered } from '../versions/sorted-versions.ts';
-import type { VersionIndex, VersionRef } from '../versions/store.ts';
+import type { VersionDetails, VersionIndex, VersionRef } from '../versions/store.ts';
 import type { VersionSource } from '../versions/version-source.ts';
-import type { Declaration, DocumentSource } from './document-tasks.ts';
+import { type Declared, NOTHING_DECLARED, schemaIn, toDeclared, UNKNOWN_SCHEMA } from './declared.ts';
 import { type DocumentRunner, storedSource } from './documents.ts';
+import type { EntryPointObject, EntryPoints, KnownEntryPoint } from './entry-points.ts';
 import type { ParameterReader } from './parameters.ts';
 
 /** A version that may declare parameters. It exists as a version, as an uploaded schema, or as both. */
@@ -24,21 +23,8 @@ export interface SchemaVersion {
   upload: VersionRef | null;
 }
 
-/** What a version declares about its parameters. */
-export interface Declared {
-  /** The document that defines them. Null if no `parameters` block can be read, so that any parameters are accepted. */
-  schema: DocumentSource | null;
-  /** Why the block cannot be read, as `validation_failed` with errors that point into it. */
-  fault: HawserError | null;
-  /** The names of the secure parameters. */
-  secure: readonly string[];
-}
-
 /** The memory for schemas in bytes. */
 const CACHE_BYTES = 32 * 1024 * 1024;
-/** A larger entry point was not written by hand, and parsing it would take seconds. */
-const MAX_ENTRY_POINT_BYTES = 1024 * 1024;
-const NONE: Declared = { schema: null, fault: null, secure: [] };
 
 /** All versions and uploads of a configuration. It is valid until one of the two lists changes. */
 interface AllVersions {
@@ -51,18 +37,27 @@ export class SchemaReader {
   private readonly store: VersionSource;
   private readonly parameters: ParameterReader;
   private readonly documents: DocumentRunner;
-  /** Declarations by the id of their object, whose content never changes. */
+  private readonly entryPoints: EntryPoints;
+  /** The declarations of uploads by the id of their object, whose content never changes. */
   private readonly declared = new LRUCache<string, Declared>({
     maxSize: CACHE_BYTES,
-    sizeCalculation: ({ schema, secure }) => (schema?.bytes.byteLength ?? 0) + secure.length * 50 + 200,
+    sizeCalculation: (declared) => (schemaIn(declared)?.bytes.byteLength ?? 0) + 200,
   });
   /** The key is the list of a configuration's versions. A new list replaces it with every change. */
   private readonly all = new WeakMap<readonly VersionRef[], AllVersions>();
 
-  constructor(store: VersionSource, parameters: ParameterReader, documents: DocumentRunner) {
+  constructor(
+    store: VersionSource,
+    {
+      parameters,
+      documents,
+      entryPoints,
+    }: { parameters: ParameterReader; documents: DocumentRunner; entryPoints: EntryPoints },
+  ) {
     this.store = store;
     this.parameters = parameters;
     this.documents = documents;
+    this.entryPoints = entryPoints;
   }
 
   /** The version of this name; undefined if there is none. */
@@ -83,7 +78,7 @@ export class SchemaReader {
     const [draft] = published.length > 0 ? [] : versions.filter(({ status }) => status === 'Draft');
     const highest = published[0] ?? higherOf(draft, upload);
     const current = highest && (await this.find(configurationName, highest.version));
-    if (current && (await this.read(configurationName, current, caller)).schema !== null) return current;
+    if (current && (await this.read(configurationName, current, caller)).kind !== 'nothing') return current;
     return upload ? this.find(configurationName, upload.version) : current;
   }
 
@@ -108,88 +103,64 @@ export class SchemaReader {
     return (await this.parameters.index(configurationName)).of(SCHEMA_SERIES).versions;
   }
 
-  /**
-   * The document that defines the parameters of a version. Null means that any parameters are accepted, also because the
-   * block of the entry point cannot be read.
-   * @throws HawserError `repository_damaged`
-   */
-  async schemaOf(
-    configurationName: string,
-    version: SchemaVersion,
-    caller: string,
-  ): Promise<DocumentSource | null> {
-    return (await this.read(configurationName, version, caller)).schema;
-  }
-
-  /** The declaration that parameter files of a major are checked with. */
+  /** What parameter files of a major are checked with. */
   async forMajor(configurationName: string, major: number, caller: string): Promise<Declared> {
     const { versions, byMajor } = await this.allOf(configurationName);
     const known = byMajor.get(major);
     const chosen = known === undefined ? chooseSchemaVersion(versions, major) : known;
     byMajor.set(major, chosen);
-    return chosen === null ? NONE : this.read(configurationName, chosen, caller);
+    return chosen === null ? NOTHING_DECLARED : this.read(configurationName, chosen, caller);
   }
 
   /**
-   * What a version declares, or why that is unknown.
+   * What a version declares, or that it is unknown.
    * @param caller is the one in whose turn the document is read, if it has not been read before
    * @throws HawserError `repository_damaged`
    */
-  read(
+  async read(
     configurationName: string,
     { configuration, upload }: SchemaVersion,
     caller: string,
   ): Promise<Declared> {
     if (upload !== null) return this.readUpload(configurationName, upload, caller);
-    return configuration === null
-      ? Promise.resolve(NONE)
-      : this.readEntryPoint(configurationName, configuration, caller);
+    if (configuration === null) return NOTHING_DECLARED;
+    const details = await this.detailsOf(configurationName, configuration);
+    return (await this.readEntryPoint(configurationName, details, caller))?.declared ?? NOTHING_DECLARED;
   }
 
-  /** What the entry point of a version declares that is not stored yet. @param load gives its bytes */
-  readNew(
-    entryPoint: string,
-    { oid, caller, load }: { oid: string; caller: string; load: () => Promise<Buffer> },
-  ): Promise<Declared> {
-    return this.declare(oid, typeOf(entryPoint), caller, load);
+  detailsOf(name: string, ref: VersionRef): Promise<VersionDetails> {
+    return this.store.details({ kind: 'configurations', name }, ref);
+  }
+
+  /** What the entry point of a version says; null if the version has no such file. */
+  async readEntryPoint(
+    name: string,
+    { entryPoint, files }: Pick<VersionDetails, 'entryPoint' | 'files'>,
+    caller: string,
+  ): Promise<KnownEntryPoint | null> {
+    // The key is the file, not the version, because a version that names no entry point has that of the one before it.
+    const oid = files.find(({ path }) => path === entryPoint)?.oid;
+    if (oid === undefined) return null;
+    const load = () => this.store.blob({ kind: 'configurations', name }, oid);
+    return this.entryPoints.read({ oid, caller, load });
+  }
+
+  /** What an entry point says that is not stored yet. */
+  readNew(object: EntryPointObject): Promise<KnownEntryPoint> {
+    return this.entryPoints.read(object);
   }
 
   private async readUpload(name: string, upload: VersionRef, caller: string): Promise<Declared> {
+    const known = this.declared.get(upload.oid);
+    if (known) return known;
     const { contentType } = await this.store.parameters.details(name, upload);
-    const declared = await this.declare(upload.oid, contentType ?? 'yaml', caller, async () => {
-      return (await this.store.parameters.content(name, upload)) ?? Buffer.alloc(0);
-    });
-    // Uploads were checked when they came. A broken schema stored by stock git must not switch off all checks.
-    if (declared.schema === null)
-      throw internal('repository_damaged', 'An uploaded schema cannot be read', declared.fault);
-    return declared;
-  }
-
-  private async readEntryPoint(name: string, ref: VersionRef, caller: string): Promise<Declared> {
-    const repository = { kind: 'configurations', name } as const;
-    const { entryPoint, files } = await this.store.details(repository, ref);
-    const file = files.find(({ path }) => path === entryPoint);
-    if (file === undefined) return NONE;
-    // The key is the file, not the version, because a version that names no entry point has that of the one before it.
-    return this.declare(file.oid, typeOf(entryPoint), caller, () => this.store.blob(repository, file.oid));
-  }
-
-  private async declare(
-    oid: string,
-    type: DocumentType,
-    caller: string,
-    load: () => Promise<Buffer>,
-  ): Promise<Declared> {
-    const key = `${oid} ${type}`;
-    const cached = this.declared.get(key);
-    if (cached) return cached;
-    const content = await load();
-    const document = storedSource(oid, content, type);
-    const isTooLarge = content.length > MAX_ENTRY_POINT_BYTES;
-    const declared = isTooLarge
-      ? NONE
-      : toDeclared(document, await this.documents.run(caller, 'declare', { document }));
-    this.declared.set(key, declared);
+    const content = (await this.store.parameters.content(name, upload)) ?? Buffer.alloc(0);
+    const document = storedSource(upload.oid, content, contentType ?? 'yaml');
+    const declaration = await this.documents.run(caller, 'declare', { document });
+    // Uploads were checked when they came. One that declares nothing was stored by stock git, and tells nothing.
+    const declared =
+      declaration.kind === 'nothing' ? UNKNOWN_SCHEMA : toDeclared(`${upload.oid} schema`, declaration);
+    this.declared.set(upload.oid, declared);
     return declared;
   }
 
@@ -207,8 +178,6 @@ export class SchemaReader {
     return this.store.versions({ kind: 'configurations', name });
   }
 }
-
-const typeOf = (entryPoint: string): DocumentType => (/\.json$/i.test(entryPoint) ? 'json' : 'yaml');
 
 function toSchemaVersion(
   version: string,
@@ -236,12 +205,4 @@ function joinVersions(own: readonly VersionRef[], uploads: readonly VersionRef[]
   for (const { version } of own) uploadOf.delete(version);
   for (const upload of uploadOf.values()) versions.push(toSchemaVersion(upload.version, null, upload));
   return uploadOf.size === 0 ? versions : versions.sort((a, b) => compareVersions(b.version, a.version));
-}
-
-function toDeclared(document: DocumentSource, { isReadable, fault, secure }: Declaration): Declared {
-  return {
-    schema: isReadable ? document : null,
-    fault: fault && invalid('validation_failed', fault.message, [...fault.errors]),
-    secure,
-  };
 }

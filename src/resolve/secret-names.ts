@@ -1,19 +1,20 @@
 /** Tells which parameters of what a node gets are secure. */
 
 import { majorOf } from '../domain/version-order.ts';
+import { type Declared, UNKNOWN_SCHEMA } from './declared.ts';
 import type { ScopeFile } from './parameters.ts';
 import type { ConfigurationPlan } from './plans.ts';
-import type { Declared, SchemaReader } from './schemas.ts';
+import type { SchemaReader } from './schemas.ts';
 import type { SecretNames } from './secrets.ts';
 
-/** What the version of the plan declares about its parameters. @throws HawserError `repository_damaged` */
+/** What the version of the plan declares about its parameters; unknown if it has just gone. @throws HawserError `repository_damaged` */
 export async function declaredBy(
   schemas: SchemaReader,
   { name, tag }: ConfigurationPlan,
   caller: string,
 ): Promise<Declared> {
   const version = await schemas.find(name, tag.version);
-  return version ? schemas.read(name, version, caller) : { schema: null, fault: null, secure: [] };
+  return version ? schemas.read(name, version, caller) : UNKNOWN_SCHEMA;
 }
 
 /**
@@ -23,15 +24,22 @@ export async function declaredBy(
 export async function secretNamesOf(
   schemas: SchemaReader,
   configurationName: string,
-  { fault, secure }: Declared,
+  declared: Declared,
   scopes: readonly Pick<ScopeFile, 'file' | 'isFallback'>[],
   caller: string,
 ): Promise<SecretNames> {
-  if (fault) return 'all';
-  const names = new Set(secure);
-  for (const major of fallbackMajors(scopes)) {
-    const older = await schemas.forMajor(configurationName, major, caller);
-    for (const each of older.secure) names.add(each);
+  const all = [declared];
+  for (const major of fallbackMajors(scopes))
+    all.push(await schemas.forMajor(configurationName, major, caller));
+  return secretsIn(all);
+}
+
+/** The names that are declared secure by any of these, or all names. */
+export function secretsIn(all: readonly Declared[]): SecretNames {
+  const names = new Set<string>();
+  for (const each of all) {
+    if (each.kind === 'unknown') return 'all';
+    if (each.kind === 'defined') for (const name of each.secure) names.add(name);
   }
   return names;
 }

@@ -171,7 +171,7 @@ describe('an author adds and publishes versions of a composite', () => {
   const hawser = started(startHawser);
 
   before(async () => {
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     await ok(201, createComposite(hawser.admin, 'site'));
   });
 
@@ -191,6 +191,7 @@ describe('an author adds and publishes versions of a composite', () => {
       status: 'Draft',
       prereleaseChannel: 'beta',
       items: [],
+      findings: [],
       createdBy: 'admin',
       author: { name: 'admin', email: 'admin@localhost' },
       signature: null,
@@ -211,7 +212,7 @@ describe('an author adds and publishes versions of a composite', () => {
       latestVersion: '1.1.0-beta.3',
       latestPublishedVersion: null,
     });
-    expect(composite.versions).to.deep.equal([reply.json]);
+    expect(composite.versions).to.deep.equal([{ ...reply.json, findings: null }]);
   });
 
   it('but none without a version, of a bad one, or of a channel that is not its own', async () => {
@@ -267,6 +268,7 @@ describe('an author adds and publishes versions of a composite', () => {
       status: 'Published',
       prereleaseChannel: 'rc',
       items: [item],
+      findings: [],
       createdAt,
       createdBy: 'admin',
       author: { name: 'admin', email: 'admin@localhost' },
@@ -362,7 +364,7 @@ describe('an author deletes a composite', () => {
   const hawser = started(startHawser);
 
   before(async () => {
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
   });
 
   const grantsOn = (id: string) =>
@@ -383,7 +385,7 @@ describe('an author deletes a composite', () => {
     expect(again).to.include({ versionCount: 0, name: 'GONE' });
     expect(again.id).to.not.equal(id);
     await ok(204, hawser.admin.delete(`${CONFIGURATIONS}/web`));
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
   });
 
   it('not while a node has it', async () => {
@@ -450,7 +452,7 @@ describeOnSqlite('at its start the server brings composites and their repositori
   const hawser = started(startHawser);
 
   before(async () => {
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
   });
 
   const folderOf = (name: string) => join(hawser.reposDir, 'composites', `${name}.git`);

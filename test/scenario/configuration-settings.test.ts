@@ -10,6 +10,8 @@ const SERVER = '/api/v1/settings/validation';
 const DEFAULTS = {
   requireSemVer: true,
   defaultParameterValidationMode: 'Strict',
+  // As servers under test have it (test/support/unchecked-documents.ts).
+  defaultDocumentChecks: 'None',
   allowConfigurationOverride: true,
   allowParameterValidationOverride: true,
   pushIdentity: 'Any',
@@ -17,7 +19,12 @@ const DEFAULTS = {
 const settingsOf = (name: string) => `${CONFIGURATIONS}/${name}/settings`;
 const retentionOf = (name: string) => `${settingsOf(name)}/retention`;
 
-const INHERITED = { isOverridden: false, requireSemVer: true, parameterValidationMode: 'Strict' };
+const INHERITED = {
+  isOverridden: false,
+  requireSemVer: true,
+  parameterValidationMode: 'Strict',
+  documentChecks: 'None',
+};
 const NO_RETENTION = {
   isOverridden: false,
   enabled: null,
@@ -45,7 +52,7 @@ describe('a configuration has settings of its own', () => {
   });
 
   it('by any subset, of which null is inherited again', async () => {
-    const loose = { isOverridden: true, requireSemVer: false, parameterValidationMode: 'Strict' };
+    const loose = { ...INHERITED, isOverridden: true, requireSemVer: false };
     expect(await ok(200, put({ requireSemVer: false }))).to.deep.equal(loose);
     expect(await get()).to.deep.equal(loose);
     const both = { ...loose, parameterValidationMode: 'Warn' };
@@ -56,7 +63,7 @@ describe('a configuration has settings of its own', () => {
     const mode = { ...INHERITED, isOverridden: true, parameterValidationMode: 'Warn' };
     expect(await ok(200, put({ requireSemVer: null }))).to.deep.equal(mode);
     expect(await ok(200, put({ parameterValidationMode: null }))).to.deep.equal(INHERITED);
-    const same = { isOverridden: true, requireSemVer: true, parameterValidationMode: 'None' };
+    const same = { ...INHERITED, isOverridden: true, parameterValidationMode: 'None' };
     expect(await ok(200, put({ requireSemVer: true, parameterValidationMode: 'None' }))).to.deep.equal(same);
     const reply = await hawser.admin.delete(settingsOf('web'));
     expect([reply.status, reply.bytes.length]).to.deep.equal([204, 0]);
@@ -95,7 +102,7 @@ describe('a configuration has settings of its own', () => {
     const restrict = (json: object) => ok(200, hawser.admin.put(SERVER, json));
     await ok(200, put({ requireSemVer: false, parameterValidationMode: 'None' }, name));
     await restrict({ allowConfigurationOverride: false, defaultParameterValidationMode: 'Warn' });
-    const mode = { isOverridden: true, requireSemVer: true, parameterValidationMode: 'None' };
+    const mode = { ...INHERITED, isOverridden: true, parameterValidationMode: 'None' };
     expect(await get(name)).to.deep.equal(mode);
     await expectProblem(addVersion(hawser.admin, name, { version: 'winter' }), 400, 'validation_failed');
     for (const requireSemVer of [true, false]) {
@@ -106,7 +113,7 @@ describe('a configuration has settings of its own', () => {
     expect(await get(name), 'all or nothing').to.deep.equal(mode);
     await ok(200, put({ parameterValidationMode: 'Warn' }, name));
     await restrict({ allowParameterValidationOverride: false });
-    const none = { isOverridden: false, requireSemVer: true, parameterValidationMode: 'Warn' };
+    const none = { ...INHERITED, parameterValidationMode: 'Warn' };
     expect(await get(name)).to.deep.equal(none);
     await expectProblem(put({ parameterValidationMode: 'None' }, name), 409, 'override_not_allowed');
     expect(await ok(200, put({}, name))).to.deep.equal(none);
@@ -250,7 +257,7 @@ describe('the server has settings of validation', () => {
     expect(await ok(200, hawser.admin.get(`${SERVER}/`))).to.deep.equal(changed);
     // A new configuration follows them, from its first version on.
     await ok(201, create(hawser.admin, 'first', { version: 'winter' }));
-    const inherited = { isOverridden: false, requireSemVer: false, parameterValidationMode: 'Warn' };
+    const inherited = { ...INHERITED, requireSemVer: false, parameterValidationMode: 'Warn' };
     expect(await ok(200, hawser.admin.get(settingsOf('first')))).to.deep.equal(inherited);
     expect(await ok(200, hawser.admin.put(SERVER, DEFAULTS))).to.deep.equal(DEFAULTS);
     await expectProblem(create(hawser.admin, 'second', { version: 'winter' }), 400, 'validation_failed');

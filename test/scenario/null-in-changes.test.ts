@@ -46,6 +46,7 @@ const CHANGES: Change[] = [
     before: {
       requireSemVer: false,
       defaultParameterValidationMode: 'Warn',
+      defaultDocumentChecks: 'Strict',
       allowConfigurationOverride: true,
       allowParameterValidationOverride: true,
       pushIdentity: 'Committer',
@@ -53,6 +54,7 @@ const CHANGES: Change[] = [
     null: unchanged(
       'requireSemVer',
       'defaultParameterValidationMode',
+      'defaultDocumentChecks',
       'allowConfigurationOverride',
       'allowParameterValidationOverride',
       'pushIdentity',
@@ -80,9 +82,9 @@ const CHANGES: Change[] = [
   {
     method: 'PUT',
     path: '/api/v1/configurations/{name}/settings',
-    before: { requireSemVer: true, parameterValidationMode: 'None' },
+    before: { requireSemVer: true, parameterValidationMode: 'None', documentChecks: 'Warn' },
     // What the server's settings say, which the rows above have set.
-    null: { requireSemVer: false, parameterValidationMode: 'Warn' },
+    null: { requireSemVer: false, parameterValidationMode: 'Warn', documentChecks: 'Strict' },
   },
   {
     method: 'PUT',

@@ -1,9 +1,10 @@
 // full: SQLite, PostgreSQL
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { PROJECT } from '../../scripts/support/project.ts';
+import { type Finding, printFinding } from '../../src/domain/findings.ts';
 import { addVersion, create, fileOf, MAIN, publish } from '../support/configurations.ts';
 import { type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { ok } from '../support/replies.ts';
@@ -16,6 +17,8 @@ const filesOf = (entries: UnzippedEntry[]) => new Map(entries.map(({ path, conte
 /** Documents of the DSC project, where the folder stands beside this one. */
 const SHARED = join(PROJECT, '../shared/samples/dsc');
 const OWN = join(PROJECT, 'test/fixtures/dsc');
+/** What is found in each of them, for a person to review. UPDATE_GOLDEN=1 writes it. */
+const GOLDEN = join(PROJECT, 'test/golden/findings.json');
 
 type Document = [name: string, content: Buffer];
 
@@ -79,15 +82,30 @@ describe('real documents come back byte for byte', () => {
     }
   });
 
+  it('each with what is found in it, as the golden file says', async () => {
+    const found: Record<string, string[]> = {};
+    for (const [name, content] of documents) {
+      const files = { [name]: content };
+      const form = { fields: { entryPoint: name }, files };
+      const { findings } = await ok(200, hawser.admin.upload('/api/v1/configurations/samples/check', form));
+      found[name] = findings.map((each: Finding) => `${each.severity}: ${printFinding(each)}`);
+    }
+    const known = JSON.parse(existsSync(GOLDEN) ? readFileSync(GOLDEN, 'utf8') : '{}');
+    // Without the documents beside this folder the entries of the others are compared.
+    if (process.env['UPDATE_GOLDEN'])
+      writeFileSync(GOLDEN, `${JSON.stringify({ ...known, ...found }, null, 2)}\n`);
+    else for (const [name, lines] of Object.entries(found)) expect(lines, name).to.deep.equal(known[name]);
+  });
+
   it('all in one version, sent as files', async () => {
-    const files = { [MAIN]: Buffer.from('resources: []\n'), ...all };
+    const files = { [MAIN]: Buffer.from('$schema: x\nresources: []\n'), ...all };
     await ok(201, addVersion(hawser.admin, 'samples', { version: '2.0.0', entryPoint: MAIN }, { files }));
     await ok(200, publish(hawser.admin, 'samples', '2.0.0'));
     await expectEverywhere('2.0.0', files);
   });
 
   it('all in one version, sent as an archive; the node sees that only the version differs', async () => {
-    const files = { [MAIN]: Buffer.from('resources: []\n'), ...all };
+    const files = { [MAIN]: Buffer.from('$schema: x\nresources: []\n'), ...all };
     const archive = makeZip(Object.entries(files).map(([name, content]) => ({ name, content })));
     const before = await pull('/bundle');
     const { version } = await ok(201, addVersion(hawser.admin, 'samples', {}, { archive }));

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { auditedDuring } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
-import { addVersion, CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
+import { addVersion, CONFIGURATIONS, create, MAIN, release } from '../support/configurations.ts';
 import { everythingOf, ownTemporaryFolder } from '../support/disk.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 import {
@@ -33,8 +33,10 @@ describe('somebody asks whether a document of parameters is valid', () => {
         blob: { type: 'secureObject', defaultValue: {} },
         color: { type: 'string', allowedValues: ['red', 'blue'], defaultValue: 'red' },
       },
-      '2.0.0': { size: { type: 'float' } },
     });
+    // dsc has no floats, so no entry point declares one.
+    await ok(200, uploadSchema(admin, 'web', '2.0.0', { size: { type: 'float' } }));
+    await release(admin, 'web', '2.0.0');
   });
 
   after(async () => {
@@ -101,7 +103,7 @@ describe('somebody asks whether a document of parameters is valid', () => {
   });
 
   it('and all are where there is no schema, whatever the mode', async () => {
-    await ok(201, create(admin, 'free', {}, { files: { [MAIN]: 'resources: []\n' } }));
+    await ok(201, create(admin, 'free', {}, { files: { [MAIN]: '$schema: x\nresources: []\n' } }));
     for (const mode of ['Strict', 'Warn', 'None']) {
       await ok(200, admin.put(`${CONFIGURATIONS}/free/settings`, { parameterValidationMode: mode }));
       await ok(200, admin.put(`${CONFIGURATIONS}/web/settings`, { parameterValidationMode: mode }));
@@ -112,7 +114,7 @@ describe('somebody asks whether a document of parameters is valid', () => {
   });
 
   it('and a caller may ask whether there is a schema without being refused', async () => {
-    await ok(201, create(admin, 'plain', {}, { files: { [MAIN]: 'resources: []\n' } }));
+    await ok(201, create(admin, 'plain', {}, { files: { [MAIN]: '$schema: x\nresources: []\n' } }));
     expect(await admin.get(`${schemaOf('plain')}?optional=true`)).to.include({ status: 204, text: '' });
     expect(await ok(200, admin.get(`${schemaOf('web')}?optional=true`))).to.have.property('properties');
     await expectProblem(admin.get(`${schemaOf('plain')}?optional=true&version=9.0.0`), 404, 'not_found');
@@ -121,7 +123,8 @@ describe('somebody asks whether a document of parameters is valid', () => {
   it('to the digit of a number', async () => {
     const block = (max: string) =>
       `parameters: {n: {type: int, maxValue: ${max}}, f: {type: float}, s: {type: string}}`;
-    await ok(201, create(admin, 'digits', {}, filesOf(block('9007199254740993'))));
+    await ok(201, create(admin, 'digits'));
+    await ok(200, uploadSchema(admin, 'digits', '1.0.0', block('9007199254740993')));
     const verdicts: [values: string, ...faults: string[]][] = [
       ['{n: 9007199254740993, f: 1, s: "1"}'],
       ['{n: 9007199254740994, f: 1, s: "1"}', '/parameters/n maximum'],

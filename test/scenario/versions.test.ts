@@ -26,7 +26,8 @@ describe('an author adds versions', () => {
     const reply = await addVersion(hawser.admin, 'members', { version: '1.1.0-beta.3' }, { files });
     expect(reply.status, reply.text).to.equal(201);
     expect(reply.headers['location']).to.equal(`${versionsOf('members')}/1.1.0-beta.3`);
-    const { createdAt, commit, ...rest } = reply.json;
+    const { createdAt, commit, findings, ...rest } = reply.json;
+    expect(findings).to.have.length(1);
     expect(rest).to.deep.equal({
       version: '1.1.0-beta.3',
       status: 'Draft',
@@ -45,7 +46,7 @@ describe('an author adds versions', () => {
     expect(Date.parse(createdAt)).to.be.within(before, Date.now());
     const branch = hawser.git('configurations/members.git', 'rev-parse', 'refs/heads/draft/1.1.0-beta.3');
     expect(commit).to.equal(branch.trim());
-    expect((await list('members'))[0]).to.deep.equal(reply.json);
+    expect((await list('members'))[0]).to.deep.equal({ ...reply.json, findings: null });
   });
 
   it('whose number follows the highest where none is given, prereleases and build metadata included', async () => {
@@ -179,6 +180,7 @@ describe('an author publishes a version', () => {
       entryPoint: MAIN,
       prereleaseChannel: 'rc',
       fileCount: 1,
+      findings: [],
       createdAt: draft.createdAt,
       createdBy: 'admin',
       author: { name: 'admin', email: 'admin@localhost' },
@@ -192,7 +194,7 @@ describe('an author publishes a version', () => {
     expect(Date.parse(publishedAt)).to.be.within(before, Date.now());
     expect(commitOf('first', 'v1.0.0-rc.1+b')).to.equal(rest.commit);
     const [listed] = await ok(200, hawser.admin.get(versionsOf('first')));
-    expect(listed).to.deep.equal(version);
+    expect(listed).to.deep.equal({ ...version, findings: null });
     const configuration = await ok(200, hawser.admin.get(`${CONFIGURATIONS}/first`));
     expect(configuration).to.include({
       latestPublishedVersion: '1.0.0-rc.1+b',

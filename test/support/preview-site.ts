@@ -8,6 +8,7 @@ import { CompositeReader } from '../../src/resolve/composites.ts';
 import type { Delivery, GivenFile } from '../../src/resolve/delivery.ts';
 import { documentTasks } from '../../src/resolve/document-tasks.ts';
 import { Documents } from '../../src/resolve/documents.ts';
+import { EntryPoints } from '../../src/resolve/entry-points.ts';
 import { GroupDetails } from '../../src/resolve/group-details.ts';
 import { type GroupFacts, GroupFactsMaker } from '../../src/resolve/group-facts.ts';
 import { packGroups } from '../../src/resolve/kept-groups.ts';
@@ -41,7 +42,7 @@ const inPlace = <T>(tasks: Record<string, (input: never, send: never) => unknown
 
 /** Contents by path; an entry point is added. */
 export function filesOf(contents: Record<string, string | Buffer>): FileContent[] {
-  const all = { 'main.dsc.yaml': 'resources: []\n', ...contents };
+  const all = { 'main.dsc.yaml': '$schema: x\nresources: []\n', ...contents };
   return Object.entries(all).map(([path, content]) =>
     typeof content === 'string' ? file(path, content) : { path, content },
   );
@@ -50,7 +51,7 @@ export function filesOf(contents: Record<string, string | Buffer>): FileContent[
 /** An entry point that declares these parameters by their types. */
 export function declaring(types: Record<string, string>, rest = ''): string {
   const lines = Object.entries(types).map(([name, type]) => `  ${name}: {type: ${type}}\n`);
-  return `parameters:${lines.length === 0 ? ' {}\n' : `\n${lines.join('')}`}resources: []\n${rest}`;
+  return `$schema: x\nparameters:${lines.length === 0 ? ' {}\n' : `\n${lines.join('')}`}resources: []\n${rest}`;
 }
 
 export class PreviewSite {
@@ -121,7 +122,8 @@ export class PreviewSite {
   private sideOf(changes: ProposedChanges = NO_CHANGES) {
     const source = new ProposedVersions(this.store, changes);
     const parameters = new ParameterReader(source, this.documents, () => undefined);
-    const schemas = new SchemaReader(source, parameters, this.documents);
+    const entryPoints = new EntryPoints(this.documents);
+    const schemas = new SchemaReader(source, { parameters, documents: this.documents, entryPoints });
     return { schemas, parameters, deliver: (wanted: Wanted) => deliver(source, parameters, wanted) };
   }
 

@@ -1,10 +1,12 @@
 /** `/api/v1/composite-configurations`: create, list, read, delete; versions and publishing. */
 
+import type { Finding } from '../../domain/findings.ts';
 import { prereleaseChannelOf } from '../../domain/version-order.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
 import { nameBasedId } from '../../lib/ids.ts';
+import { findingsOfChildren } from '../../resolve/composite-findings.ts';
 import type { EffectTools } from '../../resolve/withdrawal-effect.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { heldLevels } from '../../security/rights.ts';
@@ -36,12 +38,15 @@ import {
   NewCompositeVersion,
 } from './schemas.ts';
 import {
+  type CompositeTarget,
   type CompositeTools,
   checkPublish,
   createComposite,
   createCompositeDraft,
   publishComposite,
 } from './versions.ts';
+
+type ResourceName = Pick<GrantedResource, 'id' | 'name'>;
 
 const TAGS = ['Composite configurations'];
 const VERSION_TAGS = ['Composite versions'];
@@ -103,7 +108,7 @@ export function compositeRoutes(tools: CompositeTools & EffectTools): Route[] {
       ids: { withdraw: 'withdrawCompositeVersion', offer: 'offerCompositeVersionAgain' },
       answer: 'CompositeWithdrawal',
       view: CompositeVersionView,
-      show: (resource, { version }) => showVersion(tools, resource, version),
+      show: (target, { version }) => showVersion(tools, target, version),
     }),
     ...childRoutes(tools),
     compareRoute(tools),
@@ -135,7 +140,7 @@ function versionRoutes(tools: CompositeTools & EffectTools): Route[] {
       key: ({ version }) => version,
       async handle({ caller, resource, body }) {
         await createCompositeDraft(tools, { kind, resource, ...caller }, body);
-        return showVersion(tools, resource, body.version);
+        return showVersion(tools, { resource, principal: caller.principal }, body.version);
       },
     }),
     reading.get('/api/v1/composite-configurations/{name}/versions/{version}', {
@@ -143,7 +148,8 @@ function versionRoutes(tools: CompositeTools & EffectTools): Route[] {
       summary: 'Read a version with its children',
       answer: { description: 'The version', schema: CompositeVersionView },
       problems: READING_REPOSITORIES,
-      handle: ({ resource, params }) => showVersion(tools, resource, params['version'] ?? ''),
+      handle: ({ principal, resource, params }) =>
+        showVersion(tools, { resource, principal }, params['version'] ?? ''),
     }),
     managing.delete('/api/v1/composite-configurations/{name}/versions/{version}', {
       id: 'deleteCompositeVersion',
@@ -156,28 +162,33 @@ function versionRoutes(tools: CompositeTools & EffectTools): Route[] {
         ),
     }),
     checkRoute(tools, reading),
-    modifying.update('/api/v1/composite-configurations/{name}/versions/{version}/publish', {
-      id: 'publishCompositeVersion',
-      changesNodes: true,
-      represents: '/api/v1/composite-configurations/{name}/versions/{version}',
-      summary: 'Publish a draft; nodes get it at their next poll',
-      body: PUBLISHING,
-      answer: { description: 'The published version', schema: CompositeVersionView },
-      problems: [
-        'already_published',
-        'no_children',
-        'unpublished_child',
-        'rollout_running',
-        'draft_changed',
-        ...WRITING_REPOSITORIES,
-      ],
-      async handle({ caller, resource, params, body: { message } }) {
-        const version = params['version'] ?? '';
-        await publishComposite(tools, { kind, resource, ...caller }, version, message);
-        return showVersion(tools, resource, version);
-      },
-    }),
+    publishRoute(tools, modifying),
   ];
+}
+
+function publishRoute(tools: CompositeTools, modifying: GrantedRoutes): Route {
+  return modifying.update('/api/v1/composite-configurations/{name}/versions/{version}/publish', {
+    id: 'publishCompositeVersion',
+    changesNodes: true,
+    represents: '/api/v1/composite-configurations/{name}/versions/{version}',
+    summary: 'Publish a draft; nodes get it at their next poll',
+    body: PUBLISHING,
+    answer: { description: 'The published version', schema: CompositeVersionView },
+    problems: [
+      'already_published',
+      'no_children',
+      'unpublished_child',
+      'document_unreadable',
+      'rollout_running',
+      'draft_changed',
+      ...WRITING_REPOSITORIES,
+    ],
+    async handle({ caller, resource, params, body: { message } }) {
+      const version = params['version'] ?? '';
+      await publishComposite(tools, { kind: 'composites', resource, ...caller }, version, message);
+      return showVersion(tools, { resource, principal: caller.principal }, version);
+    },
+  });
 }
 
 function checkRoute(tools: CompositeTools, reading: GrantedRoutes): Route {
@@ -187,15 +198,17 @@ function checkRoute(tools: CompositeTools, reading: GrantedRoutes): Route {
     description: 'Nothing is changed. `already_published` of a published version.',
     answer: { description: 'What stands in the way', schema: PublishCheckView },
     problems: READING_REPOSITORIES,
-    handle: ({ resource, params }) =>
-      reads(tools, resource, (index) => checkPublish(tools, resource.name, index, params['version'] ?? '')),
+    handle: ({ principal, resource, params }) =>
+      reads(tools, resource, (index) =>
+        checkPublish(tools, resource.name, index, params['version'] ?? '', principal),
+      ),
   });
 }
 
 /** Reads a composite that somebody else may be deleting. @throws HawserError not_found in that case */
 function reads<T>(
   { database, store }: CompositeTools,
-  { id, name }: GrantedResource,
+  { id, name }: ResourceName,
   work: (index: SortedVersions) => Promise<T>,
 ): Promise<T> {
   return notFoundIfDeleted(database, 'composites', id, async () =>
@@ -203,7 +216,21 @@ function reads<T>(
   );
 }
 
-function showVersion(tools: CompositeTools, resource: GrantedResource, version: string) {
+async function showVersion(
+  tools: CompositeTools,
+  { resource, principal }: Pick<CompositeTarget, 'resource' | 'principal'>,
+  version: string,
+) {
+  const shown = await showAlone(tools, resource, version);
+  const findings = await reads(tools, resource, (index) => {
+    const ref = index.get(version);
+    return ref ? findingsOf(tools, { resource, principal }, ref) : Promise.resolve(null);
+  });
+  return { ...shown, findings };
+}
+
+/** As lists show it. */
+function showAlone(tools: CompositeTools, resource: ResourceName, version: string) {
   return reads(tools, resource, async (index) => {
     const ref = index.get(version);
     const [shown] = ref ? await showVersions(tools, resource, [ref]) : [];
@@ -212,10 +239,25 @@ function showVersion(tools: CompositeTools, resource: GrantedResource, version: 
   });
 }
 
+/** Null, with a line in the log, where a child cannot be read at the moment. */
+async function findingsOf(
+  tools: CompositeTools,
+  { resource: { name }, principal }: Pick<CompositeTarget, 'resource' | 'principal'>,
+  ref: VersionRef,
+): Promise<readonly Finding[] | null> {
+  try {
+    const document = await tools.composites.document({ kind: 'composites', name }, ref);
+    return await findingsOfChildren(tools, document, principal.userId);
+  } catch (error) {
+    tools.log.warn({ err: error, composite: name, version: ref.version }, 'an entry point cannot be read');
+    return null;
+  }
+}
+
 /** The versions as the API shows them, in the order of `refs`. */
 async function showVersions(
   { database, store, composites }: CompositeTools,
-  { id, name }: GrantedResource,
+  { id, name }: ResourceName,
   refs: readonly VersionRef[],
 ) {
   const repository = { kind: 'composites', name } as const;
@@ -258,6 +300,7 @@ function toCompositeVersion(
     status: details.status,
     prereleaseChannel: prereleaseChannelOf(details.version),
     items,
+    findings: null as readonly Finding[] | null,
     ...toAuthorship(details),
   };
 }

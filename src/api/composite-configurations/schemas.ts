@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { Id, Message, orUnchanged } from '../../http/schemas.ts';
+import { FINDINGS } from '../crud/publish-check.ts';
 import {
   ACCESS,
   AUTHORSHIP,
@@ -28,6 +29,7 @@ const VERSION = {
   status: 'Published',
   prereleaseChannel: null,
   items: [ITEM],
+  findings: null,
   ...AUTHORSHIP_EXAMPLE,
 };
 const COMPOSITE = {
@@ -131,6 +133,7 @@ export const CompositeVersionView = z
     status: z.enum(['Draft', 'Published']),
     prereleaseChannel: z.string().nullable(),
     items: z.array(ItemView),
+    findings: FINDINGS,
     ...AUTHORSHIP,
   })
   .meta({ id: 'CompositeVersion', examples: [VERSION] });

@@ -1,12 +1,18 @@
 /** Making composites, and the drafts of their versions. A version is one small document. */
 
 import type { z } from 'zod';
+import type { Database } from '../../db/database.ts';
 import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
 import { COMPOSITE_FILE, type CompositeDocument, printComposite } from '../../domain/composite-document.ts';
+import type { Finding } from '../../domain/findings.ts';
 import { ASSIGNMENTS } from '../../domain/lock-names.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
 import { type HawserError, notFound } from '../../lib/errors.ts';
+import { documentUnreadable } from '../../resolve/compatibility.ts';
+import { findingsOfChildren } from '../../resolve/composite-findings.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
+import type { SchemaReader } from '../../resolve/schemas.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
 import { authorVersions, type VersionAuthor } from '../../versions/author.ts';
 import { createResource, type ResourceTools } from '../../versions/resources.ts';
 import type { Target } from '../../versions/rows.ts';
@@ -17,9 +23,18 @@ import type { VersionSource } from '../../versions/version-source.ts';
 import { blockerOfChildren } from '../crud/handing-out.ts';
 import { toPublishCheck } from '../crud/publish-check.ts';
 import type { Caller } from '../crud/routes.ts';
+import { readValidationSettings } from '../settings/queries.ts';
 import type { NewComposite, NewCompositeVersion } from './schemas.ts';
 
-export type CompositeTools = ResourceTools & { composites: CompositeReader };
+export type CompositeTools = ResourceTools & JudgingTools;
+
+/** What the rules for publishing a composite read. */
+export interface JudgingTools {
+  database: Pick<Database, 'read'>;
+  store: VersionSource;
+  composites: CompositeReader;
+  schemas: SchemaReader;
+}
 export type CompositeTarget = Target<'composites'>;
 /** Who works on which draft of which composite. */
 export type ChildTarget = CompositeTarget & { version: string };
@@ -108,7 +123,8 @@ export async function judgePublish(
 ): Promise<readonly HawserError[]> {
   const versions = await tools.store.versions({ kind: 'composites', name: resource.name });
   const unreadable = await blockerOfChildren(tools, principal, resource, { draft, versions });
-  return [...(unreadable ? [unreadable] : []), ...(await judgeDraft(tools, resource.name, draft))];
+  const { blockers } = await judgeDraft(tools, resource.name, draft, principal);
+  return [...(unreadable ? [unreadable] : []), ...blockers];
 }
 
 /** Shows what publishing a version would answer. @throws HawserError not_found without such a version */
@@ -117,21 +133,34 @@ export async function checkPublish(
   name: string,
   index: SortedVersions,
   version: string,
+  caller: UserPrincipal,
 ) {
   const ref = index.get(version);
   if (ref === undefined) throw notFound('No such version');
-  const blockers = await findBlockers(ref, (draft) => judgeDraft(tools, name, draft));
+  let findings: readonly Finding[] = [];
+  const blockers = await findBlockers(ref, async (draft) => {
+    const judged = await judgeDraft(tools, name, draft, caller);
+    findings = judged.findings;
+    return judged.blockers;
+  });
   const comparedWith = index.highestPublishedBelow(ref)?.version ?? null;
-  return toPublishCheck({ blockers, compatibility: null, comparedWith });
+  return toPublishCheck({ blockers, findings, compatibility: null, comparedWith });
 }
 
-/** The rules for publishing a composite. */
+/** The rules for publishing a composite. Those for the documents of its children are the server's. */
 export async function judgeDraft(
-  { store, composites }: { store: VersionSource; composites: CompositeReader },
+  { database, store, composites, schemas }: JudgingTools,
   name: string,
   draft: VersionRef,
-): Promise<readonly HawserError[]> {
-  return findUnpublishedChildren(store, await composites.document({ kind: 'composites', name }, draft));
+  { userId }: Pick<UserPrincipal, 'userId'>,
+): Promise<{ blockers: readonly HawserError[]; findings: readonly Finding[] }> {
+  const document = await composites.document({ kind: 'composites', name }, draft);
+  const blockers = await findUnpublishedChildren(store, document);
+  const findings = await findingsOfChildren({ store, schemas }, document, userId);
+  const { defaultDocumentChecks } = await readValidationSettings(database.read);
+  if (defaultDocumentChecks === 'Strict' && findings.length > 0)
+    blockers.push(documentUnreadable(draft.version, findings));
+  return { blockers, findings };
 }
 
 function readDocument(

@@ -10,7 +10,7 @@ import { deleteFile, noSuchFile, saveFile } from '../../versions/draft-edits.ts'
 import { callerOf } from '../crud/routes.ts';
 import { type GrantedRoutes, grantedRoutes } from '../crud/versioned.ts';
 import { VersionView } from './schemas.ts';
-import { existingPath, findVersion, reads, toVersion } from './version-routes.ts';
+import { existingPath, findVersion, reads, withFindings } from './version-routes.ts';
 import type { ConfigurationTools } from './versions.ts';
 
 const FILE = '/api/v1/configurations/{name}/versions/{version}/files/{*filePath}';
@@ -58,7 +58,8 @@ export function fileRoutes(tools: FileTools): Route[] {
           saveFile(tools, target, { author, row }, { version, rawPath, content }),
         );
         const location = addressOf(resource.name, version, file.path);
-        const answer = isNew ? created(location, toVersion(details)) : json(toVersion(details));
+        const shown = await withFindings(tools, target, details);
+        const answer = isNew ? created(location, shown) : json(shown);
         return { ...answer, etag: `"${file.oid}"` };
       },
     }),

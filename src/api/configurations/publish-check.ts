@@ -28,6 +28,7 @@ export function checkPublish(
       return judged.blockers;
     });
     const comparedWith = index.highestPublishedBelow(ref)?.version ?? null;
-    return toPublishCheck({ blockers, compatibility: await judged.report(), comparedWith });
+    const { findings } = judged;
+    return toPublishCheck({ blockers, findings, compatibility: await judged.report(), comparedWith });
   });
 }

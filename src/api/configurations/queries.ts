@@ -9,9 +9,10 @@ import {
   effectiveValidation,
   type ValidationOverrides,
 } from '../../domain/server-settings.ts';
+import type { Judging } from '../../resolve/compatibility.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
-import { toBoolean, toRetention } from '../../versions/rows.ts';
+import { type ConfigurationRow, toBoolean, toRetention } from '../../versions/rows.ts';
 import { readValidationSettings } from '../settings/queries.ts';
 
 /** What a configuration sets for itself. Null stands for what is inherited. */
@@ -23,6 +24,7 @@ export type OwnChange = { [K in keyof OwnSettings]?: OwnSettings[K] | undefined 
 const NOTHING_OWN: OwnSettings = {
   requireSemVer: null,
   parameterValidationMode: null,
+  documentChecks: null,
   enabled: null,
   keepVersions: null,
   keepDays: null,
@@ -36,8 +38,13 @@ export async function findOwnSettings(db: Db, configurationId: string): Promise<
     .where('configuration_id', '=', configurationId)
     .executeTakeFirst();
   if (!row) return NOTHING_OWN;
-  const { require_semver, parameter_validation_mode: parameterValidationMode } = row;
-  return { requireSemVer: toBoolean(require_semver), parameterValidationMode, ...toRetention(row) };
+  const { require_semver, parameter_validation_mode, document_checks } = row;
+  return {
+    requireSemVer: toBoolean(require_semver),
+    parameterValidationMode: parameter_validation_mode,
+    documentChecks: document_checks,
+    ...toRetention(row),
+  };
 }
 
 /** Saves the members that differ, with an entry in the audit trail. Null makes a member inherited again. */
@@ -59,6 +66,7 @@ async function saveOwnSettings(db: Db, configurationId: string, change: OwnChang
   const columns = {
     require_semver: toFlag(change.requireSemVer),
     parameter_validation_mode: change.parameterValidationMode,
+    document_checks: change.documentChecks,
     retention_enabled: toFlag(change.enabled),
     retention_keep_versions: change.keepVersions,
     retention_keep_days: change.keepDays,
@@ -75,6 +83,16 @@ async function saveOwnSettings(db: Db, configurationId: string, change: OwnChang
 export async function readEffectiveSettings(db: Db, configurationId: string): Promise<EffectiveValidation> {
   const own = await findOwnSettings(db, configurationId);
   return effectiveValidation(await readValidationSettings(db), own);
+}
+
+/** How the versions of a configuration are judged. @param caller the one in whose turn documents are read */
+export function judgingBy(
+  { use_server_managed_parameters }: ConfigurationRow,
+  { documentChecks, parameterValidationMode }: EffectiveValidation,
+  caller: string,
+): Judging {
+  const isManaged = use_server_managed_parameters === 1;
+  return { isManaged, documentChecks, isStrict: parameterValidationMode === 'Strict', caller };
 }
 
 function toFlag(value: boolean | null | undefined): number | null | undefined {

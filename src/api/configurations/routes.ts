@@ -15,6 +15,7 @@ import { grantedRoutes, type Levels, resourceList, toVersionCounts } from '../cr
 import { withdrawRoutes } from '../crud/withdraw-routes.ts';
 import { type ArchiveTools, archiveRoute } from './archive-routes.ts';
 import { type BlameTools, blameRoute } from './blame-routes.ts';
+import { checkRoute } from './check-route.ts';
 import { compareRoutes } from './compare-routes.ts';
 import { type FileTools, fileRoutes } from './file-routes.ts';
 import {
@@ -25,7 +26,7 @@ import {
   VersionView,
 } from './schemas.ts';
 import { settingsRoutes } from './settings-routes.ts';
-import { toVersion, versionRoutes } from './version-routes.ts';
+import { versionRoutes, withFindings } from './version-routes.ts';
 import { type ConfigurationTools, changeConfiguration, createConfiguration } from './versions.ts';
 
 const TAGS = ['Configurations'];
@@ -107,6 +108,7 @@ function routesOfVersions(options: ConfigurationRouteOptions): Route[] {
     ...fileRoutes(options),
     archiveRoute(options),
     blameRoute(options),
+    checkRoute(options),
     ...withdrawRoutes(options, {
       kind: 'configurations',
       tags: VERSION_TAGS,
@@ -114,7 +116,7 @@ function routesOfVersions(options: ConfigurationRouteOptions): Route[] {
       ids: { withdraw: 'withdrawConfigurationVersion', offer: 'offerConfigurationVersionAgain' },
       answer: 'ConfigurationWithdrawal',
       view: VersionView,
-      show: (_resource, details) => toVersion(details),
+      show: (target, details) => withFindings(options, target, details),
     }),
     ...compareRoutes(options),
   ];

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { Checksum, choice, Flag, given, Id, Message, orUnchanged } from '../../http/schemas.ts';
-import { AffectedParameterFile } from '../crud/publish-check.ts';
+import { AffectedParameterFile, DocumentChecksView, FINDINGS } from '../crud/publish-check.ts';
 import {
   ACCESS,
   AUTHORSHIP,
@@ -21,6 +21,7 @@ const VERSION = {
   entryPoint: 'main.dsc.yaml',
   prereleaseChannel: null,
   fileCount: 1,
+  findings: null,
   ...AUTHORSHIP_EXAMPLE,
 };
 
@@ -120,6 +121,7 @@ export const VersionView = z
       .nullable()
       .meta({ description: "The first part of the version's prerelease; null of a stable one" }),
     fileCount: z.int(),
+    findings: FINDINGS,
     ...AUTHORSHIP,
     createdBy: AUTHORSHIP.createdBy.meta({ description: 'User name' }),
   })
@@ -158,10 +160,13 @@ export const SettingsView = z
     isOverridden: z.boolean().meta({ description: 'Whether any of them is its own' }),
     requireSemVer: z.boolean(),
     parameterValidationMode: ValidationMode,
+    documentChecks: DocumentChecksView,
   })
   .meta({
     id: 'ConfigurationSettings',
-    examples: [{ isOverridden: true, requireSemVer: true, parameterValidationMode: 'Warn' }],
+    examples: [
+      { isOverridden: true, requireSemVer: true, parameterValidationMode: 'Warn', documentChecks: 'Strict' },
+    ],
   });
 
 /** Null means inherited. */
@@ -169,6 +174,7 @@ export const SettingsChange = z
   .strictObject({
     requireSemVer: z.boolean().nullish(),
     parameterValidationMode: ValidationMode.nullish(),
+    documentChecks: DocumentChecksView.nullish(),
   })
   .meta({ id: 'ConfigurationSettingsChange', examples: [{ parameterValidationMode: 'Warn' }] });
 

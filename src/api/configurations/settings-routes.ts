@@ -41,7 +41,7 @@ export function settingsRoutes(database: Database): Route[] {
       action: 'configuration.settings_changed',
       read: readEffectiveSettings,
       requireAllowed: requireAllowedOverrides,
-      inherit: { requireSemVer: null, parameterValidationMode: null },
+      inherit: { requireSemVer: null, parameterValidationMode: null, documentChecks: null },
     }),
     ...overrideRoutes(database, '/api/v1/configurations/{name}/settings/retention', {
       noun: 'ConfigurationRetention',
@@ -99,8 +99,9 @@ async function requireAllowedOverrides(db: Db, change: z.output<typeof SettingsC
   const allowed = {
     requireSemVer: allowConfigurationOverride,
     parameterValidationMode: allowParameterValidationOverride,
+    documentChecks: allowParameterValidationOverride,
   };
-  for (const member of ['requireSemVer', 'parameterValidationMode'] as const) {
+  for (const member of ['requireSemVer', 'parameterValidationMode', 'documentChecks'] as const) {
     if ((change[member] ?? null) === null || allowed[member]) continue;
     const message = `The server settings do not let a configuration set ${member}`;
     throw conflict('override_not_allowed', message);

@@ -2,6 +2,7 @@
 
 import pLimit from 'p-limit';
 import type { z } from 'zod';
+import type { Finding } from '../../domain/findings.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
 import { prereleaseChannelOf } from '../../domain/version-order.ts';
 import { jsonWithList } from '../../http/answer.ts';
@@ -12,7 +13,7 @@ import { HawserError, invalidField, notFound } from '../../lib/errors.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { authorVersions } from '../../versions/author.ts';
 import { noSuchFile } from '../../versions/draft-edits.ts';
-import { notFoundIfDeleted } from '../../versions/rows.ts';
+import { notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
 import type { BlobInfo, GitStore, RepositoryRef, VersionDetails } from '../../versions/store.ts';
 import { PublishCheckView } from '../crud/publish-check.ts';
 import { callerOf } from '../crud/routes.ts';
@@ -30,6 +31,7 @@ import {
   VersionView,
 } from './schemas.ts';
 import {
+  type ConfigurationTarget,
   type ConfigurationTools,
   copyVersion,
   createDraft,
@@ -87,7 +89,7 @@ export function versionRoutes(tools: ConfigurationTools): Route[] {
         if (form.version !== undefined && form.version !== version)
           throw invalidField('/version', 'Not the version in the path', 'version_mismatch');
         const target = { kind, resource, ...caller, gone: facts.over } as const;
-        return toVersion(await replaceDraft(tools, target, version, { form, files }));
+        return withFindings(tools, target, await replaceDraft(tools, target, version, { form, files }));
       },
     }),
     managing.delete('/api/v1/configurations/{name}/versions/{version}', {
@@ -118,8 +120,11 @@ function createRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Route
     key: ({ version }) => version,
     async handle({ caller, resource, body: form, files, facts }) {
       const target = { kind: 'configurations', resource, ...caller, gone: facts.over } as const;
-      if ('from' in form) return toVersion(await copyVersion(tools, target, form));
-      return toVersion(await createDraft(tools, target, { form, files }));
+      const made =
+        'from' in form
+          ? await copyVersion(tools, target, form)
+          : await createDraft(tools, target, { form, files });
+      return withFindings(tools, target, made);
     },
   });
 }
@@ -148,14 +153,16 @@ function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Rout
     description:
       'Where the server manages the parameters, the `parameters` block of the entry point, or the schema uploaded ' +
       'for the version, is compared with that of the highest published version below it: what breaks it is refused ' +
-      'with a `compatibilityReport`, unless the major version rises. A block that cannot be read is refused in ' +
-      'mode Strict, and counts as none otherwise. `affectedParameterFiles` are the published parameter files that ' +
+      'with a `compatibilityReport`, unless the major version rises. A document that dsc cannot read is refused ' +
+      'where `documentChecks` is Strict, and a block that is not valid in mode Strict; otherwise the parameters are ' +
+      'unknown. `affectedParameterFiles` are the published parameter files that ' +
       'nodes of the first version of a major get, those of its major or of the nearest lower one, and that its schema ' +
       'refuses.',
     body: PUBLISHING,
     answers: { 200: { description: 'The published version', schema: PublishedVersionView } },
     problems: [
       'already_published',
+      'document_unreadable',
       'incompatible_parameters',
       'rollout_running',
       [409, 'validation_failed'],
@@ -166,7 +173,8 @@ function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Rout
       const { principal, resource, params, body } = input;
       const version = params['version'] ?? '';
       const target = { kind: 'configurations', resource, ...callerOf(input) } as const;
-      const shown = toVersion(await publishVersion(tools, target, version, body.message));
+      const { details, findings } = await publishVersion(tools, target, version, body.message);
+      const shown = { ...toVersion(details), findings };
       return withAffectedFiles(tools, { resource, principal, version }, shown);
     },
   });
@@ -178,11 +186,12 @@ function versionRoute(tools: ConfigurationTools, reading: GrantedRoutes): Route 
     summary: 'Read a version with its files',
     problems: READING_REPOSITORIES,
     answers: { 200: { description: 'The version', schema: VersionDetailsView } },
-    handle: ({ resource, params }) =>
+    handle: ({ principal, resource, params }) =>
       reads(tools, resource, async (repository) => {
         const details = await findVersion(tools.store, repository, params['version'] ?? '');
         const infos = await tools.store.fileInfos(repository, details.files);
-        return jsonWithList(toVersion(details), 'files', toVersionFiles(details, infos));
+        const shown = await withFindings(tools, { resource, principal }, details);
+        return jsonWithList(shown, 'files', toVersionFiles(details, infos));
       }),
   });
 }
@@ -217,6 +226,31 @@ export function existingPath(raw: string): string {
   }
 }
 
+/** A version as answers about it alone show it. What cannot be read at the moment is null, and is in the log. */
+export async function withFindings(
+  tools: ConfigurationTools,
+  { resource, principal }: Pick<ConfigurationTarget, 'resource' | 'principal'>,
+  details: VersionDetails,
+) {
+  return { ...toVersion(details), findings: await findingsOf(tools, { resource, principal }, details) };
+}
+
+async function findingsOf(
+  { database, compatibility, log }: ConfigurationTools,
+  { resource: { id, name }, principal }: Pick<ConfigurationTarget, 'resource' | 'principal'>,
+  details: VersionDetails,
+): Promise<readonly Finding[] | null> {
+  try {
+    const row = await requireRow(database.read, 'configurations', id);
+    const isManaged = row.use_server_managed_parameters === 1;
+    return await compatibility.findingsOf(name, details, { caller: principal.userId, isManaged });
+  } catch (error) {
+    log.warn({ err: error, configuration: name, version: details.version }, 'an entry point cannot be read');
+    return null;
+  }
+}
+
+/** A version as lists show it. */
 export function toVersion(details: VersionDetails) {
   return {
     version: details.version,
@@ -224,6 +258,7 @@ export function toVersion(details: VersionDetails) {
     entryPoint: details.entryPoint,
     prereleaseChannel: prereleaseChannelOf(details.version),
     fileCount: details.files.length,
+    findings: null as readonly Finding[] | null,
     ...toAuthorship(details),
   };
 }

@@ -4,9 +4,10 @@ import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
 import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
+import type { Finding } from '../../domain/findings.ts';
 import { isVersion, nextPatch } from '../../domain/version-order.ts';
 import { notFound } from '../../lib/errors.ts';
-import { type Compatibility, type CompatibilityGuard, NOT_COMPARED } from '../../resolve/compatibility.ts';
+import type { Compatibility, CompatibilityGuard } from '../../resolve/compatibility.ts';
 import { recordAudit } from '../../security/audit.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { authorVersions } from '../../versions/author.ts';
@@ -17,7 +18,7 @@ import { checkDraft, refusePublishedParameters, refuseReservedPaths } from '../.
 import type { FileContent, VersionDetails, VersionRef } from '../../versions/store.ts';
 import type { Caller } from '../crud/routes.ts';
 import { readValidationSettings } from '../settings/queries.ts';
-import { readEffectiveSettings } from './queries.ts';
+import { judgingBy, readEffectiveSettings } from './queries.ts';
 import type { ConfigurationChange, CopiedVersion, NewConfiguration, NewVersion } from './schemas.ts';
 
 const FIRST_VERSION = '1.0.0';
@@ -183,6 +184,7 @@ export function replaceDraft(
 
 /**
  * Publishes a draft.
+ * @returns what the answer shows, with what was found in its entry point
  * @throws HawserError not_found without such a version; the first of its blockers; conflict `draft_changed`
  */
 export function publishVersion(
@@ -190,23 +192,28 @@ export function publishVersion(
   target: ConfigurationTarget,
   version: string,
   message?: string,
-): Promise<VersionDetails> {
-  const rules = (row: ConfigurationRow) => async () =>
-    (await judgeDraft(tools, row, version, target.principal)).blockers;
-  return authorVersions(tools, target, (author, row) => author.publish(version, rules(row), { message }));
+): Promise<{ details: VersionDetails; findings: readonly Finding[] }> {
+  return authorVersions(tools, target, async (author, row) => {
+    let findings: readonly Finding[] = [];
+    const rules = async () => {
+      const judged = await judgeDraft(tools, row, version, target.principal);
+      findings = judged.findings;
+      return judged.blockers;
+    };
+    return { details: await author.publish(version, rules, { message }), findings };
+  });
 }
 
 /**
- * What publishing a draft meets. Where the server manages the configuration's parameters, the `parameters` block must be
- * compatible with the version before it, and in mode Strict it must be readable.
+ * What publishing a draft meets. dsc must be able to read its document. Where the server manages the configuration's
+ * parameters, the `parameters` block must be compatible with the version before it, and in mode Strict it must be readable.
  */
 export async function judgeDraft(
   { compatibility, database }: Pick<ConfigurationTools, 'compatibility' | 'database'>,
-  { id, name, use_server_managed_parameters }: ConfigurationRow,
+  row: ConfigurationRow,
   version: string,
   { userId: caller }: Pick<UserPrincipal, 'userId'>,
 ): Promise<Compatibility> {
-  if (use_server_managed_parameters !== 1) return NOT_COMPARED;
-  const { parameterValidationMode } = await readEffectiveSettings(database.read, id);
-  return compatibility.judgeDraft(name, version, { isStrict: parameterValidationMode === 'Strict', caller });
+  const settings = await readEffectiveSettings(database.read, row.id);
+  return compatibility.judgeDraft(row.name, version, judgingBy(row, settings, caller));
 }

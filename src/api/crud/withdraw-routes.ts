@@ -65,7 +65,7 @@ interface Spec {
   /** The name of the answer in the OpenAPI document. */
   answer: string;
   view: z.ZodType;
-  show(resource: GrantedResource, details: VersionDetails): unknown;
+  show(target: { resource: GrantedResource; principal: UserPrincipal }, details: VersionDetails): unknown;
 }
 
 export function withdrawRoutes(
@@ -100,7 +100,8 @@ export function withdrawRoutes(
         if (typeof reason !== 'string')
           throw invalidField('/reason', 'Say why, in 1 to 1,000 characters', 'required');
         const target = { kind, resource, ...caller };
-        return show(resource, await withdrawVersion(tools, target, version, tidyText(reason) ?? ''));
+        const shown = { resource, principal: caller.principal };
+        return show(shown, await withdrawVersion(tools, target, version, tidyText(reason) ?? ''));
       },
     }),
     managing.delete(path, {

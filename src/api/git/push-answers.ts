@@ -1,6 +1,7 @@
 /** What git shows the author of a push: the lines before `remote:`, and what became of each ref. */
 
 import type { Change, CompatibilityReport } from '../../domain/compatibility.ts';
+import { type Finding, lineOfFinding } from '../../domain/findings.ts';
 import { showText } from '../../domain/safe-path.ts';
 import type { PushCommand, PushRequest } from '../../git/push/push-request.ts';
 import { pushReport, type RefOutcome } from '../../git/push/report.ts';
@@ -59,7 +60,8 @@ export function linesOfReport(report: CompatibilityReport | null): string[] {
   return [...report.breakingChanges.map(line('breaks')), ...report.nonBreakingChanges.map(line('changes'))];
 }
 
-function findingsOf({ data }: HawserError): string[] {
+function findingsOf({ code, data }: HawserError): string[] {
+  if (code === 'document_unreadable') return (data['errors'] as Finding[]).map(lineOfFinding);
   const report = data['compatibilityReport'] as CompatibilityReport | undefined;
   return linesOfReport(report ?? null);
 }

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { freezeLook } from '../../db/freeze.ts';
+import { lineOfFinding } from '../../domain/findings.ts';
 import type { PushRequest } from '../../git/push/push-request.ts';
 import type { RequestFacts } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -24,7 +25,7 @@ import { checkDraft } from '../../versions/rules.ts';
 import { requireTakeable } from '../../versions/taken-pushes.ts';
 import type { TreeTasks } from '../../versions/tree-tasks.ts';
 import type { PushRecord, TakenPush, VersionIndex } from '../../versions/types.ts';
-import { readEffectiveSettings } from '../configurations/queries.ts';
+import { judgingBy, readEffectiveSettings } from '../configurations/queries.ts';
 import type { ProofTools } from '../crud/proof-routes.ts';
 import { readValidationSettings } from '../settings/queries.ts';
 import { linesOfReport, type TakenAnswer } from './push-answers.ts';
@@ -74,8 +75,8 @@ interface Judged {
   /** Stands for the ids of all objects that came. */
   added: string;
   push: JudgedPush;
-  /** Null where nothing is published. */
-  compatibility: Compatibility | null;
+  /** Nothing is compared where nothing is published. */
+  compatibility: Compatibility;
 }
 
 /** Where a push is judged: the objects of the repository, and over them those that came. */
@@ -138,7 +139,7 @@ export class PushDeeds {
         const { version } = await author.takePush(takenPush(call, plan, now.index, judged.push));
         return { tag: author.index().get(version)?.oid ?? null };
       });
-      if (taken) return this.answer(call, plan, judged.compatibility, taken.tag);
+      if (taken) return this.answer(call, plan, judged, taken.tag);
       last = judged;
     }
     throw conflict('versions_changed', 'Others write to this configuration again and again; push once more');
@@ -147,16 +148,20 @@ export class PushDeeds {
   private async answer(
     call: PushCall,
     plan: PushedVersion,
-    judged: Compatibility | null,
+    judged: Judged,
     tag: string | null,
   ): Promise<TakenAnswer> {
-    if (judged === null) return { lines: [`draft/${plan.version} is there; publish it with its tag.`] };
+    const { findings, report: compare } = judged.compatibility;
+    const isSilent = judged.seen.settings.documentChecks === 'None';
+    const found = isSilent ? [] : findings.map(lineOfFinding);
+    if (!isPublishing(plan))
+      return { lines: [`draft/${plan.version} is there; publish it with its tag.`, ...found] };
     const nodes = await this.orNull(() => this.countOffered(call, plan.version));
-    const report = await this.orNull(() => judged.report());
+    const report = await this.orNull(compare);
     const offer = nodes === null ? '' : `; ${nodes} ${nodes === 1 ? 'node is' : 'nodes are'} offered it`;
     const became =
       plan.publishes && tag !== null ? { name: `refs/tags/v${plan.version}`, from: null, to: tag } : null;
-    const lines = [`${plan.version} is published${offer}.`, ...linesOfReport(report)];
+    const lines = [`${plan.version} is published${offer}.`, ...found, ...linesOfReport(report)];
     return { lines, ...(became && { became }) };
   }
 
@@ -197,8 +202,8 @@ export class PushDeeds {
     if (last?.added === added && isSame(last.seen, seen, plan.version)) return last;
     const site = { call, seen, ...store.under(repository, upper) };
     const push = await this.judge(site, plan, fresh);
-    const compatibility = isPublishing(plan) ? await this.judgePublish(site, plan, push) : null;
-    for (const blocker of compatibility?.blockers ?? []) throw blocker;
+    const compatibility = await this.judgeDocument(site, plan, push);
+    for (const blocker of compatibility.blockers) throw blocker;
     // What is refused leaves no object behind.
     const blocker = isPublishing(plan) ? rolloutBlocker(seen.index, plan.version) : null;
     if (blocker) throw blocker;
@@ -249,19 +254,19 @@ export class PushDeeds {
     return push;
   }
 
-  private async judgePublish(
+  /** What the entry point is, and what publishing it would change, if it is published. */
+  private async judgeDocument(
     { call, seen: { row, settings }, gitdir, objects }: Site,
-    { version }: PushedVersion,
-    { content, entryPoint }: JudgedPush,
+    plan: PushedVersion,
+    { content: { files }, entryPoint }: JudgedPush,
   ): Promise<Compatibility> {
-    if (row.use_server_managed_parameters !== 1) return NOT_COMPARED;
-    const oid = content.files.find(({ path }) => path === entryPoint)?.oid ?? '';
+    const { version } = plan;
+    const oid = files.find(({ path }) => path === entryPoint)?.oid ?? '';
     const load = () => objects.readBytes(gitdir, oid, 'blob');
-    const judging = {
-      isStrict: settings.parameterValidationMode === 'Strict',
-      caller: call.principal.userId,
-    };
-    return this.tools.compatibility.judgeNew(row.name, { version, entryPoint, oid, load }, judging);
+    const pushed = { version, entryPoint, files, oid, load };
+    const judging = judgingBy(row, settings, call.principal.userId);
+    if (isPublishing(plan)) return this.tools.compatibility.judgeNew(row.name, pushed, judging);
+    return { ...NOT_COMPARED, findings: await this.tools.compatibility.lookAtNew(pushed, judging) };
   }
 }
 

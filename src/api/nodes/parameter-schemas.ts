@@ -1,7 +1,7 @@
 /** Shapes of the answers that explain a node's parameters. */
 
 import { z } from 'zod';
-import { Id, Timestamp } from '../../http/schemas.ts';
+import { FieldErrorView, Id, Timestamp } from '../../http/schemas.ts';
 
 /** Values of the examples in the OpenAPI document. */
 const DELIVERED = {
@@ -30,7 +30,7 @@ const delivered = {
   configurationVersion: z.string(),
   prereleaseChannel: z.string().nullable(),
   problems: z
-    .array(z.object({ path: z.string(), message: z.string(), code: z.string() }))
+    .array(FieldErrorView)
     .meta({ description: "The merged whole against the delivered version's schema" }),
 };
 

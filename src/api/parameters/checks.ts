@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { ParameterValidationMode } from '../../domain/server-settings.ts';
 import { majorOf } from '../../domain/version-order.ts';
 import type { FieldError } from '../../lib/errors.ts';
+import { type Declared, NOTHING_DECLARED, schemaIn } from '../../resolve/declared.ts';
 import type { DocumentSource } from '../../resolve/document-tasks.ts';
 import type { Documents } from '../../resolve/documents.ts';
 import type { ParameterReader } from '../../resolve/parameters.ts';
@@ -34,7 +35,7 @@ export class FileChecks {
   private readonly tools: CheckTools;
   private readonly name: string;
   private readonly caller: string;
-  private readonly schemas = new Map<number, Promise<DocumentSource | null>>();
+  private readonly schemas = new Map<number, Promise<Declared>>();
 
   private constructor(
     tools: CheckTools,
@@ -55,13 +56,18 @@ export class FileChecks {
 
   /** What the schema finds wrong in a scope's file, which need not set everything. In mode None it finds nothing. */
   async errorsOf(version: string, document: DocumentSource | null): Promise<FieldError[]> {
-    const schema = await this.schemaFor(version);
+    const schema = schemaIn(await this.declaredFor(version));
     if (schema === null || document === null) return [];
     return this.tools.documents.run(this.caller, 'checkDocument', { schema, document, isPartial: true });
   }
 
+  /** Whether files of the version cannot be checked, because nobody knows what their schema says. */
+  async isUnknown(version: string): Promise<boolean> {
+    return (await this.declaredFor(version)).kind === 'unknown';
+  }
+
   async needsMigration(ref: VersionRef): Promise<boolean> {
-    const schema = await this.schemaFor(ref.version);
+    const schema = schemaIn(await this.declaredFor(ref.version));
     if (schema === null) return false;
     const key = `${schema.key} ${ref.oid}`;
     const verdict = refusals.get(key) ?? (await this.isRefused(ref));
@@ -79,16 +85,12 @@ export class FileChecks {
     return (await this.errorsOf(ref.version, document)).length > 0;
   }
 
-  /** Null where every document is valid. */
-  private async schemaFor(version: string): Promise<DocumentSource | null> {
+  /** In mode None nothing is asked for. */
+  private async declaredFor(version: string): Promise<Declared> {
     const major = majorOf(version);
-    if (this.mode === 'None' || major === null) return null;
-    const declared = this.schemas.get(major) ?? this.schemaOf(major);
+    if (this.mode === 'None' || major === null) return NOTHING_DECLARED;
+    const declared = this.schemas.get(major) ?? this.tools.schemas.forMajor(this.name, major, this.caller);
     this.schemas.set(major, declared);
     return declared;
-  }
-
-  private async schemaOf(major: number): Promise<DocumentSource | null> {
-    return (await this.tools.schemas.forMajor(this.name, major, this.caller)).schema;
   }
 }

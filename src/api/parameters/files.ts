@@ -9,6 +9,7 @@ import { refuseGone } from '../../lib/client-gone.ts';
 import { conflict, type HawserError, invalid } from '../../lib/errors.ts';
 import { sha256Hex } from '../../lib/hash.ts';
 import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
+import { DESCRIBE_UNKNOWN } from '../../resolve/declared.ts';
 import { authorVersions, type VersionAuthor } from '../../versions/author.ts';
 import { SCHEMA_SERIES } from '../../versions/kinds.ts';
 import { contentOf, seriesOf } from '../../versions/parameter-files.ts';
@@ -136,7 +137,7 @@ function isContentOf(before: ParameterDetails, { type, bytes }: ReadContent): bo
 
 /**
  * @throws HawserError not_found; conflict `scope_type_disabled`, `already_published`, or `validation_failed` with what
- *   the schema finds in mode Strict
+ *   the schema finds in mode Strict, or `schema_unknown` in that mode
  */
 export function publishFile(
   tools: ParameterTools,
@@ -181,8 +182,12 @@ export async function judgeFile(
   const document = await tools.parameters.source(resource.name, ref);
   const errors = await checks.errorsOf(ref.version, document);
   const needsMigration = errors.length > 0;
-  const isRefused = checks.mode === 'Strict' && needsMigration;
-  const blockers = isRefused ? [conflict('validation_failed', refusal(ref.version), { errors })] : [];
+  if (checks.mode !== 'Strict') return { blockers: [], needsMigration };
+  if (await checks.isUnknown(ref.version)) {
+    const blocker = conflict('schema_unknown', DESCRIBE_UNKNOWN);
+    return { blockers: [blocker], needsMigration };
+  }
+  const blockers = needsMigration ? [conflict('validation_failed', refusal(ref.version), { errors })] : [];
   return { blockers, needsMigration };
 }
 

@@ -57,6 +57,7 @@ export function parameterRoutes(tools: ParameterTools & { comparer: Comparer }):
       problems: [
         'scope_type_disabled',
         'already_published',
+        [409, 'schema_unknown'],
         [409, 'validation_failed'],
         'draft_changed',
         ...WRITING_REPOSITORIES,

@@ -4,8 +4,8 @@ import { leadingVHint } from '../../domain/version-order.ts';
 import { json, noContent, writtenJson } from '../../http/answer.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { RawDocument, type Route } from '../../http/route.ts';
-import { type FieldError, HawserError, notFound } from '../../lib/errors.ts';
-import type { DocumentSource } from '../../resolve/document-tasks.ts';
+import { conflict, type FieldError, HawserError, notFound } from '../../lib/errors.ts';
+import { DESCRIBE_UNKNOWN, type Declared, NOTHING_DECLARED, schemaIn } from '../../resolve/declared.ts';
 import { newSource } from '../../resolve/documents.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
@@ -79,9 +79,11 @@ function schemaRoute(tools: SchemaTools, reading: GrantedRoutes): Route {
       200: { description: 'JSON Schema 2020-12', schema: JsonSchemaView },
       204: { description: 'Asked for with `optional`: the version declares no parameters' },
     },
-    problems: READING_REPOSITORIES,
+    problems: [[404, 'schema_unknown'], ...READING_REPOSITORIES],
     async handle(call) {
-      const schema = await schemaMeant(tools, call);
+      const declared = await schemaMeant(tools, call);
+      if (declared.kind === 'unknown') throw notFound(DESCRIBE_UNKNOWN, 'schema_unknown');
+      const schema = schemaIn(declared);
       if (!schema && call.query.optional) return noContent();
       if (!schema) throw notFound('There is no schema');
       return writtenJson(await tools.documents.run(call.principal.userId, 'printJsonSchema', { schema }));
@@ -99,10 +101,12 @@ function validateRoute(tools: SchemaTools, reading: GrantedRoutes): Route {
     query: Validation,
     body: { kind: 'document', schema: RawDocument, mediaTypes: DOCUMENT_TYPES },
     answers: { 200: { description: 'The verdict', schema: ValidationView } },
-    problems: ['too_complex', ...READING_REPOSITORIES],
+    problems: ['too_complex', [409, 'schema_unknown'], ...READING_REPOSITORIES],
     logLevel: 'debug',
     async handle({ body, ...call }) {
-      const schema = await schemaMeant(tools, call);
+      const declared = await schemaMeant(tools, call);
+      if (declared.kind === 'unknown') throw conflict('schema_unknown', DESCRIBE_UNKNOWN);
+      const schema = schemaIn(declared);
       const document = newSource(body.bytes, contentTypeNamed(body.mediaType) ?? 'yaml');
       const check = { schema, document, isPartial: call.query.partial ?? false };
       const run = async () => tools.documents.run(call.principal.userId, 'checkDocument', check);
@@ -120,20 +124,19 @@ function faultsOf(error: unknown): FieldError[] {
 }
 
 /**
- * The schema of the version that a request means. Null where that declares none, or where the request names no version
- * and there is none.
+ * What the version declares that a request means. Nothing where the request names no version and there is none.
  * @throws HawserError not_found for a version that it names
  */
 async function schemaMeant(
   { schemas }: SchemaTools,
   call: { principal: UserPrincipal; resource: GrantedResource; query: { version?: string | undefined } },
-): Promise<DocumentSource | null> {
+): Promise<Declared> {
   const { name } = call.resource;
   const { userId } = call.principal;
   const { version } = call.query;
   const found =
     version === undefined ? await schemas.findCurrent(name, userId) : await schemas.find(name, version);
-  if (found) return schemas.schemaOf(name, found, userId);
-  if (version === undefined) return null;
+  if (found) return schemas.read(name, found, userId);
+  if (version === undefined) return NOTHING_DECLARED;
   throw notFound(`There is neither such a version nor a schema for it${leadingVHint(version)}`);
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import {
   Checksum,
   choice,
+  FieldErrorView,
   Flag,
   given,
   Id,
@@ -221,7 +222,7 @@ export const SchemaUploadView = z
 export const ValidationView = z
   .object({
     isValid: z.boolean(),
-    errors: z.array(z.object({ path: z.string(), message: z.string(), code: z.string() })),
+    errors: z.array(FieldErrorView),
   })
   .meta({
     id: 'ParameterVerdict',

@@ -45,6 +45,6 @@ function refusalAt(path: string, thrown: unknown): unknown {
   const errors =
     given.length === 0
       ? [{ path, message, code: error.code }]
-      : given.map((fault) => ({ ...fault, path: path + fault.path }));
+      : given.map((fault) => ({ ...fault, path: path + (fault.path ?? '') }));
   return new HawserError(error.kind, error.code, message, { data: { ...data, errors } });
 }

@@ -5,11 +5,13 @@
 
 import type { Database } from '../../db/database.ts';
 import type { Assignment } from '../../db/node-lookup.ts';
+import type { Finding } from '../../domain/findings.ts';
 import { scopeKey } from '../../domain/scopes.ts';
 import { notFound } from '../../lib/errors.ts';
 import { CompatibilityGuard } from '../../resolve/compatibility.ts';
 import { CompositeReader } from '../../resolve/composites.ts';
 import type { Documents } from '../../resolve/documents.ts';
+import type { EntryPoints } from '../../resolve/entry-points.ts';
 import { OPEN_TO_ANYONE } from '../../resolve/open-versions.ts';
 import { ParameterReader } from '../../resolve/parameters.ts';
 import { Planner } from '../../resolve/plans.ts';
@@ -42,6 +44,7 @@ export interface ProposingTools {
   database: Database;
   store: VersionSource;
   documents: Documents;
+  entryPoints: EntryPoints;
 }
 
 /** Who asks, and what the changes name. */
@@ -50,11 +53,21 @@ interface Asked {
   resources: Resources;
 }
 
+/** What is found in a version. One of the two names is null. */
+export interface FoundInVersion {
+  configurationName: string | null;
+  compositeName: string | null;
+  version: string;
+  findings: readonly Finding[];
+}
+
 type Resource = Pick<GrantedResource, 'id' | 'name'>;
 
 export class Proposing {
   private readonly tools: ProposingTools;
   private readonly asked: Asked;
+  /** What is found in the versions that are published, in the order of the changes. */
+  readonly findings: FoundInVersion[] = [];
   private readonly published: PublishedDraft[] = [];
   private readonly files: ProposedFile[] = [];
   private readonly assignments = new Map<string, Assignment | null>();
@@ -100,16 +113,27 @@ export class Proposing {
 
   private async publishConfiguration({ configurationName, version }: ChangeOf<'PublishConfiguration'>) {
     const { id, name } = this.resource('configuration', configurationName);
-    const { database, documents } = this.tools;
+    const { database } = this.tools;
     const { source } = this;
     const row = await requireRow(database.read, 'configurations', id);
     const index = await source.versions({ kind: 'configurations', name });
     await requirePublishable(index, version, async () => {
-      const parameters = this.parameterReader();
-      const schemas = new SchemaReader(source, parameters, documents);
-      const compatibility = new CompatibilityGuard(schemas, parameters, documents);
-      return (await judgeConfiguration({ database, compatibility }, row, version, this.asked.principal))
-        .blockers;
+      const { schemas, ...readers } = this.checkTools();
+      const composites = new CompositeReader(source);
+      const compatibility = new CompatibilityGuard(schemas, { ...readers, composites });
+      const judged = await judgeConfiguration(
+        { database, compatibility },
+        row,
+        version,
+        this.asked.principal,
+      );
+      this.findings.push({
+        configurationName: name,
+        compositeName: null,
+        version,
+        findings: judged.findings,
+      });
+      return judged.blockers;
     });
     this.publish({ kind: 'configurations', name, series: ONLY_SERIES, version });
   }
@@ -117,9 +141,18 @@ export class Proposing {
   private async publishComposite({ compositeName, version }: ChangeOf<'PublishComposite'>) {
     const { name } = this.resource('composite', compositeName);
     const store = this.source;
-    const composites = new CompositeReader(store);
+    const tools = { ...this.checkTools(), store, composites: new CompositeReader(store) };
     const index = await store.versions({ kind: 'composites', name });
-    await requirePublishable(index, version, (draft) => judgeComposite({ store, composites }, name, draft));
+    await requirePublishable(index, version, async (draft) => {
+      const judged = await judgeComposite(tools, name, draft, this.asked.principal);
+      this.findings.push({
+        configurationName: null,
+        compositeName: name,
+        version,
+        findings: judged.findings,
+      });
+      return judged.blockers;
+    });
     this.publish({ kind: 'composites', name, series: ONLY_SERIES, version });
   }
 
@@ -241,9 +274,10 @@ export class Proposing {
   }
 
   private checkTools(): CheckTools {
-    const { database, documents } = this.tools;
+    const { database, documents, entryPoints } = this.tools;
     const parameters = this.parameterReader();
-    return { database, documents, parameters, schemas: new SchemaReader(this.source, parameters, documents) };
+    const schemas = new SchemaReader(this.source, { parameters, documents, entryPoints });
+    return { database, documents, parameters, schemas };
   }
 
   private parameterReader(): ParameterReader {

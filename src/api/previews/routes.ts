@@ -35,7 +35,8 @@ const PATIENCE = 2 * SECOND;
 /** What a change can be refused with, beside what every route that reads repositories answers. */
 const REFUSALS = [
   ...[NOT_FOUND, [409, 'not_found'] as const, [409, 'validation_failed'] as const],
-  ...['already_published', 'incompatible_parameters', 'no_children', 'unpublished_child'],
+  ...['already_published', 'document_unreadable', 'incompatible_parameters', 'no_children'],
+  ...['unpublished_child', [409, 'schema_unknown'] as const],
   ...['published_version', 'version_exists', 'scope_type_disabled', 'scope_type_already_tagged'],
   ...['unknown_node', 'unknown_scope_value', 'too_complex', [409, 'no_eligible_version'] as const],
 ];
@@ -89,7 +90,8 @@ function createRoute(tools: PreviewTools, routes: PermittedRoutes): Route {
       if (nodeIds !== null) await requireWatched(database.read, nodeIds);
       const readable = await readableResources(database.read, principal);
       const input = { proposal, readable, nodeIds };
-      const { id, made } = await runs.begin({ userId: principal.userId, changes, named, input });
+      const { findings } = proposing;
+      const { id, made } = await runs.begin({ userId: principal.userId, changes, named, findings, input });
       await within(PATIENCE, made);
       const row = await findPreview(database.read, id, clock.now());
       if (row === undefined) throw noPreview();
@@ -232,6 +234,7 @@ function toPreview({ row, visible }: Seen) {
     changes: JSON.parse(row.changes),
     counts: isDone ? visible.counts : { nodes, changed, unchanged, unresolvable, notVisible },
     groupCount: isDone ? visible.groupCount : row.group_count,
+    findings: JSON.parse(row.findings),
     error: row.error,
   };
 }

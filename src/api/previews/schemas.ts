@@ -1,7 +1,16 @@
 /** Shapes of previews: what answers show, and what lists can be filtered by. */
 
 import { z } from 'zod';
-import { Checksum, choice, FieldErrorView, given, Id, Paging, Timestamp } from '../../http/schemas.ts';
+import {
+  Checksum,
+  choice,
+  FieldErrorView,
+  FindingView,
+  given,
+  Id,
+  Paging,
+  Timestamp,
+} from '../../http/schemas.ts';
 import { FILE_CHANGE, FileChangeView } from '../crud/comparing.ts';
 import { ChangeView } from './change-schemas.ts';
 
@@ -28,6 +37,16 @@ export const PreviewView = z
       }),
     }),
     groupCount: z.int().nullable().meta({ description: 'Null unless it is Done' }),
+    findings: z
+      .array(
+        z.object({
+          configurationName: z.string().nullable(),
+          compositeName: z.string().nullable().meta({ description: 'One of the two names is null' }),
+          version: z.string(),
+          findings: z.array(FindingView),
+        }),
+      )
+      .meta({ description: 'Of each version that the changes publish' }),
     error: z.string().nullable().meta({ description: 'Why it is Failed, else null' }),
   })
   .meta({
@@ -42,6 +61,7 @@ export const PreviewView = z
         changes: [{ kind: 'PublishConfiguration', configurationName: 'web-server', version: '1.2.0' }],
         counts: { nodes: 1_200, changed: 40, unchanged: 1_159, unresolvable: 1, notVisible: 12 },
         groupCount: 3,
+        findings: [{ configurationName: 'web-server', compositeName: null, version: '1.2.0', findings: [] }],
         error: null,
       },
     ],

@@ -95,7 +95,7 @@ function writingRoutes(tools: RolloutTools, kind: ResourceKind): Route[] {
 
 /** What publishing a draft of each kind answers beside the rest. */
 const PUBLISHING_PROBLEMS = {
-  configurations: ['incompatible_parameters', [409, 'validation_failed']],
+  configurations: ['document_unreadable', 'incompatible_parameters', [409, 'validation_failed']],
   composites: ['no_children', 'unpublished_child'],
 } as const;
 

@@ -10,6 +10,7 @@ import {
 } from '../../domain/server-settings.ts';
 import { choice, Duration, orUnchanged } from '../../http/schemas.ts';
 import { HOUR } from '../../lib/clock.ts';
+import { DocumentChecksView } from '../crud/publish-check.ts';
 
 const DurationText = Duration.transform(({ text }) => text);
 
@@ -77,6 +78,7 @@ export const ValidationSettingsView = z
   .object({
     requireSemVer: z.boolean(),
     defaultParameterValidationMode: ValidationMode,
+    defaultDocumentChecks: DocumentChecksView,
     allowConfigurationOverride: z
       .boolean()
       .describe('Whether a configuration may set requireSemVer for itself'),
@@ -93,6 +95,7 @@ export const ValidationSettingsChange = z
   .strictObject({
     requireSemVer: orUnchanged(z.boolean()),
     defaultParameterValidationMode: orUnchanged(ValidationMode),
+    defaultDocumentChecks: orUnchanged(DocumentChecksView),
     allowConfigurationOverride: orUnchanged(z.boolean()),
     allowParameterValidationOverride: orUnchanged(z.boolean()),
     pushIdentity: orUnchanged(PushIdentity),

@@ -8,6 +8,7 @@ import { eventsMigration } from './migrations/0023-events.ts';
 import { rolloutsMigration } from './migrations/0024-rollouts.ts';
 import { awaitingCertificatesMigration } from './migrations/0025-awaiting-certificates.ts';
 import { leadMigration } from './migrations/0026-lead.ts';
+import { documentChecksMigration } from './migrations/0027-document-checks.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0019-baseline': baselineMigration,
@@ -17,4 +18,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0024-rollouts': rolloutsMigration,
   '0025-awaiting-certificates': awaitingCertificatesMigration,
   '0026-lead': leadMigration,
+  '0027-document-checks': documentChecksMigration,
 };

@@ -26,6 +26,7 @@ import { eventsMigration } from './migrations/0023-events.ts';
 import { rolloutsMigration } from './migrations/0024-rollouts.ts';
 import { awaitingCertificatesMigration } from './migrations/0025-awaiting-certificates.ts';
 import { leadMigration } from './migrations/0026-lead.ts';
+import { documentChecksMigration } from './migrations/0027-document-checks.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initialMigration,
@@ -53,6 +54,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0024-rollouts': rolloutsMigration,
   '0025-awaiting-certificates': awaitingCertificatesMigration,
   '0026-lead': leadMigration,
+  '0027-document-checks': documentChecksMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

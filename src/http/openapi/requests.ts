@@ -117,6 +117,7 @@ function contentOf(body: Body, components: Components): JsonSchema {
       return {
         'multipart/form-data': { schema: formOf(body, components) },
         ...(body.json && { 'application/json': { schema: components.convert(body.json, 'input') } }),
+        ...(body.document && { '*/*': {} }),
       };
     case 'file':
       return { '*/*': {} };

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { needsSession } from '../../security/access.ts';
 import { NOT_FOUND, PROBLEM_CODES, type ProblemName, problemNamed } from '../problem-codes.ts';
 import type { AnswerSpec, Method, Route } from '../route.ts';
-import { FieldErrorView, Timestamp } from '../schemas.ts';
+import { FieldErrorView, FindingView, Timestamp } from '../schemas.ts';
 import { securityOf } from './access.ts';
 import type { Components, JsonSchema } from './components.ts';
 
@@ -133,9 +133,13 @@ const PROBLEM = z
     status: z.int(),
     detail: z.string().meta({ description: 'For people; may change at any time' }),
     code: z.string().meta({ description: 'For programs; never changes' }),
-    errors: z.array(FieldErrorView).optional().meta({
-      description: 'Of `validation_failed` and `too_complex`: one entry per fault, at most 100',
-    }),
+    errors: z
+      .array(z.union([FindingView, FieldErrorView]))
+      .optional()
+      .meta({
+        description:
+          'Of `validation_failed` and `too_complex`: one entry per fault, at most 100; of `document_unreadable`: findings',
+      }),
     compatibilityReport: z
       .unknown()
       .optional()

@@ -28,7 +28,7 @@ describe('readUpload: forms of real clients', () => {
   it('reads what FormData sends', async () => {
     const form = new FormData();
     form.set('name', 'wéb');
-    form.append('files', new Blob(['resources: []']), 'main.dsc.yaml');
+    form.append('files', new Blob(['$schema: x\nresources: []\n']), 'main.dsc.yaml');
     form.append('files', new Blob(['iis']), 'modules/iis.dsc.yaml');
     form.append('files', new Blob(['back']), 'win\\dir\\x.yaml');
     form.append('files', new Blob([]), 'ünï/日本.yaml');
@@ -36,7 +36,7 @@ describe('readUpload: forms of real clients', () => {
       status: 200,
       fields: { name: 'wéb' },
       files: {
-        'main.dsc.yaml': 'resources: []',
+        'main.dsc.yaml': '$schema: x\nresources: []\n',
         'modules/iis.dsc.yaml': 'iis',
         'win/dir/x.yaml': 'back',
         'ünï/日本.yaml': '',

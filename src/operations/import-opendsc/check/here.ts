@@ -1,13 +1,14 @@
 /** What this server serves each node, as its polls would be answered. It is only read, so a server may run beside. */
 
-import { type DocumentType, parseParameterDocument } from '../../../domain/parameter-document.ts';
+import { parseParameterDocument } from '../../../domain/parameter-document.ts';
 import type { Mapping } from '../../../domain/value.ts';
 import type { Delivery, DeliveryPart } from '../../../resolve/delivery.ts';
-import { storedSource } from '../../../resolve/documents.ts';
+import { EntryPoints } from '../../../resolve/entry-points.ts';
 import { Fleet, type FleetPlace } from '../../../resolve/fleet.ts';
 import type { FleetOffers } from '../../../resolve/fleet-offers.ts';
 import { ParameterReader } from '../../../resolve/parameters.ts';
 import { readOffers } from '../../../resolve/read-offers.ts';
+import { secretsIn } from '../../../resolve/secret-names.ts';
 import type { SecretNames } from '../../../resolve/secrets.ts';
 import type { Part, Served } from './offer.ts';
 import { scopeName } from './there.ts';
@@ -18,11 +19,13 @@ export class ServedHere {
   private readonly offers: FleetOffers;
   private readonly places: ReadonlyMap<string, number>;
   private readonly served = new Map<string, Promise<Served>>();
+  private readonly entryPoints: EntryPoints;
   private readonly secrets = new Map<string, Promise<SecretNames>>();
 
   private constructor(fleet: Fleet, parameters: ParameterReader, offers: FleetOffers) {
     this.fleet = fleet;
     this.parameters = parameters;
+    this.entryPoints = new EntryPoints(fleet.documents);
     this.offers = offers;
     this.places = new Map(offers.snapshot.nodes.nodeIds.map((id, at) => [id, at]));
   }
@@ -93,16 +96,15 @@ export class ServedHere {
   /** What the entry point declares secure; all where it cannot be read. */
   private secretsOf({ name, entryPoint, files }: DeliveryPart['plan']): Promise<SecretNames> {
     const oid = files.find(({ path }) => path === entryPoint)?.oid ?? '';
-    const known = this.secrets.get(oid) ?? this.readSecrets(name, entryPoint, oid);
+    const known = this.secrets.get(oid) ?? this.readSecrets(name, oid);
     this.secrets.set(oid, known);
     return known;
   }
 
-  private async readSecrets(name: string, entryPoint: string, oid: string): Promise<SecretNames> {
+  private async readSecrets(name: string, oid: string): Promise<SecretNames> {
     const bytes = await this.fleet.store.blob({ kind: 'configurations', name }, oid);
-    const type: DocumentType = /\.json$/i.test(entryPoint) ? 'json' : 'yaml';
-    const document = storedSource(oid, bytes, type);
-    const { fault, secure } = await this.fleet.documents.run('check', 'declare', { document });
-    return fault ? 'all' : new Set(secure);
+    const load = async () => bytes;
+    const { declared } = await this.entryPoints.read({ oid, caller: 'check', load });
+    return secretsIn([declared]);
   }
 }

@@ -147,7 +147,9 @@ export function requiresSemVer(plan: Plan, configurationId: string, { id }: Stan
     ? undefined
     : site.configurationSettings.find((each) => each.configurationId === configurationId);
   const requireSemVer = own.ownSettings.get(id)?.requireSemVer ?? there?.enforceSemverCompliance ?? null;
-  return effectiveValidation(server, { requireSemVer, parameterValidationMode: null }).requireSemVer;
+  return effectiveValidation(server, {
+    ...{ requireSemVer, parameterValidationMode: null, documentChecks: null },
+  }).requireSemVer;
 }
 
 /** Enough of a key to tell it from others. */

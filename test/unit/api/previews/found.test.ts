@@ -36,7 +36,16 @@ describe('what a preview found', () => {
   before(async () => {
     await insertPreview(database().write, {
       ...{ id, user_id: newId(), maker: newId(), state: 'Running', created_at: 0, completed_at: null },
-      ...{ expires_at: 1, changes: '[]', named: '[]', is_narrowed: 0, nodes: 0, changed: 0, unchanged: 0 },
+      ...{
+        expires_at: 1,
+        changes: '[]',
+        findings: '[]',
+        named: '[]',
+        is_narrowed: 0,
+        nodes: 0,
+        changed: 0,
+        unchanged: 0,
+      },
       ...{ unresolvable: 0, not_visible: 0, group_count: null, error: null },
     });
     const writer = new PieceWriter(database().write, id);
