@@ -1,6 +1,7 @@
 /** What ends a command, and with which exit code. */
 
 import { ApiProblem, Unreachable } from '../client/errors.ts';
+import { type Finding, lineOfFinding } from '../domain/findings.ts';
 import { printable } from './printable.ts';
 
 export const EXIT = { done: 0, failed: 1, usage: 2, unreachable: 3 } as const;
@@ -25,11 +26,17 @@ export function withoutSecrets(text: string): string {
   return text.replace(/\b(pat_|reg_)[\w-]{9,}/g, '$1…');
 }
 
-function describeProblem({ code, message, errors }: ApiProblem): string {
-  const faults = errors.map(({ path, message: fault }) => `  ${path || '/'}: ${fault}`);
+function describeProblem(problem: ApiProblem): string {
+  const { code, message } = problem;
+  const faults = faultsOf(problem).map((fault) => `  ${fault}`);
   const advice =
     code === 'unauthenticated'
       ? ['Sign in with "hawserctl login", or set HAWSER_TOKEN to a valid token.']
       : [];
   return [`${code}: ${message}`, ...faults, ...advice].map(printable).join('\n');
+}
+
+function faultsOf({ code, errors, members }: ApiProblem): string[] {
+  if (code === 'document_unreadable') return (members['errors'] as Finding[]).map(lineOfFinding);
+  return errors.map(({ path, message }) => `${path || '/'}: ${message}`);
 }

@@ -7,6 +7,7 @@ import { isResourceName } from '../../domain/names.ts';
 import { command } from '../declaration.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { showChildren } from './composite-diff.ts';
+import { linesOfFindings } from './config-findings.ts';
 import {
   COMPOSITE,
   checkVersion,
@@ -69,6 +70,7 @@ export const set = command({
       query,
     });
     showChildren(compared, out);
+    for (const line of linesOfFindings(COMPOSITE, name, made)) out.note(line);
     const { after } = compared.entryPoint;
     if (options['entry-point'] !== undefined && options['entry-point'] !== after)
       out.note(`The composite was there already and keeps its entry point ${after}.`);

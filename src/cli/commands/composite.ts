@@ -6,6 +6,7 @@ import { dateTime } from '../formats.ts';
 import { diff } from './composite-diff.ts';
 import { set } from './composite-set.ts';
 import { versionDeeds } from './config-deeds.ts';
+import { linesOfFindings } from './config-findings.ts';
 import { COMPOSITE } from './config-kinds.ts';
 import { listCommand } from './config-list.ts';
 import { previewCommand } from './config-preview.ts';
@@ -25,7 +26,7 @@ const show = command({
       const found = await api.get('/api/v1/composite-configurations/{name}/versions/{version}', {
         path: { name, version },
       });
-      out.answer(found, () => showVersion(found, out));
+      out.answer(found, () => showVersion(name, found, out));
       return;
     }
     const found = await api.get('/api/v1/composite-configurations/{name}', { path: { name } });
@@ -59,7 +60,7 @@ function showComposite(found: Schemas['CompositeDetails'], out: Out): void {
   );
 }
 
-function showVersion(found: Schemas['CompositeVersion'], out: Out): void {
+function showVersion(name: string, found: Schemas['CompositeVersion'], out: Out): void {
   out.fields({
     Version: found.version,
     Status: found.withdrawn ? `Withdrawn: ${found.withdrawn.reason}` : found.status,
@@ -83,6 +84,7 @@ function showVersion(found: Schemas['CompositeVersion'], out: Out): void {
     ],
     'It has no children.',
   );
+  for (const line of linesOfFindings(COMPOSITE, name, found)) out.text(line);
 }
 
 function childText({ childConfigurationName, activeVersion }: Schemas['CompositeItem']): string {

@@ -1,9 +1,11 @@
 /** What is done with a version of a configuration or composite: publish, withdraw, restore, delete. */
 
 import { ApiProblem } from '../../client/errors.ts';
+import { type Finding, lineOfFinding } from '../../domain/findings.ts';
 import { type Command, type Context, command, YES } from '../declaration.ts';
 import { UsageError } from '../errors.ts';
 import { counted } from '../values.ts';
+import { type Found, linesOfFindings } from './config-findings.ts';
 import {
   CONFIGURATION,
   checkVersion,
@@ -29,7 +31,7 @@ function publishCommand(kind: Kind): Command {
     examples: [`hawserctl ${kind.group} publish web 1.2.0 -m "Port 8443 everywhere"`],
     async run({ api, out, arguments: { name, version }, options }) {
       checkVersion(version);
-      const done = await explainBreaking(
+      const done = await explainRefusal(
         api.put(`${kind.base}/{name}/versions/{version}/publish` as const, {
           path: { name, version },
           json: messageOf(options.message),
@@ -41,13 +43,20 @@ function publishCommand(kind: Kind): Command {
   });
 }
 
-interface PublishedVersion {
-  version: string;
+interface PublishedVersion extends Found {
   affectedParameterFiles?: { scopeTypeName: string; scopeValue: string | null; version: string }[] | null;
 }
 
-export function showPublished(kind: Kind, name: string, published: PublishedVersion, out: Out): void {
+/** @param shown lines that were printed before, which are not said again */
+export function showPublished(
+  kind: Kind,
+  name: string,
+  published: PublishedVersion,
+  out: Out,
+  shown: readonly string[] = [],
+): void {
   const { version, affectedParameterFiles: affected } = published;
+  for (const line of linesOfFindings(kind, name, published)) if (!shown.includes(line)) out.note(line);
   out.text(`${name} ${version} is published. Nodes that it is for get it at their next poll.`);
   for (const { scopeTypeName, scopeValue, version: each } of affected ?? [])
     out.text(
@@ -57,14 +66,25 @@ export function showPublished(kind: Kind, name: string, published: PublishedVers
   out.note(`Next: "hawserctl proof ${name} ${version}${more}" tells who runs it.`);
 }
 
-/** Says what breaks before the refusal is told. */
-export async function explainBreaking<T>(deed: Promise<T>, out: Out): Promise<T> {
+/**
+ * Says what breaks before the refusal is told.
+ * @param shown findings that were printed before, which the refusal does not say again
+ */
+export async function explainRefusal<T>(
+  deed: Promise<T>,
+  out: Out,
+  shown: readonly string[] = [],
+): Promise<T> {
   try {
     return await deed;
   } catch (error) {
-    const report = error instanceof ApiProblem ? error.members['compatibilityReport'] : null;
-    for (const { description } of breakingChangesOf(report)) out.note(`Breaking: ${description}`);
-    throw error;
+    if (!(error instanceof ApiProblem)) throw error;
+    const { code, status, members } = error;
+    for (const { description } of breakingChangesOf(members['compatibilityReport']))
+      out.note(`Breaking: ${description}`);
+    if (code !== 'document_unreadable') throw error;
+    const isNew = (finding: Finding) => !shown.includes(lineOfFinding(finding));
+    throw new ApiProblem(status, { ...members, errors: (members['errors'] as Finding[]).filter(isNew) });
   }
 }
 

@@ -7,14 +7,10 @@ import { type Context, command } from '../declaration.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { withBitsOf } from '../folder/contents.ts';
 import { compareContents, patchOf } from '../folder/differences.ts';
-import { readFolder } from '../folder/read-folder.ts';
 import { showPatch } from './config-compared.ts';
+import { NAME, takeFolder } from './config-folder.ts';
 import { CONFIGURATION, checkVersion, noSuch, unlessMissing } from './config-kinds.ts';
-import { downloadContents, nameOf } from './config-push.ts';
-
-const OPTIONS = {
-  name: { value: 'NAME', summary: "the configuration; without it, the folder's name" },
-} as const;
+import { downloadContents } from './config-push.ts';
 
 const ARGUMENTS = [
   { name: 'folder-or-version', summary: 'a folder, or the version to compare from' },
@@ -26,7 +22,7 @@ const ARGUMENTS = [
   },
 ] as const;
 
-type DiffContext = Context<typeof ARGUMENTS, typeof OPTIONS>;
+type DiffContext = Context<typeof ARGUMENTS, typeof NAME>;
 
 export const diff = command({
   path: 'config diff',
@@ -35,7 +31,7 @@ export const diff = command({
     'Prints a unified diff, which "git apply" takes. A folder is compared with the version as it is, and is the newer ' +
     'side. What is written like a version is one; write ./1.0.0 for a folder of that name.',
   arguments: ARGUMENTS,
-  options: OPTIONS,
+  options: NAME,
   examples: [
     'hawserctl config diff ./web',
     'hawserctl config diff ./web 1.1.0',
@@ -45,8 +41,7 @@ export const diff = command({
     const { cwd, arguments: given } = context;
     const first = given['folder-or-version'];
     if (given.version !== undefined) checkVersion(given.version);
-    if (!isVersion(first) && (await isFolder(resolve(cwd, first))))
-      return diffFolder(context, resolve(cwd, first));
+    if (!isVersion(first) && (await isFolder(resolve(cwd, first)))) return diffFolder(context, first);
     if (/[/\\]/.test(first) || first.startsWith('.'))
       throw new Failure(`There is no folder ${resolve(cwd, first)}.`);
     checkVersion(first);
@@ -58,13 +53,10 @@ export const diff = command({
   },
 });
 
-async function diffFolder(
-  { api, out, options, arguments: given }: DiffContext,
-  folder: string,
-): Promise<void> {
-  const name = nameOf(options.name, folder);
-  const own = await readFolder(folder);
-  const version = given.version ?? (await topVersion(api, name));
+async function diffFolder(context: DiffContext, given: string): Promise<void> {
+  const { api, out } = context;
+  const { folder, name, contents: own } = await takeFolder(context, given);
+  const version = context.arguments.version ?? (await topVersion(api, name));
   const before = await downloadContents(api, name, version);
   const after = process.platform === 'win32' ? withBitsOf(own, before) : own;
   if (out.isJson) out.json({ from: { version }, to: { folder }, ...compareContents(before, after) });

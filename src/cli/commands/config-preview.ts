@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Api } from '../../client/api.ts';
 import type { Schemas } from '../../client/api-types.ts';
+import { lineOfFinding } from '../../domain/findings.ts';
 import { MINUTE, SECOND } from '../../lib/clock.ts';
 import { type Command, type Context, command } from '../declaration.ts';
 import { EXIT, Failure } from '../errors.ts';
@@ -38,6 +39,8 @@ export function previewCommand(kind: Kind): Command {
       const reasons = out.isJson ? [] : await reasonsOf(api, preview, groups);
       const changing = nodes?.filter((node) => node.change !== 'Unchanged') ?? null;
       out.answer({ ...preview, groups, ...(changing && { nodes: changing }) }, () => {
+        for (const { findings } of preview.findings)
+          for (const finding of findings) out.note(lineOfFinding(finding));
         showCounts(`${name} ${version}`, preview, out);
         if (groups.length > 0) showGroups(groups, out);
         for (const reason of reasons) out.text(`Unresolvable: ${reason}`);

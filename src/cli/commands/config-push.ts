@@ -1,24 +1,23 @@
 /** `hawserctl config push`: makes a draft of what a folder has. */
 
-import { basename, resolve } from 'node:path';
 import type { Api } from '../../client/api.ts';
-import { isResourceName } from '../../domain/names.ts';
 import { putIfUnchanged } from '../conditional.ts';
 import { type Context, command } from '../declaration.ts';
-import { Failure, UsageError } from '../errors.ts';
-import { makeArchive, readArchive } from '../folder/archive.ts';
+import { Failure } from '../errors.ts';
+import { readArchive } from '../folder/archive.ts';
 import { type Contents, digestOf, NOTHING, withBitsOf } from '../folder/contents.ts';
 import { type Comparison, compareContents } from '../folder/differences.ts';
 import { KnownContents } from '../folder/known-contents.ts';
 import { likelyEntryPoints, type PushPlan, planPush, type Version } from '../folder/push-plan.ts';
-import { readFolder } from '../folder/read-folder.ts';
 import { counted } from '../values.ts';
 import { showComparison } from './config-compared.ts';
-import { explainBreaking, showPublished } from './config-deeds.ts';
+import { explainRefusal, showPublished } from './config-deeds.ts';
+import { linesOfFindings } from './config-findings.ts';
+import { archiveOf, NAME, takeFolder } from './config-folder.ts';
 import { CONFIGURATION, checkVersion, MESSAGE, messageOf, noSuch, unlessMissing } from './config-kinds.ts';
 
 const OPTIONS = {
-  name: { value: 'NAME', summary: "the configuration; without it, the folder's name" },
+  ...NAME,
   version: { value: 'VERSION', summary: 'without it, the open draft, else the next patch' },
   'entry-point': { value: 'PATH', summary: 'the file that nodes run; without it, the one as before' },
   ...MESSAGE,
@@ -50,8 +49,9 @@ export const push = command({
   summary: 'make a draft of what a folder has',
   description:
     'Uploads the folder as a draft, in place of a draft of the same version, and shows what differs from the ' +
-    'published version below. What is the same as that version makes nothing. .git stays out, and so do ' +
-    '.hawserignore at the top of the folder and what it names, in the patterns of .gitignore. Executable bits are kept.',
+    'published version below, and what is wrong with its document. What is the same as that version makes nothing. .git ' +
+    'stays out, and so do .hawserignore at the top of the folder and what it names, in the patterns of .gitignore, and ' +
+    'what macOS and Windows put there: __MACOSX, .DS_Store, Thumbs.db, desktop.ini. Executable bits are kept.',
   arguments: ARGUMENTS,
   options: OPTIONS,
   examples: [
@@ -60,11 +60,9 @@ export const push = command({
     'hawserctl config push . --name web --create --publish',
   ],
   run: async (context) => {
-    const { api, arguments: given, cwd, env, options } = context;
+    const { api, env, options } = context;
     if (options.version !== undefined) checkVersion(options.version);
-    const folder = resolve(cwd, given.folder);
-    const name = nameOf(options.name, folder);
-    const contents = await readFolder(folder);
+    const { name, contents } = await takeFolder(context, context.arguments.folder);
     const versions = await unlessMissing(
       api.all('/api/v1/configurations/{name}/versions', { path: { name } }),
     );
@@ -75,16 +73,6 @@ export const push = command({
     await carryOut({ context, name, isNew: versions === null, plan, contents, known });
   },
 });
-
-/** @throws UsageError where the folder cannot have given the name */
-export function nameOf(said: string | undefined, folder: string): string {
-  const name = said ?? basename(folder);
-  if (isResourceName(name)) return name;
-  if (said !== undefined) throw new UsageError(`"${said}" cannot be the name of a configuration.`);
-  throw new UsageError(
-    `The folder's name "${name}" cannot be the name of a configuration; say it by --name.`,
-  );
-}
 
 async function carryOut(push: Push): Promise<void> {
   const { plan, known } = push;
@@ -170,7 +158,7 @@ async function upload(push: Push, comparison: Comparison): Promise<void> {
     return;
   }
   out.progress(`Sending ${counted(contents.length, 'file')}`);
-  const made = await send(push, await makeArchive(contents));
+  const made = await send(push);
   await push.known.keep(made.commit, digestOf(contents));
   if (options.publish) return publish(push, made, comparison);
   const result: Result = plan.present ? 'Replaced' : 'Created';
@@ -178,6 +166,7 @@ async function upload(push: Push, comparison: Comparison): Promise<void> {
   out.answer({ ...answer, comparedWith: plan.below?.version ?? null, comparison }, () => {
     if (isNew) out.text(`The configuration ${name} is made.`);
     out.text(`The draft ${name} ${made.version} is ${plan.present ? 'replaced' : 'made'}.`);
+    for (const line of linesOfFindings(CONFIGURATION, name, made)) out.note(line);
     showNext(name, made.version, out);
   });
 }
@@ -200,11 +189,11 @@ function announce({ context, name, plan, isNew, contents }: Push, comparison: Co
   out.text(`${deed}, with ${files} and the entry point ${entryPoint}${more}.`);
 }
 
-async function send({ context, name, plan, isNew }: Push, content: Buffer): Promise<Version> {
+async function send({ context, name, plan, isNew, contents }: Push): Promise<Version> {
   const { api, options } = context;
   const { version, present, entryPoint } = plan;
   const more = { version, entryPoint, ...messageOf(options.message) };
-  const files = [{ part: 'archive' as const, filename: `${name}.zip`, content }];
+  const files = [await archiveOf(name, contents)];
   const path = { name, version: present?.version ?? version };
   if (present)
     return api.put('/api/v1/configurations/{name}/versions/{version}', {
@@ -232,13 +221,15 @@ async function publish(
     throw new Failure(
       `Somebody has changed the draft ${name} ${draft.version} meanwhile. It was not published.`,
     );
+  const shown = out.isJson ? [] : linesOfFindings(CONFIGURATION, name, found);
+  for (const line of shown) out.note(line);
   const target = `/api/v1/configurations/${name}/versions/${encodeURIComponent(draft.version)}/publish`;
   const deed = putIfUnchanged(api, target, headers.etag, messageOf(options.message));
-  const version = (await explainBreaking(deed, out)) as Version;
+  const version = (await explainRefusal(deed, out, shown)) as Version;
   await known.keep(version.commit, digestOf(contents));
   const answer = { result: 'Published' as Result, isDryRun: false, configurationName: name, version };
   out.answer({ ...answer, comparedWith: plan.below?.version ?? null, comparison }, () =>
-    showPublished(CONFIGURATION, name, version, out),
+    showPublished(CONFIGURATION, name, version, out, shown),
   );
 }
 

@@ -3,8 +3,10 @@
 import type { Schemas } from '../../client/api-types.ts';
 import { type Context, command } from '../declaration.ts';
 import { dateTime } from '../formats.ts';
+import { check } from './config-check.ts';
 import { versionDeeds } from './config-deeds.ts';
 import { diff } from './config-diff.ts';
+import { linesOfFindings } from './config-findings.ts';
 import { CONFIGURATION } from './config-kinds.ts';
 import { listCommand } from './config-list.ts';
 import { previewCommand } from './config-preview.ts';
@@ -24,7 +26,7 @@ const show = command({
       const found = await api.get('/api/v1/configurations/{name}/versions/{version}', {
         path: { name, version },
       });
-      out.answer(found, () => showVersion(found, out));
+      out.answer(found, () => showVersion(name, found, out));
       return;
     }
     const found = await api.get('/api/v1/configurations/{name}', { path: { name } });
@@ -60,7 +62,7 @@ function showConfiguration(found: Schemas['Configuration'], out: Context['out'])
   });
 }
 
-function showVersion(found: Schemas['ConfigurationVersionDetails'], out: Context['out']): void {
+function showVersion(name: string, found: Schemas['ConfigurationVersionDetails'], out: Context['out']): void {
   out.fields({
     Version: found.version,
     Status: found.withdrawn ? `Withdrawn: ${found.withdrawn.reason}` : found.status,
@@ -82,10 +84,11 @@ function showVersion(found: Schemas['ConfigurationVersionDetails'], out: Context
     ],
     'It has no files.',
   );
+  for (const line of linesOfFindings(CONFIGURATION, name, found)) out.text(line);
 }
 
 export const CONFIG_COMMANDS = [
-  ...[listCommand(CONFIGURATION), show, push, pull, diff],
+  ...[listCommand(CONFIGURATION), show, check, push, pull, diff],
   previewCommand(CONFIGURATION),
   ...versionDeeds(CONFIGURATION),
 ];

@@ -6,7 +6,7 @@ import { Failure, UsageError } from '../errors.ts';
 import { dateTime } from '../formats.ts';
 import type { Column } from '../out.ts';
 import { PLAN_OPTIONS, REST, readPlan } from '../rollout-plan.ts';
-import { explainBreaking } from './config-deeds.ts';
+import { explainRefusal } from './config-deeds.ts';
 import { COMPOSITE, CONFIGURATION, checkVersion, MESSAGE, messageOf } from './config-kinds.ts';
 
 type Out = Context['out'];
@@ -37,7 +37,7 @@ const start = command({
     checkVersion(version);
     const json = { ...(await readPlan(input, options)), version, ...messageOf(options.message) };
     const path = `${baseOf(options.composite)}/{name}/rollouts` as const;
-    const made = await explainBreaking(api.post(path, { path: { name }, json }), out);
+    const made = await explainRefusal(api.post(path, { path: { name }, json }), out);
     out.answer(made, () => {
       showRollout(made, out);
       out.note(`Next: "hawserctl rollout status ${name}${ofComposite(made)}" tells how it goes.`);

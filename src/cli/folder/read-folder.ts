@@ -3,7 +3,7 @@
 import type { Dirent, Stats } from 'node:fs';
 import { lstat, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MAX_FILES, UploadTree } from '../../domain/upload-tree.ts';
+import { isLitter, MAX_FILES, UploadTree } from '../../domain/upload-tree.ts';
 import { HawserError } from '../../lib/errors.ts';
 import { Failure } from '../errors.ts';
 import { printableLine } from '../printable.ts';
@@ -22,22 +22,30 @@ interface FoundFile {
   stats: Stats;
 }
 
+export interface FolderContents {
+  contents: Contents;
+  /** The paths of what macOS or Windows has put there, which stays out; those of folders end with a slash. */
+  litter: readonly string[];
+}
+
 /**
  * @param folder absolute
  * @throws Failure for what is no folder or has no files, and for links, devices, names and sizes that no version can have
  */
-export async function readFolder(folder: string): Promise<Contents> {
+export async function readFolder(folder: string): Promise<FolderContents> {
   await checkFolder(folder);
   const walk = new Walk(folder, await readIgnored(folder));
   await walk.enter('');
   if (walk.found.length === 0)
-    throw new Failure(`${folder} has no files for a version. .git and what ${IGNORE_FILE} names stay out.`);
+    throw new Failure(
+      `${folder} has no files for a version. .git, what ${IGNORE_FILE} names, and files such as .DS_Store stay out.`,
+    );
   const files = [];
   for (const { path, file, stats } of walk.found) {
     const content = await readFile(file).catch(failRead(file));
     files.push({ path, content, executable: (stats.mode & EXECUTABLE) !== 0 });
   }
-  return toContents(files);
+  return { contents: toContents(files), litter: walk.litter.sort() };
 }
 
 async function checkFolder(folder: string): Promise<void> {
@@ -50,6 +58,7 @@ async function checkFolder(folder: string): Promise<void> {
 
 class Walk {
   readonly found: FoundFile[] = [];
+  readonly litter: string[] = [];
   private readonly tree = new UploadTree(MAX_FILES);
   private readonly folder: string;
   private readonly isIgnored: IsIgnored;
@@ -68,7 +77,9 @@ class Walk {
       const path = inside === '' ? entry.name : `${inside}/${entry.name}`;
       if (this.isIgnored(path, entry.isDirectory())) continue;
       if (entry.name.includes(UNREADABLE)) throw refusal(path, 'has a name that is not UTF-8');
-      if (entry.isDirectory()) await this.enter(path);
+      const named = entry.isDirectory() ? `${path}/` : path;
+      if (isLitter(named)) this.litter.push(named);
+      else if (entry.isDirectory()) await this.enter(path);
       else await this.add(path, entry);
     }
   }

@@ -9,7 +9,7 @@ import { assign, poll } from '../../support/parameter-files.ts';
 import { ok } from '../../support/replies.ts';
 import { started } from '../../support/started.ts';
 
-const YAML = 'resources: []\n';
+const YAML = '$schema: x\nresources: []\n';
 const VERSION = '/api/v1/composite-configurations/{name}/versions/{version}';
 
 describe('hawserctl composite', () => {

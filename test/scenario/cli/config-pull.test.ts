@@ -9,7 +9,7 @@ import { makeZip, unixMode, type ZipEntry } from '../../support/zip.ts';
 
 const PLAIN = unixMode(0o100644);
 const LINK = unixMode(0o120777);
-const MAIN: ZipEntry = { name: 'main.dsc.yaml', content: 'resources: []\n', attributes: PLAIN };
+const MAIN: ZipEntry = { name: 'main.dsc.yaml', content: '$schema: x\nresources: []\n', attributes: PLAIN };
 
 describe('hawserctl config pull', () => {
   let server: ApiServer;
@@ -37,7 +37,7 @@ describe('hawserctl config pull', () => {
       stdout: `web 1.0.0 is in ${cli.home}/some/where/web: 2 files, 24 bytes.\n`,
       stderr: '',
     });
-    expect(read('some/where/web/main.dsc.yaml')).to.equal('resources: []\n');
+    expect(read('some/where/web/main.dsc.yaml')).to.equal('$schema: x\nresources: []\n');
     const modeOf = (path: string) => statSync(join(cli.home, 'some/where/web', path)).mode & 0o777;
     // As of any file and folder that its owner makes.
     expect(modeOf('main.dsc.yaml')).to.equal(0o666 & ~process.umask());
@@ -83,7 +83,10 @@ describe('hawserctl config pull', () => {
       code: 0,
       stderr: 'What else is in the folder stays, and would be part of a push.\n',
     });
-    expect([read('web/main.dsc.yaml'), read('web/notes')]).to.deep.equal(['resources: []\n', 'mine']);
+    expect([read('web/main.dsc.yaml'), read('web/notes')]).to.deep.equal([
+      '$schema: x\nresources: []\n',
+      'mine',
+    ]);
     expect(readdirSync(join(cli.home, 'web')).sort()).to.deep.equal(['bin', 'main.dsc.yaml', 'notes']);
   });
 

@@ -6,13 +6,14 @@ import { type ApiReply, type ApiServer, startApiServer } from '../../support/api
 import { type Cli, expectFailed, makeCli } from '../../support/cli.ts';
 import { makeZip } from '../../support/zip.ts';
 
-const YAML = 'resources: []\n';
+const YAML = '$schema: x\nresources: []\n';
 const DRAFT = {
   version: '1.0.0',
   status: 'Draft',
   withdrawn: null,
   entryPoint: 'main.dsc.yaml',
   commit: 'a',
+  findings: [],
 };
 
 describe('hawserctl config push --publish, while somebody else changes the draft', () => {
@@ -55,6 +56,17 @@ describe('hawserctl config push --publish, while somebody else changes the draft
     published = { status: 412, body: { code: 'precondition_failed', detail: 'It was changed' } };
     expectFailed(await push(), 1, /\nhawserctl: precondition_failed: It was changed\n$/);
     expect(server.seen.at(-1)?.headers['if-match']).to.equal('"seen"');
+  });
+
+  it('says that it could not be read whether something is wrong, and publishes', async () => {
+    found = { ...DRAFT, findings: null };
+    published = { body: { ...DRAFT, status: 'Published' } };
+    const { code, stderr } = await push();
+    expect(code).to.equal(0);
+    expect(stderr).to.match(
+      /^Whether something is wrong with web 1\.0\.0 could not be read; "hawserctl config show web 1\.0\.0" asks again\.$/m,
+    );
+    expect(server.seen.at(-1)?.path).to.match(/\/publish$/);
   });
 
   it('shows what the server says without obeying it as a terminal', async () => {

@@ -10,7 +10,7 @@ import { started } from '../../support/started.ts';
 import { unzip } from '../../support/unzip.ts';
 import { withdraw } from '../../support/withdrawals.ts';
 
-const YAML = 'resources: []\n';
+const YAML = '$schema: x\nresources: []\n';
 const VERSIONS = 'GET /api/v1/configurations/{name}/versions';
 
 describe('hawserctl config push', () => {
@@ -41,9 +41,9 @@ describe('hawserctl config push', () => {
       ['new 1.0.0, compared with nothing, as no version below is published:'],
       ['CHANGE', 'FILE', 'LINES', 'BYTES'],
       ['Added', 'deep/er/x.conf', '+1 -0', '2'],
-      ['Added', 'main.dsc.yaml', '+1 -0', '14'],
+      ['Added', 'main.dsc.yaml', '+2 -0', '25'],
       ['Added', 'run.sh', '+1 -0, executable', '10'],
-      ['3 added; lines +3 -0.'],
+      ['3 added; lines +4 -0.'],
       [
         'This makes the configuration new with the draft 1.0.0, with 3 files and the entry point main.dsc.yaml.',
       ],
@@ -104,7 +104,7 @@ describe('hawserctl config push', () => {
       ['steps 1.0.1, compared with 1.0.0:'],
       ['CHANGE', 'FILE', 'LINES', 'BYTES'],
       ['Removed', 'gone', '+0 -0', '0'],
-      ['Modified', 'main.dsc.yaml', '+1 -0, executable', '21'],
+      ['Modified', 'main.dsc.yaml', '+1 -0, executable', '32'],
       ['Renamed', 'old.txt -> new.txt', '+0 -0', '4'],
       ['1 modified, 1 renamed, 1 removed; lines +1 -0.'],
       ['This replaces the draft 1.0.1 that admin made, with 2 files and the entry point main.dsc.yaml.'],
@@ -225,7 +225,7 @@ describe('hawserctl config push', () => {
 
   it('says what would break where publishing is refused, and keeps the draft', async () => {
     const schema = (type: string) =>
-      `parameters:\n  port:\n    type: ${type}\n    defaultValue: ${type === 'int' ? 1 : 'x'}\nresources: []\n`;
+      `$schema: x\nparameters:\n  port:\n    type: ${type}\n    defaultValue: ${type === 'int' ? 1 : 'x'}\nresources: []\n`;
     session.folder('breaks', { [MAIN]: schema('int') });
     await push('breaks', '--create', '--publish');
     session.folder('breaks', { [MAIN]: schema('string') });

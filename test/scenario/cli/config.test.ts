@@ -10,7 +10,7 @@ import { assign, poll, saveParameters } from '../../support/parameter-files.ts';
 import { ok } from '../../support/replies.ts';
 import { started } from '../../support/started.ts';
 
-const YAML = 'resources: []\n';
+const YAML = '$schema: x\nresources: []\n';
 
 /** A document has at most 20,000 leaves, merged ones too. */
 const leaves = (name: string) =>

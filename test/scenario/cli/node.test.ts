@@ -37,7 +37,7 @@ describe('hawserctl node', () => {
     await createScopeValue(hawser, type, 'test');
     await publishConfiguration(hawser.admin, 'web', {
       '1.0.0': { 'main.dsc.yaml': 'a: 1\n' },
-      '1.1.0': { 'main.dsc.yaml': 'a: 2\n' },
+      '1.1.0': { 'main.dsc.yaml': '$schema: y\nresources: []\n' },
     });
   });
 
@@ -205,7 +205,9 @@ describe('hawserctl node', () => {
     const diff = (...words: string[]) => run('diff', ...words);
 
     it('shows versions, files and parameters that differ', async () => {
-      await publishConfiguration(hawser.admin, 'app', { '1.0.0': { 'main.dsc.yaml': 'a: 1\n' } });
+      await publishConfiguration(hawser.admin, 'app', {
+        '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
+      });
       const parameters = { configuration: 'app', content: 'parameters: {port: 1}\n' };
       await saveParameters(hawser, parameters);
       await assign(hawser, at(1), 'app');
@@ -215,7 +217,7 @@ describe('hawserctl node', () => {
       });
 
       await hawser.admin.upload('/api/v1/configurations/app/versions', {
-        ...{ fields: { version: '1.1.0' }, files: { 'main.dsc.yaml': 'a: 2\n' } },
+        ...{ fields: { version: '1.1.0' }, files: { 'main.dsc.yaml': '$schema: y\nresources: []\n' } },
       });
       await hawser.admin.put('/api/v1/configurations/app/versions/1.1.0/publish');
       await saveParameters(hawser, { ...parameters, version: '1.0.1', content: 'parameters: {port: 2}\n' });
@@ -227,7 +229,7 @@ describe('hawserctl node', () => {
         ['app', '1.0.0', '1.1.0'],
         ['app parameters of Default', '1.0.0', '1.0.1'],
       ]);
-      for (const line of ['-a: 1', '+a: 2', '-parameters: {port: 1}', '+parameters: {port: 2}'])
+      for (const line of ['-$schema: x', '+$schema: y', '-parameters: {port: 1}', '+parameters: {port: 2}'])
         expect(stdout.split('\n')).to.include(line);
 
       const json = JSON.parse((await diff('web01.example', '--json')).stdout);

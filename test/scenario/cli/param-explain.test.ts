@@ -18,7 +18,9 @@ describe('hawserctl param explain', () => {
 
   before(async () => {
     const prod = await createScopeValue(hawser, await createScopeType(hawser, 'Environment'), 'prod');
-    await publishConfiguration(hawser.admin, 'db', { '1.0.0': { 'main.dsc.yaml': 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'db', {
+      '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
+    });
     const node = await hawser.registerNode(NODE);
     await tagNode(hawser, node.nodeId, prod);
     await assign(hawser, node, 'db');

@@ -35,7 +35,9 @@ describe('hawserctl param', () => {
   beforeEach(async () => {
     // Each test has a configuration of its own name to begin with.
     await hawser.admin.delete('/api/v1/configurations/web');
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', {
+      '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
+    });
   });
   it('makes a draft, replaces it, publishes it and says what is next', async () => {
     const file = cli.write('values.yaml', 'parameters:\n  port: 1\n');
@@ -121,7 +123,7 @@ describe('hawserctl param', () => {
   });
 
   it('says what a schema refuses, and where', async () => {
-    const files = { 'main.dsc.yaml': 'parameters:\n  port: {type: int}\nresources: []\n' };
+    const files = { 'main.dsc.yaml': '$schema: x\nparameters:\n  port: {type: int}\nresources: []\n' };
     await hawser.admin.upload('/api/v1/configurations/web/versions', { fields: { version: '2.0.0' }, files });
     await hawser.admin.put('/api/v1/configurations/web/versions/2.0.0/publish');
     expectFailed(

@@ -19,7 +19,7 @@ describe('hawserctl proof', () => {
   beforeEach(async () => {
     session = await startCliSession({ HAWSER_PORT: String(await steadyPort()) });
     const { hawser } = session;
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     one = await hawser.registerNode('one.example');
     two = await hawser.registerNode('two.example');
     await assign(hawser, one, 'web');
@@ -102,8 +102,8 @@ describe('hawserctl proof', () => {
 
   it('ends with 1 where a node that is assigned this gets nothing', async () => {
     await publishConfiguration(session.hawser.admin, 'gone', {
-      '1.0.0': { [MAIN]: 'resources: []\n' },
-      '2.0.0': { [MAIN]: 'resources: []\n' },
+      '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' },
+      '2.0.0': { [MAIN]: '$schema: x\nresources: []\n' },
     });
     const node = await session.hawser.registerNode('three.example');
     await assign(session.hawser, node, 'gone', { majorVersion: 2 });
@@ -116,7 +116,9 @@ describe('hawserctl proof', () => {
   });
 
   it('says that no node is offered it, which is no failure', async () => {
-    await publishConfiguration(session.hawser.admin, 'idle', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await publishConfiguration(session.hawser.admin, 'idle', {
+      '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' },
+    });
     expect(await proof('idle', '1.0.0')).to.deep.equal({
       ...{ code: 0, stdout: 'No node is offered idle 1.0.0.\n', stderr: '' },
     });

@@ -39,7 +39,7 @@ describe('what .hawserignore keeps out of a version', () => {
     writeFileSync(folder(path), content);
   }
 
-  const kept = async () => (await readFolder(folder())).map(({ path }) => path);
+  const kept = async () => (await readFolder(folder())).contents.map(({ path }) => path);
 
   /** What stock git leaves, given the same patterns. */
   function keptByGit(): string[] {

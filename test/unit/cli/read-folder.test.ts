@@ -10,13 +10,15 @@ import { temporaryFolder } from '../../support/temporary.ts';
 
 describe('the folder that becomes a version', () => {
   const folder = temporaryFolder();
-  beforeEach(() => write('main.dsc.yaml', 'resources: []\n'));
+  beforeEach(() => write('main.dsc.yaml', '$schema: x\nresources: []\n'));
 
   function write(path: string | Buffer, content: string | Buffer): void {
     const place = Buffer.concat([Buffer.from(`${folder()}/`), Buffer.from(path as string)]);
     mkdirSync(dirname(place.toString()), { recursive: true });
     writeFileSync(place, content);
   }
+
+  const contents = async () => (await readFolder(folder())).contents;
 
   /** The message of the refusal. */
   async function refusal(place = folder()): Promise<string> {
@@ -32,26 +34,56 @@ describe('the folder that becomes a version', () => {
     write('b-a/empty', '');
     chmodSync(folder('b/run.sh'), 0o700);
     chmodSync(folder('B.bin'), 0o654);
-    const found = await readFolder(folder());
+    const found = await contents();
     const shown = found.map(({ path, executable }) => `${path}${executable ? ' x' : ''}`);
     expect(shown).to.deep.equal(['B.bin', 'b-a/empty', 'b/run.sh x', 'main.dsc.yaml']);
     expect(found[0]?.content).to.deep.equal(bytes);
   });
 
   it('is another content when a bit, a byte or a name is another', async () => {
-    const digests = new Set([digestOf(await readFolder(folder()))]);
+    const digests = new Set([digestOf(await contents())]);
     chmodSync(folder('main.dsc.yaml'), 0o755);
-    digests.add(digestOf(await readFolder(folder())));
+    digests.add(digestOf(await contents()));
     write('main.dsc.yaml', 'resources: [ ]\n');
-    digests.add(digestOf(await readFolder(folder())));
+    digests.add(digestOf(await contents()));
     write('other', '');
-    digests.add(digestOf(await readFolder(folder())));
+    digests.add(digestOf(await contents()));
     expect(digests.size).to.equal(4);
   });
 
   it('may hold a name whose letters are written in two ways, and stores it in one', async () => {
     write('u\u0308ber.txt', 'x');
-    expect((await readFolder(folder())).map(({ path }) => path)).to.include('\u00fcber.txt');
+    expect((await contents()).map(({ path }) => path)).to.include('\u00fcber.txt');
+  });
+
+  it('has nothing that macOS or Windows has put there, at any depth, and names it', async () => {
+    const litter = [
+      ...[
+        '__MACOSX/._main.dsc.yaml',
+        '.DS_Store',
+        'a/.ds_store',
+        'a/Thumbs.db',
+        'a/b/thumbs.DB',
+        'Desktop.ini',
+      ],
+      ...['a/__macosx/x', 'a/__macosx/deep/y'],
+    ];
+    const kept = ['.DS_Store.txt', 'a/desktop.ini/kept', 'a/my-desktop.ini', 'main.dsc.yaml'];
+    for (const path of [...litter, ...kept]) write(path, '');
+    mkdirSync(folder('links'));
+    symlinkSync('nowhere', folder('links/.DS_Store'));
+    const found = await readFolder(folder());
+    expect(found.contents.map(({ path }) => path)).to.deep.equal(kept);
+    expect(found.litter).to.deep.equal([
+      ...['.DS_Store', 'Desktop.ini', '__MACOSX/', 'a/.ds_store', 'a/Thumbs.db', 'a/__macosx/'],
+      ...['a/b/thumbs.DB', 'links/.DS_Store'],
+    ]);
+  });
+
+  it('may have litter that .hawserignore names, of which nothing is said', async () => {
+    for (const path of ['.DS_Store', 'a/.DS_Store', 'a/Thumbs.db']) write(path, '');
+    write('.hawserignore', '.DS_Store\n');
+    expect((await readFolder(folder())).litter).to.deep.equal(['a/Thumbs.db']);
   });
 
   const REFUSED: [what: string, make: () => void, says: RegExp][] = [
@@ -112,6 +144,7 @@ describe('the folder that becomes a version', () => {
   it('is refused without files, and when it is none', async () => {
     rmSync(folder('main.dsc.yaml'));
     mkdirSync(folder('empty'));
+    write('.DS_Store', '');
     expect(await refusal()).to.match(/ has no files for a version\./);
     write('file', '');
     expect(await refusal(folder('file'))).to.equal(`${folder()}/file is no folder.`);
