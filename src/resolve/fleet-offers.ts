@@ -66,6 +66,17 @@ export class FleetOffers {
     return this.plannedFor(at)?.names ?? null;
   }
 
+  /** The versions of configurations that some node is offered, alone or in a composite, each once. */
+  configurationsOffered(): readonly ConfigurationPlan[] {
+    const offered = new Map<string, ConfigurationPlan>();
+    for (const place of new Set(this.plans.places)) {
+      const plan = this.plans.planned[place]?.plan;
+      if (plan === undefined || 'error' in plan) continue;
+      for (const part of plan.parts) offered.set(`${part.plan.name} ${part.plan.tag.oid}`, part.plan);
+    }
+    return [...offered.values()];
+  }
+
   /**
    * Tells of each place whether the version is in what the node gets. The parameters are not merged for that, so it may be
    * a node that gets an error in its place.

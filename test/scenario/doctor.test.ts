@@ -24,7 +24,8 @@ import { MAIN } from '../support/configurations.ts';
 import { changeRows, copySite } from '../support/database.ts';
 import { databaseSettings, describeOnSqlite, ENGINE, itOnSqlite, placeOf } from '../support/engine.ts';
 import { git, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { saveParameters } from '../support/parameter-files.ts';
+import { assign, saveParameters } from '../support/parameter-files.ts';
+import { ok } from '../support/replies.ts';
 import { runHawser, spawnHawser } from '../support/spawned.ts';
 import { started } from '../support/started.ts';
 
@@ -38,8 +39,8 @@ describe('the doctor', () => {
 
   before(async () => {
     await publishConfiguration(hawser.admin, 'web', {
-      '1.0.0': { [MAIN]: 'one\n', 'etc/motd': 'hello\n' },
-      '1.1.0': { [MAIN]: 'two\n' },
+      '1.0.0': { [MAIN]: '$schema: x\nresources: []\n', 'etc/motd': 'hello\n' },
+      '1.1.0': { [MAIN]: '$schema: x\nresources: []\n# two\n' },
     });
     await saveParameters(hawser, { configuration: 'web', content: 'parameters: {}' });
     await publishWithChildren(hawser.admin, 'all', '1.0.0', ['web']);
@@ -47,6 +48,26 @@ describe('the doctor', () => {
   });
 
   describe('beside a running server', () => {
+    it('counts the versions that nodes are offered and dsc cannot read', async () => {
+      const node = await hawser.registerNode('web-02.example.org');
+      await publishConfiguration(hawser.admin, 'broken', { '1.0.0': { [MAIN]: 'resources: [' } });
+      const documents = async () => {
+        const { stdout } = await (await spawnHawser(hawser.folder, {}, ['doctor', '--json'])).ended;
+        return JSON.parse(stdout).checks.find(({ name }: { name: string }) => name === 'documents');
+      };
+      expect((await documents()).summary).to.match(/^0 of 0 versions /);
+      await assign(hawser, node, 'broken');
+      const { summary, findings } = await documents();
+      expect(summary).to.match(/^1 of 1 version /);
+      expect(findings).to.have.length(1);
+      expect(findings[0]).to.include({ severity: 'warning', where: 'configurations/broken' });
+      expect(findings[0].what)
+        .to.include('1.0.0')
+        .and.include('main.dsc.yaml:1:')
+        .and.include('document_syntax');
+      await ok(204, hawser.admin.delete(`/api/v1/nodes/${node.nodeId}`));
+    });
+
     it('finds nothing while versions are made, and says so as one JSON document', async () => {
       const spawned = await spawnHawser(hawser.folder, {}, ['doctor', '--json']);
       let isOver = false;

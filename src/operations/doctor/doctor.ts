@@ -7,6 +7,7 @@ import { inspectingStore } from '../../versions/inspection.ts';
 import { refuseUnfinishedRestore } from '../backup/restore.ts';
 import { checkCertificates } from './certificates.ts';
 import { openDatabase } from './database.ts';
+import { checkDocuments } from './documents.ts';
 import { checkDiskSpace, checkLeftOvers, checkPermissions } from './files.ts';
 import { type Check, describeFailure, faultOf, type Severity, several, warningOf } from './findings.ts';
 import { checkReportSpace } from './report-space.ts';
@@ -66,6 +67,9 @@ export async function examine(examination: Examination): Promise<Check[]> {
         : await attempt(repositories, reposDir, () =>
             checkRepositories({ ...examination, root: reposDir, store, reader }),
           ),
+      isAway || db === null
+        ? withoutDatabase('documents')
+        : await attempt('documents', reposDir, () => checkDocuments(config)),
       await attempt('permissions', dataDir, () => checkPermissions(config)),
       await checkDiskSpace([dataDir, reposDir]),
       await attempt('room for reports', dataDir, () => checkReportSpace(config, db, now)),

@@ -51,7 +51,7 @@ async function listGuarded({ dataDir, reposDir, tls }: Config): Promise<Guarded[
   const inData = ['', 'tls', ...secrets, 'tls/ca.key', 'tls/server.key'].map((name) => join(dataDir, name));
   const guarded = [...inData, reposDir].map((path) => ({ path, forbidden: OTHERS, isOwn: true }));
   for (const kind of REPOSITORY_KINDS.map((name) => join(reposDir, name))) {
-    const repositories = (await readdir(kind).catch(() => [])).map((name) => join(kind, name));
+    const repositories = (await namesIn(kind)).map((name) => join(kind, name));
     // The permissions of the folder above them are enough.
     guarded.push(...[kind, ...repositories].map((path) => ({ path, forbidden: 0, isOwn: true })));
   }
@@ -117,9 +117,14 @@ async function checkFirstPassword(dataDir: string, db: Db | null): Promise<Findi
   return [faultOf(path, 'the first password still lies there after it was changed', 'remove the file')];
 }
 
+/** What the folder holds; nothing only where there is no such folder. @throws what else keeps it from being read */
+function namesIn(folder: string): Promise<string[]> {
+  return unlessAbsent(readdir(folder), []);
+}
+
 async function listOld(folder: string, ending: string, now: number): Promise<string[]> {
   const found: string[] = [];
-  for (const name of await readdir(folder).catch(() => [])) {
+  for (const name of await namesIn(folder)) {
     const path = join(folder, name);
     const at = name.endsWith(ending) ? await modifiedAt(path) : null;
     if (at !== null && at < now - UNFINISHED_AGE) found.push(path);
