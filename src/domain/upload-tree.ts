@@ -1,13 +1,26 @@
 /** Checks the paths of the files of one upload as they come, so that an upload with too many files ends early. */
 
 import { HawserError, invalid, tooLarge } from '../lib/errors.ts';
-import { normalizePath, PathSet, showText } from './safe-path.ts';
+import { MAX_PATH_BYTES, normalizePath, PathSet, showText } from './safe-path.ts';
 
 /** These bounds hold whatever the settings allow, because the list of a version's files is read and shown as a whole. */
 export const MAX_FILES = 20_000;
 export const MAX_FOLDERS = 20_000;
 /** The greatest number of segments of a path, including the file name. */
 export const MAX_SEGMENTS = 64;
+/** Litter costs time too, although it is left out. Archives of macOS have a file of it for each file and each folder. */
+export const MAX_LITTER = MAX_FILES + MAX_FOLDERS;
+/** The most files of litter that an answer names. */
+const MAX_IGNORED = 1_000;
+
+/** Beside the folder `__MACOSX`, what macOS and Windows leave in folders that people open. */
+const LITTER = new Set(['.ds_store', 'thumbs.db', 'desktop.ini']);
+
+/** Whether macOS or Windows made the file by itself, so that nobody means to upload it. */
+export function isLitter(path: string): boolean {
+  const segments = path.toLowerCase().split(/[/\\]/);
+  return segments.includes('__macosx') || LITTER.has(segments.at(-1) ?? '');
+}
 
 export class UploadTree {
   private readonly limit: number;
@@ -15,6 +28,8 @@ export class UploadTree {
   /** The folders by their exact paths. Two that differ only in case count as two. */
   private readonly folders = new Set<string>();
   private files = 0;
+  private litter = 0;
+  private readonly named: string[] = [];
 
   /** @param limit is the number of files that the settings allow */
   constructor(limit: number) {
@@ -34,6 +49,24 @@ export class UploadTree {
     this.addFolders(path);
     this.paths.add(path);
     return path;
+  }
+
+  /**
+   * Whether a file or folder is litter, which is left out. It must obey no rule of paths.
+   * @throws HawserError `too_many_files` beyond 40,000 of them
+   */
+  leavesOut(raw: string): boolean {
+    if (!isLitter(raw)) return false;
+    this.litter += 1;
+    if (this.litter > MAX_LITTER) throw tooMany(`${MAX_LITTER} files that are left out`);
+    const path = raw.replaceAll('\\', '/').slice(0, MAX_PATH_BYTES);
+    if (!path.endsWith('/') && this.named.length < MAX_IGNORED) this.named.push(path);
+    return true;
+  }
+
+  /** The files that were left out, a thousand at most. */
+  get ignored(): readonly string[] {
+    return this.named;
   }
 
   private addFolders(path: string): void {

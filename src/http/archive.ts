@@ -7,6 +7,7 @@ import { type Entry, fromBufferPromise, getFileNameLowLevel, type ZipFile } from
 import { showText } from '../domain/safe-path.ts';
 import {
   MAX_FILES,
+  MAX_LITTER,
   normalizeNewPath,
   tooMany,
   tooManyFiles,
@@ -34,12 +35,19 @@ export interface UploadedFile {
   executable?: boolean;
 }
 
+/** What an archive holds. */
+export interface Unpacked {
+  files: UploadedFile[];
+  /** The paths of litter, which was not inflated. */
+  ignored: readonly string[];
+}
+
 interface PlannedFile {
   path: string;
   entry: Entry;
 }
 
-/** Entries of folders cost time too. There may be as many of them as files, and this many more. */
+/** Entries of folders cost time too. There may be as many of them as files, and this many more, beside litter. */
 const SPARE_FOLDERS = 64;
 
 /** The flags for encrypted, strongly encrypted and a masked central directory (APPNOTE.TXT 4.4.4). */
@@ -63,23 +71,23 @@ const UNICODE_PATH = 0x7075;
 const CENTRAL_ENTRY = 0x02014b50;
 
 /**
- * The files of an archive, without its folders. Everything that its directory tells is checked before anything is
- * inflated, and no entry may inflate to more than it declared, so a bomb costs no more than the limit.
+ * The files of an archive, without its folders and without litter. Everything that its directory tells of them is checked
+ * before anything is inflated, and no entry may inflate to more than it declared, so a bomb costs no more than the limit.
  * @throws HawserError 400 `validation_failed`, in it `invalid_archive` (broken, encrypted, unknown compression, wrong
  *   checksum); 400 `invalid_path` (a refused, doubled or clashing name; a link or other special file); 413
  *   `payload_too_large` or `too_many_files`
  */
-export async function unpackArchive(archive: Buffer, limits: ArchiveLimits): Promise<UploadedFile[]> {
+export async function unpackArchive(archive: Buffer, limits: ArchiveLimits): Promise<Unpacked> {
   try {
     const zip = await fromBufferPromise(archive, { decodeStrings: false });
-    const planned = await planFiles(zip, archive, limits);
+    const { planned, ignored } = await planFiles(zip, archive, limits);
     const files: UploadedFile[] = [];
     const pace = new Pace();
     for (const { path, entry } of planned) {
       files.push({ path, content: await unpack(zip, archive, entry), executable: isExecutable(entry) });
       if (pace.isDue) await pace.rest();
     }
-    return files;
+    return { files, ignored };
   } catch (error) {
     if (error instanceof HawserError) throw error;
     // The messages of yauzl and zlib may quote names from the archive, so they only go to the log.
@@ -87,20 +95,20 @@ export async function unpackArchive(archive: Buffer, limits: ArchiveLimits): Pro
   }
 }
 
-async function planFiles(zip: ZipFile, archive: Buffer, limits: ArchiveLimits): Promise<PlannedFile[]> {
-  if (zip.entryCount > 2 * Math.min(limits.files, MAX_FILES) + SPARE_FOLDERS) {
-    throw limits.files < MAX_FILES
-      ? tooManyFiles(limits.files)
-      : tooMany(`${MAX_FILES} files and as many folders`);
-  }
+async function planFiles(zip: ZipFile, archive: Buffer, limits: ArchiveLimits) {
+  const mostEntries = 2 * Math.min(limits.files, MAX_FILES) + SPARE_FOLDERS;
+  if (zip.entryCount > mostEntries + MAX_LITTER) throw tooManyEntries(limits);
   const tree = new UploadTree(limits.files);
   const pace = new Pace();
   const planned: PlannedFile[] = [];
-  let bytes = 0;
+  let [entries, bytes] = [0, 0];
   for await (const entry of zip.eachEntry()) {
     if (pace.isDue) await pace.rest();
-    const name = planEntry(entry);
-    if (name === null) continue;
+    const name = withoutLeadingDot(entryName(entry).replaceAll('\\', '/'));
+    if (tree.leavesOut(name)) continue;
+    entries += 1;
+    if (entries > mostEntries) throw tooManyEntries(limits);
+    if (isPlannedFolder(entry, name)) continue;
     planned.push({ path: tree.add(name), entry });
     bytes += entry.uncompressedSize;
     if (bytes > limits.bytes)
@@ -111,22 +119,26 @@ async function planFiles(zip: ZipFile, archive: Buffer, limits: ArchiveLimits): 
   if (cursor + 4 <= archive.length && archive.readUInt32LE(cursor) === CENTRAL_ENTRY) {
     throw broken('The archive has more entries than it declares');
   }
-  return planned;
+  return { planned, ignored: tree.ignored };
 }
 
-/** The name of the file behind an entry, or null for a folder, which is checked like one. */
-function planEntry(entry: Entry): string | null {
-  const name = withoutLeadingDot(entryName(entry).replaceAll('\\', '/'));
+function tooManyEntries({ files }: ArchiveLimits): HawserError {
+  return files < MAX_FILES ? tooManyFiles(files) : tooMany(`${MAX_FILES} files and as many folders`);
+}
+
+/** Checks an entry. @returns whether it is a folder */
+function isPlannedFolder(entry: Entry, name: string): boolean {
   const isFolder = checkType(entry, name);
-  if (isFolder) normalizeNewPath(name.endsWith('/') ? name.slice(0, -1) : name);
+  // Some programs have an entry for the folder that was packed.
+  if (isFolder && name !== './') normalizeNewPath(name.endsWith('/') ? name.slice(0, -1) : name);
   if ((entry.generalPurposeBitFlag & ENCRYPTED_FLAGS) !== 0) {
     throw broken(`The archive's entry "${showText(name)}" is encrypted`);
   }
-  if (isFolder) return null;
+  if (isFolder) return true;
   if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED) {
     throw broken(`The archive's entry "${showText(name)}" uses a compression other than deflate`);
   }
-  return name;
+  return false;
 }
 
 /**

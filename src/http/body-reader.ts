@@ -32,9 +32,9 @@ const LIMIT_SETTINGS = {
 };
 
 /** A body as the route's schema gives it, with what else came in it. */
-export type ReadBody = { body: unknown } & Pick<Upload, 'files' | 'file'>;
+export type ReadBody = { body: unknown } & Pick<Upload, 'files' | 'ignoredFiles' | 'file'>;
 
-export const NO_BODY: ReadBody = { body: undefined, files: [], file: null };
+export const NO_BODY: ReadBody = { body: undefined, files: [], ignoredFiles: [], file: null };
 
 /** Kinds of bodies that are handed on as one block. */
 type UploadSpec = Extract<BodySpec<unknown>, { kind: 'upload' }>;
@@ -160,7 +160,7 @@ export class BodyReader {
     const { limits } = this;
     const bytes = Math.min(limits.uploadBytes, spec.file?.bytes ?? limits.uploadBytes);
     const setting = bytes === limits.uploadBytes ? LIMIT_SETTINGS.uploadBytes : undefined;
-    const { fields, files, file } = await readUpload(
+    const { fields, ...rest } = await readUpload(
       ctx.req,
       { bytes, setting, files: spec.file ? 1 : limits.uploadFiles },
       { fields: spec.fields, file: spec.file?.name, orJson: spec.json !== undefined },
@@ -168,7 +168,7 @@ export class BodyReader {
     );
     const body = validate(spec.schema, Object.fromEntries(fields), 'form');
     refuseNulForStorage(body, ctx);
-    return { body, files, file };
+    return { body, ...rest };
   }
 
   /** One document in place of a form, which has no fields. */

@@ -236,10 +236,10 @@ function toInput(
   { principal, resource, node, content }: AnySubject,
   now: number,
 ): Parameters<Route['handle']>[0] {
-  const { body, files, file } = read;
+  const { body, files, ignoredFiles, file } = read;
   // The members are named one by one, because V8 keeps a spread object as a dictionary. That costs each poll 5 µs.
   const facts = new Facts(ctx, now);
-  return { principal, resource, node, content, params, query, body, files, file, facts };
+  return { principal, resource, node, content, params, query, body, files, ignoredFiles, file, facts };
 }
 
 /** This check comes before any change, because a caller who gets 406 believes that nothing was changed. */

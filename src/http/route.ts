@@ -123,6 +123,7 @@ export type Input<A extends Access, P, Q, B> = Subject<A> & {
   query: Q;
   body: B;
   files: Upload['files'];
+  ignoredFiles: Upload['ignoredFiles'];
   /** Null unless the route's form names its one file, or the body is one document. */
   file: Upload['file'];
   facts: RequestFacts;
@@ -207,7 +208,8 @@ export interface Route extends RouteDescription {
   namedInBody?(body: unknown): NamedInBody;
   changesNodes?: true | ((request: { query: unknown; body: unknown }) => boolean);
   handle(
-    input: AnySubject & Record<'params' | 'query' | 'body' | 'files' | 'file' | 'facts', unknown>,
+    input: AnySubject &
+      Record<'params' | 'query' | 'body' | 'files' | 'ignoredFiles' | 'file' | 'facts', unknown>,
   ): Awaitable<Answer>;
 }
 

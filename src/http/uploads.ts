@@ -10,7 +10,7 @@ import { checkGitAttributes, showText } from '../domain/safe-path.ts';
 import { MAX_FILES, UploadTree, withoutLeadingDot } from '../domain/upload-tree.ts';
 import { HawserError, invalid, invalidField, overLimit, tooLarge } from '../lib/errors.ts';
 import { FairQueue } from '../lib/fair-queue.ts';
-import type { UploadedFile } from './archive.ts';
+import type { Unpacked, UploadedFile } from './archive.ts';
 import { ByteCollector } from './byte-collector.ts';
 import { type BodyRules, discardBody, MeteredBody, paceOfUpload, parseBody } from './metered-body.ts';
 import {
@@ -37,6 +37,8 @@ export interface Upload {
   fields: Map<string, string>;
   /** The paths are normalised and do not clash. The list is empty when the form holds no file. */
   files: UploadedFile[];
+  /** The paths of litter, which the form held beside the files. */
+  ignoredFiles: readonly string[];
   /** It is null unless the route names its one file. */
   file: NamedFile | null;
 }
@@ -207,16 +209,20 @@ class UploadForm {
     const { fields, file, shape } = this;
     if (shape.file !== undefined && file === null)
       throw invalidField(`/${shape.file}`, `The form has no file ${shape.file}`, 'required');
-    const files = this.archive === null ? this.files : await unpack(this.archive, this.limits);
+    const plain = { files: this.files, ignored: this.tree.ignored };
+    const { files, ignored } = this.archive === null ? plain : await unpack(this.archive, this.limits);
     for (const { path, content } of files) checkGitAttributes(path, content);
-    return { fields, files, file };
+    return { fields, files, ignoredFiles: ignored, file };
   }
 
   private openFile(filename: string | null): PartSink {
     if (filename === null) throw invalidField('/files', 'A part "files" has no filename, which is its path');
     if (this.seen.has('archive')) throw twoKinds();
     this.seen.add('files');
-    const path = this.tree.add(withoutLeadingDot(filename));
+    const name = withoutLeadingDot(filename);
+    if (this.tree.leavesOut(name))
+      return { append: ({ length }) => this.countFileBytes(length), close: () => undefined };
+    const path = this.tree.add(name);
     return this.sink(this.countFileBytes, (content) => this.files.push({ path, content }));
   }
 
@@ -271,7 +277,7 @@ class UploadForm {
 }
 
 /** Loads what reads ZIPs when it is first needed. */
-async function unpack(archive: Buffer, limits: UploadLimits): Promise<UploadedFile[]> {
+async function unpack(archive: Buffer, limits: UploadLimits): Promise<Unpacked> {
   const { unpackArchive } = await import('./archive.ts');
   return unpackArchive(archive, limits);
 }

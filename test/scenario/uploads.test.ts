@@ -153,6 +153,15 @@ describe('a bad upload is refused and changes nothing', () => {
     }
   });
 
+  it('for no file, beside what macOS and Windows leave in folders', async () => {
+    const litter = ['.DS_Store', '__MACOSX/._x'];
+    const empty = 'validation_failed: no_files';
+    const files = Object.fromEntries(litter.map((path) => [path, 'x']));
+    await expectRefused({ files }, 400, empty, 'files');
+    await expectRefused({ archive: makeZip(litter.map((name) => ({ name }))) }, 400, empty, 'archive');
+    await expectProblem(hawser.admin.upload(`${CONFIGURATIONS}/there/check`, { files }), 400, empty);
+  });
+
   it('for a body of another media type', async () => {
     const body = encodeForm({ fields: { name: 'new' }, files: { [MAIN]: 'x' } }, 'B');
     const calls: Record<string, Call> = {

@@ -23,6 +23,8 @@ export interface Outcome {
   errors?: FieldError[];
   fields?: Record<string, string>;
   files?: Record<string, string>;
+  /** Absent where nothing was left out. */
+  ignoredFiles?: readonly string[];
 }
 
 const STATUS: Record<string, number> = {
@@ -78,7 +80,7 @@ async function answer(ctx: Context): Promise<void> {
 
 async function outcomeOf(ctx: Context, over: AbortSignal): Promise<Outcome> {
   try {
-    const { fields, files } = await readUpload(ctx.req, LIMITS, SHAPE, {
+    const { fields, files, ignoredFiles } = await readUpload(ctx.req, LIMITS, SHAPE, {
       places,
       userId: String(ctx.headers['x-user']),
       over,
@@ -87,6 +89,7 @@ async function outcomeOf(ctx: Context, over: AbortSignal): Promise<Outcome> {
       status: 200,
       fields: Object.fromEntries(fields),
       files: Object.fromEntries(files.map((file) => [file.path, file.content.toString()])),
+      ...(ignoredFiles.length > 0 && { ignoredFiles }),
     };
   } catch (error) {
     if (!(error instanceof HawserError)) faults.push(error);

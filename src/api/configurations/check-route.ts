@@ -11,14 +11,14 @@ import { requireRow } from '../../versions/rows.ts';
 import { checkDraft } from '../../versions/rules.ts';
 import type { VersionDetails } from '../../versions/store.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
-import { NEW_VERSION_FIELDS, NewVersion } from './schemas.ts';
+import { IGNORED_FILES, NEW_VERSION_FIELDS, NewVersion } from './schemas.ts';
 import { reads } from './version-routes.ts';
 import type { ConfigurationTools } from './versions.ts';
 
 const MIB = 1024 * 1024;
-const FoundView = z.object({ findings: z.array(FindingView) }).meta({
+const FoundView = z.object({ findings: z.array(FindingView), ...IGNORED_FILES }).meta({
   id: 'DocumentCheck',
-  examples: [{ findings: [] }],
+  examples: [{ findings: [], ignoredFiles: [] }],
 });
 
 export function checkRoute(tools: ConfigurationTools): Route {
@@ -39,7 +39,7 @@ export function checkRoute(tools: ConfigurationTools): Route {
     answers: { 200: { description: 'What is found, in order of line', schema: FoundView } },
     problems: ['reserved_path', ...READING_REPOSITORIES],
     logLevel: 'debug',
-    handle: ({ principal, resource, body: form, files, file }) =>
+    handle: ({ principal, resource, body: form, files, ignoredFiles, file }) =>
       reads(tools, resource, async (repository) => {
         const row = await requireRow(database.read, 'configurations', resource.id);
         const isManaged = row.use_server_managed_parameters === 1;
@@ -49,14 +49,14 @@ export function checkRoute(tools: ConfigurationTools): Route {
         const judging = { caller: principal.userId, isManaged };
         if (file !== null) {
           const read = { ...newFile(entryPoint, file.content), files: null };
-          return json({ findings: await compatibility.lookAtNew(read, judging) });
+          return json({ findings: await compatibility.lookAtNew(read, judging), ignoredFiles });
         }
         const { version = model?.version ?? '1.0.0', prereleaseChannel } = form;
         const named = { version, entryPoint, prereleaseChannel, files };
         const draft = checkDraft({ ...named, useServerManagedParameters: isManaged, requireSemVer: false });
         const content = files.find(({ path }) => path === draft.entryPoint)?.content ?? Buffer.alloc(0);
         const read = { ...newFile(draft.entryPoint, content), files };
-        return json({ findings: await compatibility.lookAtNew(read, judging) });
+        return json({ findings: await compatibility.lookAtNew(read, judging), ignoredFiles });
       }),
   });
 }

@@ -21,6 +21,7 @@ import { type FileTools, fileRoutes } from './file-routes.ts';
 import {
   ConfigurationChange,
   ConfigurationView,
+  CreatedConfigurationView,
   NEW_CONFIGURATION_FIELDS,
   NewConfiguration,
   VersionView,
@@ -56,13 +57,14 @@ export function configurationRoutes(options: ConfigurationRouteOptions): Route[]
         'Parts named `files` whose filename is the relative path, or one part `archive` (ZIP). A name is taken also ' +
         'while the repository of parameters of a lost configuration of that name is on the disk.',
       body: { kind: 'upload', schema: NewConfiguration, fields: NEW_CONFIGURATION_FIELDS },
-      answer: { description: 'The configuration', schema: ConfigurationView },
+      answer: { description: 'The configuration', schema: CreatedConfigurationView },
       problems: ['publish_separately', 'name_taken', 'reserved_path', ...WRITING_REPOSITORIES],
       key: ({ name }) => name,
-      handle: ({ caller, body: form, files, facts }) =>
-        createConfiguration(options, { ...caller, gone: facts.over }, { form, files }, (id) =>
-          show(options, caller, id),
-        ),
+      handle: ({ caller, body: form, files, ignoredFiles, facts }) =>
+        createConfiguration(options, { ...caller, gone: facts.over }, { form, files }, async (id) => ({
+          ...(await show(options, caller, id)),
+          ignoredFiles,
+        })),
     }),
     reading.get('/api/v1/configurations/{name}', {
       id: 'getConfiguration',

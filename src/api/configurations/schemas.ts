@@ -25,6 +25,21 @@ const VERSION = {
   ...AUTHORSHIP_EXAMPLE,
 };
 
+/** This is the example of a configuration. */
+const CONFIGURATION = {
+  id: '3c9a4b1e-0f6d-4c57-9b2a-8e7d6c5b4a30',
+  name: 'web-server',
+  description: 'nginx and its sites',
+  useServerManagedParameters: true,
+  versionCount: 3,
+  latestVersion: '1.3.0-rc.1',
+  latestPublishedVersion: '1.2.0',
+  createdAt: '2026-11-20T09:08:00.000Z',
+  updatedAt: '2026-11-20T09:08:00.000Z',
+  access: 'Manage',
+  parametersAccess: 'Manage',
+};
+
 const ValidationMode = choice('None', 'Warn', 'Strict');
 
 /** The schema allows both forms, because each configuration decides whether its versions must be SemVer. */
@@ -82,6 +97,15 @@ export const ConfigurationChange = z
   })
   .meta({ id: 'ConfigurationChange', examples: [{ description: 'nginx and its sites' }] });
 
+/** What answers to uploads have beside what they show elsewhere. */
+export const IGNORED_FILES = {
+  ignoredFiles: z.array(z.string()).meta({
+    description:
+      'What macOS and Windows leave in folders (`__MACOSX/`, `.DS_Store`, `Thumbs.db`, `desktop.ini`) and the upload ' +
+      'held: it was left out; at most 1,000 are named',
+  }),
+};
+
 export const ConfigurationView = z
   .object({
     id: Id,
@@ -94,22 +118,13 @@ export const ConfigurationView = z
   })
   .meta({
     id: 'Configuration',
-    examples: [
-      {
-        id: '3c9a4b1e-0f6d-4c57-9b2a-8e7d6c5b4a30',
-        name: 'web-server',
-        description: 'nginx and its sites',
-        useServerManagedParameters: true,
-        versionCount: 3,
-        latestVersion: '1.3.0-rc.1',
-        latestPublishedVersion: '1.2.0',
-        createdAt: '2026-11-20T09:08:00.000Z',
-        updatedAt: '2026-11-20T09:08:00.000Z',
-        access: 'Manage',
-        parametersAccess: 'Manage',
-      },
-    ],
+    examples: [CONFIGURATION],
   });
+
+export const CreatedConfigurationView = ConfigurationView.extend(IGNORED_FILES).meta({
+  id: 'CreatedConfiguration',
+  examples: [{ ...CONFIGURATION, ignoredFiles: ['.DS_Store'] }],
+});
 
 export const VersionView = z
   .object({
@@ -126,6 +141,11 @@ export const VersionView = z
     createdBy: AUTHORSHIP.createdBy.meta({ description: 'User name' }),
   })
   .meta({ id: 'ConfigurationVersion', examples: [VERSION] });
+
+export const UploadedVersionView = VersionView.extend(IGNORED_FILES).meta({
+  id: 'UploadedConfigurationVersion',
+  examples: [{ ...VERSION, ignoredFiles: ['.DS_Store'] }],
+});
 
 export const PublishedVersionView = VersionView.extend({
   affectedParameterFiles: z.array(AffectedParameterFile).nullable().meta({

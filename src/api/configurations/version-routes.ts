@@ -27,6 +27,7 @@ import {
   NewVersion,
   PublishedVersionView,
   ReplacedVersion,
+  UploadedVersionView,
   VersionDetailsView,
   VersionView,
 } from './schemas.ts';
@@ -76,7 +77,7 @@ export function versionRoutes(tools: ConfigurationTools): Route[] {
       summary: "Replace a draft's files",
       description: 'All files at once, as for a new version; without an entry point it keeps its own.',
       body: { kind: 'upload', schema: ReplacedVersion, fields: NEW_VERSION_FIELDS },
-      answer: { description: 'The draft as it is now', schema: VersionView },
+      answer: { description: 'The draft as it is now', schema: UploadedVersionView },
       problems: [
         'publish_separately',
         'published_version',
@@ -84,12 +85,13 @@ export function versionRoutes(tools: ConfigurationTools): Route[] {
         'reserved_path',
         ...WRITING_REPOSITORIES,
       ],
-      async handle({ caller, resource, params, body: form, files, facts }) {
+      async handle({ caller, resource, params, body: form, files, ignoredFiles, facts }) {
         const version = params['version'] ?? '';
         if (form.version !== undefined && form.version !== version)
           throw invalidField('/version', 'Not the version in the path', 'version_mismatch');
         const target = { kind, resource, ...caller, gone: facts.over } as const;
-        return withFindings(tools, target, await replaceDraft(tools, target, version, { form, files }));
+        const made = await replaceDraft(tools, target, version, { form, files });
+        return { ...(await withFindings(tools, target, made)), ignoredFiles };
       },
     }),
     managing.delete('/api/v1/configurations/{name}/versions/{version}', {
@@ -115,16 +117,16 @@ function createRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Route
       'Without a version, the next patch above the highest; without an entry point, that of the highest. JSON makes ' +
       'a draft with the files and the entry point of another version.',
     body: NEW_VERSION,
-    answer: { description: 'The draft', schema: VersionView },
+    answer: { description: 'The draft', schema: UploadedVersionView },
     problems: ['publish_separately', 'version_exists', 'reserved_path', ...WRITING_REPOSITORIES],
     key: ({ version }) => version,
-    async handle({ caller, resource, body: form, files, facts }) {
+    async handle({ caller, resource, body: form, files, ignoredFiles, facts }) {
       const target = { kind: 'configurations', resource, ...caller, gone: facts.over } as const;
       const made =
         'from' in form
           ? await copyVersion(tools, target, form)
           : await createDraft(tools, target, { form, files });
-      return withFindings(tools, target, made);
+      return { ...(await withFindings(tools, target, made)), ignoredFiles };
     },
   });
 }

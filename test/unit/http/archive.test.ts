@@ -23,7 +23,7 @@ async function codeOf(archive: Buffer): Promise<string> {
 }
 
 async function textsOf(archive: Buffer): Promise<Record<string, string>> {
-  const files = await unpackArchive(archive, LIMITS);
+  const { files } = await unpackArchive(archive, LIMITS);
   return Object.fromEntries(files.map((file) => [file.path, file.content.toString()]));
 }
 
@@ -59,7 +59,7 @@ describe('unpackArchive: what it takes', () => {
       { name: 'others.sh', attributes: unixMode(0o100655) },
       { name: 'windows.cmd', attributes: 0x20 },
     ]);
-    const files = await unpackArchive(archive, LIMITS);
+    const { files } = await unpackArchive(archive, LIMITS);
     const executable = files.filter((file) => file.executable).map(({ path }) => path);
     expect(executable).to.deep.equal(['run.sh', 'mine.sh']);
   });
@@ -129,9 +129,53 @@ describe('unpackArchive: what it takes', () => {
       { name: 'small', content: 'x', method: 0 },
       { name: 'small2', content: 'x' },
     ]);
-    for (const file of await unpackArchive(archive, LIMITS)) {
+    for (const file of (await unpackArchive(archive, LIMITS)).files) {
       expect(file.content.buffer).to.not.equal(archive.buffer);
     }
+  });
+});
+
+describe('unpackArchive: what it leaves out', () => {
+  const LITTER = [
+    ...['__MACOSX/._main.dsc.yaml', 'sub/__macosx/x', '.DS_Store', 'sub/.ds_store'],
+    ...['Thumbs.db', 'sub/THUMBS.DB', 'desktop.ini', 'sub/Desktop.ini'],
+  ];
+
+  it('litter of macOS and Windows, which it names, and no more', async () => {
+    const kept = ['a.txt', 'sub/desktop.ini.txt', 'Thumbs.db/inside', 'my.DS_Store'];
+    const archive = makeZip([
+      { name: '__MACOSX/' },
+      ...[...LITTER, ...kept].map((name) => ({ name, content: 'x' })),
+      { name: 'win\\Thumbs.db', madeBy: 0 },
+    ]);
+    const { files, ignored } = await unpackArchive(archive, LIMITS);
+    expect(files.map(({ path }) => path)).to.deep.equal(kept);
+    expect(ignored).to.deep.equal([...LITTER, 'win/Thumbs.db']);
+  });
+
+  it('litter that nobody could unpack, or that alone is more than the limits', async () => {
+    const damaged = [
+      { name: '__MACOSX/a', content: 'x', crc: 1 },
+      { name: '__MACOSX/b', content: 'x', flags: UTF8 | 1 },
+      { name: '__MACOSX/../../evil', content: 'x', method: 12 },
+      { name: '.DS_Store', content: Buffer.alloc(200_000) },
+    ];
+    const many = Array.from({ length: 200 }, (_, at) => ({ name: `__MACOSX/${at}` }));
+    expect(await textsOf(makeZip([{ name: 'a' }, ...damaged, ...many]))).to.deep.equal({ a: '' });
+  });
+
+  it('more names of litter than an answer has room for', async () => {
+    const many = Array.from({ length: 1_100 }, (_, at) => ({ name: `${'x'.repeat(2_000)}${at}/.DS_Store` }));
+    const { ignored } = await unpackArchive(makeZip([...many, { name: 'Thumbs.db' }]), LIMITS);
+    expect(ignored).to.have.length(1_000);
+    expect(new Set(ignored.map(({ length }) => length))).to.deep.equal(new Set([1_024]));
+  });
+
+  it('the folder that was packed', async () => {
+    expect(await textsOf(makeZip([{ name: './' }, { name: './a' }]))).to.deep.equal({ a: '' });
+    expect(await codeOf(makeZip([{ name: '.' }]))).to.equal('invalid_path');
+    expect(await codeOf(makeZip([{ name: '././' }]))).to.equal('unpacked');
+    expect(await codeOf(makeZip([{ name: '../' }]))).to.equal('invalid_path');
   });
 });
 

@@ -73,6 +73,30 @@ describe('readUpload: forms of real clients', () => {
     );
   });
 
+  it('leaves out what macOS and Windows leave in folders, and names it', async () => {
+    const litter = [
+      '.DS_Store',
+      '__MACOSX/._a',
+      'sub/Thumbs.db',
+      'sub/desktop.ini',
+      '../.DS_Store',
+      'x/.ds_store',
+    ];
+    const form = new FormData();
+    for (const path of [...litter, 'a.txt', 'sub\\DESKTOP.INI']) form.append('files', new Blob(['x']), path);
+    expect(await postBody(form, null)).to.deep.equal({
+      status: 200,
+      fields: {},
+      files: { 'a.txt': 'x' },
+      ignoredFiles: [...litter, 'sub/DESKTOP.INI'],
+    });
+  });
+
+  it('counts the bytes of what is left out', async () => {
+    const body = makeBody([[fileNamed('.DS_Store'), Buffer.alloc(100_001)]]);
+    expect(await postBody(body)).to.include({ status: 413, code: 'payload_too_large' });
+  });
+
   it('unpacks an archive', async () => {
     const zip = new ZipFile();
     zip.addBuffer(Buffer.from('one'), 'dir/one.yaml');
