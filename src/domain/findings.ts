@@ -1,5 +1,7 @@
 /** What is found wrong with a configuration's document, or is worth a word. */
 
+import { showText } from './safe-path.ts';
+
 export type Severity = 'Error' | 'Warning';
 
 /** documents.md, section 1. An Error means that dsc cannot read the document, or that nobody can mean what it says. */
@@ -45,6 +47,27 @@ export function printFinding({ file, line, column, code, message }: Finding): st
 /** The same with its severity before it. */
 export function lineOfFinding(finding: Finding): string {
   return `${isError(finding) ? 'error' : 'warning'}: ${printFinding(finding)}`;
+}
+
+/** Of more withdrawn versions the highest are named. */
+const MAX_WITHDRAWN = 20;
+
+/**
+ * What is found in the history of a version.
+ * @param withdrawn the withdrawn versions in it, highest first
+ */
+export function buildsOnWithdrawn(
+  withdrawn: readonly { version: string; withdrawn: { reason: string } | null }[],
+  entryPoint: string,
+): readonly Finding[] {
+  return withdrawn.slice(0, MAX_WITHDRAWN).map(({ version, withdrawn: why }) => {
+    const reason = showText((why?.reason ?? '').replace(/\s+/g, ' '));
+    const message = `Its history holds version ${showText(version)}, which is withdrawn${reason && `: ${reason}`}`;
+    return {
+      ...{ severity: 'Warning', code: 'builds_on_withdrawn', message },
+      ...{ path: null, file: entryPoint, line: null, column: null },
+    };
+  });
 }
 
 /** The findings in order of line. Those without a place come first. */

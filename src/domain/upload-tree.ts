@@ -16,7 +16,10 @@ const MAX_IGNORED = 1_000;
 /** Beside the folder `__MACOSX`, what macOS and Windows leave in folders that people open. */
 const LITTER = new Set(['.ds_store', 'thumbs.db', 'desktop.ini']);
 
-/** Whether macOS or Windows made the file by itself, so that nobody means to upload it. */
+/**
+ * Whether macOS or Windows made the file by itself, so that nobody means to upload it.
+ * @param path that of a folder ends with a slash
+ */
 export function isLitter(path: string): boolean {
   const segments = path.toLowerCase().split(/[/\\]/);
   return segments.includes('__macosx') || LITTER.has(segments.at(-1) ?? '');
@@ -101,19 +104,6 @@ export function normalizeNewPath(raw: string): string {
     );
   if (path.split('/').length <= MAX_SEGMENTS) return path;
   throw invalid('invalid_path', `The path "${showText(raw)}" has more than ${MAX_SEGMENTS} segments`);
-}
-
-/** What macOS and Windows leave in folders that people look at. */
-const LITTER_FOLDER = '__macosx';
-const LITTER_FILES = new Set(['.ds_store', 'thumbs.db', 'desktop.ini']);
-
-/**
- * Whether a path is what macOS or Windows has left beside the files of an author. No version gets it.
- * @param path with `/` between segments, and at its end that of a folder
- */
-export function isLitter(path: string): boolean {
-  const segments = path.toLowerCase().split('/');
-  return segments.includes(LITTER_FOLDER) || LITTER_FILES.has(segments.at(-1) ?? '');
 }
 
 /** The path that an archive or a form gives, without the `./` that some programs put before it. */

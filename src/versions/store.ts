@@ -45,10 +45,12 @@ import {
   type RepositoryProblem,
   type RolloutEvent,
   type VersionDetails,
+  type VersionIndex,
   type VersionRef,
 } from './types.ts';
 import { VersionObjects } from './version-objects.ts';
 import { VersionWriter } from './version-writer.ts';
+import { WithdrawnHistory } from './withdrawn-history.ts';
 
 export type * from '../git/types.ts';
 export type { ParameterContentType, ParameterDetails, ParameterScope } from './parameter-files.ts';
@@ -67,6 +69,7 @@ export class GitStore {
   private readonly packs: PackCaches;
   private readonly tools: RepositoryTools;
   private readonly blobInfos: BlobInfos;
+  private readonly withdrawnHistory: WithdrawnHistory;
   private readonly pool: RepositoryPool;
   private readonly absences = new Absences();
 
@@ -82,6 +85,7 @@ export class GitStore {
     this.place = place;
     const versions = new VersionObjects(objects, Math.floor(cacheBytes * SHARES.versions), onOperation);
     this.tools = { fs, log, objects, versions, trees, onRefsMoved, onOperation, leftBefore, beforeWrite };
+    this.withdrawnHistory = new WithdrawnHistory(objects, log);
     const poolTools = { root: this.root, fs, log, packs: this.packs, locks, beforeWrite };
     this.pool = new RepositoryPool(poolTools, (ref, gitdir) => {
       return new Repository(this.tools, ref, { gitdir, refs: place.refsOf(ref, gitdir) });
@@ -249,6 +253,19 @@ export class GitStore {
     return this.reading(ref, async ({ gitdir, refs }) => {
       const site = { gitdir, shallow: await refs.shallow() };
       return guardDisk(() => readRolloutHistory(this.tools.objects, site, version));
+    });
+  }
+
+  /**
+   * The withdrawn versions in the history of a commit, highest first. Nothing is read where none is withdrawn. It throws
+   * what `WithdrawnHistory` does.
+   */
+  async withdrawnIn(ref: RepositoryRef, { versions }: VersionIndex, commit: string): Promise<VersionRef[]> {
+    const withdrawn = versions.filter((version) => version.withdrawn !== null);
+    if (withdrawn.length === 0) return [];
+    return this.reading(ref, async ({ gitdir, refs }) => {
+      const site = { gitdir, shallow: await refs.shallow() };
+      return guardDisk(() => this.withdrawnHistory.find(site, commit, withdrawn));
     });
   }
 

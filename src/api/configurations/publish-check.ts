@@ -1,12 +1,13 @@
 /** Asks the rules of publishing about a version, without the lock and without publishing it. */
 
+import type { Finding } from '../../domain/findings.ts';
 import { notFound } from '../../lib/errors.ts';
 import { type Compatibility, NOT_COMPARED } from '../../resolve/compatibility.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
 import { findBlockers } from '../../versions/rules.ts';
-import { toPublishCheck } from '../crud/publish-check.ts';
+import { findingsInHistory, toPublishCheck } from '../crud/publish-check.ts';
 import { type ConfigurationTools, judgeDraft } from './versions.ts';
 
 /** @throws HawserError not_found without such a version */
@@ -19,16 +20,19 @@ export function checkPublish(
   const { database, store } = tools;
   return notFoundIfDeleted(database, 'configurations', id, async () => {
     const row = await requireRow(database.read, 'configurations', id);
-    const index = await store.versions({ kind: 'configurations', name });
+    const repository = { kind: 'configurations', name } as const;
+    const index = await store.versions(repository);
     const ref = index.get(version);
     if (ref === undefined) throw notFound('No such version');
     let judged: Compatibility = NOT_COMPARED;
+    let inHistory: readonly Finding[] = [];
     const blockers = await findBlockers(ref, async () => {
       judged = await judgeDraft(tools, row, version, caller);
+      inHistory = await findingsInHistory(store, name, index, await store.details(repository, ref));
       return judged.blockers;
     });
     const comparedWith = index.highestPublishedBelow(ref)?.version ?? null;
-    const { findings } = judged;
+    const findings = [...inHistory, ...judged.findings];
     return toPublishCheck({ blockers, findings, compatibility: await judged.report(), comparedWith });
   });
 }

@@ -16,6 +16,7 @@ import { createResource, type ResourceTools } from '../../versions/resources.ts'
 import type { ConfigurationRow, Target } from '../../versions/rows.ts';
 import { checkDraft, refusePublishedParameters, refuseReservedPaths } from '../../versions/rules.ts';
 import type { FileContent, VersionDetails, VersionRef } from '../../versions/store.ts';
+import { findingsInHistory } from '../crud/publish-check.ts';
 import type { Caller } from '../crud/routes.ts';
 import { readValidationSettings } from '../settings/queries.ts';
 import { judgingBy, readEffectiveSettings } from './queries.ts';
@@ -184,24 +185,36 @@ export function replaceDraft(
 
 /**
  * Publishes a draft.
- * @returns what the answer shows, with what was found in its entry point
+ * @returns what the answer shows, with what was found in its entry point and in the history of the draft
  * @throws HawserError not_found without such a version; the first of its blockers; conflict `draft_changed`
  */
-export function publishVersion(
+export async function publishVersion(
   tools: ConfigurationTools,
   target: ConfigurationTarget,
   version: string,
   message?: string,
 ): Promise<{ details: VersionDetails; findings: readonly Finding[] }> {
-  return authorVersions(tools, target, async (author, row) => {
-    let findings: readonly Finding[] = [];
-    const rules = async () => {
+  const { store, log } = tools;
+  const { name } = target.resource;
+  let commit = '';
+  let findings: readonly Finding[] = [];
+  const details = await authorVersions(tools, target, (author, row) => {
+    const rules = async ({ oid }: VersionRef) => {
       const judged = await judgeDraft(tools, row, version, target.principal);
-      findings = judged.findings;
+      [commit, findings] = [oid, judged.findings];
       return judged.blockers;
     };
-    return { details: await author.publish(version, rules, { message }), findings };
+    return author.publish(version, rules, { message });
   });
+  try {
+    const index = await store.versions({ kind: 'configurations', name });
+    const draft = { commit, entryPoint: details.entryPoint };
+    findings = [...(await findingsInHistory(store, name, index, draft)), ...findings];
+  } catch (error) {
+    // The version is published all the same.
+    log.warn({ err: error, configuration: name, version }, 'a history cannot be read');
+  }
+  return { details, findings };
 }
 
 /**

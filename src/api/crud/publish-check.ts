@@ -2,9 +2,10 @@
 
 import { z } from 'zod';
 import { CHANGE_TYPES, type CompatibilityReport } from '../../domain/compatibility.ts';
-import type { Finding } from '../../domain/findings.ts';
+import { buildsOnWithdrawn, type Finding } from '../../domain/findings.ts';
 import { choice, FieldErrorView, FindingView } from '../../http/schemas.ts';
 import type { FieldError, HawserError } from '../../lib/errors.ts';
+import type { GitStore, VersionDetails, VersionIndex } from '../../versions/store.ts';
 
 const ChangeView = z.object({
   parameterName: z.string(),
@@ -79,13 +80,26 @@ export const PublishCheckView = z
       description:
         'Also where nothing breaks, or a new major allows it; null where no parameters were compared',
     }),
-    findings: z.array(FindingView).meta({ description: 'In order of line; of the entry point alone' }),
+    findings: z
+      .array(FindingView)
+      .meta({ description: 'In order of line; of the entry point, and of the history of the draft' }),
     comparedWith: z.string().nullable().meta({ description: 'The highest published version below it' }),
   })
   .meta({
     id: 'PublishCheck',
     examples: [{ canPublish: true, blockers: [], compatibility: null, findings: [], comparedWith: '1.1.0' }],
   });
+
+/** What is found in the history of a draft, which may go on through many commits; so it is called without any lock. */
+export async function findingsInHistory(
+  store: GitStore,
+  name: string,
+  index: VersionIndex,
+  { commit, entryPoint }: Pick<VersionDetails, 'commit' | 'entryPoint'>,
+): Promise<readonly Finding[]> {
+  const withdrawn = await store.withdrawnIn({ kind: 'configurations', name }, index, commit);
+  return buildsOnWithdrawn(withdrawn, entryPoint);
+}
 
 /** What a check found. */
 interface Checked {

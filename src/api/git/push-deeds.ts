@@ -27,6 +27,7 @@ import type { TreeTasks } from '../../versions/tree-tasks.ts';
 import type { PushRecord, TakenPush, VersionIndex } from '../../versions/types.ts';
 import { judgingBy, readEffectiveSettings } from '../configurations/queries.ts';
 import type { ProofTools } from '../crud/proof-routes.ts';
+import { findingsInHistory } from '../crud/publish-check.ts';
 import { readValidationSettings } from '../settings/queries.ts';
 import { linesOfReport, type TakenAnswer } from './push-answers.ts';
 
@@ -153,7 +154,11 @@ export class PushDeeds {
   ): Promise<TakenAnswer> {
     const { findings, report: compare } = judged.compatibility;
     const isSilent = judged.seen.settings.documentChecks === 'None';
-    const found = isSilent ? [] : findings.map(lineOfFinding);
+    const { row, index } = judged.seen;
+    const inHistory = await this.orNull(() =>
+      findingsInHistory(this.tools.store, row.name, index, judged.push),
+    );
+    const found = [...(inHistory ?? []), ...(isSilent ? [] : findings)].map(lineOfFinding);
     if (!isPublishing(plan))
       return { lines: [`draft/${plan.version} is there; publish it with its tag.`, ...found] };
     const nodes = await this.orNull(() => this.countOffered(call, plan.version));

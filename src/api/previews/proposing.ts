@@ -25,11 +25,12 @@ import { checkDraft, KINDS } from '../../versions/kinds.ts';
 import { contentOf, seriesOf } from '../../versions/parameter-files.ts';
 import { requireRow } from '../../versions/rows.ts';
 import { findBlockers, findDraft, type PublishRules, refuseSameVersion } from '../../versions/rules.ts';
-import type { ParameterScope } from '../../versions/store.ts';
+import type { GitStore, ParameterScope } from '../../versions/store.ts';
 import { ONLY_SERIES, type VersionIndex } from '../../versions/types.ts';
 import type { VersionSource } from '../../versions/version-source.ts';
 import { judgeDraft as judgeComposite } from '../composite-configurations/versions.ts';
 import { judgeDraft as judgeConfiguration } from '../configurations/versions.ts';
+import { findingsInHistory } from '../crud/publish-check.ts';
 import { assignmentOf, requireEligible } from '../nodes/assignment.ts';
 import { requireNodes } from '../nodes/queries.ts';
 import { alreadyTagged, notTagged, requireTypeOfValue, tagsOfType } from '../nodes/tags.ts';
@@ -42,7 +43,7 @@ import { keyOf, type Resources } from './named.ts';
 
 export interface ProposingTools {
   database: Database;
-  store: VersionSource;
+  store: GitStore;
   documents: Documents;
   entryPoints: EntryPoints;
 }
@@ -113,11 +114,12 @@ export class Proposing {
 
   private async publishConfiguration({ configurationName, version }: ChangeOf<'PublishConfiguration'>) {
     const { id, name } = this.resource('configuration', configurationName);
-    const { database } = this.tools;
+    const { database, store } = this.tools;
     const { source } = this;
     const row = await requireRow(database.read, 'configurations', id);
-    const index = await source.versions({ kind: 'configurations', name });
-    await requirePublishable(index, version, async () => {
+    const repository = { kind: 'configurations', name } as const;
+    const index = await source.versions(repository);
+    await requirePublishable(index, version, async (draft) => {
       const { schemas, ...readers } = this.checkTools();
       const composites = new CompositeReader(source);
       const compatibility = new CompatibilityGuard(schemas, { ...readers, composites });
@@ -127,12 +129,10 @@ export class Proposing {
         version,
         this.asked.principal,
       );
-      this.findings.push({
-        configurationName: name,
-        compositeName: null,
-        version,
-        findings: judged.findings,
-      });
+      const details = await source.details(repository, draft);
+      const inHistory = await findingsInHistory(store, name, index, details);
+      const findings = [...inHistory, ...judged.findings];
+      this.findings.push({ configurationName: name, compositeName: null, version, findings });
       return judged.blockers;
     });
     this.publish({ kind: 'configurations', name, series: ONLY_SERIES, version });
