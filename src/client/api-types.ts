@@ -376,6 +376,20 @@ export interface Schemas {
     prereleaseChannel?: string | null | undefined;
     message?: string | null | undefined;
   };
+  CreatedConfiguration: {
+    id: string;
+    name: string;
+    description: string | null;
+    useServerManagedParameters: boolean;
+    versionCount: number | null;
+    latestVersion: string | null;
+    latestPublishedVersion: string | null;
+    createdAt: string;
+    updatedAt: string;
+    access: 'Read' | 'Modify' | 'Manage' | null;
+    parametersAccess: 'Read' | 'Modify' | 'Manage' | null;
+    ignoredFiles: string[];
+  };
   CreatedToken: {
     token: string;
     tokenId: string;
@@ -400,6 +414,7 @@ export interface Schemas {
   };
   DocumentCheck: {
     findings: Schemas['Finding'][];
+    ignoredFiles: string[];
   };
   ExchangedToken: {
     access_token: string;
@@ -925,7 +940,7 @@ export interface Schemas {
     content: string | null;
   };
   ParameterMajor: {
-    majorVersion: number;
+    majorVersion: number | null;
     versionCount: number;
     hasActive: boolean;
     latestVersion: string;
@@ -1464,6 +1479,31 @@ export interface Schemas {
     lastUsedAt: string | null;
     isRevoked: boolean;
     createdAt: string;
+  };
+  UploadedConfigurationVersion: {
+    version: string;
+    status: 'Draft' | 'Published';
+    entryPoint: string;
+    prereleaseChannel: string | null;
+    fileCount: number;
+    findings: Schemas['Finding'][] | null;
+    createdAt: string;
+    createdBy: string;
+    author: {
+      name: string;
+      email: string;
+    } | null;
+    publishedAt: string | null;
+    publishedBy: string | null;
+    commit: string;
+    message: string | null;
+    signature: 'OpenPgp' | 'Ssh' | 'X509' | null;
+    withdrawn: {
+      at: string;
+      by: string;
+      reason: string;
+    } | null;
+    ignoredFiles: string[];
   };
   UploadedParameterSchema: {
     version: string;
@@ -2085,7 +2125,7 @@ export interface Routes {
         message?: string | undefined;
         isDraft?: boolean | undefined;
       }, 'files' | 'archive'>;
-      answer: Schemas['Configuration'];
+      answer: Schemas['CreatedConfiguration'];
     };
   };
   '/api/v1/configurations/{name}': {
@@ -2469,7 +2509,7 @@ export interface Routes {
         message?: string | undefined;
         isDraft?: boolean | undefined;
       }, 'files' | 'archive'> | undefined;
-      answer: Schemas['ConfigurationVersion'];
+      answer: Schemas['UploadedConfigurationVersion'];
     };
   };
   '/api/v1/configurations/{name}/versions/{version}': {
@@ -2494,7 +2534,7 @@ export interface Routes {
         message?: string | undefined;
         isDraft?: boolean | undefined;
       }, 'files' | 'archive'>;
-      answer: Schemas['ConfigurationVersion'];
+      answer: Schemas['UploadedConfigurationVersion'];
     };
     /** Delete a draft. */
     delete: {

@@ -3,9 +3,9 @@
  * files and schemas go with it (api.md section 6).
  */
 
-import type { SemVer } from 'semver';
 import { firstIndex } from '../lib/binary-search.ts';
-import { majorOf, parseVersion } from './version-order.ts';
+import { comparePrereleases, type SemVer } from './semver.ts';
+import { type Major, majorOf, parseVersion } from './version-order.ts';
 
 const MAX_CHANNEL_LENGTH = 64;
 
@@ -13,7 +13,7 @@ const MAX_CHANNEL_LENGTH = 64;
 const NO_MAJOR = -1;
 
 export interface VersionConstraint {
-  /** The major version that is admitted; null admits any. */
+  /** The major version that is admitted; null admits any. That of an assignment is a safe integer. */
   majorVersion: number | null;
   /** Admits prereleases from this one on: `beta` admits `beta`, `beta.2` and `rc`. Null admits stable versions only. */
   prereleaseChannel: string | null;
@@ -31,12 +31,15 @@ export function isChannel(text: string): boolean {
  */
 export function chooseVersion<T extends { version: string }>(
   publishedHighestFirst: readonly T[],
-  { majorVersion, prereleaseChannel }: VersionConstraint,
+  {
+    majorVersion,
+    prereleaseChannel,
+  }: Omit<VersionConstraint, 'majorVersion'> & { majorVersion: Major | null },
 ): T | null {
   const list = publishedHighestFirst;
   const channel = prereleaseChannel === null ? null : channelVersion(prereleaseChannel);
-  const start = majorVersion === null ? 0 : firstNotAbove(list, majorVersion);
-  const end = firstNotAbove(list, majorVersion === null ? NO_MAJOR : majorVersion - 1);
+  const start = majorVersion === null ? 0 : firstIndex(list, (ref) => placeOf(ref) <= majorVersion);
+  const end = firstIndex(list, (ref) => placeOf(ref) < (majorVersion ?? 0));
   for (let at = start; at < end; at += 1) {
     const ref = list[at];
     if (ref && isAdmitted(ref.version, channel)) return ref;
@@ -44,15 +47,13 @@ export function chooseVersion<T extends { version: string }>(
   return (majorVersion === null ? list[end] : null) ?? null;
 }
 
-/** The index at which the versions of this major number, or of lower ones, begin. */
-function firstNotAbove(list: readonly { version: string }[], major: number): number {
-  return firstIndex(list, ({ version }) => (majorOf(version) ?? NO_MAJOR) <= major);
-}
+const placeOf = ({ version }: Versioned): Major => majorOf(version) ?? NO_MAJOR;
 
 /** Takes SemVer versions only. A version without a hyphen before its build metadata is stable. */
 function isAdmitted(version: string, channel: SemVer | null): boolean {
   if (!/^[^+]*-/.test(version)) return true;
-  return channel !== null && (parseVersion(version)?.comparePre(channel) ?? -1) >= 0;
+  const parsed = parseVersion(version);
+  return channel !== null && parsed !== null && comparePrereleases(parsed, channel) >= 0;
 }
 
 /** A version that carries the channel as its prerelease: SemVer compares nothing shorter than that. */
@@ -95,11 +96,17 @@ export function chooseParameterFile<T extends Versioned>(
  */
 export function chooseSchemaVersion<T extends Versioned & { isPublished: boolean; isWithdrawn: boolean }>(
   highestFirst: readonly T[],
-  major: number,
+  major: Major,
 ): T | null {
-  const candidates = highestFirst.filter(({ version }) => (majorOf(version) ?? major + 1) <= major);
+  const candidates = highestFirst.filter(({ version }) => isOfMajorUpTo(version, major));
   const nearest = majorOf(candidates[0]?.version ?? '');
   const ofMajor = candidates.filter(({ version }) => majorOf(version) === nearest);
   const published = ofMajor.find(({ isPublished }) => isPublished);
   return published ?? ofMajor.find(({ isWithdrawn }) => !isWithdrawn) ?? ofMajor[0] ?? null;
+}
+
+/** Whether the version is a SemVer version of this major or of a lower one. */
+export function isOfMajorUpTo(version: string, major: Major): boolean {
+  const own = majorOf(version);
+  return own !== null && own <= major;
 }

@@ -5,8 +5,8 @@
  * All functions but `parseVersion`, `isVersion` and `isVersionName` take versions that these three have accepted.
  */
 
-import { inc, parse, type SemVer } from 'semver';
 import { invalidField } from '../lib/errors.ts';
+import { comparePrecedence, parseSemVer, type SemVer } from './semver.ts';
 
 /**
  * A version names refs, and a loose ref is a file. `v<version>` and the suffix of a lock or a temporary file must fit into
@@ -14,15 +14,17 @@ import { invalidField } from '../lib/errors.ts';
  */
 export const MAX_VERSION_LENGTH = 200;
 
+/**
+ * The major number of a SemVer version: a number where that is exact, else a bigint. Both compare with each other by `<`,
+ * and those that are equal are so by `===` and as keys of a map.
+ */
+export type Major = number | bigint;
+
 const VERSION_NAME = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;
 
 /** The parsed version, or null if the text is not exactly a version of SemVer 2.0. */
 export function parseVersion(text: string): SemVer | null {
-  if (text.length > MAX_VERSION_LENGTH) return null;
-  const version = parse(text);
-  // The library also accepts `v1.0.0`, ` =1.0.0` and the like, and returns the cleaned form.
-  if (version === null || fullText(version) !== text) return null;
-  return hasExactNumbers(version) && isRefComponent(text) ? version : null;
+  return text.length <= MAX_VERSION_LENGTH && isRefComponent(text) ? parseSemVer(text) : null;
 }
 
 /** Whether the text is a SemVer version. */
@@ -47,7 +49,7 @@ export function isVersionName(text: string): boolean {
  */
 export function compareVersions(a: string, b: string): number {
   const [first, second] = [parseVersion(a), parseVersion(b)];
-  if (first && second) return first.compare(second);
+  if (first && second) return comparePrecedence(first, second);
   if (first || second) return first ? 1 : -1;
   return a === b ? 0 : a < b ? 1 : -1;
 }
@@ -60,26 +62,38 @@ export function sameVersion(a: string, b: string): boolean {
 /**
  * The version that follows the highest one if an author names none. This is the next patch, which after `1.0.0-rc.1` is
  * `1.0.0`. If there are no SemVer versions yet it is `1.0.0`.
- * @throws HawserError `validation_failed` if the number would become too large
+ * @throws HawserError `validation_failed` if the name would become too long
  */
 export function nextPatch(highest: string | null): string {
-  if (highest === null || !isVersion(highest)) return '1.0.0';
-  const next = inc(highest, 'patch');
-  if (next === null || !isVersion(next)) {
+  const version = highest === null ? null : parseVersion(highest);
+  if (version === null) return '1.0.0';
+  const { major, minor, patch, prerelease } = version;
+  const next = `${major}.${minor}.${prerelease.length > 0 ? patch : BigInt(patch) + 1n}`;
+  if (!isVersion(next))
     throw invalidField('/version', 'No version follows the highest one; name the version');
-  }
   return next;
 }
 
 /** The first identifier of the prerelease (`beta` in `1.0.0-beta.2`); null for a stable version or no SemVer. */
 export function prereleaseChannelOf(version: string): string | null {
-  const first = parseVersion(version)?.prerelease[0];
-  return first === undefined ? null : String(first);
+  return parseVersion(version)?.prerelease[0] ?? null;
 }
 
 /** The major number; null if the version is no SemVer. */
-export function majorOf(version: string): number | null {
-  return parseVersion(version)?.major ?? null;
+export function majorOf(version: string): Major | null {
+  const parsed = parseVersion(version);
+  return parsed && toMajor(parsed.major);
+}
+
+/** @param digits without leading zeros */
+export function toMajor(digits: string): Major {
+  const major = Number(digits);
+  return Number.isSafeInteger(major) ? major : BigInt(digits);
+}
+
+/** The major number where JSON holds it exactly, else null: beyond 2^53 - 1 a reader would round it. */
+export function safeMajor(major: Major | null): number | null {
+  return typeof major === 'number' ? major : null;
 }
 
 /** A version that is no SemVer is not a prerelease. */
@@ -90,17 +104,6 @@ export function isPrerelease(version: string): boolean {
 /** Whether it is a SemVer version without a prerelease. `main` follows stable versions only. */
 export function isStable(version: string): boolean {
   return parseVersion(version)?.prerelease.length === 0;
-}
-
-function fullText(version: SemVer): string {
-  return version.build.length === 0 ? version.version : `${version.version}+${version.build.join('.')}`;
-}
-
-/** Beyond 2^53 two different numbers may compare as equal, and the order would be wrong. */
-function hasExactNumbers(version: SemVer): boolean {
-  return version.prerelease.every(
-    (part) => !/^\d+$/.test(String(part)) || Number.isSafeInteger(Number(part)),
-  );
 }
 
 /** Refuses what the patterns above allow and Git does not, by git-check-ref-format(1). */

@@ -4,8 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AffectedParameterFile, CompatibilityReport, SchemaChanges } from '../domain/compatibility.ts';
 import { type Finding, inOrder, isError } from '../domain/findings.ts';
 import type { DocumentChecks } from '../domain/server-settings.ts';
-import { chooseVersion } from '../domain/version-choice.ts';
-import { compareVersions, majorOf } from '../domain/version-order.ts';
+import { chooseVersion, isOfMajorUpTo } from '../domain/version-choice.ts';
+import { compareVersions, type Major, majorOf } from '../domain/version-order.ts';
 import { conflict, type HawserError } from '../lib/errors.ts';
 import { scopesIn, seriesOf } from '../versions/parameter-files.ts';
 import type { ParameterScope, VersionDetails, VersionRef } from '../versions/store.ts';
@@ -327,14 +327,14 @@ export function documentUnreadable(version: string, errors: readonly Finding[]):
 }
 
 /** The highest published stable version of the major, else the highest published one. */
-function activeFile(published: readonly VersionRef[], majorVersion: number | null): VersionRef | null {
+function activeFile(published: readonly VersionRef[], majorVersion: Major | null): VersionRef | null {
   const stable = chooseVersion(published, { majorVersion, prereleaseChannel: null });
   return stable ?? chooseVersion(published, { majorVersion, prereleaseChannel: ANY_PRERELEASE });
 }
 
 /** The active file of the major, else of the nearest lower one. Without a major, of the highest. */
-function fileForMajor(published: readonly VersionRef[], major: number | null): VersionRef | null {
-  const highest = published.find(({ version }) => major === null || (majorOf(version) ?? major + 1) <= major);
+function fileForMajor(published: readonly VersionRef[], major: Major | null): VersionRef | null {
+  const highest = published.find(({ version }) => major === null || isOfMajorUpTo(version, major));
   return highest ? activeFile(published, majorOf(highest.version)) : null;
 }
 

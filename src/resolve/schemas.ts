@@ -2,7 +2,7 @@
 
 import { LRUCache } from 'lru-cache';
 import { chooseSchemaVersion } from '../domain/version-choice.ts';
-import { compareVersions } from '../domain/version-order.ts';
+import { compareVersions, type Major } from '../domain/version-order.ts';
 import { firstIndex } from '../lib/binary-search.ts';
 import { SCHEMA_SERIES } from '../versions/kinds.ts';
 import { isOffered } from '../versions/sorted-versions.ts';
@@ -30,7 +30,7 @@ const CACHE_BYTES = 32 * 1024 * 1024;
 interface AllVersions {
   uploads: readonly VersionRef[];
   versions: readonly SchemaVersion[];
-  byMajor: Map<number, SchemaVersion | null>;
+  byMajor: Map<Major, SchemaVersion | null>;
 }
 
 export class SchemaReader {
@@ -104,7 +104,7 @@ export class SchemaReader {
   }
 
   /** What parameter files of a major are checked with. */
-  async forMajor(configurationName: string, major: number, caller: string): Promise<Declared> {
+  async forMajor(configurationName: string, major: Major, caller: string): Promise<Declared> {
     const { versions, byMajor } = await this.allOf(configurationName);
     const known = byMajor.get(major);
     const chosen = known === undefined ? chooseSchemaVersion(versions, major) : known;

@@ -1,6 +1,6 @@
 /** Tells which parameters of what a node gets are secure. */
 
-import { majorOf } from '../domain/version-order.ts';
+import { type Major, majorOf } from '../domain/version-order.ts';
 import { type Declared, UNKNOWN_SCHEMA } from './declared.ts';
 import type { ScopeFile } from './parameters.ts';
 import type { ConfigurationPlan } from './plans.ts';
@@ -45,8 +45,8 @@ export function secretsIn(all: readonly Declared[]): SecretNames {
 }
 
 /** The lower majors of which files are used. */
-export function fallbackMajors(scopes: readonly Pick<ScopeFile, 'file' | 'isFallback'>[]): Set<number> {
-  const majors = new Set<number>();
+export function fallbackMajors(scopes: readonly Pick<ScopeFile, 'file' | 'isFallback'>[]): Set<Major> {
+  const majors = new Set<Major>();
   for (const { file, isFallback } of scopes) {
     const major = file && isFallback ? majorOf(file.version) : null;
     if (major !== null) majors.add(major);

@@ -14,7 +14,7 @@ import {
   ruleFor,
 } from '../domain/retention-plan.ts';
 import { chooseParameterFile } from '../domain/version-choice.ts';
-import { majorOf } from '../domain/version-order.ts';
+import { type Major, majorOf } from '../domain/version-order.ts';
 import type { Maintenance } from '../git/maintenance.ts';
 import type { RepositoryKind, RepositoryRef } from '../git/types.ts';
 import type { Locks } from '../lib/locks.ts';
@@ -216,7 +216,7 @@ function countOf(index: SeriesIndex): number {
 }
 
 function byMajor(versions: readonly VersionRef[]): VersionRef[][] {
-  const groups = new Map<number | null, VersionRef[]>();
+  const groups = new Map<Major | null, VersionRef[]>();
   for (const ref of versions) {
     const major = majorOf(ref.version);
     const group = groups.get(major) ?? [];

@@ -3,7 +3,7 @@
  * otherwise equal. Versions that are no SemVer stand below all others, the newest first.
  */
 
-import type { SemVer } from 'semver';
+import { compareBuilds, comparePrecedence, type SemVer } from '../domain/semver.ts';
 import { chooseVersion } from '../domain/version-choice.ts';
 import { isVersion, parseVersion, sameVersion } from '../domain/version-order.ts';
 import type { RolloutRef, VersionIndex, VersionRef, Withdrawal } from './types.ts';
@@ -164,7 +164,7 @@ function keyOf({ version, createdAt }: Placed): Key {
 
 /** The result is above 0 when `a` is the higher version. */
 function compareKeys(a: Key, b: Key): number {
-  if (a.semver && b.semver) return a.semver.compare(b.semver) || a.semver.compareBuild(b.semver);
+  if (a.semver && b.semver) return comparePrecedence(a.semver, b.semver) || compareBuilds(a.semver, b.semver);
   if (a.semver || b.semver) return a.semver ? 1 : -1;
   return a.createdAt - b.createdAt || (a.version === b.version ? 0 : a.version < b.version ? 1 : -1);
 }

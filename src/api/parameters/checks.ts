@@ -2,7 +2,7 @@
 
 import { LRUCache } from 'lru-cache';
 import type { ParameterValidationMode } from '../../domain/server-settings.ts';
-import { majorOf } from '../../domain/version-order.ts';
+import { type Major, majorOf } from '../../domain/version-order.ts';
 import type { FieldError } from '../../lib/errors.ts';
 import { type Declared, NOTHING_DECLARED, schemaIn } from '../../resolve/declared.ts';
 import type { DocumentSource } from '../../resolve/document-tasks.ts';
@@ -35,7 +35,7 @@ export class FileChecks {
   private readonly tools: CheckTools;
   private readonly name: string;
   private readonly caller: string;
-  private readonly schemas = new Map<number, Promise<Declared>>();
+  private readonly schemas = new Map<Major, Promise<Declared>>();
 
   private constructor(
     tools: CheckTools,

@@ -1,7 +1,7 @@
 /** Lists the versions and majors of a scope's file, and reads the active file of a major. */
 
 import pLimit from 'p-limit';
-import { isStable, majorOf } from '../../domain/version-order.ts';
+import { isStable, type Major, majorOf, safeMajor } from '../../domain/version-order.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
@@ -63,7 +63,7 @@ export function readingRoutes(tools: ParameterTools): Route[] {
         const { versions, checks } = await versionsOf(tools, call);
         const { rows, total } = pageOfList(groupByMajor(versions), call.query);
         const judged = rows.map((major) =>
-          loads(async () => toMajor(major, await checks.anyNeedsMigration(major.versions))),
+          loads(async () => toMajorView(major, await checks.anyNeedsMigration(major.versions))),
         );
         return { rows: await Promise.all(judged), total };
       },
@@ -177,7 +177,7 @@ export function toParameterFile(
     configurationId,
     scopeValue: scope.value,
     version,
-    majorVersion: majorOf(version),
+    majorVersion: safeMajor(majorOf(version)),
     checksum: details.sha256,
     contentType: contentType && MEDIA_TYPES[contentType],
     status: details.status,
@@ -196,15 +196,15 @@ export function locationOf(configurationId: string, { type, scope, details }: Sh
   return `/api/v1/parameters/${type.id}/${configurationId}/versions/${version}${query}`;
 }
 
-interface Major {
-  major: number;
+interface MajorGroup {
+  major: Major;
   /** The highest version comes first. */
   versions: VersionRef[];
 }
 
 /** Groups versions, highest major first. Versions that are no SemVer have no major, and are left out. */
-function groupByMajor(highestFirst: readonly VersionRef[]): Major[] {
-  const majors = new Map<number, Major>();
+function groupByMajor(highestFirst: readonly VersionRef[]): MajorGroup[] {
+  const majors = new Map<Major, MajorGroup>();
   for (const ref of highestFirst) {
     const major = majorOf(ref.version);
     if (major === null) continue;
@@ -215,9 +215,9 @@ function groupByMajor(highestFirst: readonly VersionRef[]): Major[] {
   return [...majors.values()];
 }
 
-function toMajor({ major, versions }: Major, hasMigrationNeeded: boolean) {
+function toMajorView({ major, versions }: MajorGroup, hasMigrationNeeded: boolean) {
   return {
-    majorVersion: major,
+    majorVersion: safeMajor(major),
     versionCount: versions.length,
     hasActive: versions.some(({ status }) => status === 'Published'),
     latestVersion: versions[0]?.version,
@@ -226,7 +226,7 @@ function toMajor({ major, versions }: Major, hasMigrationNeeded: boolean) {
 }
 
 /** The highest published stable version of a major, else the highest published one. */
-function activeOf({ versions }: Major): VersionRef | undefined {
+function activeOf({ versions }: MajorGroup): VersionRef | undefined {
   const published = versions.filter(({ status }) => status === 'Published');
   return published.find(({ version }) => isStable(version)) ?? published[0];
 }

@@ -1,6 +1,7 @@
 /** Shapes of parameter files and of the schemas of parameters. */
 
 import { z } from 'zod';
+import { MAX_VERSION_LENGTH, toMajor } from '../../domain/version-order.ts';
 import {
   Checksum,
   choice,
@@ -38,6 +39,9 @@ const FILE = {
 
 /** Always SemVer, even where the configuration allows other versions, because files are matched by major version. */
 const Version = SemVerVersion.meta({ description: 'SemVer 2.0 without leading v' });
+
+/** When a major number is left out, which is a number in JSON. */
+const TOO_LARGE = 'where the major is beyond 2^53 - 1, so that readers would round it; the version has it';
 
 const PUBLISH = '/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}/publish';
 
@@ -105,8 +109,9 @@ export const InVersion = InSet.extend({ version: z.string() });
 export const InMajor = InSet.extend({
   major: z
     .string()
-    .regex(/^(?:0|[1-9]\d{0,15})$/)
-    .transform(Number),
+    .regex(/^(?:0|[1-9]\d*)$/)
+    .max(MAX_VERSION_LENGTH)
+    .transform(toMajor),
 });
 
 export const OfScope = z.object({
@@ -128,7 +133,10 @@ export const ParameterFileView = z
     configurationId: Id,
     scopeValue: z.string().nullable().meta({ description: 'Null of Default' }),
     version: z.string(),
-    majorVersion: z.int().nullable().meta({ description: 'Null of a version made by git that is no SemVer' }),
+    majorVersion: z
+      .int()
+      .nullable()
+      .meta({ description: `Null of a version made by git that is no SemVer, and ${TOO_LARGE}` }),
     checksum: Checksum.meta({ description: 'SHA-256 of the content, hex; of nothing for a passthrough' }),
     contentType: z
       .enum(MEDIA_TYPES)
@@ -151,7 +159,10 @@ export const ParameterContentView = ParameterFileView.extend({
 
 export const MajorView = z
   .object({
-    majorVersion: z.int(),
+    majorVersion: z
+      .int()
+      .nullable()
+      .meta({ description: `Null ${TOO_LARGE}` }),
     versionCount: z.int().meta({ description: 'Drafts too' }),
     hasActive: z.boolean().meta({ description: 'Whether any of them is published' }),
     latestVersion: z.string(),

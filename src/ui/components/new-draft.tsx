@@ -16,7 +16,7 @@ const SEMVER = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(?:\+
 export function nextPatch(highest: string | null): string {
   const [, major, minor, patch, prerelease] = SEMVER.exec(highest ?? '') ?? [];
   if (patch === undefined) return '';
-  return `${major}.${minor}.${prerelease === undefined ? Number(patch) + 1 : patch}`;
+  return `${major}.${minor}.${prerelease === undefined ? BigInt(patch) + 1n : patch}`;
 }
 
 interface Props {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { chooseParameterFile, chooseSchemaVersion } from '../../../src/domain/version-choice.ts';
+import type { Major } from '../../../src/domain/version-order.ts';
 
 const listOf = (versions: string[]) => versions.map((version) => ({ version }));
 
@@ -39,6 +40,15 @@ describe('chooseParameterFile', () => {
     expect(choose(['plain'], 'by-hand', null)).to.equal('plain');
   });
 
+  it('tells majors apart that are beyond what a number holds exactly', () => {
+    const list = ['9007199254740993.0.0', '9007199254740992.0.0', '5.0.0'];
+    expect(choose(list, '9007199254740992.3.0', null)).to.equal('9007199254740992.0.0');
+    expect(choose(list, '9007199254740993.3.0', null)).to.equal('9007199254740993.0.0');
+    expect(choose(list, '99999999999999999999.0.0', null)).to.equal('9007199254740993.0.0 fallback');
+    expect(choose(list, '9007199254740991.0.0', null)).to.equal('5.0.0 fallback');
+    expect(choose(list, '4.0.0', null)).to.equal(null);
+  });
+
   it('passes over a nearer major whose prereleases the channel does not admit', () => {
     expect(choose(['2.0.0-alpha', '1.0.0'], '3.0.0', null)).to.equal('1.0.0 fallback');
     expect(choose(['2.0.0-alpha'], '3.0.0', null)).to.equal(null);
@@ -48,7 +58,7 @@ describe('chooseParameterFile', () => {
 
 describe('chooseSchemaVersion', () => {
   /** A `*` marks what is published, a `~` what is withdrawn. */
-  const choose = (versions: string[], major: number) => {
+  const choose = (versions: string[], major: Major) => {
     const list = versions.map((text) => ({
       version: text.replace(/[*~]$/, ''),
       isPublished: text.endsWith('*'),
@@ -56,6 +66,13 @@ describe('chooseSchemaVersion', () => {
     }));
     return chooseSchemaVersion(list, major)?.version ?? null;
   };
+
+  it('tells majors apart that are beyond what a number holds exactly', () => {
+    const list = ['9007199254740993.0.0*', '9007199254740992.0.0', '1.0.0*'];
+    expect(choose(list, 9_007_199_254_740_993n)).to.equal('9007199254740993.0.0');
+    expect(choose(list, 9_007_199_254_740_992n)).to.equal('9007199254740992.0.0');
+    expect(choose(list, 7)).to.equal('1.0.0');
+  });
 
   it('prefers the highest published version of the major to a higher draft', () => {
     expect(choose(['2.0.0*', '1.2.0', '1.1.0*', '1.0.0*'], 1)).to.equal('1.1.0');

@@ -44,6 +44,15 @@ describe('chooseVersion', () => {
     expect(choose(['1.0.0-beta.11'], wish)).to.equal('1.0.0-beta.11');
   });
 
+  it('gives versions whose major no assignment can name to those that name none', () => {
+    const list = words('9007199254740993.0.0 9007199254740992.1.0 9007199254740991.0.0 2.0.0 winter');
+    const wish = { prereleaseChannel: null };
+    expect(choose(list, { ...wish, majorVersion: null })).to.equal('9007199254740993.0.0');
+    expect(choose(list, { ...wish, majorVersion: Number.MAX_SAFE_INTEGER })).to.equal('9007199254740991.0.0');
+    expect(choose(list, { ...wish, majorVersion: 2 })).to.equal('2.0.0');
+    expect(choose(list, { ...wish, majorVersion: 3 })).to.equal(null);
+  });
+
   it('takes a version that is no SemVer only when nothing higher fits and no major is asked for', () => {
     const wish = { majorVersion: null, prereleaseChannel: null };
     expect(choose(['1.0.0-rc', 'winter', 'autumn'], wish)).to.equal('winter');

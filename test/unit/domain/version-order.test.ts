@@ -9,6 +9,7 @@ import {
   nextPatch,
   parseVersion,
   prereleaseChannelOf,
+  safeMajor,
   sameVersion,
 } from '../../../src/domain/version-order.ts';
 import { HawserError } from '../../../src/lib/errors.ts';
@@ -33,6 +34,7 @@ describe('parseVersion', () => {
     ...words(`
       0.0.0 1.2.3 1.0.0-alpha 1.0.0-alpha.1 1.0.0-0.3.7 1.0.0-x.7.z.92 1.0.0-x-y-z.-- 1.0.0+001
       1.0.0-beta+exp.sha.5114f85 1.0.0+21AF26D3----117B344092BD 1.0.0-0A.is.legal 1.0.0-9007199254740991
+      1.0.0-9007199254740993 9007199254740992.0.0 1.99999999999999999999.0-rc.99999999999999999999
     `),
   ];
   for (const text of legal) it(`takes ${text.slice(0, 40)}`, () => expect(isVersion(text)).to.equal(true));
@@ -41,8 +43,8 @@ describe('parseVersion', () => {
     ...['', ' 1.2.3', '1.2.3 ', '1.2.3\n', `1.0.0-${'a'.repeat(195)}`],
     ...words(`
       1 1.2 v1.2.3 =1.2.3 01.2.3 1.02.3 1.2.3-01 1.2.3- 1.2.3-a..b 1.2.3+ 1.2.3+a..b 1.2.3+a+b 1.2.3.4
-      1.2.3-ü 1.2.3beta 1.2.3-x.lock 1.2.3+x.lock 1.2.3+x.LOCK 9007199254740992.0.0
-      1.0.0-9007199254740992 ../1.0.0 1.0.0/x -1.0.0
+      1.2.3-ü 1.2.3beta 1.2.3-x.lock 1.2.3+x.lock 1.2.3+x.LOCK 09007199254740993.0.0
+      1.0.0-09007199254740993 ../1.0.0 1.0.0/x -1.0.0
     `),
   ];
   for (const text of illegal) {
@@ -104,8 +106,15 @@ describe('nextPatch', () => {
   for (const [from, to] of steps)
     it(`goes from ${from} to ${to}`, () => expect(nextPatch(from)).to.equal(to));
 
-  it('gives up where numbers end', () => {
-    expect(() => nextPatch('1.0.9007199254740991')).to.throw(HawserError, /No version follows/);
+  it('is exact for numbers of any length', () => {
+    expect(nextPatch('1.0.9007199254740992')).to.equal('1.0.9007199254740993');
+    expect(nextPatch('9007199254740993.0.99999999999999999999')).to.equal(
+      '9007199254740993.0.100000000000000000000',
+    );
+  });
+
+  it('gives up where the name would be too long for a ref', () => {
+    expect(() => nextPatch(`1.0.${'9'.repeat(196)}`)).to.throw(HawserError, /No version follows/);
   });
 
   it('is always higher', () => {
@@ -119,6 +128,11 @@ describe('the parts of a version', () => {
     expect(prereleaseChannelOf('1.0.0-0.3')).to.equal('0');
     expect(prereleaseChannelOf('1.0.0+beta')).to.equal(null);
     expect(majorOf('12.0.0-a')).to.equal(12);
+    expect(majorOf('9007199254740991.0.0')).to.equal(Number.MAX_SAFE_INTEGER);
+    expect(majorOf('9007199254740993.0.0')).to.equal(9_007_199_254_740_993n);
+    expect(['7.0.0', '9007199254740993.0.0', 'winter'].map((text) => safeMajor(majorOf(text)))).to.deep.equal(
+      [7, null, null],
+    );
     expect(isStable('1.0.0+x')).to.equal(true);
     expect(isStable('1.0.0-0')).to.equal(false);
   });

@@ -59,7 +59,7 @@ function Published({ named, data, file }: PartProps & { file: ParameterContent }
   if (!mayChange(data.configuration) || file.isPassthrough)
     return <PublishedPart {...{ named, data, file }} />;
   const { version } = named;
-  const next = nextVersion(data.series.data ?? [], majorOf(version) ?? 1);
+  const next = nextVersion(data.series.data ?? [], majorOf(version) ?? '1');
   return (
     <>
       <p class="note">
@@ -114,7 +114,7 @@ function Actions({ named, data }: PartProps) {
     );
   if (!mayChange(configuration)) return null;
   const { version } = named;
-  const next = nextVersion(series.data ?? [], majorOf(version) ?? 1);
+  const next = nextVersion(series.data ?? [], majorOf(version) ?? '1');
   return (
     <a class="button primary" href={newFileLink(named.name, named, { version: next, from: version })}>
       New version

@@ -8,7 +8,7 @@ import type { List } from '../../list.ts';
 import { useResources } from '../../resource.ts';
 import type { ParameterFile, ScopeType, ScopeValue } from '../../types.ts';
 import { newFileLink } from './addresses.ts';
-import { activeOf, MOST, nextVersion } from './model.ts';
+import { activeOf, compareMajors, MOST, majorOf, nextVersion } from './model.ts';
 import { type Row, rowsOf } from './rows.ts';
 
 interface MatrixProps {
@@ -16,7 +16,7 @@ interface MatrixProps {
   list: List<ParameterFile>;
   /** By precedence, the weakest first. */
   types: readonly ScopeType[];
-  majors: readonly number[];
+  majors: readonly string[];
   isChangeable: boolean;
 }
 
@@ -29,8 +29,8 @@ export function MatrixTable({ name, list, types, majors, isChangeable }: MatrixP
     hasDefault: hasDefault && isDefaultMeant && list.page === 1,
   });
   const columns = [
-    ...(majors.length === 0 ? [1] : majors),
-    ...(list.rows.some(({ majorVersion }) => majorVersion === null) ? [null] : []),
+    ...(majors.length === 0 ? ['1'] : majors),
+    ...(list.rows.some(({ version }) => majorOf(version) === null) ? [null] : []),
   ];
   return (
     <>
@@ -91,7 +91,7 @@ function useValues({ query, total }: List<ParameterFile>, types: readonly ScopeT
 interface RowProps {
   name: string;
   row: Row;
-  columns: readonly (number | null)[];
+  columns: readonly (string | null)[];
   isChangeable: boolean;
 }
 
@@ -116,17 +116,18 @@ function MatrixRow({ name, row, columns, isChangeable }: RowProps) {
 interface CellProps {
   name: string;
   row: Row;
-  major: number | null;
+  major: string | null;
   isChangeable: boolean;
 }
 
 function Cell({ name, row, major, isChangeable }: CellProps) {
-  const files = row.files.filter(({ majorVersion }) => majorVersion === major);
+  const files = row.files.filter(({ version }) => majorOf(version) === major);
   if (files.length > 0) return <Files {...{ name, files }} />;
   // The highest version comes first, so this is one of the nearest lower major.
-  const fallback = row.files.find(
-    ({ status, majorVersion }) => status === 'Published' && (majorVersion ?? 0) < (major ?? 0),
-  );
+  const fallback = row.files
+    .filter(({ status }) => status === 'Published')
+    .map(({ version }) => majorOf(version))
+    .find((each) => each !== null && major !== null && compareMajors(each, major) < 0);
   return (
     <span class="cell">
       {isChangeable && major !== null && (
@@ -134,7 +135,7 @@ function Cell({ name, row, major, isChangeable }: CellProps) {
           New
         </a>
       )}
-      {fallback !== undefined && <span class="muted">Major {fallback.majorVersion} counts</span>}
+      {fallback !== undefined && <span class="muted">Major {fallback} counts</span>}
     </span>
   );
 }

@@ -90,7 +90,7 @@ interface MatrixProps {
   name: string;
   list: List<ParameterFile>;
   types: readonly ScopeType[];
-  majors: readonly number[];
+  majors: readonly string[];
   isChangeable: boolean;
 }
 

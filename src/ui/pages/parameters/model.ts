@@ -22,10 +22,14 @@ export function pathOf(contentType: string | null): string {
   return contentType === 'application/json' ? 'parameters.json' : 'parameters.yaml';
 }
 
-/** Null of a version that is no SemVer. */
-export function majorOf(version: string): number | null {
-  const match = /^(0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:[-+].*)?$/.exec(version);
-  return match === null ? null : Number(match[1]);
+/** The digits of the major, which may be more than a number holds exactly; null of a version that is no SemVer. */
+export function majorOf(version: string): string | null {
+  return /^(0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:[-+].*)?$/.exec(version)?.[1] ?? null;
+}
+
+/** Below 0 if `a` is lower. */
+export function compareMajors(a: string, b: string): number {
+  return a.length - b.length || (a === b ? 0 : a < b ? -1 : 1);
 }
 
 /** A stable version is no prerelease such as 1.0.0-rc.1. */
@@ -40,34 +44,32 @@ export function activeOf(highestFirst: readonly ParameterFile[]): ParameterFile 
 }
 
 /** The next version of a scope's file in a major: the one after the highest that is there. */
-export function nextVersion(highestFirst: readonly { version: string }[], major: number): string {
+export function nextVersion(highestFirst: readonly { version: string }[], major: string): string {
   const highest = highestFirst.find(({ version }) => majorOf(version) === major)?.version;
   if (highest === undefined) return `${major}.0.0`;
   const [numbers = ''] = highest.split(/[-+]/, 1);
   const [, minor = '0', patch = '0'] = numbers.split('.');
-  return `${major}.${minor}.${isStable(highest) ? Number(patch) + 1 : patch}`;
+  return `${major}.${minor}.${isStable(highest) ? BigInt(patch) + 1n : patch}`;
 }
 
 /**
  * The version of the configuration whose schema is meant for files of a major: the highest published one of that major,
  * else the highest of it, else the same of the nearest lower major. Undefined: the server chooses.
  */
-export function schemaVersion(highestFirst: readonly Version[], major: number | null): string | undefined {
+export function schemaVersion(highestFirst: readonly Version[], major: string | null): string | undefined {
   const offered = highestFirst.filter(({ withdrawn }) => withdrawn === null);
   const majors = offered.map(({ version }) => majorOf(version)).filter((each) => each !== null);
-  const meant = Math.max(...majors.filter((each) => major === null || each <= major));
+  const meant = majors.find((each) => major === null || compareMajors(each, major) <= 0);
+  if (meant === undefined) return undefined;
   const ofMajor = offered.filter(({ version }) => majorOf(version) === meant);
   const published = ofMajor.filter(({ status }) => status === 'Published');
   return (published[0] ?? ofMajor[0])?.version;
 }
 
 /** The majors of the configuration and of its files, the highest first. */
-export function majorsOf(versions: readonly Version[], files: readonly ParameterFile[]): number[] {
-  const known = [
-    ...versions.map(({ version }) => majorOf(version)),
-    ...files.map(({ majorVersion }) => majorVersion),
-  ];
-  return [...new Set(known.filter((major) => major !== null))].sort((a, b) => b - a);
+export function majorsOf(versions: readonly Version[], files: readonly ParameterFile[]): string[] {
+  const known = [...versions, ...files].map(({ version }) => majorOf(version));
+  return [...new Set(known.filter((major) => major !== null))].sort((a, b) => compareMajors(b, a));
 }
 
 /**

@@ -14,7 +14,7 @@ import { useNodeProposals } from './node-proposals.ts';
 interface NewFileProps {
   name: string;
   types: readonly ScopeType[];
-  majors: readonly number[];
+  majors: readonly string[];
   files: readonly ParameterFile[];
   onClose: () => void;
 }
@@ -24,14 +24,14 @@ export function NewFileDialog({ name, types, majors, files, onClose }: NewFilePr
   const enabled = types.filter(({ isEnabled }) => isEnabled);
   const [typeName, setTypeName] = useState(enabled[0]?.name ?? 'Default');
   const [value, setValue] = useState('');
-  const [major, setMajor] = useState(String(majors[0] ?? 1));
+  const [major, setMajor] = useState(majors[0] ?? '1');
   const isDefault = typeName === 'Default';
   const scope = { scopeTypeName: typeName, scopeValue: isDefault ? null : value.trim() };
   const own = files.filter(
     (file) =>
       file.scopeTypeName === typeName && file.scopeValue?.toLowerCase() === scope.scopeValue?.toLowerCase(),
   );
-  const version = nextVersion(own, Number(major));
+  const version = nextVersion(own, major);
   return (
     <DeedDialog
       heading="New parameter file"
@@ -58,10 +58,7 @@ export function NewFileDialog({ name, types, majors, files, onClose }: NewFilePr
         hint={`Nodes that get a version ${major} of the configuration use it. The file becomes ${version}.`}
         value={major}
         onInput={setMajor}
-        choices={(majors.length === 0 ? [1] : majors).map((each) => ({
-          value: String(each),
-          label: String(each),
-        }))}
+        choices={(majors.length === 0 ? ['1'] : majors).map((each) => ({ value: each, label: each }))}
       />
     </DeedDialog>
   );
