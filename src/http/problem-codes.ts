@@ -155,6 +155,9 @@ const OF_SIGN_IN = {
 const OF_NODES = {
   ...at(400, {
     certificate_expired: 'The client certificate, or the one announced, has expired already.',
+    certificate_not_yet_valid:
+      'The term of the certificate begins in more than five minutes, by the clock of the server. Set the clock of the ' +
+      'machine or of the authority, and make the certificate anew.',
     client_certificate_required: 'The connection has no client certificate, and the body no csr.',
     configuration_id_required: 'The node has a composite: `configurationId` must say which child is meant.',
   }),

@@ -162,6 +162,16 @@ describe('a node rotates its certificate', () => {
     await expectUnchanged();
   });
 
+  it('answers 400 certificate_not_yet_valid to one whose term has not begun', async () => {
+    const early = await withNewCertificate(hawser, old, { notBefore: Date.now() + 6 * MINUTE });
+    await expectProblem(
+      await rotate(old, { certificate: early.identity.cert }),
+      400,
+      'certificate_not_yet_valid',
+    );
+    await expectUnchanged();
+  });
+
   it('answers 400 certificate_expired to one that has expired', async () => {
     const late = await withNewCertificate(hawser, old, { notAfter: Date.now() - MINUTE });
     await expectProblem(await rotate(old, announce(late.identity)), 400, 'certificate_expired');

@@ -183,6 +183,21 @@ describe('a node registers with a key and its certificate', () => {
     expect(await nodesNamed('old.example')).to.deep.equal([]);
   });
 
+  it('answers 400 certificate_not_yet_valid to one whose term begins in more than five minutes', async () => {
+    const begins = async (minutes: number) => {
+      const now = Date.now();
+      const identity = await makeClientCertificate({
+        commonName: 'early',
+        notBefore: now + minutes * MINUTE,
+        notAfter: now + 2 * DAY,
+      });
+      return hawser.client(identity).post(REGISTER, { registrationKey: key, fqdn: 'early.example.org' });
+    };
+    await expectProblem(begins(6), 400, 'certificate_not_yet_valid');
+    expect(await nodesNamed('early.example')).to.deep.equal([]);
+    await ok(200, begins(4));
+  });
+
   it('gives one answer for a key that is unknown, revoked, expired or used up, and logs why', async () => {
     const expiresAt = new Date(hawser.clock.now() + MINUTE).toISOString();
     const keys: Record<string, string> = {

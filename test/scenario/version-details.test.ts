@@ -48,7 +48,7 @@ describe('somebody looks at a version', () => {
         hawser.admin.get(versionOf('files', '1.0.0-rc.1+b')),
       );
       const [listed] = await ok(200, hawser.admin.get(versionsOf('files')));
-      expect(version).to.deep.equal(listed);
+      expect({ ...version, findings: null }).to.deep.equal(listed);
       expect(version).to.include({ status, fileCount: 5, entryPoint: MAIN, prereleaseChannel: 'rc' });
       expect(shown.map(({ contentType: _, ...rest }: { contentType: string }) => rest)).to.deep.equal(
         wanted.map(({ contentType: _, ...rest }) => rest),

@@ -5,7 +5,7 @@
 
 import type { Database, Db } from '../../db/database.ts';
 import { normalizeHostName } from '../../domain/names.ts';
-import { MINUTE } from '../../lib/clock.ts';
+import { MINUTE, toTimestamp } from '../../lib/clock.ts';
 import { conflict, forbidden, HawserError, invalid, invalidField } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
@@ -49,7 +49,7 @@ export interface RegistrationOptions {
 
 /**
  * Registers a node. Every refusal is logged and recorded in the audit trail, with its reason.
- * @throws HawserError invalid (`client_certificate_required`, `certificate_expired`, `validation_failed`), forbidden
+ * @throws HawserError invalid (`client_certificate_required`, `certificate_expired`, `certificate_not_yet_valid`, `validation_failed`), forbidden
  *   `registration_key_rejected`, conflict (`certificate_in_use`, `node_exists`)
  */
 export async function registerNode(
@@ -101,11 +101,14 @@ async function register(
   return { nodeId, certificate: issued?.certificate ?? null };
 }
 
+/** So far the clocks of nodes and authorities may be ahead. */
+const CLOCK_SKEW = 5 * MINUTE;
 const CONNECT_OR_SEND = 'Connect with a client certificate, or send a csr';
 /** The codes with which a certificate is refused, at registration and at rotation. */
 export const CERTIFICATE_PROBLEMS = [
   'client_certificate_required',
   'certificate_expired',
+  'certificate_not_yet_valid',
   'certificate_not_trusted',
   'certificate_in_use',
 ] as const;
@@ -118,9 +121,24 @@ const certificateRequired = (message: string) => invalid('client_certificate_req
 
 function checkPresented({ certificate, actor }: RegistrationRequest): void {
   if (certificate === null) throw certificateRequired(CONNECT_OR_SEND);
-  if (certificate.notAfter <= actor.at)
-    throw invalid('certificate_expired', 'The client certificate has expired');
+  requireInTerm(certificate, actor.at);
   if (!certificate.isTrusted) throw forbidden(NOT_TRUSTED, 'certificate_not_trusted');
+}
+
+/**
+ * @param now epoch milliseconds of the server
+ * @throws HawserError invalid `certificate_expired`; `certificate_not_yet_valid` if its term begins in more than five minutes
+ */
+export function requireInTerm(
+  { notBefore, notAfter }: { notBefore: number; notAfter: number },
+  now: number,
+): void {
+  if (notAfter <= now) throw invalid('certificate_expired', 'The certificate has expired');
+  if (notBefore <= now + CLOCK_SKEW) return;
+  const message =
+    `The certificate is valid from ${toTimestamp(notBefore)} on, and here it is ${toTimestamp(now)}. ` +
+    'Set the clock of the machine, or that of the authority, and make the certificate anew';
+  throw invalid('certificate_not_yet_valid', message);
 }
 
 /**

@@ -14,7 +14,7 @@ import {
   requireOwnOrFree,
 } from './certificate-queries.ts';
 import { findAssigned } from './queries.ts';
-import { NOT_TRUSTED } from './registration.ts';
+import { NOT_TRUSTED, requireInTerm } from './registration.ts';
 
 /** How a node says which certificate is its next one. */
 export type Announcement =
@@ -51,7 +51,7 @@ export interface RotationResult {
 
 /**
  * Notes the next certificate of a node. To announce the current one takes back an announcement.
- * @throws HawserError invalid (`certificate_expired`, `client_certificate_required`, `validation_failed`), forbidden
+ * @throws HawserError invalid (`certificate_expired`, `certificate_not_yet_valid`, `client_certificate_required`, `validation_failed`), forbidden
  *   `certificate_not_trusted`, conflict `certificate_in_use`
  */
 export async function announceCertificate(
@@ -60,7 +60,7 @@ export async function announceCertificate(
 ): Promise<RotationResult> {
   const next = await readNext(options, request);
   const { nodeId, presented, announcement, actor } = request;
-  if (next.notAfter <= actor.at) throw invalid('certificate_expired', 'The certificate has expired');
+  requireInTerm(next, actor.at);
   const isPending = await options.database.write.transaction().execute(async (trx) => {
     const known = await listCertificates(trx, nodeId);
     const current = known.find((row) => row.state === 'current');
