@@ -36,7 +36,7 @@ describeOnSqlite('at its start the server brings registry and repositories toget
     await hawser.restart();
     const again = hawser.client().with({ Cookie: ada.session });
     const adopted = await ok(200, again.get(`${CONFIGURATIONS}/lost`));
-    const { latestPublishedVersion, updatedAt, ...rest } = made;
+    const { latestPublishedVersion, updatedAt, ignoredFiles, ...rest } = made;
     expect(adopted).to.deep.include(rest);
     expect(adopted.latestPublishedVersion).to.equal('1.2.0');
     expect(await ok(200, again.get(versionsOf('lost')))).to.deep.equal(versions);

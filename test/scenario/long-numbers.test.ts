@@ -15,7 +15,7 @@ const RISING = [
   ...['1.0.0', `1.0.1-dev.${BEYOND}`, `1.0.1-dev.${ABOVE}`, '1.0.1-dev.10000000000000000000', '1.0.1-dev.x'],
   ...['1.0.1', `1.0.${BEYOND}`, `1.0.${ABOVE}`, `1.${ABOVE}.0`, '2.0.0', `${BEYOND}.0.0`, `${ABOVE}.0.0`],
 ];
-const FILES = { [MAIN]: '$schema: x\nresources: []\n' };
+const FILES = { [MAIN]: '$schema: x\nparameters: {port: {type: int}}\nresources: []\n' };
 
 describe('versions with long numbers', () => {
   const hawser = started(startHawser);
