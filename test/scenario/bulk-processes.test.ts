@@ -15,6 +15,7 @@ import { type Spawned, spawnHawser } from '../support/spawned.ts';
 
 const BULK = '/api/v1/nodes/bulk';
 const NODES = 2_000;
+const DOCUMENT = '$schema: x\nresources: []\n';
 
 describeOnSqlite('a bulk deed on a server of two workers', function () {
   this.timeout(180_000);
@@ -42,8 +43,8 @@ describeOnSqlite('a bulk deed on a server of two workers', function () {
         return rows.map(({ id }) => id);
       }),
     );
-    await publishConfiguration(admin(), 'web', { '1.0.0': { 'main.dsc.yaml': 'content' } });
-    await publishConfiguration(admin(), 'db', { '1.0.0': { 'main.dsc.yaml': 'content' } });
+    await publishConfiguration(admin(), 'web', { '1.0.0': { 'main.dsc.yaml': DOCUMENT } });
+    await publishConfiguration(admin(), 'db', { '1.0.0': { 'main.dsc.yaml': DOCUMENT } });
   });
   after(async () => {
     for (const client of clients) client.close();

@@ -130,13 +130,13 @@ describe('a version is published', () => {
   });
 
   it('in mode Strict only with a block that can be read', async () => {
-    const broken = { port: { type: 'int', minValue: 9, maxValue: 1 }, 'a/b': { type: 'number' } };
+    const broken = { port: { type: 'int', minValue: 9, maxValue: 1 }, 'a/b': { type: 'int', minLength: 1 } };
     await ok(201, create(hawser.admin, 'strict', {}, filesOf(broken)));
     const reply = await expectProblem(publish(hawser.admin, 'strict', '1.0.0'), 409, 'validation_failed');
     const errors: { path: string; code: string }[] = reply.json.errors;
     expect(errors.map(({ path, code }) => `${path} ${code}`)).to.deep.equal([
       '/parameters/port/minValue empty_range',
-      '/parameters/a~1b/type unknown_type',
+      '/parameters/a~1b/minLength not_applicable',
     ]);
     const version = await ok(200, hawser.admin.get(`${versionsOf('strict')}/1.0.0`));
     expect(version.status).to.equal('Draft');
@@ -150,8 +150,10 @@ describe('a version is published', () => {
       await ok(200, publish(hawser.admin, name, '1.0.0'));
       // Nobody can tell what it declared, so nothing breaks with it.
       await ok(200, tryPublish(hawser.admin, name, '1.1.0', { b: { type: 'int' } }));
-      // In place of a schema that can be read it counts as none.
-      await refused(tryPublish(hawser.admin, name, '1.2.0', broken), mode);
+      // In place of a schema that can be read it claims nothing, and the next is compared with the one below.
+      await ok(200, tryPublish(hawser.admin, name, '1.2.0', broken));
+      const { oldVersion } = await refused(tryPublish(hawser.admin, name, '1.3.0', {}), mode);
+      expect(oldVersion).to.equal('1.1.0');
     }
   });
 

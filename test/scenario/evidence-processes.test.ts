@@ -42,8 +42,8 @@ describe('what nodes run, over restarts and faults', () => {
 
   before(async () => {
     await publishConfiguration(hawser.admin, 'web', {
-      '1.0.0': { 'main.dsc.yaml': 'one' },
-      '2.0.0': { 'main.dsc.yaml': 'two' },
+      '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
+      '2.0.0': { 'main.dsc.yaml': '$schema: y\nresources: []\n' },
     });
     node = await hawser.registerNode('web-01.example.org');
     await assign(hawser, node, 'web', { majorVersion: 1 });
@@ -109,8 +109,8 @@ describeOnSqlite('what nodes run, of a server of two workers', () => {
     identity = await makeClientCertificate({ commonName: 'web-01.example.org' });
     await start();
     await publishConfiguration(admin, 'web', {
-      '1.0.0': { 'main.dsc.yaml': 'one' },
-      '2.0.0': { 'main.dsc.yaml': 'two' },
+      '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
+      '2.0.0': { 'main.dsc.yaml': '$schema: y\nresources: []\n' },
     });
     const registrationKey = await createKey(admin);
     const client = makeClient(target, identity);

@@ -17,7 +17,8 @@ export function documentOf(parameters: object | string): string {
 
 /** The document as the files of a version, with the document as entry point. */
 export function filesOf(parameters: object | string): { files: Record<string, string> } {
-  const more = typeof parameters === 'string' ? '$schema: x\nresources: []\n' : '';
+  const isBare = typeof parameters === 'string' && !parameters.startsWith('$schema');
+  const more = isBare ? '$schema: x\nresources: []\n' : '';
   return { files: { [MAIN]: more + documentOf(parameters) } };
 }
 

@@ -7,5 +7,9 @@ import type { Db } from '../../src/db/database.ts';
 
 export async function letAnythingBePublished(db: Db): Promise<void> {
   const row = { name: 'defaultDocumentChecks', value: JSON.stringify('None') };
-  await db.insertInto('server_settings').values(row).execute();
+  await db
+    .insertInto('server_settings')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
 }

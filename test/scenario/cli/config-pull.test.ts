@@ -34,7 +34,7 @@ describe('hawserctl config pull', () => {
   it('writes the highest published version into a new folder, with executable bits', async () => {
     expect(await pull('some/where/web')).to.deep.equal({
       code: 0,
-      stdout: `web 1.0.0 is in ${cli.home}/some/where/web: 2 files, 24 bytes.\n`,
+      stdout: `web 1.0.0 is in ${cli.home}/some/where/web: 2 files, 35 bytes.\n`,
       stderr: '',
     });
     expect(read('some/where/web/main.dsc.yaml')).to.equal('$schema: x\nresources: []\n');
@@ -53,7 +53,7 @@ describe('hawserctl config pull', () => {
       ...{ configurationName: 'web', version: '1.1.0', folder: `${cli.home}/web` },
       files: [
         { path: 'bin/run.sh', size: 10, executable: true },
-        { path: 'main.dsc.yaml', size: 14, executable: false },
+        { path: 'main.dsc.yaml', size: 25, executable: false },
       ],
     });
     expect(server.seen.at(-1)?.path).to.equal('/api/v1/configurations/web/versions/1.1.0/archive');
