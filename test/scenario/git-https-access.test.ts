@@ -32,7 +32,7 @@ describe('access to /git', () => {
     git = gitClient(hawser);
     token = await createToken(hawser.client(), hawser.session, ['configurations.admin-override']);
     admin = hawser.client().with({ Authorization: basic(token) });
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'one' } });
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' } });
   });
 
   after(async () => {
@@ -182,7 +182,7 @@ describe('access to /git', () => {
     });
 
     itOnSqlite('answers 500 where the repository of a row is not there', async () => {
-      await publishConfiguration(hawser.admin, 'lost', { '1.0.0': { 'main.dsc.yaml': 'one' } });
+      await publishConfiguration(hawser.admin, 'lost', { '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' } });
       rmSync(`${hawser.reposDir}/configurations/lost.git`, { recursive: true });
       await expectProblem(admin.get(REFS.replace('web', 'lost')), 500, 'repository_missing');
     });
