@@ -32,7 +32,9 @@ describe('the parameters of a configuration', () => {
 
   /** A configuration with a published file of Default and an uploaded schema. */
   const prepare = async (name: string) => {
-    await publishConfiguration(hawser.admin, name, { '1.0.0': { [MAIN]: `${name}\n` } });
+    await publishConfiguration(hawser.admin, name, {
+      '1.0.0': { [MAIN]: `$schema: x\nresources: []\n# ${name}\n` },
+    });
     await saveParameters(hawser, { configuration: name, content: `parameters: {of: ${name}}` });
     await ok(200, uploadSchema(hawser.admin, name, '3.0.0', { of: text }));
   };
@@ -68,7 +70,9 @@ describe('the parameters of a configuration', () => {
     expect(hasRepository('gone')).to.equal(false);
     expect(hasRepository('gone', 'configurations')).to.equal(false);
     await expectProblem(hawser.admin.get(schemaOf('gone')), 404, 'not_found');
-    await publishConfiguration(hawser.admin, 'gone', { '1.0.0': { [MAIN]: 'new\n' } });
+    await publishConfiguration(hawser.admin, 'gone', {
+      '1.0.0': { [MAIN]: '$schema: x\nresources: []\n# new\n' },
+    });
     expect(await versionsOf('gone')).to.deep.equal([]);
     await expectProblem(hawser.admin.get(schemaOf('gone')), 404, 'not_found');
     const node = await hawser.registerNode('gone.example.org');

@@ -9,7 +9,8 @@ import { createScopeType, DEFAULT_ID } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
 
 const LONG = 900_000;
-const SCHEMA = `parameters:
+const SCHEMA = `$schema: x
+parameters:
   port: {type: int, minValue: 1, maxValue: 65535}
   mode: {type: string, allowedValues: [fast, safe]}
   secret: {type: secureString, minLength: 8, defaultValue: password}

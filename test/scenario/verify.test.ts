@@ -19,7 +19,8 @@ import { started } from '../support/started.ts';
 const WEB = 'configurations/web';
 const PARAMETERS = 'parameters/web';
 const SECRET = 'hunter2-of-the-database';
-const ENTRY = `parameters:
+const ENTRY = `$schema: x
+parameters:
   port: {type: int}
   password: {type: secureString}
 resources: []

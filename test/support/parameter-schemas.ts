@@ -11,15 +11,15 @@ const SCHEMA = 'https://aka.ms/dsc/schemas/v3/bundled/config/document.json';
 
 /** A document with this `parameters` block. A text is used as it is. */
 export function documentOf(parameters: object | string): string {
-  if (typeof parameters === 'string') return parameters;
-  return JSON.stringify({ $schema: SCHEMA, parameters, resources: [] });
+  return typeof parameters === 'string' ? parameters : JSON.stringify({ parameters });
 }
 
-/** The document as the files of a version, with the document as entry point. */
+/** The files of a version whose entry point has this `parameters` block. A text is what stands in it beside the rest. */
 export function filesOf(parameters: object | string): { files: Record<string, string> } {
-  const isBare = typeof parameters === 'string' && !parameters.startsWith('$schema');
-  const more = isBare ? '$schema: x\nresources: []\n' : '';
-  return { files: { [MAIN]: more + documentOf(parameters) } };
+  if (typeof parameters !== 'string')
+    return { files: { [MAIN]: JSON.stringify({ $schema: SCHEMA, parameters, resources: [] }) } };
+  const rest = parameters.startsWith('$schema') ? '' : '$schema: x\nresources: []\n';
+  return { files: { [MAIN]: rest + parameters } };
 }
 
 export function uploadSchema(
