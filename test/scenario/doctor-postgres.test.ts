@@ -30,8 +30,8 @@ describeOnPostgres('repositories', () => {
   before(async () => {
     hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', {
-      '1.0.0': { [MAIN]: 'one\n', 'etc/motd': 'hello\n' },
-      '1.1.0': { [MAIN]: 'two\n' },
+      '1.0.0': { [MAIN]: '$schema: x\nresources: []\n', 'etc/motd': 'hello\n' },
+      '1.1.0': { [MAIN]: '$schema: y\nresources: []\n' },
     });
     await saveParameters(hawser, { configuration: 'web', content: 'parameters: {}' });
     const node = await hawser.registerNode('web-01.example.org');

@@ -89,7 +89,15 @@ describeOnSqlite('nodes poll while a version rolls out', () => {
   };
 
   async function publishInto(version: string, more: Partial<RolloutRecord> = {}): Promise<void> {
-    await ok(201, addVersion(hawser.admin, name, { version }, { files: { [MAIN]: `# ${version}\n` } }));
+    await ok(
+      201,
+      addVersion(
+        hawser.admin,
+        name,
+        { version },
+        { files: { [MAIN]: `$schema: x\nresources: []\n# ${version}\n` } },
+      ),
+    );
     await ok(200, publish(hawser.admin, name, version));
     await rollOut(version, more);
   }

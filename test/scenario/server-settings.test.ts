@@ -69,6 +69,8 @@ const GROUPS: Record<string, Group> = {
     defaults: {
       requireSemVer: true,
       defaultParameterValidationMode: 'Strict',
+      // As servers under test have it (test/support/unchecked-documents.ts).
+      defaultDocumentChecks: 'None',
       allowConfigurationOverride: true,
       allowParameterValidationOverride: true,
       pushIdentity: 'Any',
