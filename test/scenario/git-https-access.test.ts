@@ -32,7 +32,9 @@ describe('access to /git', () => {
     git = gitClient(hawser);
     token = await createToken(hawser.client(), hawser.session, ['configurations.admin-override']);
     admin = hawser.client().with({ Authorization: basic(token) });
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' } });
+    await publishConfiguration(hawser.admin, 'web', {
+      '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
+    });
   });
 
   after(async () => {
@@ -182,7 +184,9 @@ describe('access to /git', () => {
     });
 
     itOnSqlite('answers 500 where the repository of a row is not there', async () => {
-      await publishConfiguration(hawser.admin, 'lost', { '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' } });
+      await publishConfiguration(hawser.admin, 'lost', {
+        '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
+      });
       rmSync(`${hawser.reposDir}/configurations/lost.git`, { recursive: true });
       await expectProblem(admin.get(REFS.replace('web', 'lost')), 500, 'repository_missing');
     });

@@ -34,7 +34,7 @@ describe('somebody looks at a version', () => {
   const wanted = [
     { path: 'data/a.json', size: 2, checksum: sha256('{}'), contentType: /^application\/json/ },
     { path: 'empty.txt', size: 0, checksum: sha256(''), contentType: /^text\/plain/ },
-    { path: MAIN, size: 14, checksum: sha256('$schema: x\nresources: []\n'), contentType: /yaml/ },
+    { path: MAIN, size: 25, checksum: sha256('$schema: x\nresources: []\n'), contentType: /yaml/ },
     { path: 'modules/ä ö.psd1', size: 1, checksum: sha256('x'), contentType: /./ },
     { path: 'tool.exe', size: 8, checksum: sha256(BINARY), contentType: /^application\// },
   ];
