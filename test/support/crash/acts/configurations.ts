@@ -1,5 +1,6 @@
 /** Acts on configurations and their versions: make, change, publish, withdraw and delete them. */
 
+import { documentWith } from '../../documents.ts';
 import type { State } from '../model.ts';
 import type { Random } from '../random.ts';
 import { type Act, attempt, type Bench, partsOf, sha256 } from './act.ts';
@@ -223,9 +224,9 @@ async function onVersion(
 
 /** Makes files: some are shared between versions, some are not, and one is in a folder. */
 function someFiles(random: Random, label: string): Record<string, string> {
-  const own = `# ${label} ${random.below(1e9)}\n`.repeat(1 + random.below(40));
+  const own = `${label} ${random.below(1e9)}\n`.repeat(1 + random.below(40));
   return {
-    'main.dsc.yaml': own,
+    'main.dsc.yaml': documentWith(own.replaceAll('\n', '\n# ')),
     'lib/common.ps1': 'shared',
     [`lib/${random.below(3)}.txt`]: own.toUpperCase(),
   };

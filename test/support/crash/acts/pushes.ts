@@ -1,6 +1,7 @@
 /** Acts of an author who pushes: a draft, a draft again, a version with its tag, and a draft that the server tags. */
 
 import type { Reply } from '../../client.ts';
+import { documentWith } from '../../documents.ts';
 import { PUSH_TYPE, pushBody, readReport, sharedWorkshop, ZERO } from '../../hand-made-push.ts';
 import { type Act, attempt, type Bench, sha256, UnexpectedAnswer } from './act.ts';
 import { isRolling, pickConfiguration } from './configurations.ts';
@@ -45,7 +46,7 @@ async function push(
   // What rolls out may only be followed by a rollout.
   if (name === undefined || isRolling(bench, name)) return false;
   const version = `2.${model.next()}.0`;
-  const content = `# ${name} ${version} ${random.below(1e9)}\n`;
+  const content = documentWith(`${name} ${version} ${random.below(1e9)}`);
   const files = { [ENTRY_POINT]: content, 'lib/common.ps1': 'shared' };
   const { status, tip, commands, options } = make(
     sharedWorkshop().commit(files, `${name} ${version}`),

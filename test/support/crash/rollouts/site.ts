@@ -3,6 +3,7 @@
 import type { Deed } from '../../../../src/domain/rollout-machine.ts';
 import { type Client, makeClient, type Reply, type Target } from '../../client.ts';
 import { type ClientCertificate, makeClientCertificate } from '../../client-certificates.ts';
+import { documentWith } from '../../documents.ts';
 import { testedService, testOutput } from '../../dsc-results.ts';
 import { UnexpectedAnswer, unexpected } from '../acts/act.ts';
 import { Model } from '../model.ts';
@@ -49,7 +50,7 @@ export class RingedSite {
     const model = new Model();
     const { token, registrationKey } = await prepareSite(target, model);
     site.token = token;
-    const files = { 'main.dsc.yaml': '# 1.0.0\n' };
+    const files = { 'main.dsc.yaml': documentWith('1.0.0') };
     expectStatus(
       await site.admin.upload(CONFIGURATIONS, { fields: { name: 'web', version: '1.0.0' }, files }),
     );
@@ -146,7 +147,7 @@ export class RingedSite {
   }
 
   private async draft(version: string): Promise<void> {
-    const files = { 'main.dsc.yaml': `# ${version}\n` };
+    const files = { 'main.dsc.yaml': documentWith(version) };
     expectStatus(await this.admin.upload(VERSIONS, { fields: { version }, files }));
   }
 
