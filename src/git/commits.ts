@@ -1,18 +1,17 @@
 /** What commits are made of, whatever they are of. */
 
-import type { CommitObject, TagObject } from 'isomorphic-git';
 import { damagedRepository } from './disk-errors.ts';
 import type { ObjectStore } from './objects.ts';
+import {
+  type CommitObject,
+  isSigned,
+  type ParsedCommit,
+  type Signature,
+  type TagObject,
+} from './parsed-objects.ts';
 import type { Person } from './types.ts';
 
-export type { CommitObject, TagObject };
-
-export interface Signature {
-  name: string;
-  email: string;
-  timestamp: number;
-  timezoneOffset: number;
-}
+export { type CommitObject, isSigned, type ParsedCommit, type Signature, type TagObject };
 
 /** Git has no escape for the signs that delimit a name and an address, so they are left out. */
 export function sign(person: Person, at: number): Signature {
@@ -25,9 +24,9 @@ export function sign(person: Person, at: number): Signature {
   };
 }
 
-/** `repository_damaged` when it is missing, broken or no commit. */
+/** `repository_damaged` when it is missing, broken or no commit, or does not say who made it. */
 export async function readCommit(objects: ObjectStore, gitdir: string, oid: string): Promise<CommitObject> {
   const commit = await objects.readParsed(gitdir, oid, 'commit');
-  if (commit === null) throw damagedRepository();
+  if (commit === null || !isSigned(commit)) throw damagedRepository();
   return commit;
 }

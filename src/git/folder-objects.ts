@@ -1,11 +1,11 @@
 /**
- * Objects in the folders of repositories. isomorphic-git writes them, reads those in packs and takes commits and tags
- * apart, all through our file system; loose-objects.ts reads loose ones.
+ * Objects in the folders of repositories. isomorphic-git writes them and reads those in packs, all through our file
+ * system; loose-objects.ts reads loose ones.
  */
 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Errors, type PromiseFsClient, type ReadObjectResult, readObject, writeObject } from 'isomorphic-git';
+import { type PromiseFsClient, type ReadObjectResult, readObject, writeObject } from 'isomorphic-git';
 import type { AtomicFs } from './atomic-fs.ts';
 import { damagedRepository, errnoOf, missingRepository, toStoreError, unlessAbsent } from './disk-errors.ts';
 import {
@@ -17,7 +17,7 @@ import {
   type StreamedObject,
   type WrappedObject,
 } from './loose-objects.ts';
-import type { ObjectBackend, ParsedTypes, ReadContent } from './object-backend.ts';
+import type { ObjectBackend, ReadContent } from './object-backend.ts';
 import type { PackCaches } from './object-caches.ts';
 
 const PAUSE_BEFORE_RETRY = 20;
@@ -43,28 +43,6 @@ export class FolderObjects implements ObjectBackend {
   async read(gitdir: string, oid: string): Promise<ReadContent> {
     const { pack, ...read } = await this.readTwice(gitdir, (cache) => this.readOnce(gitdir, oid, cache));
     return { ...read, isProven: pack === null };
-  }
-
-  async readParsed<T extends keyof ParsedTypes>(
-    gitdir: string,
-    oid: string,
-    type: T,
-  ): Promise<ParsedTypes[T] | null> {
-    const parse = async () => {
-      const read = await this.readTwice(gitdir, (cache) => this.readByLibrary(gitdir, oid, 'parsed', cache));
-      return read.type === type ? (read.object as ParsedTypes[T]) : null;
-    };
-    try {
-      return await parse();
-    } catch {
-      // isomorphic-git throws the same errors at an object that it cannot read and at one that it cannot parse.
-      await this.read(gitdir, oid);
-    }
-    return parse().catch((error) => {
-      // Only a fault of the object itself may count against it, since the answer is remembered for good.
-      if (error instanceof Error && error.cause instanceof Errors.NotFoundError) throw error;
-      return null;
-    });
   }
 
   async writeIfAbsent(gitdir: string, object: WrappedObject): Promise<void> {
@@ -123,20 +101,15 @@ export class FolderObjects implements ObjectBackend {
   private async readOnce(gitdir: string, oid: string, cache: object, isNow = false): Promise<PackedContent> {
     const loose = oid === EMPTY_TREE ? null : await readLooseObject(this.fs, gitdir, oid, isNow);
     if (loose) return { ...loose, pack: null };
-    const read = await this.readByLibrary(gitdir, oid, 'content', cache);
+    const read = await this.readByLibrary(gitdir, oid, cache);
     if (read.format !== 'content') throw damagedRepository();
     const { type, object, source } = read;
     const content = Buffer.from(object.buffer, object.byteOffset, object.byteLength);
     return { type, content, pack: source?.endsWith('.pack') ? source : null };
   }
 
-  private async readByLibrary(
-    gitdir: string,
-    oid: string,
-    format: 'content' | 'parsed',
-    cache: object,
-  ): Promise<ReadObjectResult> {
-    const read = await readObject({ fs: this.client, gitdir, oid, format, cache });
+  private async readByLibrary(gitdir: string, oid: string, cache: object): Promise<ReadObjectResult> {
+    const read = await readObject({ fs: this.client, gitdir, oid, format: 'content', cache });
     if (read.source?.endsWith('.pack')) this.packs.count(gitdir, cache, sizeOf(read));
     return read;
   }

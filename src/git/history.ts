@@ -4,12 +4,12 @@
  */
 
 import { join } from 'node:path';
-import type { CommitObject } from 'isomorphic-git';
 import { conflict } from '../lib/errors.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { damagedRepository, unlessAbsent } from './disk-errors.ts';
 import { type GitFolder, withLock } from './lock-file.ts';
 import type { ObjectStore } from './objects.ts';
+import type { ParsedCommit } from './parsed-objects.ts';
 import type { RefValue } from './ref-reader.ts';
 import { deleteRefs } from './refs.ts';
 import { noteRemoval } from './removals.ts';
@@ -86,7 +86,7 @@ export class History {
   private readonly gitdir: string;
   private readonly shallow: ReadonlySet<string>;
   /** What was read, by oid; null for an object that is no commit. */
-  private readonly commits = new Map<string, CommitObject | null>();
+  private readonly commits = new Map<string, ParsedCommit | null>();
 
   /** @param shallow the commits at which history ends already */
   constructor(objects: ObjectStore, gitdir: string, shallow: ReadonlySet<string>) {
@@ -125,9 +125,9 @@ export class History {
   }
 
   /** The commits from `tip` back along the first parents to where history ends, newest first. */
-  async *firstParents(tip: string): AsyncGenerator<{ oid: string; commit: CommitObject }> {
+  async *firstParents(tip: string): AsyncGenerator<{ oid: string; commit: ParsedCommit }> {
     for (let oid: string | undefined = tip; oid !== undefined; [oid] = await this.parentsOf(oid)) {
-      const commit: CommitObject | null = await this.read(oid);
+      const commit: ParsedCommit | null = await this.read(oid);
       if (commit === null) throw damagedRepository();
       yield { oid, commit };
     }
@@ -182,7 +182,7 @@ export class History {
     return null;
   }
 
-  private async read(oid: string): Promise<CommitObject | null> {
+  private async read(oid: string): Promise<ParsedCommit | null> {
     const known = this.commits.get(oid);
     if (known !== undefined) return known;
     const commit = await this.objects.readParsed(this.gitdir, oid, 'commit');

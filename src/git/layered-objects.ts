@@ -2,8 +2,7 @@
 
 import { internal } from '../lib/errors.ts';
 import type { ObjectContent } from './loose-objects.ts';
-import type { ObjectBackend, ParsedTypes, ReadContent } from './object-backend.ts';
-import { parseObject } from './parsed-objects.ts';
+import type { ObjectBackend, ReadContent } from './object-backend.ts';
 
 /** Objects beside a repository. */
 export interface UpperObjects {
@@ -24,15 +23,6 @@ export class LayeredObjects implements ObjectBackend {
   async read(gitdir: string, oid: string): Promise<ReadContent> {
     if (!this.upper.has(oid)) return this.lower.read(gitdir, oid);
     return { ...(await this.upper.read(oid)), isProven: true };
-  }
-
-  async readParsed<T extends keyof ParsedTypes>(
-    gitdir: string,
-    oid: string,
-    type: T,
-  ): Promise<ParsedTypes[T] | null> {
-    if (!this.upper.has(oid)) return this.lower.readParsed(gitdir, oid, type);
-    return parseObject(gitdir, oid, await this.upper.read(oid), type);
   }
 
   async writeIfAbsent(): Promise<void> {

@@ -1,12 +1,6 @@
 /** Where the objects of repositories are kept: in folders, as stock git has them, or in PostgreSQL. */
 
-import type { CommitObject, TagObject } from 'isomorphic-git';
 import type { ObjectContent, StreamedObject, WrappedObject } from './loose-objects.ts';
-
-export interface ParsedTypes {
-  commit: CommitObject;
-  tag: TagObject;
-}
 
 export interface ReadContent extends ObjectContent {
   /** Whether the hash of the content has been compared with the object's id. */
@@ -17,15 +11,6 @@ export interface ReadContent extends ObjectContent {
 export interface ObjectBackend {
   /** @throws HawserError `repository_damaged` when the object is missing or broken; `repository_missing` */
   read(gitdir: string, oid: string): Promise<ReadContent>;
-  /**
-   * A parsed commit or tag. Null when the object is unbroken but has another type, or is malformed.
-   * @throws HawserError as `read`
-   */
-  readParsed<T extends keyof ParsedTypes>(
-    gitdir: string,
-    oid: string,
-    type: T,
-  ): Promise<ParsedTypes[T] | null>;
   /** Writes an object, unless the repository holds an unbroken one of its id. From now on it is needed. */
   writeIfAbsent(gitdir: string, object: WrappedObject): Promise<void>;
   /** Writes an object that is hardly there already. */

@@ -6,7 +6,8 @@ import type { HawserError } from '../lib/errors.ts';
 import { damagedRepository } from './disk-errors.ts';
 import { LayeredObjects, type UpperObjects } from './layered-objects.ts';
 import { type ObjectContent, type StreamedObject, wrapObject } from './loose-objects.ts';
-import type { ObjectBackend, ParsedTypes } from './object-backend.ts';
+import type { ObjectBackend } from './object-backend.ts';
+import { type ParsedTypes, parseObject } from './parsed-objects.ts';
 import { type NewCommit, type NewTag, printCommit, printTag } from './printed-objects.ts';
 
 export type ObjectType = 'blob' | 'tree' | 'commit' | 'tag';
@@ -63,11 +64,7 @@ export class ObjectStore {
     oid: string,
     type: T,
   ): Promise<ParsedTypes[T] | null> {
-    const parsed = await this.backend.readParsed(gitdir, oid, type);
-    // For the message of a tag that has none, isomorphic-git gives the text of its headers, from the second character on.
-    const isHeaders =
-      parsed !== null && 'object' in parsed && parsed.message.startsWith(`bject ${parsed.object}\n`);
-    return isHeaders ? { ...parsed, message: '' } : parsed;
+    return parseObject(await this.backend.read(gitdir, oid), type);
   }
 
   /** Writes an object and flushes it, unless the repository holds an unbroken one already. Returns its id. */

@@ -1,31 +1,31 @@
 /** The texts of the commits and tags that this server makes, as Git hashes them. */
 
-import type { CommitObject, TagObject } from 'isomorphic-git';
+import type { CommitObject, Signature, TagObject } from './parsed-objects.ts';
 
 /** A commit that this server makes: it has no signature. */
 export type NewCommit = Pick<CommitObject, 'tree' | 'parent' | 'author' | 'committer' | 'message'>;
 /** A tag that this server makes: it has no signature. */
-export type NewTag = Pick<TagObject, 'object' | 'type' | 'tag' | 'tagger' | 'message'>;
+export type NewTag = Pick<TagObject, 'object' | 'type' | 'tag' | 'message'> & { tagger: Signature };
 
-/** The text of a commit as Git hashes it, see gitformat-commit. */
+/** The text of a commit as Git hashes it, see gitformat-commit. It is UTF-8, so it names no encoding. */
 export function printCommit({ tree, parent, author, committer, message }: NewCommit): string {
   const parents = parent.map((oid) => `parent ${oid}\n`).join('');
   const people = `author ${printPerson(author)}\ncommitter ${printPerson(committer)}\n`;
-  return `tree ${tree}\n${parents}${people}\n${printMessage(message)}`;
+  return `tree ${tree}\n${parents}${people}\n${tidyMessage(message)}`;
 }
 
 /** The text of an annotated tag as Git hashes it, see git-mktag. */
 export function printTag({ object, type, tag, tagger, message }: NewTag): string {
   const head = `object ${object}\ntype ${type}\ntag ${tag}\ntagger ${printPerson(tagger)}\n`;
-  return `${head}\n${printMessage(message)}`;
+  return `${head}\n${tidyMessage(message)}`;
 }
 
 /** A message as stock git writes it: without carriage returns, and with one line feed at the end. */
-function printMessage(message: string): string {
+export function tidyMessage(message: string): string {
   return `${message.replaceAll('\r', '').replace(/^\n+|\n+$/g, '')}\n`;
 }
 
-function printPerson({ name, email, timestamp, timezoneOffset }: CommitObject['author']): string {
+function printPerson({ name, email, timestamp, timezoneOffset }: Signature): string {
   return `${name} <${email}> ${timestamp} ${printOffset(timezoneOffset)}`;
 }
 

@@ -1,6 +1,6 @@
 /** The signatures that git puts on commits and tags. They are recognised here, and verified by nobody. */
 
-import type { CommitObject, TagObject } from 'isomorphic-git';
+import type { ParsedCommit, TagObject } from './parsed-objects.ts';
 
 export const SIGNATURE_KINDS = ['OpenPgp', 'Ssh', 'X509'] as const;
 export type SignatureKind = (typeof SIGNATURE_KINDS)[number];
@@ -16,21 +16,13 @@ const KINDS: Record<string, SignatureKind> = {
 const FIRST_LINE = new RegExp(`(?:^|\\n)-----BEGIN (${Object.keys(KINDS).join('|')})-----`, 'g');
 
 /** The signature in the header of a commit. */
-export function signatureOfCommit({ gpgsig = '' }: Pick<CommitObject, 'gpgsig'>): SignatureKind | null {
+export function signatureOfCommit({ gpgsig = '' }: Pick<ParsedCommit, 'gpgsig'>): SignatureKind | null {
   const [first] = gpgsig.matchAll(FIRST_LINE);
   return first?.index === 0 ? kindOf(first) : null;
 }
 
-/**
- * The signature at the end of a tag. isomorphic-git takes OpenPGP's most common form apart, and leaves the others in the
- * message.
- */
-export function signatureOfTag({
-  gpgsig,
-  message,
-}: Pick<TagObject, 'gpgsig' | 'message'>): SignatureKind | null {
-  if (gpgsig !== undefined) return 'OpenPgp';
-  // What looks like several is signed by the last one.
+/** The signature at the end of a tag. What looks like several is signed by the last one. */
+export function signatureOfTag({ message }: Pick<TagObject, 'message'>): SignatureKind | null {
   const last = [...message.matchAll(FIRST_LINE)].at(-1);
   return last ? kindOf(last) : null;
 }

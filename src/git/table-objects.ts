@@ -20,8 +20,7 @@ import {
   type StreamedObject,
   type WrappedObject,
 } from './loose-objects.ts';
-import type { ObjectBackend, ParsedTypes, ReadContent } from './object-backend.ts';
-import { parseObject } from './parsed-objects.ts';
+import type { ObjectBackend, ReadContent } from './object-backend.ts';
 import type { SharedRepositories } from './shared-repositories.ts';
 
 export class TableObjects implements ObjectBackend {
@@ -50,15 +49,6 @@ export class TableObjects implements ObjectBackend {
     await this.keep(gitdir, stored);
     const { bytes, start } = inflated;
     return { type: stored.type, content: bytes.subarray(start), isProven: true };
-  }
-
-  async readParsed<T extends keyof ParsedTypes>(
-    gitdir: string,
-    oid: string,
-    type: T,
-  ): Promise<ParsedTypes[T] | null> {
-    const object = await this.read(gitdir, oid);
-    return parseObject(gitdir, oid, object, type);
   }
 
   /** PostgreSQL itself looks whether the object is there: what the cache holds says nothing of it. */

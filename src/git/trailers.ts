@@ -7,7 +7,7 @@ import { invalid } from '../lib/errors.ts';
 
 /** With `s`, as a path may hold U+2028, which ends a line for JavaScript and not for Git. */
 const LINE = /^([A-Za-z][A-Za-z0-9-]*): ?(.*)$/s;
-/** Git takes what follows such a line for a signature, and so does isomorphic-git. */
+/** Git takes what follows such a line for a signature. */
 const SIGNATURE = /^-----BEGIN /m;
 const CONTROL = /\p{Cc}/u;
 

@@ -2,14 +2,13 @@
 
 import { damagedRepository } from './disk-errors.ts';
 import type { ObjectStore } from './objects.ts';
-import { findEntry, type TreeEntry, withEntry } from './tree.ts';
+import { FOLDER_MODE, findEntry, type TreeEntry, withEntry } from './tree.ts';
 
 interface Site {
   objects: ObjectStore;
   gitdir: string;
 }
 
-const FOLDER = '40000';
 const EMPTY = Buffer.alloc(0);
 
 /**
@@ -43,9 +42,9 @@ async function editFolder(
   let entry: TreeEntry | null = file && { ...file, name };
   if (rest.length > 0) {
     const inner = findEntry(content, name);
-    const isFolder = inner !== null && /^0?40000$/.test(inner.mode);
-    const oid = await editFolder(site, isFolder ? inner.oid : null, rest, file);
-    entry = oid === null ? null : { mode: FOLDER, name, oid };
+    const below = inner?.mode === FOLDER_MODE ? inner.oid : null;
+    const oid = await editFolder(site, below, rest, file);
+    entry = oid === null ? null : { mode: FOLDER_MODE, name, oid };
   }
   const edited = withEntry(content, name, entry);
   if (edited === null) throw damagedRepository();

@@ -9,8 +9,10 @@ import type { FileContent, StoredFile } from './types.ts';
 
 const { basename, dirname } = posix;
 
+export const FOLDER_MODE = '40000';
+
 export interface TreeEntry {
-  /** The mode as git writes it: `40000` is a folder, `100644` and `100755` are files. */
+  /** The mode as git writes it, without zeros at its front: `40000` is a folder, `100644` and `100755` are files. */
   mode: string;
   name: string;
   oid: string;
@@ -21,7 +23,7 @@ export interface TreeEntry {
  * beyond the basic plane: it would make a tree that fsck refuses.
  */
 export function encodeTree(entries: readonly TreeEntry[]): Buffer {
-  const sorted = sortByBytes(entries, ({ mode, name }) => (mode === '40000' ? `${name}/` : name));
+  const sorted = sortByBytes(entries, ({ mode, name }) => (mode === FOLDER_MODE ? `${name}/` : name));
   const sizes = sorted.map(({ mode, name }) => mode.length + Buffer.byteLength(name) + 22);
   const tree = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + size, 0));
   let at = 0;
@@ -43,7 +45,7 @@ export function decodeTree(content: Buffer): TreeEntry[] | null {
     const end = content.indexOf(0, space);
     if (space < 0 || end < 0 || end + 21 > content.length) return null;
     entries.push({
-      mode: content.toString('latin1', at, space),
+      mode: readMode(content, at, space),
       // Bytes that are no UTF-8 become U+FFFD, which no path may hold.
       name: content.toString('utf8', space + 1, end),
       oid: content.toString('hex', end + 1, end + 21),
@@ -53,6 +55,13 @@ export function decodeTree(content: Buffer): TreeEntry[] | null {
   const names = new Set(entries.map(({ name }) => name));
   const isSound = names.size === entries.length && entries.every(({ name }) => !name.includes('/'));
   return isSound ? entries : null;
+}
+
+/** Programs of git's first years wrote zeros at the front of a mode (git-fsck, `zeroPaddedFilemode`), which mean nothing. */
+function readMode(content: Buffer, from: number, to: number): string {
+  let start = from;
+  while (content[start] === 0x30) start += 1;
+  return content.toString('latin1', start, to);
 }
 
 /** The entry of this name in the content of a tree object; null when there is none. The other entries are not decoded. */
@@ -65,7 +74,7 @@ export function findEntry(content: Buffer, name: string): TreeEntry | null {
     if (space < 0 || end < 0) return null;
     if (content.compare(wanted, 0, wanted.length, space, end + 1) === 0) {
       const oid = content.toString('hex', end + 1, end + 21);
-      return { mode: content.toString('latin1', at, space), name, oid };
+      return { mode: readMode(content, at, space), name, oid };
     }
     at = end + 21;
   }
@@ -109,8 +118,8 @@ function isAfter(existing: Buffer, space: number, key: Buffer, { mode }: TreeEnt
   const order = name.compare(key, 0, shared, 0, shared);
   if (order !== 0) return order > 0;
   const slash = (isFolder: boolean) => (isFolder ? 0x2f : 0);
-  const theirs = name[shared] ?? slash(existing[0] === 0x34);
-  return theirs > (key[shared] ?? slash(mode === '40000'));
+  const theirs = name[shared] ?? slash(readMode(existing, 0, space) === FOLDER_MODE);
+  return theirs > (key[shared] ?? slash(mode === FOLDER_MODE));
 }
 
 /** The path of the uppermost folder, as `dirname` has it. */
@@ -147,7 +156,7 @@ export async function writeTree(
       refuseGone(gone);
       const oid = await objects.write(gitdir, 'tree', encodeTree(entries));
       if (path === ROOT) tree = oid;
-      else folders.get(dirname(path))?.push({ mode: '40000', name: basename(path), oid });
+      else folders.get(dirname(path))?.push({ mode: FOLDER_MODE, name: basename(path), oid });
     });
   }
   return { tree, files: written };

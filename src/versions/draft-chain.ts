@@ -3,7 +3,7 @@
  * tell who made the draft and when; a commit of an edit does so in its trailers, because its author is who edited.
  */
 
-import { type CommitObject, type Signature, sign } from '../git/commits.ts';
+import { type CommitObject, isSigned, type Signature, sign } from '../git/commits.ts';
 import { History } from '../git/history.ts';
 import type { ObjectStore } from '../git/objects.ts';
 import { preciseTime, readTrailers } from '../git/trailers.ts';
@@ -96,7 +96,7 @@ export async function placeDraft(
     const trailers = readTrailers(commit.message);
     const isMade = trailers.has(CREATED_AT.toLowerCase()) && !trailers.has(PUSHED.toLowerCase());
     const isOurs = isMade && commit.gpgsig === undefined;
-    if (!isOurs || commit.parent.length > 1 || chain.length === MAX_CHAIN) return tip;
+    if (!isOurs || !isSigned(commit) || commit.parent.length > 1 || chain.length === MAX_CHAIN) return tip;
     chain.push(commit);
     if (!trailers.has(CREATED_BY.toLowerCase())) break;
   }

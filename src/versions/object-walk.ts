@@ -4,7 +4,7 @@ import { isCorruption } from '../git/disk-errors.ts';
 import type { ObjectContent } from '../git/loose-objects.ts';
 import { isMissingObject } from '../git/objects.ts';
 import { BROKEN_OID } from '../git/ref-reader.ts';
-import { decodeTree } from '../git/tree.ts';
+import { decodeTree, FOLDER_MODE } from '../git/tree.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import type { HawserError } from '../lib/errors.ts';
 
@@ -37,7 +37,6 @@ export interface LeftOver {
   modifiedAt: number;
 }
 
-const FOLDER_MODE = '40000';
 /** The entry of a tree that names a commit of another repository, which need not be here. */
 const SUBMODULE_MODE = '160000';
 

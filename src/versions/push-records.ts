@@ -5,7 +5,7 @@
  * these refs.
  */
 
-import { type Signature, sign } from '../git/commits.ts';
+import { sign } from '../git/commits.ts';
 import type { ObjectStore } from '../git/objects.ts';
 import type { NewTag } from '../git/printed-objects.ts';
 import type { RefBackend } from '../git/ref-backend.ts';
@@ -55,12 +55,11 @@ export async function readPushRecord(
   oid: string,
 ): Promise<ReadRecord | null> {
   const tag = await objects.readParsed(gitdir, oid, 'tag');
-  const tagger = tag?.tagger as Signature | undefined;
-  if (tag === null || tagger === undefined) return null;
+  if (tag === null || tag.tagger === null) return null;
   const trailers = readTrailers(tag.message);
   const origin = statedOrigin(trailers);
   if (origin === null) return null;
-  const { name, email, timestamp } = tagger;
+  const { name, email, timestamp } = tag.tagger;
   const pushedAt = preciseTime(trailers.get(PUSHED_AT.toLowerCase()), timestamp);
   return { target: tag.object, pusher: { name, email }, pushedAt, ...origin };
 }

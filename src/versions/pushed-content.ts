@@ -3,7 +3,7 @@
 import { DEFAULT_ENTRY_POINT } from '../domain/bundle-paths.ts';
 import { checkGitAttributes, isGitAttributes, showText } from '../domain/safe-path.ts';
 import type { TypedObject } from '../git/batch-objects.ts';
-import type { CommitObject, TagObject } from '../git/commits.ts';
+import { type CommitObject, isSigned, type TagObject } from '../git/commits.ts';
 import type { GivenObject, ObjectStore, ObjectType } from '../git/objects.ts';
 import type { StoredFile } from '../git/types.ts';
 import { SECOND } from '../lib/clock.ts';
@@ -11,7 +11,7 @@ import { conflict, type HawserError, invalid, invalidField, overLimit, tooLarge 
 import { KINDS, lacksFile, tagNameOf } from './kinds.ts';
 import type { PushedVersion } from './push-plan.ts';
 import { PushedTrees, type TreeSource, tooComplex } from './pushed-trees.ts';
-import { faultOfCommit, isContent, type VersionContent, VersionObjects } from './version-objects.ts';
+import { isContent, type VersionContent, VersionObjects } from './version-objects.ts';
 
 /** The objects that came, and that the repository lacks. */
 export interface NewObjects {
@@ -71,6 +71,7 @@ export async function judgeContent(site: ContentSite, plan: PushedVersion): Prom
     throw conflict('tag_name_mismatch', 'The tag and the draft of the version are on different commits');
   const tip = await site.objects.readParsed(site.gitdir, commit, 'commit');
   if (tip === null) throw invalid('invalid_pack', 'It does not lead to a commit');
+  if (!isSigned(tip)) throw malformed(commit);
   const requireTime = limitedTime();
   await refusePointers(site, requireTime);
   await checkHistory(site, commit, requireTime);
@@ -113,9 +114,8 @@ async function checkHistory(site: ContentSite, tip: string, requireTime: () => v
   const commits = [...fresh.added].filter(([, { type }]) => type === 'commit').map(([oid]) => oid);
   for (const oid of new Set([tip, ...commits])) {
     const commit = await objects.readParsed(gitdir, oid, 'commit');
-    const fault = commit && faultOfCommit(commit);
-    if (fault) throw invalid('invalid_path', fault);
-    if (commit) roots.push(commit.tree);
+    if (commit === null || !isSigned(commit)) throw malformed(oid);
+    roots.push(commit.tree);
   }
   const trees = new PushedTrees({
     read: (oids) => readTrees(site, oids),
@@ -124,6 +124,11 @@ async function checkHistory(site: ContentSite, tip: string, requireTime: () => v
   });
   const [tree = '', ...others] = roots;
   await trees.require({ tree, files: limits.uploadFiles }, others);
+}
+
+function malformed(commit: string): HawserError {
+  const message = `The commit ${commit} does not say in git's form who made it and when; make it anew`;
+  return invalid('invalid_pack', message);
 }
 
 async function* readTrees({ fresh, objects, gitdir }: ContentSite, oids: readonly string[]) {

@@ -5,7 +5,7 @@
 
 import { NO_COUNTS, type RolloutRecord } from '../domain/rollout.ts';
 import { parseRollout, printRollout, ROLLOUT_FILE } from '../domain/rollout-document.ts';
-import { type CommitObject, sign } from '../git/commits.ts';
+import { sign } from '../git/commits.ts';
 import type { ObjectStore } from '../git/objects.ts';
 import { decodeTree, writeTree } from '../git/tree.ts';
 import { printRolloutMessage } from './rollout-messages.ts';
@@ -53,9 +53,9 @@ export async function readRollout(
   gitdir: string,
   { oid, version }: { oid: string; version: string },
 ): Promise<RolloutFacts | Flaw> {
-  const commit: CommitObject | null = await objects.readParsed(gitdir, oid, 'commit');
+  const commit = await objects.readParsed(gitdir, oid, 'commit');
   const flaw = (fault: string) => ({ fault, stated: true, tag: null });
-  if (!commit?.tree) return flaw('The branch does not lead to a commit');
+  if (commit === null) return flaw('The branch does not lead to a commit');
   const [file, ...others] = decodeTree(await objects.readBytes(gitdir, commit.tree, 'tree')) ?? [];
   if (file?.name !== ROLLOUT_FILE || others.length > 0 || !/^100[0-7]{3}$/.test(file.mode))
     return flaw(`The branch does not have the file "${ROLLOUT_FILE}" and nothing else`);

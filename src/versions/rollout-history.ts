@@ -1,7 +1,7 @@
 /** The history of a rollout: what the commits of its branch tell. */
 
 import { NO_COUNTS } from '../domain/rollout.ts';
-import type { CommitObject, Signature } from '../git/commits.ts';
+import type { ParsedCommit } from '../git/commits.ts';
 import { History } from '../git/history.ts';
 import type { ObjectStore } from '../git/objects.ts';
 import { preciseTime, tidyText, withoutSignature } from '../git/trailers.ts';
@@ -24,7 +24,7 @@ export async function readRolloutHistory(
   { version, rollout }: VersionRef,
 ): Promise<RolloutEvent[]> {
   if (rollout === null) throw notFound('There is no such rollout.');
-  const commits: { oid: string; commit: CommitObject }[] = [];
+  const commits: { oid: string; commit: ParsedCommit }[] = [];
   for await (const each of new History(objects, gitdir, shallow).firstParents(rollout.oid)) {
     commits.push(each);
     if (commits.length === MAX_EVENTS) break;
@@ -32,7 +32,7 @@ export async function readRolloutHistory(
   const events: RolloutEvent[] = [];
   for (const { oid, commit } of commits.reverse()) {
     const before = events.at(-1)?.to ?? null;
-    const signature = commit.author as Signature | undefined;
+    const signature = commit.author;
     const who = { actorName: signature?.name ?? 'unknown' };
     const read = readRolloutMessage(commit.message);
     if (read) {

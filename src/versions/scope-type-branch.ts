@@ -9,7 +9,7 @@ import type { History } from '../git/history.ts';
 import type { ObjectStore } from '../git/objects.ts';
 import type { RefBackend } from '../git/ref-backend.ts';
 import { readTrailers, writeMessage } from '../git/trailers.ts';
-import { findEntry, type TreeEntry, withEntry } from '../git/tree.ts';
+import { FOLDER_MODE, findEntry, type TreeEntry, withEntry } from '../git/tree.ts';
 import { DAY, SECOND } from '../lib/clock.ts';
 import type { BranchSite, BranchState, BranchTools, BranchUpkeep, TreeCache } from './branch-upkeep.ts';
 import { labelOf, PASSTHROUGH_TRAILER, SCHEMA_SERIES, SCOPE_TRAILER, type VersionKind } from './kinds.ts';
@@ -19,7 +19,6 @@ import { isContent, type VersionObjects } from './version-objects.ts';
 
 /** Holds the id of the tag that a commit records, so that none is recorded twice. */
 const TAG_TRAILER = 'Parameter-Tag';
-const FOLDER = '40000';
 /** The names of a parameter file in the folder of its value. */
 const FILE_NAMES = ['parameters.yaml', 'parameters.json'];
 /** A record is looked for in so many commits, and beyond them while they are not older than the tag by this. */
@@ -176,8 +175,7 @@ export class ScopeTypeBranches implements BranchUpkeep {
       text: content.message,
       file: file ? { mode: '100644', name: file.path.split('/').at(-1) ?? '', oid: file.oid } : null,
       author,
-      // Tags of the first years of Git have no tagger.
-      committer: (object.tagger as CommitObject['committer'] | undefined) ?? committer,
+      committer: object.tagger ?? committer,
     };
   }
 
@@ -249,10 +247,12 @@ export class ScopeTypeBranches implements BranchUpkeep {
     const root = await this.readTree(tree);
     if (value === null) return this.writeTree(replaceFile(root, file));
     const inner = findEntry(root, value);
-    const folder = inner?.mode === FOLDER ? inner.oid : null;
+    const folder = inner?.mode === FOLDER_MODE ? inner.oid : null;
     const content = replaceFile(await this.readTree(folder), file);
     const oid = content.length === 0 ? null : await this.writeTree(content);
-    return this.writeTree(replace(root, value, oid === null ? null : { mode: FOLDER, name: value, oid }));
+    return this.writeTree(
+      replace(root, value, oid === null ? null : { mode: FOLDER_MODE, name: value, oid }),
+    );
   }
 
   private async readTree(oid: string | null): Promise<Buffer> {

@@ -2,7 +2,7 @@
 
 import { foldPath, PathSet, showText } from '../domain/safe-path.ts';
 import { normalizeNewPath } from '../domain/upload-tree.ts';
-import { decodeTree, type TreeEntry } from '../git/tree.ts';
+import { decodeTree, FOLDER_MODE, type TreeEntry } from '../git/tree.ts';
 import { invalid } from '../lib/errors.ts';
 
 export interface TreeToLookAt {
@@ -26,7 +26,7 @@ export interface TreeLook {
 
 const FILE = /^100[0-7]{3}$/;
 
-export const isFolder = ({ mode }: Pick<TreeEntry, 'mode'>) => /^0?40000$/.test(mode);
+export const isFolder = ({ mode }: Pick<TreeEntry, 'mode'>) => mode === FOLDER_MODE;
 
 export const treeTasks = {
   /** @throws HawserError `invalid_path` for the first entry that no version may hold, in the order of the trees */

@@ -1,12 +1,12 @@
 /** Reads a version from its Git objects: its tag, its commit and its files. */
 
 import { showText } from '../domain/safe-path.ts';
-import type { CommitObject, Signature, TagObject } from '../git/commits.ts';
+import { type CommitObject, isSigned, type TagObject } from '../git/commits.ts';
 import type { ObjectStore } from '../git/objects.ts';
 import { type OnOperation, timed } from '../git/operations.ts';
 import { signatureOfCommit, signatureOfTag } from '../git/signature-kinds.ts';
 import { preciseTime, readText, readTrailers } from '../git/trailers.ts';
-import { decodeTree, type TreeEntry } from '../git/tree.ts';
+import { decodeTree, FOLDER_MODE, type TreeEntry } from '../git/tree.ts';
 import type { StoredFile } from '../git/types.ts';
 import { sortByBytes } from '../lib/byte-order.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
@@ -121,9 +121,7 @@ export class VersionObjects {
     const content = commit && (await this.readCommit(gitdir, commit, wanted));
     if (!content) return { fault: 'The tag does not lead to a commit', ...says };
     if (!isContent(content)) return { ...content, ...says };
-    // Tags of the first years of Git have no tagger.
-    const signature = tag.tagger as Signature | undefined;
-    const tagger = signature && isTime(signature.timestamp) ? signature : null;
+    const { tagger } = tag;
     const origin = statedOrigin(trailers);
     return {
       ...content,
@@ -143,11 +141,10 @@ export class VersionObjects {
     oid: string,
     wanted: Wanted,
   ): Promise<VersionContent | Flaw | null> {
-    const commit: CommitObject | null = await this.objects.readParsed(gitdir, oid, 'commit');
+    const commit = await this.objects.readParsed(gitdir, oid, 'commit');
     if (commit === null) return null;
     const says = { stated: isStated(readTrailers(commit.message)), tag: null };
-    const malformed = faultOfCommit(commit);
-    if (malformed !== null) return { fault: malformed, ...says };
+    if (!isSigned(commit)) return { fault: 'The commit is malformed', ...says };
     const files: StoredFile[] = [];
     const into = { wanted, files, entries: 0, trees: new Map(), pace: new Pace() };
     const fault = await this.collectFiles(gitdir, commit.tree, '', into);
@@ -182,7 +179,7 @@ export class VersionObjects {
       if (into.pace.isDue) await into.pace.rest();
       const path = prefix + name;
       if (!isWanted(path, into.wanted)) continue;
-      if (/^0?40000$/.test(mode)) {
+      if (mode === FOLDER_MODE) {
         const fault = await this.collectFiles(gitdir, oid, `${path}/`, into);
         if (fault !== null) return fault;
       } else if (/^100[0-7]{3}$/.test(mode)) into.files.push({ path, oid, executable: isExecutable(mode) });
@@ -190,12 +187,6 @@ export class VersionObjects {
     }
     return null;
   }
-}
-
-/** Why a commit is none of a version; null where it is sound. One that isomorphic-git has parsed may lack what every commit has. */
-export function faultOfCommit(commit: CommitObject): string | null {
-  const author = commit.author as Signature | undefined;
-  return author && isTime(author.timestamp) && commit.tree ? null : 'The commit is malformed';
 }
 
 function contentOf(oid: string, written: WrittenCommit, files: readonly StoredFile[]): VersionContent {
@@ -228,11 +219,6 @@ function keyOf(kind: VersionKind, { series, status, oid }: ObjectRef): string {
 
 export function isContent(read: VersionContent | Flaw | null): read is VersionContent {
   return read !== null && !('fault' in read);
-}
-
-/** Whether seconds since the epoch name a moment that a date can hold. */
-function isTime(seconds: number): boolean {
-  return Number.isFinite(new Date(seconds * 1_000).getTime());
 }
 
 /** As git itself reads a mode: the bit of the owner decides. */

@@ -5,7 +5,7 @@
  */
 
 import { showText } from '../domain/safe-path.ts';
-import { type Signature, sign } from '../git/commits.ts';
+import { sign } from '../git/commits.ts';
 import type { ObjectStore } from '../git/objects.ts';
 import type { NewTag } from '../git/printed-objects.ts';
 import { tidyText, withoutSignature } from '../git/trailers.ts';
@@ -41,12 +41,10 @@ export async function readWithdrawal(
   if (tag.tag !== withdrawalNameOf(version)) return flaw(`The tag is named "${showText(tag.tag)}" inside`);
   if (tag.type !== 'tag')
     return flaw(`The tag does not stand on the annotated tag ${tagNameOf('', version)} itself`);
-  // Tags of the first years of Git have no tagger.
-  const tagger = tag.tagger as Signature | undefined;
-  const at = new Date((tagger?.timestamp ?? Number.NaN) * 1_000).getTime();
-  if (tagger === undefined || Number.isNaN(at)) return flaw('The tag does not say who made it, and when');
+  const { tagger } = tag;
+  if (tagger === null) return flaw('The tag does not say who made it, and when');
   const reason = tidyText(withoutSignature(tag.message).slice(0, MAX_REASON)) ?? '';
-  return { target: tag.object, at, by: tagger.name, reason };
+  return { target: tag.object, at: tagger.timestamp * 1_000, by: tagger.name, reason };
 }
 
 /** The tag that withdraws a published version. */

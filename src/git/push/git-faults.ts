@@ -5,6 +5,7 @@ import { diskFault } from '../../lib/disk-faults.ts';
 import { HawserError, internal, overLimit, tooLarge } from '../../lib/errors.ts';
 import { damagedRepository } from '../disk-errors.ts';
 import type { GitExit } from '../git-process.ts';
+import { describeFsckFault } from './fsck-faults.ts';
 
 export type GitTask = 'index-pack' | 'rev-list' | 'cat-file';
 
@@ -93,6 +94,8 @@ function contentFault(
   cause: Error,
 ): HawserError {
   const shown = showSafely(first, hidden);
+  const found = task === 'index-pack' ? describeFsckFault(first, (text) => showSafely(text, hidden)) : null;
+  if (found !== null) return refusal('invalid_pack', found, cause);
   if (task !== 'cat-file') {
     if (WRONG_TYPE.test(first)) return refusal('invalid_pack', `Git refuses the push: ${shown}`, cause);
     const isMissing = MISSING.test(last) && !(task === 'rev-list' && BROKEN_OBJECT.test(cause.message));

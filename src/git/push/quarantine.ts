@@ -16,6 +16,7 @@ import type { StreamedObject } from '../loose-objects.ts';
 import type { GivenObject, ObjectType } from '../objects.ts';
 import { makeSkeleton } from '../repository-layout.ts';
 import { type AddedObject, readBatch } from './batch-output.ts';
+import { STRICT } from './fsck-faults.ts';
 import { missingObject, tooLargeObject } from './git-faults.ts';
 import { feedPack, readPackHeader } from './pack-input.ts';
 import { QuarantineGit } from './quarantine-git.ts';
@@ -119,7 +120,7 @@ export class Quarantine {
     const header = await readPackHeader(pack, gone);
     if (header.objects > limits.objects) throw tooManyObjects(limits);
     const size = `--max-input-size=${limits.packBytes}`;
-    const args = ['--stdin', '--fix-thin', '--strict', '--threads=1', size];
+    const args = ['--stdin', '--fix-thin', STRICT, '--threads=1', size];
     const process = this.git.start({ task: 'index-pack', args, objectBytes: limits.objectBytes });
     const feeding = feedPack(header, pack, process);
     try {

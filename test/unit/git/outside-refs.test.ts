@@ -147,7 +147,7 @@ describe('refs that stock git made', () => {
       const by = (time: string) => `author Eve <e@x> ${time}\ncommitter Eve <e@x> ${time}\n`;
       const texts = [
         `${tree}\nneither author nor committer\n`,
-        `${tree}${by('99999999999999 +0000')}\nin no year\n`,
+        `${tree}author Eve 1700000000 +0000\ncommitter Eve <e@x> 1700000000 +0000\n\nwithout an address\n`,
         `${tree}${by('soon')}\nat no time\n`,
         `${by('1700000000 +0000')}\nwithout a tree\n`,
         '',

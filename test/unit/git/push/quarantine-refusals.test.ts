@@ -30,6 +30,8 @@ describe('a quarantine refuses', () => {
     message: `The object ${oid} is neither in the push nor in the repository`,
   });
   const broken = (words: string) => ({ code: 'invalid_pack', message: `Git refuses the pack: ${words}` });
+  const faultIn = (type: 'tree' | 'commit', content: Buffer, words: string) =>
+    `Git finds a fault in the object ${idOf(type, content)} of the push: ${words}`;
   const tooMuch = (message: string) => ({ code: 'payload_too_large', message });
 
   describe('a pack', () => {
@@ -83,17 +85,43 @@ describe('a quarantine refuses', () => {
 
     it('with a tree that git fsck finds fault with', async () => {
       const blob = idOf('blob', ONE);
-      for (const [content, fault] of [
-        [tree(['100644', '.git', blob]), 'hasDotgit'],
-        [tree(['100644', '..', blob]), 'hasDotdot'],
-        [tree(['100644', 'a', blob], ['100644', 'a', blob]), 'duplicateEntries'],
-        [tree(['100644', 'b', blob], ['100644', 'a', blob]), 'treeNotSorted'],
-        [tree(['100644', 'a/b', blob]), 'fullPathname'],
-        [tree(['0100644', 'a', blob]), 'zeroPaddedFilemode'],
+      for (const [content, words] of [
+        [tree(['100644', '.git', blob]), 'one of its files is named ".git" (git calls it hasDotgit)'],
+        [tree(['100644', '..', blob]), 'one of its files is named ".." (git calls it hasDotdot)'],
+        [tree(['100644', 'a', blob], ['100644', 'a', blob]), 'two of its files have the same name'],
+        [tree(['100644', 'b', blob], ['100644', 'a', blob]), 'its files are not in the order that git needs'],
+        [tree(['100644', 'a/b', blob]), 'one of its files has a name with a slash'],
+        // Another fault may stand beside one that is taken.
+        [tree(['0100644', '.git', blob]), 'one of its files is named ".git"'],
       ] as const) {
         const failure = await refusalOf(packWith([entry('blob', ONE), entry('tree', content)]));
         expect(failure.code).to.equal('invalid_pack');
-        expect(failure.message).to.include(broken(`object ${idOf('tree', content)}: ${fault}: `).message);
+        expect(failure.message).to.include(faultIn('tree', content, words));
+        expect(failure.message).to.match(/; make that part of the history anew and push again$/);
+      }
+    });
+
+    it('with a commit that git fsck finds fault with', async () => {
+      const files = tree(['100644', 'a', idOf('blob', ONE)]);
+      const by = (author: string, committer = author) => `author ${author}\ncommitter ${committer}\n\nx\n`;
+      const good = 'Ada <ada@example.org> 1700000000 +0000';
+      for (const [people, words] of [
+        [by('Ada 1700000000 +0000'), 'the line that says who made it has no e-mail address between < and >'],
+        [by('Ada<ada@x> 1700000000 +0000'), 'has no space before the e-mail address'],
+        [by('Ada <ada@x> soon +0000'), 'has no date that can be read'],
+        [`committer ${good}\n\nx\n`, 'it does not say who its author is'],
+        [`author ${good}\n${by(good)}`, 'it has more than one author line'],
+        [`${by(good)}\0\n`, 'its text has a NUL byte'],
+        // Another fault may stand beside one that is taken.
+        [by('Ada <ada@x>1700000000 +0000', 'Ada <ada@x> soon'), 'has no date that can be read'],
+      ] as const) {
+        const content = Buffer.from(`tree ${idOf('tree', files)}\n${people}`);
+        const pack = packWith([entry('blob', ONE), entry('tree', files), entry('commit', content)]);
+        const failure = await refusalOf(pack);
+        expect(failure.code).to.equal('invalid_pack');
+        expect(failure.message)
+          .to.include(faultIn('commit', content, ''))
+          .and.to.include(words);
       }
     });
 
@@ -103,7 +131,7 @@ describe('a quarantine refuses', () => {
       const content = tree(['100644', '.gitmodules', idOf('blob', modules)]);
       const failure = await refusalOf(packWith([entry('blob', modules), entry('tree', content)]));
       expect(failure.code).to.equal('invalid_pack');
-      expect(failure.message).to.match(/gitmodulesUrl/);
+      expect(failure.message).to.match(/a URL that would harm those who clone it .*gitmodulesUrl/);
     });
 
     it('with a tag or a tree that says another type than the object has', async () => {
