@@ -17,7 +17,7 @@ interface Words {
 /** The bytes of a commit, of which `write` makes those of what people have written. */
 function commitOf(
   { author = BY, encoding = null, message = 'x\n' }: Words,
-  write = (text: string) => Buffer.from(text),
+  write = (text: string): Buffer => Buffer.from(text),
 ): Buffer {
   const header = encoding === null ? '' : `encoding ${encoding}\n`;
   const people = [Buffer.from('author '), write(author), Buffer.from('\ncommitter '), write(author)];
