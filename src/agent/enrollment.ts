@@ -156,7 +156,8 @@ export class Enrollment {
       return true;
     } catch (error) {
       if (!(error instanceof Refusal) || error.isTemporary) throw error;
-      log.warn({ status: error.status, code: error.code }, 'the rotation is refused: the certificate stays');
+      const { status, code, detail } = error;
+      log.warn({ status, code, detail }, 'the rotation is refused: the certificate stays');
       await state.discardNext();
       return false;
     }

@@ -156,8 +156,8 @@ const OF_NODES = {
   ...at(400, {
     certificate_expired: 'The client certificate, or the one announced, has expired already.',
     certificate_not_yet_valid:
-      'The term of the certificate begins in more than five minutes, by the clock of the server. Set the clock of the ' +
-      'machine or of the authority, and make the certificate anew.',
+      'The client certificate, or the one announced, is valid only from a later time on: a clock is wrong by more than ' +
+      '5 minutes. The detail names both times.',
     client_certificate_required: 'The connection has no client certificate, and the body no csr.',
     configuration_id_required: 'The node has a composite: `configurationId` must say which child is meant.',
   }),

@@ -1,7 +1,8 @@
 /** Reads certificates: what Hawser keeps and shows of them, PEM text with several, and whether they form a chain. */
 
 import { X509Certificate } from 'node:crypto';
-import { type HawserError, invalidField } from '../lib/errors.ts';
+import { MINUTE, toTimestamp } from '../lib/clock.ts';
+import { type HawserError, invalid, invalidField } from '../lib/errors.ts';
 
 export interface CertificateDescription {
   /** The SHA-256 of the DER form as 64 upper-case hexadecimal digits. */
@@ -26,6 +27,8 @@ export interface PresentedCertificate {
 }
 
 const MAX_BYTES = 32 * 1024;
+/** The clocks of a machine, its authority and this server may differ by this much. */
+const CLOCK_SKEW = 5 * MINUTE;
 /** The certificate and its issuers. */
 export const MAX_CHAIN = 5;
 const CERTIFICATE_BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -60,6 +63,35 @@ export function isWithinTerm(
   now: number,
 ): boolean {
   return term.notBefore <= now && now <= term.notAfter;
+}
+
+/**
+ * Why the certificate of a node cannot be taken before its term begins, as text for people; null where it has begun. A
+ * term that is not known, because the certificate was only described, has begun.
+ */
+export function faultOfBeginning(
+  { notBefore }: Pick<CertificateDescription, 'notBefore'>,
+  now: number,
+): string | null {
+  if (notBefore <= now + CLOCK_SKEW) return null;
+  return (
+    `The certificate is not valid before ${toTimestamp(notBefore)}, and by the clock of this server it is ` +
+    `${toTimestamp(now)}. Set the clock that is wrong: that of the machine, of the authority that made the ` +
+    'certificate, or of this server. If it was not that of the server, make a new certificate'
+  );
+}
+
+/**
+ * Refuses a certificate that a node brings as its own from now on.
+ * @throws HawserError invalid (`certificate_expired`, `certificate_not_yet_valid`)
+ */
+export function requireWithinTerm(
+  term: Pick<CertificateDescription, 'notBefore' | 'notAfter'>,
+  now: number,
+): void {
+  if (term.notAfter <= now) throw invalid('certificate_expired', 'The certificate has expired');
+  const fault = faultOfBeginning(term, now);
+  if (fault !== null) throw invalid('certificate_not_yet_valid', fault);
 }
 
 function describeSubject(certificate: X509Certificate): string {

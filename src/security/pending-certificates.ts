@@ -14,7 +14,7 @@ import { isSameName } from '../domain/distinguished-name.ts';
 import { SECOND } from '../lib/clock.ts';
 import { unauthenticated } from '../lib/errors.ts';
 import { recordAudit } from './audit.ts';
-import type { CertificateDescription } from './certificates.ts';
+import { type CertificateDescription, faultOfBeginning } from './certificates.ts';
 
 type CertificateRow = Selectable<NodeCertificatesTable>;
 
@@ -34,7 +34,7 @@ interface Circumstances {
 /**
  * Makes an announced certificate the only one of the node. Does nothing if it is the certificate of a node already.
  * @param certificate shown by the connection, and trusted if a node CA is configured
- * @throws HawserError unauthenticated when the node has not announced it, or with other data, or when it has expired
+ * @throws HawserError unauthenticated when the node has not announced it, or with other data, or out of its term
  */
 export async function activateCertificate(
   database: Database,
@@ -94,6 +94,9 @@ async function switchCertificate(
   const announced = await findAnnounced(trx, nodeId, certificate);
   if (announced === undefined) throw unknownCertificate();
   if (certificate.notAfter <= now) throw unauthenticated('The certificate has expired');
+  // Where the node described its certificate, it shows only now when the term begins.
+  const fault = faultOfBeginning(certificate, now);
+  if (fault !== null) throw unauthenticated(fault);
   if (!matchesAnnouncement(announced, certificate)) {
     throw unauthenticated('The certificate differs from its announcement in subject or notAfter');
   }

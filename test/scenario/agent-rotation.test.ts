@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { HOUR } from '../../src/lib/clock.ts';
 import { type AgentUnderTest, makeAgentOf } from '../support/agent.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
@@ -65,6 +66,20 @@ describe('hawser-agent and its certificate', () => {
     await agent.cycle(0, '--csr');
     expect(thumbprint()).not.to.equal(first);
     expect(certificate().issuer).to.equal('CN=Hawser CA');
+    await expectSettled();
+  });
+
+  it('stays with the old one while its clock is ahead of the server, and says so', async () => {
+    await agent.cycle();
+    const old = thumbprint();
+    await rotateAlways(hawser);
+    hawser.clock.advance(-HOUR);
+    const said = await agent.cycle();
+    expect(said).to.include('certificate_not_yet_valid').and.to.include('Set the clock that is wrong');
+    expect(thumbprint()).to.equal(old);
+    await expectSettled();
+    hawser.clock.advance(HOUR);
+    expect(await agent.cycle()).to.include('certificate rotated');
     await expectSettled();
   });
 

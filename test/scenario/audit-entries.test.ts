@@ -1,6 +1,6 @@
 // everyday: SQLite, PostgreSQL
 import { expect } from 'chai';
-import { MINUTE, SECOND } from '../../src/lib/clock.ts';
+import { DAY, MINUTE, SECOND } from '../../src/lib/clock.ts';
 import { auditEntries, auditedDuring, type Entry, expectNothingAudited } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
@@ -269,6 +269,7 @@ describe('the audit trail of nodes', () => {
     const spent = hawser.client(await makeClientCertificate({ commonName: 'spent' }));
     await ok(200, register(spent, keys.usedUp, 'spent.example.org'));
     const old = await makeClientCertificate({ commonName: 'old', notAfter: Date.now() - MINUTE });
+    const early = await makeClientCertificate({ commonName: 'early', notBefore: Date.now() + DAY });
     hawser.clock.advance(2 * MINUTE);
     const fqdn = 'refused.example.org';
     const key = keys.good;
@@ -279,6 +280,7 @@ describe('the audit trail of nodes', () => {
       ['registration key used up', stranger, keys.usedUp, fqdn],
       ['client_certificate_required', hawser.client(), key, fqdn],
       ['certificate_expired', hawser.client(old), key, fqdn],
+      ['certificate_not_yet_valid', hawser.client(early), key, fqdn],
       ['certificate_in_use', holder.client, key, fqdn],
       ['node_exists', stranger, key, 'holder.example.org'],
       ['invalid_csr', hawser.client(), key, fqdn, { csr: 'garbage' }],

@@ -1,7 +1,7 @@
 // everyday: SQLite; full: PostgreSQL
 import { X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
-import { DAY, HOUR, MINUTE } from '../../src/lib/clock.ts';
+import { DAY, HOUR, MINUTE, SECOND, toTimestamp } from '../../src/lib/clock.ts';
 import { auditEntries } from '../support/audit.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { createKey, type NodeUnderTest, startHawser } from '../support/hawser.ts';
@@ -162,21 +162,38 @@ describe('a node rotates its certificate', () => {
     await expectUnchanged();
   });
 
-  it('answers 400 certificate_not_yet_valid to one whose term has not begun', async () => {
-    const early = await withNewCertificate(hawser, old, { notBefore: Date.now() + 6 * MINUTE });
-    await expectProblem(
-      await rotate(old, { certificate: early.identity.cert }),
-      400,
-      'certificate_not_yet_valid',
-    );
-    await expectUnchanged();
-  });
-
   it('answers 400 certificate_expired to one that has expired', async () => {
     const late = await withNewCertificate(hawser, old, { notAfter: Date.now() - MINUTE });
     await expectProblem(await rotate(old, announce(late.identity)), 400, 'certificate_expired');
     await expectProblem(await rotate(old, { certificate: late.identity.cert }), 400, 'certificate_expired');
     await expectUnchanged();
+  });
+
+  it('answers 400 certificate_not_yet_valid to one that begins more than five minutes from now', async () => {
+    // Certificates tell whole seconds.
+    const now = Math.ceil(hawser.clock.now() / SECOND) * SECOND;
+    const early = await withNewCertificate(hawser, old, { notBefore: now + HOUR });
+    const refused = await rotate(old, { certificate: early.identity.cert });
+    await expectProblem(refused, 400, 'certificate_not_yet_valid');
+    expect(refused.json.detail).to.include(`not valid before ${toTimestamp(now + HOUR)}`);
+    expect(refused.json.detail).to.match(
+      /by the clock of this server it is 20.*Z\. Set the clock that is wrong/,
+    );
+    await expectUnchanged();
+    const soon = await withNewCertificate(hawser, old, { notBefore: now + 4 * MINUTE });
+    await ok(200, rotate(old, { certificate: soon.identity.cert }));
+    await expectSwitched(soon);
+  });
+
+  it('takes one that was only described when its term begins, and the old one until then', async () => {
+    const early = await withNewCertificate(hawser, old, { notBefore: hawser.clock.now() + HOUR });
+    await ok(200, rotate(old, announce(early.identity)));
+    const refused = await early.client.get(`/api/v1/nodes/${old.nodeId}/lcm-config`);
+    await expectProblem(refused, 401, 'unauthenticated');
+    expect(refused.json.detail).to.include('not valid before');
+    expect(await call(old)).to.equal(200);
+    hawser.clock.advance(HOUR);
+    await expectSwitched(early);
   });
 
   it('answers 409 to one that another node holds', async () => {

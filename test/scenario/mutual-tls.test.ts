@@ -90,9 +90,11 @@ describe('with a node CA of the operator, certificates must chain to it', () => 
     expect((await hawser.admin.get('/api/v1/nodes?fqdn=refused')).json).to.deep.equal([]);
   });
 
-  it('still says certificate_expired and client_certificate_required where that is the fault', async () => {
+  it('still says certificate_expired, certificate_not_yet_valid and client_certificate_required where that is the fault', async () => {
     const expired = authority.issue('client', '-startdate', '20200101000000Z', '-enddate', '20200201000000Z');
     expect((await register(expired, 'old.example.org')).json.code).to.equal('certificate_expired');
+    const early = authority.issue('client', '-startdate', '20900101000000Z', '-enddate', '20910101000000Z');
+    expect((await register(early, 'early.example.org')).json.code).to.equal('certificate_not_yet_valid');
     const bare = await hawser.client().post(REGISTER, { registrationKey: key, fqdn: 'bare.example.org' });
     expect(bare.json.code).to.equal('client_certificate_required');
   });

@@ -183,19 +183,20 @@ describe('a node registers with a key and its certificate', () => {
     expect(await nodesNamed('old.example')).to.deep.equal([]);
   });
 
-  it('answers 400 certificate_not_yet_valid to one whose term begins in more than five minutes', async () => {
-    const begins = async (minutes: number) => {
-      const now = Date.now();
-      const identity = await makeClientCertificate({
-        commonName: 'early',
-        notBefore: now + minutes * MINUTE,
-        notAfter: now + 2 * DAY,
-      });
-      return hawser.client(identity).post(REGISTER, { registrationKey: key, fqdn: 'early.example.org' });
+  it('answers 400 certificate_not_yet_valid to one that begins more than five minutes from now', async () => {
+    const key = await createKey(hawser.admin, { maxUses: 1 });
+    const registerFrom = async (fqdn: string, notBefore: number) => {
+      const identity = await makeClientCertificate({ commonName: 'early', notBefore });
+      return hawser.client(identity).post(REGISTER, { registrationKey: key, fqdn });
     };
-    await expectProblem(begins(6), 400, 'certificate_not_yet_valid');
+    const refused = await registerFrom('early.example.org', hawser.clock.now() + 6 * MINUTE);
+    await expectProblem(refused, 400, 'certificate_not_yet_valid');
+    expect(refused.json.detail).to.match(
+      /^The certificate is not valid before 20\S+Z, and by the clock of this server/,
+    );
     expect(await nodesNamed('early.example')).to.deep.equal([]);
-    await ok(200, begins(4));
+    // The refusal has not used up the key, and a clock that is a little ahead does no harm.
+    await ok(200, registerFrom('early.example.org', hawser.clock.now() + 4 * MINUTE));
   });
 
   it('gives one answer for a key that is unknown, revoked, expired or used up, and logs why', async () => {

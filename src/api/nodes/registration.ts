@@ -5,7 +5,7 @@
 
 import type { Database, Db } from '../../db/database.ts';
 import { normalizeHostName } from '../../domain/names.ts';
-import { MINUTE, toTimestamp } from '../../lib/clock.ts';
+import { MINUTE } from '../../lib/clock.ts';
 import { conflict, forbidden, HawserError, invalid, invalidField } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
@@ -13,6 +13,7 @@ import { sourceOf } from '../../lib/source-address.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { bindWithin, type ShownCertificate } from '../../security/awaiting-certificates.ts';
 import type { KeyedCertificate } from '../../security/certificate-authority.ts';
+import { requireWithinTerm } from '../../security/certificates.ts';
 import { pinCertificate } from '../../security/pending-certificates.ts';
 import { certificateMaker } from '../../security/tls-files.ts';
 import { countAttempt } from '../auth/queries.ts';
@@ -49,8 +50,8 @@ export interface RegistrationOptions {
 
 /**
  * Registers a node. Every refusal is logged and recorded in the audit trail, with its reason.
- * @throws HawserError invalid (`client_certificate_required`, `certificate_expired`, `certificate_not_yet_valid`, `validation_failed`), forbidden
- *   `registration_key_rejected`, conflict (`certificate_in_use`, `node_exists`)
+ * @throws HawserError invalid (`client_certificate_required`, `certificate_expired`, `certificate_not_yet_valid`,
+ *   `validation_failed`), forbidden `registration_key_rejected`, conflict (`certificate_in_use`, `node_exists`)
  */
 export async function registerNode(
   options: RegistrationOptions,
@@ -101,8 +102,6 @@ async function register(
   return { nodeId, certificate: issued?.certificate ?? null };
 }
 
-/** So far the clocks of nodes and authorities may be ahead. */
-const CLOCK_SKEW = 5 * MINUTE;
 const CONNECT_OR_SEND = 'Connect with a client certificate, or send a csr';
 /** The codes with which a certificate is refused, at registration and at rotation. */
 export const CERTIFICATE_PROBLEMS = [
@@ -121,24 +120,8 @@ const certificateRequired = (message: string) => invalid('client_certificate_req
 
 function checkPresented({ certificate, actor }: RegistrationRequest): void {
   if (certificate === null) throw certificateRequired(CONNECT_OR_SEND);
-  requireInTerm(certificate, actor.at);
+  requireWithinTerm(certificate, actor.at);
   if (!certificate.isTrusted) throw forbidden(NOT_TRUSTED, 'certificate_not_trusted');
-}
-
-/**
- * @param now epoch milliseconds of the server
- * @throws HawserError invalid `certificate_expired`; `certificate_not_yet_valid` if its term begins in more than five minutes
- */
-export function requireInTerm(
-  { notBefore, notAfter }: { notBefore: number; notAfter: number },
-  now: number,
-): void {
-  if (notAfter <= now) throw invalid('certificate_expired', 'The certificate has expired');
-  if (notBefore <= now + CLOCK_SKEW) return;
-  const message =
-    `The certificate is valid from ${toTimestamp(notBefore)} on, and here it is ${toTimestamp(now)}. ` +
-    'Set the clock of the machine, or that of the authority, and make the certificate anew';
-  throw invalid('certificate_not_yet_valid', message);
 }
 
 /**

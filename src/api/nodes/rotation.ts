@@ -4,7 +4,12 @@ import type { Database } from '../../db/database.ts';
 import { forbidden, invalid, unauthenticated } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import type { KeyedCertificate } from '../../security/certificate-authority.ts';
-import { type CertificateDescription, describeCertificate, parseChain } from '../../security/certificates.ts';
+import {
+  type CertificateDescription,
+  describeCertificate,
+  parseChain,
+  requireWithinTerm,
+} from '../../security/certificates.ts';
 import { certificateMaker } from '../../security/tls-files.ts';
 import {
   type CertificateRow,
@@ -14,7 +19,7 @@ import {
   requireOwnOrFree,
 } from './certificate-queries.ts';
 import { findAssigned } from './queries.ts';
-import { NOT_TRUSTED, requireInTerm } from './registration.ts';
+import { NOT_TRUSTED } from './registration.ts';
 
 /** How a node says which certificate is its next one. */
 export type Announcement =
@@ -51,8 +56,8 @@ export interface RotationResult {
 
 /**
  * Notes the next certificate of a node. To announce the current one takes back an announcement.
- * @throws HawserError invalid (`certificate_expired`, `certificate_not_yet_valid`, `client_certificate_required`, `validation_failed`), forbidden
- *   `certificate_not_trusted`, conflict `certificate_in_use`
+ * @throws HawserError invalid (`certificate_expired`, `certificate_not_yet_valid`, `client_certificate_required`,
+ *   `validation_failed`), forbidden `certificate_not_trusted`, conflict `certificate_in_use`
  */
 export async function announceCertificate(
   options: RotationOptions,
@@ -60,7 +65,7 @@ export async function announceCertificate(
 ): Promise<RotationResult> {
   const next = await readNext(options, request);
   const { nodeId, presented, announcement, actor } = request;
-  requireInTerm(next, actor.at);
+  requireWithinTerm(next, actor.at);
   const isPending = await options.database.write.transaction().execute(async (trx) => {
     const known = await listCertificates(trx, nodeId);
     const current = known.find((row) => row.state === 'current');
