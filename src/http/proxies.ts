@@ -1,10 +1,9 @@
 /**
  * What trusted proxies say of their clients, and from whom such talk is ignored, with a warning: the address in
- * `X-Forwarded-For`, and the certificate in `Client-Cert` and `Client-Cert-Chain` (RFC 9440), or as URL-encoded PEM under
- * any other name.
+ * `X-Forwarded-For`, and the certificate in `Client-Cert` and `Client-Cert-Chain` (RFC 9440), or in a header of another
+ * name and its form.
  */
 
-import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
@@ -18,15 +17,20 @@ import {
   describeCertificate,
   isWithinTerm,
   type PresentedCertificate,
-  parseChain,
   thumbprintOf,
 } from '../security/certificates.ts';
 import type { PathValidator, Term } from '../security/certification-path.ts';
+import {
+  type CertificateChain,
+  type CertificateFormat,
+  formatOf,
+  NoCertificate,
+} from './certificate-formats.ts';
 
 export interface ProxySettings {
   /** Addresses and CIDR ranges. */
   trusted: readonly string[];
-  /** `Client-Cert` is read as RFC 9440 has it, any other as URL-encoded PEM. */
+  /** Its name says in which form it is read. */
   certificateHeader: string;
   /** Whether certificates are taken at all. By default they are. */
   takesCertificates?: boolean;
@@ -47,6 +51,7 @@ export class Proxies {
   /** The name of the header with the certificate, in lower case. */
   readonly headerName: string;
   readonly takesCertificates: boolean;
+  private readonly format: CertificateFormat;
   private readonly isStandard: boolean;
   private readonly trusted: AddressSet;
   private readonly clock: Clock;
@@ -61,6 +66,7 @@ export class Proxies {
     const { trusted, certificateHeader, takesCertificates = true } = settings;
     this.takesCertificates = takesCertificates;
     this.headerName = certificateHeader.toLowerCase();
+    this.format = formatOf(certificateHeader);
     this.isStandard = this.headerName === CLIENT_CERT.toLowerCase();
     this.trusted = new AddressSet(trusted);
     this.clock = clock;
@@ -85,7 +91,7 @@ export class Proxies {
     if (isMisspelt) return this.ignore('spelt with an underscore', proxy);
     if (more.length > 0) return this.ignore('more than once in a request', proxy);
     // Some cannot leave out the header, and send it empty where there is no certificate.
-    if (value === '' || value === '::') return null;
+    if (value === '' || value === this.format.none) return null;
     if (!this.takesCertificates) return this.ignore('sent to the port of HAWSER_UI_PORT', proxy);
     // It is a list, which may come in parts (RFC 9440 2.3).
     const chain =
@@ -93,7 +99,8 @@ export class Proxies {
         ? findHeader(rawHeaders, `${CLIENT_CERT}-chain`.toLowerCase()).values.join(',')
         : '';
     if (value.length + chain.length > MAX_LENGTH) return this.ignore('too large', proxy);
-    return this.recall(value, chain) ?? this.ignore('malformed', proxy);
+    const found = this.recall(value, chain);
+    return typeof found === 'string' ? this.ignore(found, proxy, this.format.expected) : found;
   }
 
   /** For requests that come from elsewhere. */
@@ -103,23 +110,27 @@ export class Proxies {
       this.ignore('not from an address in HAWSER_TRUSTED_PROXIES', address);
   }
 
-  private recall(value: string, chain: string): ForwardedCertificate | null {
+  /** @returns why there is no certificate, if there is none */
+  private recall(value: string, chain: string): ForwardedCertificate | string {
     // No header holds a line break, so no other pair makes the same key.
     const key = chain === '' ? value : `${value}\n${chain}`;
     const known = this.certificates.get(key);
     if (known !== undefined) return known;
     try {
-      const read = () => (this.isStandard ? readClientCert(value, chain) : readEscapedPem(value));
+      const read = () => this.format.read(value, chain);
       const certificate = new ForwardedCertificate(read(), read);
       this.certificates.set(key, certificate);
       return certificate;
-    } catch {
-      return null;
+    } catch (error) {
+      return error instanceof NoCertificate ? 'without a certificate' : 'malformed';
     }
   }
 
-  /** The log line never has the value, which may be anything. */
-  private ignore(reason: string, address: string): null {
+  /**
+   * The log line never has the value, which may be anything.
+   * @param expected what should have been there
+   */
+  private ignore(reason: string, address: string, expected?: string): null {
     const now = this.clock.now();
     const last = this.warnings.get(reason);
     if (last !== undefined && now - last.at < WARNING_INTERVAL) {
@@ -129,15 +140,12 @@ export class Proxies {
     this.warnings.set(reason, { at: now, more: 0 });
     const { headerName: header } = this;
     this.log.warn(
-      { header, reason, address, moreBefore: last?.more ?? 0 },
+      { header, reason, ...(expected && { expected }), address, moreBefore: last?.more ?? 0 },
       'client certificate header ignored',
     );
     return null;
   }
 }
-
-/** The certificate first, then what came along as its issuers. */
-type CertificateChain = readonly [X509Certificate, ...X509Certificate[]];
 
 /**
  * A client's certificate as a proxy has passed it on. Many are kept for the next request, so each is small, and its text
@@ -199,34 +207,6 @@ export function findHeader(
     else if (lower.replaceAll('_', '-') === name) isMisspelt = true;
   }
   return { values, isMisspelt };
-}
-
-/**
- * @param chain the values of `Client-Cert-Chain`, joined by commas; empty for none
- * @throws Error when one of them is malformed
- */
-export function readClientCert(value: string, chain: string): CertificateChain {
-  const issuers = chain === '' ? [] : chain.split(',').map((member) => readByteSequence(member.trim()));
-  return [readByteSequence(value), ...issuers];
-}
-
-/**
- * Reads nginx's `$ssl_client_escaped_cert` and its like. Issuers may follow the certificate.
- * @throws Error when it is malformed
- */
-export function readEscapedPem(value: string): CertificateChain {
-  return parseChain(decodeURIComponent(value));
-}
-
-/** RFC 8941 3.3.5; padding may be missing. */
-function readByteSequence(value: string): X509Certificate {
-  const base64 = /^:([A-Za-z0-9+/]*={0,2}):$/.exec(value)?.[1];
-  if (base64 === undefined) throw new Error('not a byte sequence');
-  const der = Buffer.from(base64, 'base64');
-  const certificate = new X509Certificate(der);
-  // It reads PEM as well, and stops at the end of the first certificate.
-  if (!certificate.raw.equals(der)) throw new Error('not one certificate in DER form');
-  return certificate;
 }
 
 /**

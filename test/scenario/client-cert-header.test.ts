@@ -310,3 +310,103 @@ describe('a client certificate in a header, under a node CA', () => {
     }
   });
 });
+
+const base64 = ({ cert }: { cert: string }) => new X509Certificate(cert).raw.toString('base64');
+const escaped = ({ cert }: { cert: string }) => encodeURIComponent(cert);
+
+interface Product {
+  header: string;
+  /** The value for a client with this certificate; that of the other one stands beside it where it may. */
+  of(own: ClientCertificate, other: ClientCertificate): string;
+  none: string;
+  bad: Record<string, string>;
+  expected: string;
+}
+
+const PRODUCTS: Product[] = [
+  {
+    header: 'X-ARR-ClientCert',
+    of: base64,
+    none: '',
+    bad: { malformed: 'bm90IGEgY2VydA==' },
+    expected: 'as IIS and Azure send it',
+  },
+  {
+    header: 'X-Forwarded-Tls-Client-Cert',
+    of: (own, other) => `${encodeURIComponent(base64(own))},${base64(other)}`,
+    none: '',
+    bad: { malformed: '%' },
+    expected: 'as Traefik sends it',
+  },
+  {
+    header: 'X-Forwarded-Client-Cert',
+    of: (own, other) =>
+      `By=a;Cert="${escaped(other)}",By=b;Subject="O=\\"b;c\\"";Cert="${escaped(own)}";URI=`,
+    none: '',
+    bad: { malformed: 'Cert="nothing"', 'without a certificate': 'By=spiffe://a;Hash=00' },
+    expected: 'as Envoy sends it',
+  },
+  {
+    header: 'X-SSL-Client-Cert',
+    of: ({ cert }) => cert.trim().replaceAll('\n', ' '),
+    none: '(null)',
+    bad: { malformed: '-----BEGIN CERTIFICATE----- nothing -----END CERTIFICATE-----' },
+    expected: 'in PEM, URL-encoded or in one line',
+  },
+];
+
+for (const { header, of, none, bad, expected } of PRODUCTS) {
+  describe(`a client certificate in ${header}`, () => {
+    const hawser = started(() =>
+      startHawser({
+        HAWSER_TLS: 'off',
+        HAWSER_TRUSTED_PROXIES: PROXY,
+        // The case of the name does not matter.
+        HAWSER_CLIENT_CERT_HEADER: header.toUpperCase(),
+      }),
+    );
+    let own: ClientCertificate;
+    let other: ClientCertificate;
+    let path: string;
+
+    before(async () => {
+      own = await makeClientCertificate({ commonName: 'web-01', rsa: true });
+      other = await makeClientCertificate({ commonName: 'web-02' });
+      const { status, json } = await register(hawser, 'web-01.example.org', {
+        headers: [header, of(own, other)],
+      });
+      expect(status, JSON.stringify(json)).to.equal(200);
+      path = configOf(json.nodeId);
+    });
+
+    it('says which node it is, and no other header does', async () => {
+      const statusOf = async (...headers: string[]) => (await send(hawser, { path, headers })).status;
+      expect(await statusOf(header, of(own, other))).to.equal(200);
+      expect(await statusOf(header, of(other, own)), 'of nobody').to.equal(401);
+      expect(await statusOf(...clientCert(own))).to.equal(401);
+      expect(await statusOf(header, none)).to.equal(401);
+      expect(await statusOf()).to.equal(401);
+      expect(warningsIn(hawser.log())).to.deep.equal([]);
+      const forged = await send(hawser, { path, headers: [header, of(own, other)], from: STRANGER });
+      expect(forged.status).to.equal(401);
+    });
+
+    it('counts as none where it cannot be read, and the log says what was expected', async () => {
+      for (const [reason, value] of Object.entries(bad)) {
+        const before = hawser.log().length;
+        const reply = await send(hawser, { path, headers: [header, value] });
+        const bare = await send(hawser, { path });
+        expect([reply.status, reply.json.detail]).to.deep.equal([401, bare.json.detail]);
+        const [warning, ...more] = warningsIn(hawser.log().slice(before));
+        expect(more).to.deep.equal([]);
+        expect(warning).to.include({ header: header.toLowerCase(), reason, address: PROXY });
+        expect(warning?.['expected']).to.include(expected);
+        expect(hawser.log().slice(before)).not.to.include(value === '%' ? '"%"' : value.slice(-20));
+      }
+      const registered = await register(hawser, 'bare.example.org', {
+        headers: [header, Object.values(bad)[0] ?? ''],
+      });
+      expect(registered.json.code).to.equal('client_certificate_required');
+    });
+  });
+}
