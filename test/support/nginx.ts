@@ -3,19 +3,19 @@
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PROJECT } from '../../scripts/support/project.ts';
 import { issueServerCertificate } from '../../src/security/certificate-authority.ts';
 import { readAuthority } from './authority.ts';
 import type { Hawser } from './hawser.ts';
 import { steadyPort } from './ports.ts';
+import { type Replacement, readBlocks, replaced } from './proxy-page.ts';
 import { type ProxyProgram, runProxy } from './proxy-program.ts';
-
-const PAGE = join(PROJECT, 'docs/reverse-proxy.md');
 
 /** The server's own authority issues nginx's certificate, so that clients trust the same authority as without nginx. */
 export async function startNginx(hawser: Hawser): Promise<ProxyProgram> {
   const pair = await issueServerCertificate(await readAuthority(hawser), ['localhost'], Date.now());
-  return startWith(pair, siteOf(readPage()), [['127.0.0.1:8080', `127.0.0.1:${hawser.server.port}`]]);
+  return startWith(pair, siteOf(readBlocks('nginx')), [
+    ['127.0.0.1:8080', `127.0.0.1:${hawser.server.port}`],
+  ]);
 }
 
 /**
@@ -27,7 +27,7 @@ export function startNginxBeforeTwo(
   dataDir: string,
 ): Promise<ProxyProgram> {
   const read = (name: string) => readFileSync(join(dataDir, 'tls', name), 'utf8');
-  const blocks = readPage();
+  const blocks = readBlocks('nginx');
   const [upstream = '', locations = ''] = blocks.slice(-2);
   const site = siteOf(blocks)
     .replace(/^upstream .*?^}\n/ms, () => upstream)
@@ -39,8 +39,6 @@ export function startNginxBeforeTwo(
     ['proxy_ssl_name hawser.example.org', 'proxy_ssl_name localhost'],
   ]);
 }
-
-type Replacement = readonly [shown: string, used: string];
 
 /** @param replacements of what differs in addition to nginx's own port and certificate */
 async function startWith(
@@ -65,19 +63,9 @@ async function startWith(
   return runProxy('nginx', words, { port, folder });
 }
 
-/** All configurations that the page shows. */
-function readPage(): string[] {
-  return [...readFileSync(PAGE, 'utf8').matchAll(/^```nginx\n(.*?)^```$/gms)].map(([, block = '']) => block);
-}
-
 function siteOf([site]: readonly string[]): string {
-  if (site === undefined) throw new Error(`${PAGE} shows no configuration`);
+  if (site === undefined) throw new Error('the page shows no configuration');
   return site;
-}
-
-function replaced(text: string, [shown, used]: Replacement): string {
-  if (text.split(shown).length !== 2) throw new Error(`${PAGE} does not hold "${shown}" once`);
-  return text.replace(shown, used);
 }
 
 /** A main configuration like Debian's nginx.conf, in a temporary folder. */
