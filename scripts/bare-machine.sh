@@ -15,7 +15,7 @@ set -euo pipefail
 hidden_programs=(
   'chromium*' 'google-chrome*' firefox
   initdb postgres postmaster psql 'pg_*' pgbench createdb dropdb createuser dropuser vacuumdb
-  nginx haproxy prometheus promtool 'prometheus-*'
+  apache2 nginx haproxy prometheus promtool 'prometheus-*'
   'systemd-*' systemctl dbus-daemon docker docker-compose podman
   fish jq pgrep pwsh ssh-keygen wget zip zsh
 )

@@ -1,11 +1,12 @@
 // full: SQLite
-/** Hawser without TLS behind a real nginx that is configured as docs/reverse-proxy.md says. */
+/** Hawser without TLS behind a real nginx or Apache that is configured as docs/reverse-proxy.md says. */
 
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { DAY, HOUR } from '../../src/lib/clock.ts';
+import { startApache } from '../support/apache.ts';
 import { auditedDuring } from '../support/audit.ts';
 import type { Target } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
@@ -25,7 +26,7 @@ import { startNginx } from '../support/nginx.ts';
 import { describeWith } from '../support/optional-tools.ts';
 import type { ProxyProgram } from '../support/proxy-program.ts';
 import { ok } from '../support/replies.ts';
-import { announce, call, rotate, withNewCertificate } from '../support/rotation.ts';
+import { announce, call, rotate, withCertificate, withNewCertificate } from '../support/rotation.ts';
 import { unzipTexts } from '../support/unzip.ts';
 
 const HEADER = 'X-SSL-Client-Cert';
@@ -41,6 +42,23 @@ const SCOPES = [
   'server.settings.write',
 ];
 
+const BEHIND = {
+  HAWSER_TLS: 'off',
+  HAWSER_TRUSTED_PROXIES: '127.0.0.1',
+  HAWSER_CLIENT_CERT_HEADER: HEADER,
+};
+
+/** From here on every client, agent and git of the tests goes by the proxy. */
+async function goBy({ port }: ProxyProgram, hawser: Hawser): Promise<void> {
+  hawser.server = { ...hawser.server, port, url: `https://localhost:${port}` };
+  hawser.session = await signIn(hawser.client(), 'admin', ADMIN_PASSWORD);
+  const token = await createToken(hawser.client(), hawser.session, SCOPES);
+  hawser.admin = hawser.client().with({ Authorization: `Bearer ${token}` });
+}
+
+const pathOf = ({ nodeId }: NodeUnderTest, rest: string) => `/api/v1/nodes/${nodeId}/${rest}`;
+const checksumOf = (each: NodeUnderTest) => pathOf(each, 'configuration/checksum');
+
 describeWith(['nginx'], 'behind nginx', () => {
   let hawser: Hawser;
   let nginx: ProxyProgram;
@@ -48,17 +66,9 @@ describeWith(['nginx'], 'behind nginx', () => {
   let other: NodeUnderTest;
 
   before(async () => {
-    hawser = await startHawser({
-      HAWSER_TLS: 'off',
-      HAWSER_TRUSTED_PROXIES: '127.0.0.1',
-      HAWSER_CLIENT_CERT_HEADER: HEADER,
-    });
+    hawser = await startHawser(BEHIND);
     nginx = await startNginx(hawser);
-    // From here on every client, agent and git of the tests goes by nginx.
-    hawser.server = { ...hawser.server, port: nginx.port, url: `https://localhost:${nginx.port}` };
-    hawser.session = await signIn(hawser.client(), 'admin', ADMIN_PASSWORD);
-    const token = await createToken(hawser.client(), hawser.session, SCOPES);
-    hawser.admin = hawser.client().with({ Authorization: `Bearer ${token}` });
+    await goBy(nginx, hawser);
     node = await hawser.registerNode('web-01.example.org');
     other = await hawser.registerNode('web-02.example.org');
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': FILES });
@@ -70,9 +80,6 @@ describeWith(['nginx'], 'behind nginx', () => {
     await nginx?.stop();
     await hawser?.close();
   });
-
-  const pathOf = ({ nodeId }: NodeUnderTest, rest: string) => `/api/v1/nodes/${nodeId}/${rest}`;
-  const checksumOf = (each: NodeUnderTest) => pathOf(each, 'configuration/checksum');
 
   it('polls, pulls and reports with the certificate that nginx has asked for', async () => {
     const checksum = await node.client.get(checksumOf(node));
@@ -196,6 +203,76 @@ describeWith(['nginx'], 'behind nginx', () => {
   it('has no fault to find with any of this', () => {
     expect(hawser.log()).not.to.match(/"level":"warn".*"header":/);
     expect(nginx.printed()).to.equal('');
+  });
+});
+
+describeWith(['apache2'], 'behind Apache', () => {
+  let hawser: Hawser;
+  let apache: ProxyProgram;
+  let node: NodeUnderTest;
+  let other: NodeUnderTest;
+
+  before(async () => {
+    hawser = await startHawser(BEHIND);
+    apache = await startApache(hawser);
+    await goBy(apache, hawser);
+    node = await hawser.registerNode('web-01.example.org');
+    other = await hawser.registerNode('web-02.example.org');
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': FILES });
+    await ok(204, hawser.admin.put(pathOf(node, 'configuration'), { configurationName: 'web' }));
+  });
+  after(async () => {
+    await apache?.stop();
+    await hawser?.close();
+  });
+
+  it('knows nodes by the certificates that Apache has asked for, and takes requests without one', async () => {
+    expect((await node.client.get(checksumOf(node))).status).to.equal(200);
+    expect((await other.client.get(checksumOf(node))).status).to.equal(403);
+    expect((await hawser.client().get(checksumOf(node))).status).to.equal(401);
+    const bundle = await node.client.get(pathOf(node, 'configuration/bundle'));
+    expect(await unzipTexts(bundle.bytes)).to.deep.equal(FILES);
+    expect(hawser.log(), 'nothing to warn of').not.to.match(/"level":"warn".*"header":/);
+  });
+
+  it('takes no certificate that the client has written into a header itself', async () => {
+    const line = node.identity.cert.trim().replaceAll('\n', ' ');
+    for (const header of [HEADER, HEADER.toLowerCase(), HEADER.replaceAll('-', '_'), 'Client-Cert']) {
+      for (const value of [line, encodeURIComponent(node.identity.cert)]) {
+        const forged = await hawser.client().get(checksumOf(node), { [header]: value });
+        expect(forged.status, header).to.equal(401);
+      }
+    }
+    expect((await other.client.get(checksumOf(node), { [HEADER]: line })).status).to.equal(403);
+  });
+
+  it('takes large uploads through, lets git clone, and keeps the address of the site and of the client', async () => {
+    const files = { ...FILES, 'large.bin': randomBytes(20 * MIB) };
+    const upload = { fields: { version: '1.1.0' }, files };
+    await ok(201, hawser.admin.upload('/api/v1/configurations/web/versions', upload));
+    const git = gitClient(hawser);
+    const token = await createToken(hawser.client(), hawser.session, SCOPES);
+    const { code, output } = await git.run('clone', '-q', git.url('configurations/web', token), 'web');
+    expect(code, output).to.equal(0);
+    git.close();
+    const browser = { Cookie: hawser.session, Origin: hawser.server.url };
+    const posted = await hawser.client().with(browser).post('/api/v1/admin/registration-keys', {});
+    expect(posted.status, posted.text).to.equal(201);
+    const attempt = { username: 'nobody', password: 'x'.repeat(12) };
+    const entries = await auditedDuring(hawser, () =>
+      postFrom('127.0.0.2', hawser.target(), '/api/v1/auth/login', attempt, {
+        'X-Forwarded-For': '203.0.113.7',
+      }),
+    );
+    expect(entries.map(({ ipAddress }) => ipAddress)).to.deep.equal(['127.0.0.2']);
+  });
+
+  it('asks for no certificate again and again: the next connection shows the next one', async () => {
+    const next = await withNewCertificate(hawser, other);
+    expect((await rotate(other, { certificate: next.identity.cert })).status).to.equal(200);
+    expect([await call(next), await call(withCertificate(hawser, other, other.identity))]).to.deep.equal([
+      200, 401,
+    ]);
   });
 });
 

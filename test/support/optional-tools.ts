@@ -9,6 +9,7 @@ import { delimiter, join } from 'node:path';
 /** Programs that a test may use although many machines have not got them. `npm test` names those that are missing. */
 export const OPTIONAL_TOOLS = [
   ...([
+    'apache2',
     'bash',
     'dash',
     'docker-compose',

@@ -1,4 +1,4 @@
-/** Runs a real proxy, such as nginx or HAProxy, in front of servers under test. */
+/** Runs a real proxy, such as nginx, Apache or HAProxy, in front of servers under test. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ export interface ProxyProgram {
  * @param folder belongs to the program from now on, and is removed in the end
  */
 export async function runProxy(
-  program: 'nginx' | 'haproxy',
+  program: 'apache2' | 'haproxy' | 'nginx',
   words: readonly string[],
   { port, folder }: { port: number; folder: string },
 ): Promise<ProxyProgram> {
