@@ -19,7 +19,7 @@ const ODD: Record<string, string> = {
   badDateOverflow: 'Ada Author <ada@example.org> 18446744073709551616 +0000',
   missingSpaceBeforeDate: 'Ada Author <ada@example.org>1700000000 +0000',
 };
-const DOCUMENT = 'resources: []\n';
+const DOCUMENT = '$schema: x\nresources: []\n';
 
 /** Writes objects into an author's clone as they are. */
 function writerOf({ folder }: PushAuthor) {
