@@ -2,11 +2,18 @@
 
 import { isAttended } from './attention.ts';
 
-/** One fault of a body: which member, by JSON Pointer, and what is wrong with it. */
+/** One fault of a body or of a text: which member, by JSON Pointer, and what is wrong with it. */
 export interface FieldProblem {
-  path: string;
+  /** Null where it is about no member. */
+  path: string | null;
   message: string;
   code: string;
+  /** Where it stands in a text, from 1. */
+  line?: number | null | undefined;
+  column?: number | null | undefined;
+  /** Of what is found in a document. */
+  severity?: 'Error' | 'Warning' | undefined;
+  file?: string | undefined;
 }
 
 /** What the API refused, in its own words (RFC 9457). */

@@ -16,6 +16,7 @@ const TONES: Record<string, Tone> = {
   Compliant: 'good',
   NonCompliant: 'warn',
   Error: 'bad',
+  Warning: 'warn',
   Unknown: 'idle',
   Declared: 'good',
   Served: 'info',

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ApiProblem } from '../client.ts';
+import { Faults } from './faults.tsx';
 
 interface ProblemProps {
   problem: ApiProblem;
@@ -17,7 +18,7 @@ export function Problem({ problem, onRetry, children }: ProblemProps) {
   return (
     <div class="alert" role="alert" data-code={problem.code}>
       <p>{problem.detail}</p>
-      <FieldProblems problem={problem} />
+      <Faults faults={problem.errors} />
       {problem.retryAfter !== null && <Countdown key={problem} seconds={problem.retryAfter} />}
       {children !== undefined && <p>{children}</p>}
       <p class="alert-foot">
@@ -29,19 +30,6 @@ export function Problem({ problem, onRetry, children }: ProblemProps) {
         )}
       </p>
     </div>
-  );
-}
-
-function FieldProblems({ problem }: { problem: ApiProblem }) {
-  if (problem.errors.length === 0) return null;
-  return (
-    <ul class="faults">
-      {problem.errors.map(({ path, message, code }) => (
-        <li key={`${path} ${code} ${message}`}>
-          {path !== '' && <code>{path}</code>} {message}
-        </li>
-      ))}
-    </ul>
   );
 }
 

@@ -163,13 +163,14 @@ describe('the editor in Chromium', function () {
   it('marks problems at their lines, by line or by JSON Pointer', async () => {
     const problems = [
       { path: '/parameters/port', message: 'Too small <i>', severity: 'error' },
-      { line: 3, message: 'Rather not', severity: 'warning' },
+      { line: 3, column: 10, message: 'Rather not', severity: 'warning' },
     ];
     await show({ problems });
     await page.getByText('There are 2 problems.').waitFor();
     expect(await problemLines()).to.deep.equal([2, 3]);
     const port = page.locator('.cm-lintRange-error');
     expect(await port.innerText()).to.equal('80');
+    expect(await page.locator('.cm-lintRange-warning').innerText()).to.equal('info');
     await port.hover();
     await page.getByText('Too small <i>').waitFor();
     const list = '- name: a\n  ports: [1, {x: 2}]\n- "b c": |\n    text\n  d~/e: 3\n';

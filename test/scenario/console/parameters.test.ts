@@ -3,8 +3,9 @@
 
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { create, publish } from '../../support/configurations.ts';
 import { REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
-import { button, said, visit } from '../../support/console-parts.ts';
+import { button, refusal, said, visit } from '../../support/console-parts.ts';
 import { moveTo } from '../../support/keyboard.ts';
 import { saveParameters } from '../../support/parameter-files.ts';
 import { ok } from '../../support/replies.ts';
@@ -71,12 +72,29 @@ describe('parameter files in the console', function () {
     await close();
   });
 
+  it('are not said to have no schema where it cannot be read', async () => {
+    const { admin } = shown.hawser;
+    const files = { 'main.dsc.yaml': 'resources: [' };
+    await ok(201, create(admin, 'unread', { version: '1.0.0' }, { files }));
+    await ok(200, publish(admin, 'unread', '1.0.0'));
+    const path = fileOf('unread', { scopeTypeName: 'Default', version: '1.0.0', new: 'true' });
+    const { page, close } = await visit(shown, path, { allows: REFUSED_REQUEST });
+    await page.getByText('The schema cannot be read. Which parameters there are is unknown').waitFor();
+    await box(page).fill('parameters:\n  workers: 2\n');
+    await refusal(page, 'schema_unknown').waitFor();
+    expect(await page.getByText('every value is accepted').count()).to.equal(0);
+    await close();
+  });
+
   it('begin with the keys of the schema, and the cell of a scope without one leads there', async () => {
     const { page, close } = await visit(shown, SHOP);
     await files(page).getByRole('row', { name: /asia/ }).getByRole('link', { name: 'New' }).click();
     await page.getByText('Not saved yet').waitFor();
     await box(page).waitFor();
     expect(await box(page).innerText()).to.match(/# workers: .*\n/);
+    await box(page).fill('parameters:\n  workers: 1\n  workers: 2\n');
+    await page.getByRole('alert').filter({ hasText: 'Line 3, column 3' }).waitFor();
+    expect(await page.locator('.cm-lintRange-error').innerText()).to.equal('workers: 2');
     await box(page).fill('parameters:\n  workers: 2\n');
     await button(page, 'Save').click();
     await said(page, 'The draft 1.0.0 of Region/asia is saved.');

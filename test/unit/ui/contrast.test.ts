@@ -51,7 +51,7 @@ for (const theme of ['light', 'dark'] as const)
 
     it('can be read on messages and buttons', () => {
       for (const ground of ['good-ground', 'warn-ground', 'bad-ground', 'info-ground'])
-        for (const text of ['text', 'muted'])
+        for (const text of ['text', 'muted', 'warn', 'bad'])
           expect(contrast(colour(text, theme), colour(ground, theme)), `${text} on ${ground}`).to.be.at.least(
             4.5,
           );

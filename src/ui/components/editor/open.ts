@@ -144,14 +144,16 @@ function separatorOf(text: string): Extension {
   return EditorState.lineSeparator.of(isWindows ? '\r\n' : '\n');
 }
 
-function diagnosticOf(state: EditorState, { path, line, message, severity }: EditorProblem): Diagnostic {
-  const range = typeof line === 'number' ? lineRange(state, line) : pointedRange(state, path ?? '');
+function diagnosticOf(state: EditorState, problem: EditorProblem): Diagnostic {
+  const { path, line, column, message, severity } = problem;
+  const range =
+    typeof line === 'number' ? lineRange(state, line, column ?? 1) : pointedRange(state, path ?? '');
   return { ...range, message, severity: severity ?? 'error' };
 }
 
-function lineRange({ doc }: EditorState, line: number): { from: number; to: number } {
+function lineRange({ doc }: EditorState, line: number, column: number): { from: number; to: number } {
   const { from, to } = doc.line(Math.min(Math.max(1, line), doc.lines));
-  return { from, to };
+  return { from: Math.min(from + column - 1, to), to };
 }
 
 function pointedRange(state: EditorState, pointer: string): { from: number; to: number } {

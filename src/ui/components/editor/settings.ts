@@ -6,6 +6,8 @@ export interface EditorProblem {
   path?: string | null | undefined;
   /** Counted from 1. It goes before `path`. */
   line?: number | null | undefined;
+  /** Where in the line it begins, counted from 1. */
+  column?: number | null | undefined;
   message: string;
   severity?: 'error' | 'warning' | 'info' | undefined;
 }

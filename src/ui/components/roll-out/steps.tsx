@@ -55,7 +55,7 @@ const NO_RING = { value: '', label: ringText({ ring: null, percent: 100 }) };
 function StepFields({ step, at, rings, problem, onChange, onSplit, onRemove }: StepProps) {
   const path = `steps/${at}`;
   const choices = [...rings.map((ring) => ({ value: ring, label: ring })), NO_RING];
-  const hasFault = problem?.errors.some((error) => error.path.startsWith(`/${path}/gate`)) === true;
+  const hasFault = problem?.errors.some((error) => error.path?.startsWith(`/${path}/gate`)) === true;
   return (
     <fieldset class="plan-step">
       <legend>Step {at + 1}</legend>

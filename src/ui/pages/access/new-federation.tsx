@@ -137,8 +137,9 @@ function faultOfClaims(message: string): ApiProblem {
 function atFurtherClaims(problem: ApiProblem | null): ApiProblem | null {
   if (problem === null) return null;
   const errors = problem.errors.map((fault) => {
-    const isSingle = fault.path.startsWith('/claims/') && fault.path !== SUB;
-    const name = fault.path.slice('/claims/'.length);
+    const path = fault.path ?? '';
+    const isSingle = path.startsWith('/claims/') && path !== SUB;
+    const name = path.slice('/claims/'.length);
     return isSingle ? { ...fault, path: '/claims', message: `${name}: ${fault.message}` } : fault;
   });
   return new ApiProblem(problem.status, { ...problem.body, errors }, problem.retryAfter);

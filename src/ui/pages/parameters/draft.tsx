@@ -1,9 +1,13 @@
 /** A draft of a parameter file: written, checked, tried on a node, reviewed and published on one page. */
 
+import type { FieldProblem } from '../../client.ts';
 import { Editor } from '../../components/editor.tsx';
 import { CheckField, Field, SelectField } from '../../components/field.tsx';
+import { Mark } from '../../components/marks.tsx';
 import { Skeleton } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
+import { marksOf, useVerdict } from '../../components/use-verdict.ts';
+import { VerdictPart } from '../../components/verdict.tsx';
 import { apiPath, withQuery } from '../../links.ts';
 import { ConflictPart } from './conflict.tsx';
 import type { FileData, FileName } from './file-data.ts';
@@ -14,8 +18,6 @@ import { ReviewPart } from './review.tsx';
 import { skeletonOf } from './schema.ts';
 import type { Typed } from './unsaved.ts';
 import { baseOf, type Draft, isJsonFile, useDraft } from './use-draft.ts';
-import { lineIn, useVerdict } from './use-verdict.ts';
-import { VerdictPart } from './verdict.tsx';
 
 interface PartProps {
   named: FileName;
@@ -111,8 +113,9 @@ function Text({ named, data, draft, first, isChangeable }: TextProps) {
   });
   // What the page itself has proposed is not found fault with.
   const isProposed = named.isNew && named.from === null && text === first.text;
-  const verdict = useVerdict(isProposed || data.schema.state === 'loading' ? null : { url, text, type });
-  const errors = [...(verdict?.errors ?? []), ...(save.problem?.errors ?? []).map(inContent)];
+  const isAsked = !isProposed && data.schema.state !== 'loading';
+  const verdict = useVerdict(isAsked ? { url, text, type, member: 'errors' } : null);
+  const faults = [...(verdict?.faults ?? []), ...(save.problem?.errors ?? []).map(inContent)];
   return (
     <>
       <Editor
@@ -120,23 +123,39 @@ function Text({ named, data, draft, first, isChangeable }: TextProps) {
         text={text}
         language={isJson ? 'json' : 'yaml'}
         schema={data.schema.data}
-        problems={errors.map(({ path, message }) => ({ path, message, line: lineIn(message) }))}
+        problems={marksOf(faults)}
         isReadOnly={!isChangeable}
         onChange={(typed) => draft.change({ text: typed })}
         onSave={() => void save.start()}
       />
       <VerdictPart
         verdict={verdict}
-        hasSchema={data.schema.data !== null}
-        schemaVersion={data.schemaVersion}
+        hint={hintOf(data)}
+        valid={
+          <>
+            <Mark word="Valid" tone="good" />
+            {data.schema.data !== null && data.schemaVersion !== undefined && (
+              <span class="muted">by the schema of version {data.schemaVersion}</span>
+            )}
+          </>
+        }
+        code="validation_failed"
       />
     </>
   );
 }
 
+/** What is said until the text is checked. A schema that cannot be read is not one that is missing. */
+function hintOf({ schema: { state, data, problem }, schemaVersion }: FileData): string {
+  const when = 'The text is checked while you type';
+  if (data !== null) return `${when}, by the schema of version ${schemaVersion ?? 'of the configuration'}.`;
+  if (problem !== null) return `The schema cannot be read. ${problem.detail}`;
+  return state === 'ready' ? `${when}. There is no schema, so every value is accepted.` : `${when}.`;
+}
+
 /** A refused save names the document by the member of its body that holds it. */
-function inContent<T extends { path: string }>(error: T): T {
-  return { ...error, path: error.path.replace(/^\/content(?=\/|$)/, '') };
+function inContent(error: FieldProblem): FieldProblem {
+  return { ...error, path: error.path?.replace(/^\/content(?=\/|$)/, '') ?? null };
 }
 
 function SaveBar({ named, draft }: { named: FileName; draft: Draft }) {

@@ -60,7 +60,7 @@ function atEvents(problem: ApiProblem | null, text: string): ApiProblem | null {
   if (problem === null) return null;
   const types = typesIn(text);
   const errors = problem.errors.map((fault) => {
-    const place = EVENT.exec(fault.path)?.[1];
+    const place = EVENT.exec(fault.path ?? '')?.[1];
     if (place === undefined) return fault;
     return { ...fault, path: '/events', message: `${types[Number(place)]}: ${fault.message}` };
   });

@@ -1,10 +1,12 @@
-/** What the schema says of a text while somebody types it. One check is under way at a time. */
+/** What the server finds in a text while somebody types it. One check is under way at a time. */
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiProblem, type FieldProblem, send } from '../../client.ts';
+import { ApiProblem, type FieldProblem, send } from '../client.ts';
+import type { EditorProblem } from './editor.tsx';
+import { isError } from './faults.tsx';
 
 export interface Verdict {
-  errors: readonly FieldProblem[];
+  faults: readonly FieldProblem[];
   /** The check itself was refused. */
   problem: ApiProblem | null;
 }
@@ -13,6 +15,8 @@ interface Question {
   url: string;
   text: string;
   type: string;
+  /** The member of the answer that has the faults. */
+  member: 'errors' | 'findings';
 }
 
 /** In milliseconds: it is asked when somebody stops typing. */
@@ -52,18 +56,19 @@ export function useVerdict(question: Question | null): Verdict | null {
   return verdict;
 }
 
-async function judge({ url, text, type }: Question): Promise<Verdict> {
+async function judge({ url, text, type, member }: Question): Promise<Verdict> {
   try {
-    const { data } = await send<{ errors: FieldProblem[] }>('POST', url, text, { type });
-    return { errors: data.errors, problem: null };
+    const { data } = await send<Record<typeof member, FieldProblem[]>>('POST', url, text, { type });
+    return { faults: data[member], problem: null };
   } catch (error) {
     if (!(error instanceof ApiProblem)) throw error;
-    return { errors: [], problem: error };
+    return { faults: [], problem: error };
   }
 }
 
-/** The line that a message names, such as `Line 3, column 2: ...`; null where it names none. */
-export function lineIn(message: string): number | null {
-  const match = /^Line (\d+), column \d+: /.exec(message);
-  return match === null ? null : Number(match[1]);
+/** As the editor marks them. What has no place in the text is not marked. */
+export function marksOf(faults: readonly FieldProblem[]): EditorProblem[] {
+  return faults
+    .filter(({ line }) => line !== null)
+    .map((fault) => ({ ...fault, severity: isError(fault) ? 'error' : 'warning' }));
 }
