@@ -7,6 +7,8 @@ import { Editor, type EditorLanguage } from '../../components/editor.tsx';
 import { Mark } from '../../components/marks.tsx';
 import { Skeleton } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
+import { marksOf, useVerdict, type Verdict } from '../../components/use-verdict.ts';
+import { VerdictPart } from '../../components/verdict.tsx';
 import { refresh } from '../../resource.ts';
 import { Conflict } from './conflict.tsx';
 import { type ReadFile, useFileText } from './file-text.ts';
@@ -19,15 +21,21 @@ interface EditorProps {
   unsaved: UnsavedFiles;
   /** Why it cannot be changed; null if it can. */
   reason: string | null;
+  /** The address where its text is checked; null of a file that is not checked. */
+  checkedAt: string | null;
 }
 
 /** A file that is text. `key` it by its path: each file has a state of its own. */
-export function FileEditor({ path, address, unsaved, reason }: EditorProps) {
+export function FileEditor({ path, address, unsaved, reason, checkedAt }: EditorProps) {
   const read = useFileText(address);
   const draft = useUnsaved({ path, address, unsaved, read });
-  const { deed } = draft;
+  const { deed, text } = draft;
+  const isChecked = checkedAt !== null && text !== null;
+  // The server tries JSON first, whatever the type says, as dsc does.
+  const asked = { type: 'application/yaml', member: 'findings' } as const;
+  const verdict = useVerdict(isChecked ? { ...asked, url: checkedAt, text } : null);
   useSaveKey(reason === null ? draft.save : null);
-  if (draft.text === null) return <NoText read={read} />;
+  if (text === null) return <NoText read={read} />;
   if (draft.isComparing && draft.mine !== null)
     return (
       <Conflict
@@ -52,13 +60,15 @@ export function FileEditor({ path, address, unsaved, reason }: EditorProps) {
       )}
       <Editor
         path={path}
-        text={draft.text}
+        text={text}
         language={languageOf(path)}
+        problems={marksOf(verdict?.faults ?? [])}
         isReadOnly={reason !== null}
         schema={null}
         onChange={draft.type}
         onSave={draft.save}
       />
+      {isChecked && <DocumentVerdict {...{ path, verdict }} />}
       {deed.problem !== null && <Problem problem={deed.problem} />}
       <p class="deed">
         <button
@@ -73,6 +83,18 @@ export function FileEditor({ path, address, unsaved, reason }: EditorProps) {
         {reason === null ? <SaveState isChanged={draft.mine !== null} /> : <span class="hint">{reason}</span>}
       </p>
     </div>
+  );
+}
+
+/** The server names the entry point of the highest version, which may be another one. */
+function DocumentVerdict({ path: file, verdict }: { path: string; verdict: Verdict | null }) {
+  return (
+    <VerdictPart
+      verdict={verdict && { ...verdict, faults: verdict.faults.map((fault) => ({ ...fault, file })) }}
+      hint="The text is checked while you type, as dsc reads it."
+      valid={<Mark word="dsc can read it" tone="good" />}
+      code="document_unreadable"
+    />
   );
 }
 
@@ -97,7 +119,7 @@ function NoText({ read: { file, resource } }: { read: ReadFile }) {
   );
 }
 
-interface Options extends Omit<EditorProps, 'reason'> {
+interface Options extends Omit<EditorProps, 'reason' | 'checkedAt'> {
   read: ReadFile;
 }
 

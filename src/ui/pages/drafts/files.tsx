@@ -5,6 +5,7 @@ import { FilesTable } from '../../components/files-table.tsx';
 import { Mark } from '../../components/marks.tsx';
 import { Size } from '../../components/size.tsx';
 import { download } from '../../download.ts';
+import { apiOf } from '../../links.ts';
 import { changedUrl, usePlace } from '../../router.ts';
 import type { VersionDetails } from '../../types.ts';
 import { fileAddress } from './deeds.tsx';
@@ -61,6 +62,8 @@ interface OpenProps extends FilesProps {
 
 function OpenFile({ name, draft, unsaved, reason, onDeleteFile, path, size }: OpenProps) {
   const address = fileAddress(name, draft.version, path);
+  // Whoever may change the entry point may ask what is wrong with it.
+  const isChecked = path === draft.entryPoint && reason === null;
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     // Whoever opened it by its link goes on in it, and not in the table.
@@ -92,7 +95,10 @@ function OpenFile({ name, draft, unsaved, reason, onDeleteFile, path, size }: Op
           This file is too large to be changed here: it has more than 1 MiB. Download it, and upload it again.
         </p>
       ) : (
-        <FileEditor {...{ path, address, unsaved, reason }} />
+        <FileEditor
+          {...{ path, address, unsaved, reason }}
+          checkedAt={isChecked ? apiOf('configurations', name, 'check') : null}
+        />
       )}
     </section>
   );
