@@ -1,7 +1,9 @@
 /** Who made a version, when and why, and whether it was taken back. */
 
 import type { ComponentChildren } from 'preact';
+import type { FieldProblem } from '../client.ts';
 import { CopyButton } from './copy-line.tsx';
+import { Faults } from './faults.tsx';
 import { Time } from './time.tsx';
 import type { AnyVersion } from './version-mark.tsx';
 
@@ -74,6 +76,20 @@ export function VersionFacts({ version, below, compareUrl, children }: Props) {
           </>
         )}
       </dl>
+    </>
+  );
+}
+
+/** The name and value that say what is found in a version. Null: that cannot be read at the moment. */
+export function FoundFacts({ findings }: { findings: readonly FieldProblem[] | null }) {
+  return (
+    <>
+      <dt>Findings</dt>
+      <dd>
+        {findings === null && <p class="warning">They cannot be read at the moment.</p>}
+        {findings?.length === 0 && 'none'}
+        <Faults faults={findings ?? []} />
+      </dd>
     </>
   );
 }

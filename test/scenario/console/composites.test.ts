@@ -191,6 +191,32 @@ describe('composites in the console', function () {
     await close();
   });
 
+  it('names what dsc will not find in a child, and does not call that publishable', async () => {
+    const { admin } = shown.hawser;
+    const include = 'type: Microsoft.DSC/Include, properties: {configurationFile: more.dsc.yaml}';
+    const files = {
+      'main.dsc.yaml': `$schema: x\nresources:\n  - {name: more, ${include}}\n`,
+      'more.dsc.yaml': '$schema: x\nresources: []\n',
+    };
+    await ok(201, create(admin, 'including', { version: '1.0.0' }, { files }));
+    await ok(200, publish(admin, 'including', '1.0.0'));
+    await makeDraft('around', { including: 0 });
+    const settings = '/api/v1/settings/validation';
+    await ok(200, admin.put(settings, { defaultDocumentChecks: 'Strict' }));
+    const { page, close } = await visit(shown, '/ui/composites/around/drafts/1.0.0/review');
+    const blocker = refusal(page, 'document_unreadable');
+    await blocker.getByRole('list', { name: 'Errors' }).getByText('including/main.dsc.yaml:3:').waitFor();
+    expect(await page.getByText('Can be published').count()).to.equal(0);
+    expect(await button(page, 'Publish 1.0.0').isDisabled()).to.equal(true);
+    await ok(200, admin.put(settings, { defaultDocumentChecks: 'None' }));
+    await page.reload();
+    await page.getByText('It will be published although dsc cannot read it').waitFor();
+    await button(page, 'Publish 1.0.0').click();
+    await page.waitForURL('**/ui/composites/around/versions/1.0.0');
+    await page.locator('dl.facts').getByText('including/main.dsc.yaml:3:').waitFor();
+    await close();
+  });
+
   it('says which versions are withdrawn: the own ones, and those that children are pinned to', async () => {
     const { admin } = shown.hawser;
     const files = { 'main.dsc.yaml': '$schema: x\nresources: []\n' };

@@ -3,6 +3,7 @@
 
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { axe } from '../../support/axe.ts';
 import { addVersion, create, fileOf, publish, versionsOf } from '../../support/configurations.ts';
 import { REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
 import { button, refusal, said, visit } from '../../support/console-parts.ts';
@@ -12,6 +13,7 @@ import { ok } from '../../support/replies.ts';
 import { started } from '../../support/started.ts';
 
 const ENTRY = '$schema: x\nparameters:\n  port:\n    type: int\n    defaultValue: 80\nresources: []\n';
+const UNREADABLE = `${ENTRY}  - name: web\n    typo: 1\n`.replace('[]', '');
 const WITHOUT_PORT = '$schema: x\nparameters: {}\nresources: []\n';
 
 describe('publishing in the console', function () {
@@ -26,6 +28,10 @@ describe('publishing in the console', function () {
     await ok(200, publish(admin, name, '1.0.0'));
     await ok(201, addVersion(admin, name, { version: '1.1.0' }, { files: { ...files, ...draft } }));
   }
+  const checkDocuments = (checks: 'Strict' | 'Warn', name: string) =>
+    shown.hawser.admin.put(`/api/v1/configurations/${name}/settings`, { documentChecks: checks });
+  const listOf = (within: Pick<Page, 'getByRole'>, name: 'Errors' | 'Warnings') =>
+    within.getByRole('list', { name }).getByRole('listitem');
   const box = (page: Page, path: string) => page.getByRole('textbox', { name: path, exact: true });
   const textOf = async (name: string, path: string, version = '1.1.0') =>
     (await shown.hawser.admin.get(fileOf(name, version, path))).text;
@@ -190,6 +196,78 @@ describe('publishing in the console', function () {
       .getByRole('rowheader', { name: 'port' })
       .waitFor();
     expect(await button(page, 'Publish 1.1.0').isDisabled()).to.equal(true);
+    await close();
+  });
+
+  it('marks in the editor what dsc cannot read, Errors apart from Warnings, and goes there with F8', async () => {
+    await makeDraft('typed');
+    const { page, close } = await visit(shown, '/ui/configurations/typed/drafts/1.1.0?file=main.dsc.yaml');
+    const entry = box(page, 'main.dsc.yaml');
+    await page.getByText('dsc can read it', { exact: true }).waitFor();
+    await entry.fill(UNREADABLE);
+    const found = refusal(page, 'document_unreadable');
+    await found.getByText('There are 2 problems.').waitFor();
+    expect(await listOf(found, 'Errors').innerText()).to.match(/^Error\s+main\.dsc\.yaml:7:5 .*"type"/s);
+    expect(await listOf(found, 'Warnings').innerText()).to.match(/^Warning\s+main\.dsc\.yaml:8:5 .*"typo"/s);
+    expect(await page.locator('.cm-lint-marker-error, .cm-lint-marker-warning').count()).to.equal(2);
+    expect(await axe(page)).to.deep.equal([]);
+    await entry.focus();
+    await page.keyboard.press('Control+Home');
+    await page.keyboard.press('F8');
+    await page.keyboard.type('type: Test/Echo\n    ');
+    await listOf(page, 'Errors').waitFor({ state: 'detached' });
+    await said(page, 'main.dsc.yaml:9:5');
+    expect(await axe(page)).to.deep.equal([]);
+    await entry.fill('resources: [');
+    await listOf(found, 'Errors').first().waitFor();
+    await page.getByRole('link', { name: 'notes.txt' }).click();
+    await box(page, 'notes.txt').waitFor();
+    expect(await page.getByRole('region', { name: 'Validation' }).count()).to.equal(0);
+    expect(await textOf('typed', 'main.dsc.yaml'), 'nothing is stored').to.equal(ENTRY);
+    await close();
+  });
+
+  it('shows in a review what dsc cannot read, and publishes that only where it may be', async () => {
+    await makeDraft('unread', { 'main.dsc.yaml': UNREADABLE });
+    await ok(200, checkDocuments('Strict', 'unread'));
+    const { page, close } = await visit(shown, '/ui/configurations/unread/drafts/1.1.0/review');
+    const blocker = refusal(page, 'document_unreadable');
+    await listOf(blocker, 'Errors').getByText('main.dsc.yaml:7:5').waitFor();
+    expect(await listOf(page, 'Errors').count(), 'it is said once').to.equal(1);
+    await listOf(page, 'Warnings').getByText('main.dsc.yaml:8:5').waitFor();
+    expect(await page.getByText(/be published/).count()).to.equal(0);
+    expect(await button(page, 'Publish 1.1.0').isDisabled()).to.equal(true);
+    expect(await axe(page)).to.deep.equal([]);
+    await ok(200, checkDocuments('Warn', 'unread'));
+    await page.reload();
+    await page.getByText('It will be published although dsc cannot read it').waitFor();
+    expect(await page.getByText('Can be published').count()).to.equal(0);
+    await listOf(page, 'Errors').getByText('main.dsc.yaml:7:5').waitFor();
+    await button(page, 'Preview impact').click();
+    const impact = page.locator('#impact');
+    await impact.getByText('In unread 1.1.0:').waitFor();
+    await listOf(impact, 'Errors').getByText('main.dsc.yaml:7:5').waitFor();
+    expect(await axe(page)).to.deep.equal([]);
+    await button(page, 'Publish 1.1.0').click();
+    await page.waitForURL('**/ui/configurations/unread/versions/1.1.0');
+    await listOf(page, 'Warnings').getByText('main.dsc.yaml:8:5').waitFor();
+    await listOf(page, 'Errors').getByText('main.dsc.yaml:7:5').waitFor();
+    expect(await axe(page)).to.deep.equal([]);
+    await close();
+  });
+
+  it('says of a version what is found in it, and when that cannot be read', async () => {
+    await makeDraft('plain');
+    const { page, close } = await visit(shown, '/ui/configurations/plain/versions/1.0.0');
+    const facts = page.locator('dl.facts').first();
+    expect(await facts.innerText()).to.match(/Findings\s+none/);
+    await page.route('**/api/v1/configurations/plain/versions/1.0.0', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), findings: null } });
+    });
+    await page.reload();
+    await facts.getByText('They cannot be read at the moment.').waitFor();
+    expect(await facts.innerText()).not.to.match(/Findings\s+none/);
     await close();
   });
 

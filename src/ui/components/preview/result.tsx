@@ -5,6 +5,7 @@ import { ApiProblem } from '../../client.ts';
 import { apiPath } from '../../links.ts';
 import { useResource } from '../../resource.ts';
 import type { Preview } from '../../types.ts';
+import { Faults } from '../faults.tsx';
 import { Num } from '../num.tsx';
 import { Skeleton } from '../page.tsx';
 import { Problem } from '../problem.tsx';
@@ -73,9 +74,24 @@ function Content({ preview, ...props }: ResultProps & { preview: Preview }) {
   return (
     <>
       <Counts preview={preview} />
+      <FoundInVersions preview={preview} />
       {preview.groupCount === 0 ? <p>No node would get anything else.</p> : <Groups {...props} />}
     </>
   );
+}
+
+/** What is found in the versions that the changes publish. */
+function FoundInVersions({ preview: { findings: versions } }: { preview: Preview }) {
+  return versions
+    .filter(({ findings }) => findings.length > 0)
+    .map(({ configurationName, compositeName, version, findings }) => (
+      <div key={`${configurationName} ${compositeName} ${version}`} class="part">
+        <p>
+          In {configurationName ?? compositeName} {version}:
+        </p>
+        <Faults faults={findings} />
+      </div>
+    ));
 }
 
 function Counts({ preview: { counts, completedAt, expiresAt } }: { preview: Preview }) {

@@ -2,6 +2,7 @@
 
 import { apiPath, links } from '../../links.ts';
 import type { PublishCheck } from '../../types.ts';
+import { Faults, isError } from '../faults.tsx';
 import { Mark } from '../marks.tsx';
 import { Num } from '../num.tsx';
 import { type Column, SimpleTable } from '../table.tsx';
@@ -16,15 +17,22 @@ interface CheckProps {
 }
 
 export function CheckResult({ check, configurationName }: CheckProps) {
-  const { canPublish, blockers, comparedWith, compatibility } = check;
+  const { canPublish, blockers, comparedWith, compatibility, findings } = check;
+  const isRefused = blockers.some(({ code }) => code === 'document_unreadable');
   return (
     <>
       {blockers.map((blocker) => (
         <Blocker key={`${blocker.code} ${blocker.message}`} blocker={blocker} />
       ))}
+      {/* A refusal has the Errors already. */}
+      <Faults faults={isRefused ? findings.filter((each) => !isError(each)) : findings} />
       {canPublish && (
         <p>
-          <Mark word="Can be published" tone="good" />
+          {findings.some(isError) ? (
+            <Mark word="It will be published although dsc cannot read it" tone="warn" />
+          ) : (
+            <Mark word="Can be published" tone="good" />
+          )}
         </p>
       )}
       {compatibility !== null && (
@@ -43,15 +51,7 @@ function Blocker({ blocker: { code, message, errors } }: { blocker: PublishCheck
   return (
     <div class="alert" role="alert" data-code={code}>
       <p>{message}</p>
-      {errors.length > 0 && (
-        <ul class="faults">
-          {errors.map((error) => (
-            <li key={`${error.path} ${error.code} ${error.message}`}>
-              {error.path !== '' && <code>{error.path}</code>} {error.message}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Faults faults={errors} />
       <p class="alert-foot">
         <code>{code}</code>
       </p>

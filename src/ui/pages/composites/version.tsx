@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { crumbsOf } from '../../components/draft-parts.tsx';
 import { Page } from '../../components/page.tsx';
 import { ProofPart } from '../../components/proof.tsx';
-import { VersionFacts } from '../../components/version-facts.tsx';
+import { FoundFacts, VersionFacts } from '../../components/version-facts.tsx';
 import { VersionMark } from '../../components/version-mark.tsx';
 import { versionBelow } from '../../components/versions-part.tsx';
 import { OfferAgainDialog, WithdrawDialog } from '../../components/withdraw.tsx';
@@ -43,6 +43,7 @@ export function CompositeVersionPage({ name, version }: { name: string; version:
             <dd>
               <code>{composite.data?.entryPoint}</code>
             </dd>
+            <FoundFacts findings={shown.findings} />
           </VersionFacts>
           {shown.status === 'Published' && can('nodes.read') && (
             <ProofPart kind={KIND} name={name} version={version} />

@@ -7,7 +7,7 @@ import { FilesTable } from '../../components/files-table.tsx';
 import { NewDraftDialog } from '../../components/new-draft.tsx';
 import { Page } from '../../components/page.tsx';
 import { ProofPart } from '../../components/proof.tsx';
-import { VersionFacts } from '../../components/version-facts.tsx';
+import { FoundFacts, VersionFacts } from '../../components/version-facts.tsx';
 import { VersionMark } from '../../components/version-mark.tsx';
 import { useVersions, versionBelow } from '../../components/versions-part.tsx';
 import { OfferAgainDialog, WithdrawDialog } from '../../components/withdraw.tsx';
@@ -53,6 +53,7 @@ export function VersionPage({ name, version }: { name: string; version: string }
               <dd>
                 <code>{shown.entryPoint}</code>
               </dd>
+              <FoundFacts findings={shown.findings} />
             </VersionFacts>
           )}
           {!isFileOpen && shown.status === 'Published' && can('nodes.read') && (
