@@ -225,14 +225,20 @@ describe('the pages of access, keys, retention and settings', () => {
     await close();
   });
 
-  it('saves whom a push may name', async () => {
+  it('saves whom a push may name, and what is done with documents that dsc cannot read', async () => {
     const { page, close } = await visit(shown, '/ui/settings');
     await page.getByLabel('Committers of pushed commits').selectOption('Committer');
+    await page.getByLabel('Document checks').selectOption('Warn');
     const validation = page.getByRole('form', { name: 'Validation' });
     await validation.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The rules of validation were saved.').waitFor();
     const saved = await ok(200, shown.hawser.admin.get('/api/v1/settings/validation'));
-    expect(saved).to.include({ pushIdentity: 'Committer', requireSemVer: true });
+    expect(saved).to.include({
+      pushIdentity: 'Committer',
+      requireSemVer: true,
+      defaultDocumentChecks: 'Warn',
+      defaultParameterValidationMode: 'Strict',
+    });
     await close();
   });
 

@@ -158,6 +158,7 @@ describe('deeds on configurations in the console', () => {
   it('saves settings of its own, and inherits them again', async () => {
     const { page, close } = await open('/ui/configurations/inventory/settings');
     await page.getByLabel('Check of parameter files').selectOption('Warn');
+    await page.getByLabel('Check of documents').selectOption('Strict');
     const checks = page.getByRole('form', { name: 'Checks' });
     await checks.getByRole('button', { name: 'Save' }).click();
     await checks.getByText('At least one of these is set here').waitFor();
@@ -165,6 +166,7 @@ describe('deeds on configurations in the console', () => {
     expect(await get(page, settings)).to.deep.include({
       isOverridden: true,
       parameterValidationMode: 'Warn',
+      documentChecks: 'Strict',
     });
     await checks.getByRole('button', { name: 'Inherit all' }).click();
     await checks.getByRole('button', { name: 'Inherit all' }).waitFor({ state: 'detached' });

@@ -93,6 +93,12 @@ const MODES = [
   { value: 'None', label: 'None: do not check' },
 ] as const;
 
+const DOCUMENT_MODES = [
+  { value: 'Strict', label: 'Strict: refuse to publish documents that dsc cannot read' },
+  { value: 'Warn', label: 'Warn: publish them with a warning' },
+  { value: 'None', label: 'None: publish them without a warning' },
+] as const;
+
 function ChecksForm({
   path,
   data,
@@ -104,10 +110,12 @@ function ChecksForm({
 }) {
   const [requireSemVer, setRequireSemVer] = useState(data.requireSemVer);
   const [mode, setMode] = useState<string>(data.parameterValidationMode);
+  const [documentChecks, setDocumentChecks] = useState<string>(data.documentChecks);
   // What is sent is set here from then on, so only what was changed is sent.
   const change = {
     ...(requireSemVer === data.requireSemVer ? {} : { requireSemVer }),
     ...(mode === data.parameterValidationMode ? {} : { parameterValidationMode: mode }),
+    ...(documentChecks === data.documentChecks ? {} : { documentChecks }),
   };
   const save = async () => {
     await send('PUT', path, change);
@@ -143,6 +151,14 @@ function ChecksForm({
             value={mode}
             onInput={setMode}
             choices={MODES}
+            problem={problem}
+          />
+          <SelectField
+            label="Check of documents"
+            name="documentChecks"
+            value={documentChecks}
+            onInput={setDocumentChecks}
+            choices={DOCUMENT_MODES}
             problem={problem}
           />
         </>

@@ -6,11 +6,26 @@ import { CheckField, SelectField } from '../../components/field.tsx';
 import type { ValidationSettings } from '../../types.ts';
 import type { SectionProps } from './server-section.tsx';
 
-const MODES: { value: ValidationSettings['defaultParameterValidationMode']; label: string }[] = [
-  { value: 'Strict', label: 'Strict: what breaks the schema is refused' },
-  { value: 'Warn', label: 'Warn: what breaks the schema is marked' },
-  { value: 'None', label: 'None: nothing is checked' },
-];
+const MODES = [
+  {
+    name: 'defaultParameterValidationMode',
+    label: 'Parameter validation',
+    choices: [
+      { value: 'Strict', label: 'Strict: what breaks the schema is refused' },
+      { value: 'Warn', label: 'Warn: what breaks the schema is marked' },
+      { value: 'None', label: 'None: nothing is checked' },
+    ],
+  },
+  {
+    name: 'defaultDocumentChecks',
+    label: 'Document checks',
+    choices: [
+      { value: 'Strict', label: 'Strict: what dsc cannot read is not published' },
+      { value: 'Warn', label: 'Warn: it is published with a warning' },
+      { value: 'None', label: 'None: it is published without a warning' },
+    ],
+  },
+] as const;
 
 const IDENTITIES: { value: ValidationSettings['pushIdentity']; label: string }[] = [
   { value: 'Any', label: 'Any: whoever they are' },
@@ -48,17 +63,17 @@ export function ValidationSection({ data, etag, reason }: SectionProps<Validatio
       <EditForm label="Validation" edit={edit} run={run} reason={reason}>
         {(problem) => (
           <>
-            <SelectField
-              label="Parameter validation"
-              name="defaultParameterValidationMode"
-              choices={MODES}
-              problem={problem}
-              value={value.defaultParameterValidationMode}
-              onInput={(text) => {
-                const mode = MODES.find(({ value: each }) => each === text)?.value;
-                if (mode !== undefined) set('defaultParameterValidationMode', mode);
-              }}
-            />
+            {MODES.map(({ name, label, choices }) => (
+              <SelectField
+                key={name}
+                {...{ name, label, choices, problem }}
+                value={value[name]}
+                onInput={(text) => {
+                  const mode = choices.find(({ value: each }) => each === text)?.value;
+                  if (mode !== undefined) set(name, mode);
+                }}
+              />
+            ))}
             {FLAGS.map(({ name, label, hint }) => (
               <CheckField
                 key={name}
