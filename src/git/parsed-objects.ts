@@ -5,7 +5,6 @@
 
 import { SECOND } from '../lib/clock.ts';
 import type { ObjectContent } from './loose-objects.ts';
-import { tidyMessage } from './printed-objects.ts';
 
 /** Who made a commit or a tag, and when. */
 export interface Signature {
@@ -73,6 +72,11 @@ export function parseObject<T extends keyof ParsedTypes>(
 /** Whether it says who made it, and when. */
 export function isSigned(commit: ParsedCommit): commit is CommitObject {
   return commit.author !== null && commit.committer !== null;
+}
+
+/** A message as stock git writes it: without carriage returns, and with one line feed at the end. */
+export function tidyMessage(message: string): string {
+  return `${message.replaceAll('\r', '').replace(/^\n+|\n+$/g, '')}\n`;
 }
 
 /** Git reads the tree and the parents by their place, and the first of each other header. */

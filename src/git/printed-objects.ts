@@ -1,6 +1,6 @@
 /** The texts of the commits and tags that this server makes, as Git hashes them. */
 
-import type { CommitObject, Signature, TagObject } from './parsed-objects.ts';
+import { type CommitObject, type Signature, type TagObject, tidyMessage } from './parsed-objects.ts';
 
 /** A commit that this server makes: it has no signature. */
 export type NewCommit = Pick<CommitObject, 'tree' | 'parent' | 'author' | 'committer' | 'message'>;
@@ -18,11 +18,6 @@ export function printCommit({ tree, parent, author, committer, message }: NewCom
 export function printTag({ object, type, tag, tagger, message }: NewTag): string {
   const head = `object ${object}\ntype ${type}\ntag ${tag}\ntagger ${printPerson(tagger)}\n`;
   return `${head}\n${tidyMessage(message)}`;
-}
-
-/** A message as stock git writes it: without carriage returns, and with one line feed at the end. */
-export function tidyMessage(message: string): string {
-  return `${message.replaceAll('\r', '').replace(/^\n+|\n+$/g, '')}\n`;
 }
 
 function printPerson({ name, email, timestamp, timezoneOffset }: Signature): string {
