@@ -83,6 +83,12 @@ export interface Schemas {
     expectedCount?: number | null | undefined;
     scopeValueId: string;
   } | {
+    action: 'SetTags';
+    nodeIds?: string[] | null | undefined;
+    filter?: Schemas['BulkFilter'] | null | undefined;
+    expectedCount?: number | null | undefined;
+    scopeValueIds: string[];
+  } | {
     action: 'SetLcmConfig';
     nodeIds?: string[] | null | undefined;
     filter?: Schemas['BulkFilter'] | null | undefined;
@@ -102,7 +108,8 @@ export interface Schemas {
     lcmStatus?: 'Unknown' | 'Idle' | 'Downloading' | 'Testing' | 'Remediating' | 'Error' | null | undefined;
     configurationName?: string | null | undefined;
     stale?: boolean | null | undefined;
-    scopeValueId?: string | null | undefined;
+    scopeValueId?: string[] | null | undefined;
+    withoutScopeTypeId?: string | null | undefined;
     unassigned?: boolean | null | undefined;
     version?: string | null | undefined;
     evidence?: 'Told' | 'Served' | 'Declared' | null | undefined;
@@ -251,6 +258,8 @@ export interface Schemas {
     findings: Schemas['Finding'][] | null;
     createdAt: string;
     createdBy: string;
+    changedAt: string | null;
+    changedBy: string | null;
     author: {
       name: string;
       email: string;
@@ -324,6 +333,8 @@ export interface Schemas {
     findings: Schemas['Finding'][] | null;
     createdAt: string;
     createdBy: string;
+    changedAt: string | null;
+    changedBy: string | null;
     author: {
       name: string;
       email: string;
@@ -348,6 +359,8 @@ export interface Schemas {
     findings: Schemas['Finding'][] | null;
     createdAt: string;
     createdBy: string;
+    changedAt: string | null;
+    changedBy: string | null;
     author: {
       name: string;
       email: string;
@@ -747,6 +760,36 @@ export interface Schemas {
       kind: 'Untag';
       nodeIds: string[];
       scopeValueId: string;
+    } | {
+      kind: 'SetTags';
+      nodeIds: string[];
+      scopeValueIds: string[];
+    } | {
+      kind: 'Withdraw';
+      configurationName?: string | null | undefined;
+      compositeName?: string | null | undefined;
+      version: string;
+      reason?: string | null | undefined;
+    } | {
+      kind: 'Restore';
+      configurationName?: string | null | undefined;
+      compositeName?: string | null | undefined;
+      version: string;
+    } | {
+      kind: 'ReorderScopeTypes';
+      scopeTypeIds: string[];
+    } | {
+      kind: 'EnableScopeType';
+      scopeTypeId: string;
+    } | {
+      kind: 'DisableScopeType';
+      scopeTypeId: string;
+    } | {
+      kind: 'SetLcmConfig';
+      nodeIds: string[];
+      configurationMode?: 'Monitor' | 'Remediate' | null | undefined;
+      configurationModeInterval?: string | null | undefined;
+      reportCompliance?: boolean | null | undefined;
     })[];
     nodeIds?: string[] | null | undefined;
   };
@@ -904,6 +947,9 @@ export interface Schemas {
     precedence: number;
     assignedAt: string;
   };
+  NodeTags: {
+    scopeValueIds: string[];
+  };
   ParameterFile: {
     id: string;
     scopeTypeId: string;
@@ -919,6 +965,8 @@ export interface Schemas {
     needsMigration: boolean;
     createdAt: string;
     createdBy: string;
+    changedAt: string | null;
+    changedBy: string | null;
     publishedAt: string | null;
   };
   ParameterFileWithContent: {
@@ -936,6 +984,8 @@ export interface Schemas {
     needsMigration: boolean;
     createdAt: string;
     createdBy: string;
+    changedAt: string | null;
+    changedBy: string | null;
     publishedAt: string | null;
     content: string | null;
   };
@@ -1051,6 +1101,36 @@ export interface Schemas {
       kind: 'Untag';
       nodeIds: string[];
       scopeValueId: string;
+    } | {
+      kind: 'SetTags';
+      nodeIds: string[];
+      scopeValueIds: string[];
+    } | {
+      kind: 'Withdraw';
+      configurationName: string | null;
+      compositeName: string | null;
+      version: string;
+      reason: string | null;
+    } | {
+      kind: 'Restore';
+      configurationName: string | null;
+      compositeName: string | null;
+      version: string;
+    } | {
+      kind: 'ReorderScopeTypes';
+      scopeTypeIds: string[];
+    } | {
+      kind: 'EnableScopeType';
+      scopeTypeId: string;
+    } | {
+      kind: 'DisableScopeType';
+      scopeTypeId: string;
+    } | {
+      kind: 'SetLcmConfig';
+      nodeIds: string[];
+      configurationMode: string | null;
+      configurationModeInterval: string | null;
+      reportCompliance: boolean | null;
     })[];
     counts: {
       nodes: number;
@@ -1199,6 +1279,8 @@ export interface Schemas {
     findings: Schemas['Finding'][] | null;
     createdAt: string;
     createdBy: string;
+    changedAt: string | null;
+    changedBy: string | null;
     author: {
       name: string;
       email: string;
@@ -1489,6 +1571,8 @@ export interface Schemas {
     findings: Schemas['Finding'][] | null;
     createdAt: string;
     createdBy: string;
+    changedAt: string | null;
+    changedBy: string | null;
     author: {
       name: string;
       email: string;
@@ -2845,7 +2929,8 @@ export interface Routes {
         lcmStatus?: 'Unknown' | 'Idle' | 'Downloading' | 'Testing' | 'Remediating' | 'Error' | undefined;
         configurationName?: string | undefined;
         stale?: boolean | undefined;
-        scopeValueId?: string | undefined;
+        scopeValueId?: string[] | undefined;
+        withoutScopeTypeId?: string | undefined;
         unassigned?: boolean | undefined;
         version?: string | undefined;
         evidence?: 'Told' | 'Served' | 'Declared' | undefined;
@@ -3063,6 +3148,14 @@ export interface Routes {
       };
       json: Schemas['NewNodeTag'];
       answer: Schemas['NodeTag'];
+    };
+    /** Give a node exactly these tags, in one step. */
+    put: {
+      path: {
+        nodeId: string;
+      };
+      json: Schemas['NodeTags'];
+      answer: Schemas['NodeTag'][];
     };
   };
   '/api/v1/nodes/{nodeId}/tags/{scopeValueId}': {
@@ -3877,6 +3970,7 @@ export const TAKES_IF_MATCH: ReadonlySet<string> = new Set([
   'put /api/v1/nodes/{nodeId}/lcm-config',
   'put /api/v1/nodes/{nodeId}/lcm-status',
   'put /api/v1/nodes/{nodeId}/reported-config',
+  'put /api/v1/nodes/{nodeId}/tags',
   'delete /api/v1/nodes/{nodeId}/tags/{scopeValueId}',
   'put /api/v1/parameters/{scopeTypeId}/{configurationId}',
   'delete /api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}',
