@@ -9,6 +9,7 @@ import { preciseTime, readText, readTrailers } from '../git/trailers.ts';
 import { decodeTree, FOLDER_MODE, type TreeEntry } from '../git/tree.ts';
 import type { StoredFile } from '../git/types.ts';
 import { sortByBytes } from '../lib/byte-order.ts';
+import { SECOND } from '../lib/clock.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { Pace } from '../lib/pace.ts';
 import { originOf, statedOrigin } from './draft-chain.ts';
@@ -38,7 +39,7 @@ export interface Flaw {
 }
 
 /** What a commit says of a version. */
-type WrittenCommit = Pick<CommitObject, 'message' | 'author' | 'parent' | 'gpgsig'>;
+type WrittenCommit = Pick<CommitObject, 'message' | 'author' | 'committer' | 'parent' | 'gpgsig'>;
 
 type Wanted = readonly string[] | null;
 
@@ -190,7 +191,7 @@ export class VersionObjects {
 }
 
 function contentOf(oid: string, written: WrittenCommit, files: readonly StoredFile[]): VersionContent {
-  const { message, author, parent } = written;
+  const { message, author, committer, parent } = written;
   const { name, email } = author;
   const trailers = readTrailers(message);
   const { createdAt, creator } = originOf(trailers, author);
@@ -204,6 +205,8 @@ function contentOf(oid: string, written: WrittenCommit, files: readonly StoredFi
     files: sortByBytes(files, ({ path }) => path),
     createdAt,
     createdBy: creator.name,
+    changedBy: committer.name,
+    changedAt: committer.timestamp * SECOND,
     author: name === '' && email === '' ? null : { name, email },
     signature: signatureOfCommit(written),
     publishedAt: null,
