@@ -237,9 +237,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...settingsRoutes(database),
       ...retentionRoutes(database, options.retention),
       ...previewRoutes({
-        ...options,
-        documents,
-        entryPoints,
+        ...{ ...options, documents, entryPoints, hasParameterFiles: scopeTools.hasParameterFiles },
         runs: options.previews,
         groups: groupExplainer(fleetThreads),
       }),

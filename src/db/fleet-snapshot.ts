@@ -13,6 +13,8 @@ export interface NodeChanges {
   assignments: ReadonlyMap<string, Assignment | null>;
   /** The value of each scope type that changes, by ids. Null means that the node has none any more. */
   tags: ReadonlyMap<string, ReadonlyMap<string, string | null>>;
+  /** The ids of all scope types in another order of merging. Null or absent leaves the order as it is. */
+  scopeOrder?: readonly string[] | null;
 }
 
 /** A configuration as the registry has it. */
@@ -121,7 +123,8 @@ export class FleetSnapshot {
    * The snapshot as it would be after the changes. What was distinct before keeps its place.
    * @throws HawserError not_found for a node or a scope value that is not there
    */
-  with({ assignments, tags }: NodeChanges): FleetSnapshot {
+  with({ assignments, tags, scopeOrder }: NodeChanges): FleetSnapshot {
+    if (scopeOrder) return this.reordered(scopeOrder).with({ assignments, tags });
     const distinct = {
       assignments: new Distinct(this.distinct.assignments),
       scopes: new Distinct(this.distinct.scopes),
@@ -136,6 +139,22 @@ export class FleetSnapshot {
       scopesOf[at] = placeOfScopes(distinct.scopes, links);
     }
     return new FleetSnapshot(this.registry, { ...this.nodes, assignmentOf, scopesOf }, distinct);
+  }
+
+  /** The snapshot with the scope types in another order. Lists of scopes that it changes get places of their own. */
+  private reordered(order: readonly string[]): FleetSnapshot {
+    const places = new Map(order.map((id, precedence) => [id, precedence]));
+    const moved = (links: readonly ScopeLink[]) =>
+      links
+        .map((link) => ({ ...link, precedence: places.get(link.scopeTypeId) ?? link.precedence }))
+        .sort((a, b) => a.precedence - b.precedence);
+    const values = new Map<string, ScopeLink>();
+    for (const [id, link] of this.registry.values) values.set(id, moved([link])[0] ?? link);
+    const scopes = new Distinct(this.distinct.scopes);
+    const placeOf = this.scopes.map((links) => placeOfScopes(scopes, moved(links)));
+    const scopesOf = this.nodes.scopesOf.map((place) => placeOf[place] ?? place);
+    const registry = { ...this.registry, scopeTypes: moved(this.registry.scopeTypes), values };
+    return new FleetSnapshot(registry, { ...this.nodes, scopesOf }, { ...this.distinct, scopes });
   }
 
   private retagged(links: readonly ScopeLink[], changes: ReadonlyMap<string, string | null>): ScopeLink[] {
@@ -163,7 +182,7 @@ export function placeOfAssignment(distinct: Distinct<Assignment>, assignment: As
 
 export function placeOfScopes(distinct: Distinct<readonly ScopeLink[]>, links: readonly ScopeLink[]): number {
   // One text, because one that is put together with `+` is kept as all of its parts.
-  const key = links.map(({ precedence, scopeValue }) => `${precedence} ${scopeValue ?? ''}`).join();
+  const key = links.map(({ scopeTypeId, scopeValue }) => `${scopeTypeId} ${scopeValue ?? ''}`).join();
   // The copy has no room for more links.
   return distinct.place(key, () => links.slice());
 }

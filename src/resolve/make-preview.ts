@@ -58,7 +58,9 @@ const NODES_AT_ONCE = 250;
  */
 export async function makePreview(fleet: Fleet, input: PreviewInput, send: Send): Promise<PreviewResult> {
   const sides = await fleet.atOneMoment((moment) => readSides(fleet, moment, input.proposal));
-  const groups = new PreviewGroups(sides, sides.contentOf);
+  const { snapshot } = sides.before;
+  const reset = [...(input.proposal.reset ?? [])].map((id) => snapshot.placeOf(id));
+  const groups = new PreviewGroups(sides, sides.contentOf, new Set(reset));
   await addNodes(groups, sides, input, send);
   const all = groups.list();
   const order = all.map((_group, number) => number).sort((a, b) => compareGroups(all[a], all[b]));
@@ -159,10 +161,9 @@ function contentsOf(
     ...{ changed: 0, unchanged: 0, unresolvable: 0, groups: 0 },
   }));
   for (let at = 0; at < before.snapshot.size; at += 1) {
-    const number = groups.numberOf(at);
-    const of = number === undefined ? undefined : counted[contentOf(at)];
+    const change = groups.changeOf(at);
+    const of = change && counted[contentOf(at)];
     if (of === undefined) continue;
-    const change = number === null || number === undefined ? 'Unchanged' : all[number]?.change;
     if (change === 'Changed') of.changed += 1;
     else if (change === 'Unresolvable') of.unresolvable += 1;
     else of.unchanged += 1;
@@ -247,12 +248,9 @@ async function sendNodes(
   const { nodeIds, fqdns } = before.snapshot.nodes;
   let nodes: PreviewNode[] = [];
   for (const [at, nodeId] of nodeIds.entries()) {
-    const number = groups.numberOf(at);
-    if (number === undefined) continue;
-    const [groupId, change] =
-      number === null
-        ? ([null, 'Unchanged'] as const)
-        : ([ids[number] as number, (all[number] as Group).change] as const);
+    const [number, change] = [groups.numberOf(at), groups.changeOf(at)];
+    if (number === undefined || change === undefined) continue;
+    const groupId = number === null ? null : (ids[number] as number);
     nodes.push({ nodeId, fqdn: fqdns[at] as string, groupId, change, content: contentOf(at) });
     if (nodes.length < NODES_AT_ONCE) continue;
     await send({ kind: 'nodes', nodes });

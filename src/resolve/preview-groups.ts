@@ -43,6 +43,8 @@ export class PreviewGroups {
   readonly counts: PreviewCounts = { nodes: 0, changed: 0, unchanged: 0, unresolvable: 0, notVisible: 0 };
   private readonly sides: { before: FleetOffers; after: FleetOffers };
   private readonly contentOf: (at: number) => number;
+  /** The places of nodes whose desired settings would be others. They change also where what they get stays. */
+  private readonly reset: ReadonlySet<number>;
   private readonly kinds: Pick<Group, 'change' | 'content'>[] = [];
   /** The group of each node by its place, or one of the two numbers above. */
   private readonly groupOf: Int32Array;
@@ -51,7 +53,12 @@ export class PreviewGroups {
   private readonly byKeys = new Map<string, number>();
 
   /** @param contentOf tells of the node at a place what it gets on both sides. Those of a group get the same */
-  constructor(sides: { before: FleetOffers; after: FleetOffers }, contentOf: (at: number) => number) {
+  constructor(
+    sides: { before: FleetOffers; after: FleetOffers },
+    contentOf: (at: number) => number,
+    reset: ReadonlySet<number> = new Set(),
+  ) {
+    this.reset = reset;
     this.sides = sides;
     this.contentOf = contentOf;
     this.groupOf = new Int32Array(sides.before.snapshot.size).fill(LEFT_OUT);
@@ -98,6 +105,14 @@ export class PreviewGroups {
     return group === UNCHANGED ? null : group;
   }
 
+  /** How the node changes; undefined for a node that was not added. */
+  changeOf(at: number): PreviewChange | undefined {
+    const group = this.groupOf[at] ?? LEFT_OUT;
+    if (group === LEFT_OUT) return undefined;
+    const change = this.kinds[group]?.change ?? 'Unchanged';
+    return change === 'Unchanged' && this.reset.has(at) ? 'Changed' : change;
+  }
+
   /** All groups by their numbers, once all nodes are added. */
   list(): Group[] {
     const groups: (Group & { sample: number[] })[] = [];
@@ -126,7 +141,7 @@ export class PreviewGroups {
   private put(at: number, group: number): void {
     const { counts } = this;
     this.groupOf[at] = group;
-    const change = this.kinds[group]?.change;
+    const change = this.changeOf(at);
     if (change === 'Changed') counts.changed += 1;
     else if (change === 'Unresolvable') counts.unresolvable += 1;
     else counts.unchanged += 1;

@@ -3,4 +3,7 @@
 import type { NodeChanges } from '../db/fleet-snapshot.ts';
 import type { ProposedChanges } from './proposed-versions.ts';
 
-export type Proposal = ProposedChanges & NodeChanges;
+export interface Proposal extends ProposedChanges, NodeChanges {
+  /** The ids of nodes whose desired settings would be others. */
+  reset?: ReadonlySet<string>;
+}

@@ -32,10 +32,19 @@ export interface ProposedFile {
   content: { type: ParameterContentType; bytes: Uint8Array } | null;
 }
 
-/** What the changes make of versions. No version is in it twice. */
+/** A published version of a configuration or composite that counts as withdrawn, or as offered again. */
+export interface ProposedOffer {
+  kind: RepositoryKind;
+  name: string;
+  version: string;
+  isOffered: boolean;
+}
+
+/** What the changes make of versions. No version is in the first two twice; of offers the last one counts. */
 export interface ProposedChanges {
   published: readonly PublishedDraft[];
   files: readonly ProposedFile[];
+  offers?: readonly ProposedOffer[];
 }
 
 /** Begins the object id of a proposed file, so that it is none that Git makes. */
@@ -49,10 +58,11 @@ export class ProposedVersions implements VersionSource {
   /** What is proposed in each repository, by kind and name. */
   private readonly proposals = new Map<string, ProposedSeries>();
 
-  constructor(stored: VersionSource, { published, files }: ProposedChanges) {
+  constructor(stored: VersionSource, { published, files, offers = [] }: ProposedChanges) {
     this.stored = stored;
     for (const { kind, name, series, version } of published)
       this.proposalIn({ kind, name }).drafts.push({ series, version });
+    for (const { kind, name, ...offer } of offers) this.proposalIn({ kind, name }).offers.push(offer);
     for (const file of files) {
       const ref = refOfFile(file);
       this.files.set(ref.oid, file);
@@ -119,11 +129,14 @@ export class ProposedVersions implements VersionSource {
 class ProposedSeries {
   readonly drafts: { series: string; version: string }[] = [];
   readonly refs: VersionRef[] = [];
+  /** Only repositories of one series have these. */
+  readonly offers: { version: string; isOffered: boolean }[] = [];
   /** The last versions of each series. Readers compare such lists by identity. */
   private readonly made = new Map<string, { stored: SortedVersions; versions: SortedVersions }>();
 
   over(series: string, stored: SortedVersions): SortedVersions {
-    if (![...this.drafts, ...this.refs].some((each) => each.series === series)) return stored;
+    const isMeant = [...this.drafts, ...this.refs].some((each) => each.series === series);
+    if (!isMeant && this.offers.length === 0) return stored;
     const known = this.made.get(series);
     if (known?.stored === stored) return known.versions;
     const changes = new Map<string, VersionRef>();
@@ -131,6 +144,10 @@ class ProposedSeries {
       if (draft.series === series) changes.set(draft.version, asPublished(stored, draft.version));
     for (const ref of this.refs)
       if (ref.series === series) changes.set(ref.version, requireUnpublished(stored, ref));
+    for (const { version, isOffered } of this.offers) {
+      const ref = changes.get(version) ?? asPublished(stored, version);
+      changes.set(version, { ...ref, withdrawn: isOffered ? null : (ref.withdrawn ?? PROPOSED_WITHDRAWAL) });
+    }
     const versions = stored.with(changes);
     this.made.set(series, { stored, versions });
     return versions;
@@ -146,6 +163,8 @@ class ProposedSeries {
     };
   }
 }
+
+const PROPOSED_WITHDRAWAL = { tag: PROPOSED, at: 0, by: '', reason: '' } as const;
 
 function asPublished(stored: SortedVersions, version: string): VersionRef {
   const ref = stored.get(version);
@@ -191,7 +210,16 @@ function refOfFile({ series, version, content }: ProposedFile): VersionRef {
 function detailsOf({ version, content }: ProposedFile, oid: string): ParameterDetails {
   return {
     ...{ version, status: 'Published', isPassthrough: content === null },
-    ...{ commit: '', createdAt: 0, createdBy: '', publishedAt: null, publishedBy: null, message: null },
+    ...{
+      commit: '',
+      createdAt: 0,
+      createdBy: '',
+      changedAt: 0,
+      changedBy: '',
+      publishedAt: null,
+      publishedBy: null,
+      message: null,
+    },
     ...{ contentType: content?.type ?? null, oid: content && oid },
     ...{ size: content?.bytes.byteLength ?? 0, sha256: sha256Hex(content?.bytes ?? '') },
   };

@@ -9,7 +9,7 @@ import type { ProposedVersions } from './proposed-versions.ts';
 export async function requireTargets(
   { registry: { configurations, composites } }: FleetSnapshot,
   proposed: ProposedVersions,
-  { published, files, assignments }: Proposal,
+  { published, files, offers = [], assignments }: Proposal,
 ): Promise<void> {
   const names = {
     configurations: new Set([...configurations.values()].map(({ name }) => name)),
@@ -24,6 +24,10 @@ export async function requireTargets(
       if (kind === 'parameters') (await proposed.parameters.index(name)).of(series);
       else await proposed.versions({ kind, name });
     });
+  }
+  for (const { kind, name } of offers) {
+    requireName(kind === 'composites' ? kind : 'configurations', name);
+    await requireVersions(name, async () => void (await proposed.versions({ kind, name })));
   }
   for (const { configurationName, series } of files) {
     requireName('configurations', configurationName);

@@ -15,7 +15,7 @@ export function bulkRoute(tools: BulkTools): Route {
     method: 'POST',
     description:
       '`Assign` takes the members of PUT `/nodes/{nodeId}/configuration` and needs Read on the configuration or ' +
-      'composite, `Tag` and `Untag` take `scopeValueId`, `SetLcmConfig` the members of PUT `/nodes/{nodeId}/lcm-config`. ' +
+      'composite, `Tag` and `Untag` take `scopeValueId`, `SetTags` takes `scopeValueIds`, `SetLcmConfig` the members of PUT `/nodes/{nodeId}/lcm-config`. ' +
       'The nodes are named by their ids, or by a `filter`, which needs `nodes.read` too. What concerns the deed as a ' +
       'whole is answered as the deed on one node would be, and nothing is done. Otherwise each node is changed by itself, ' +
       'with an entry of its own in the audit trail; one that cannot be changed is in `failed` and stops none of the ' +

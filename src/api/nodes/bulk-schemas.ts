@@ -6,12 +6,12 @@ import { choice, Flag, Id, orUnchanged } from '../../http/schemas.ts';
 import { isId } from '../../lib/ids.ts';
 import { ASSIGNMENT, refuseBesideVersion } from './assignment-schemas.ts';
 import type { NodeConditions } from './problem-list.ts';
-import { LcmConfigChange, NewTag, NodeFilter } from './schemas.ts';
+import { LcmConfigChange, NewTag, NodeFilter, NodeTags } from './schemas.ts';
 
 /** The most nodes of one deed. */
 export const MAX_NODES = 10_000;
 
-const ACTIONS = ['Assign', 'Unassign', 'Tag', 'Untag', 'SetLcmConfig', 'Delete'] as const;
+const ACTIONS = ['Assign', 'Unassign', 'Tag', 'Untag', 'SetTags', 'SetLcmConfig', 'Delete'] as const;
 
 export type BulkAction = (typeof ACTIONS)[number];
 
@@ -95,6 +95,7 @@ const Deed = z.discriminatedUnion('action', [
   deed('Unassign', {}),
   deed('Tag', NewTag.shape),
   deed('Untag', NewTag.shape),
+  deed('SetTags', NodeTags.shape),
   deed('SetLcmConfig', LcmConfigChange.shape),
   deed('Delete', {}),
 ]);

@@ -21,8 +21,8 @@ import type { NodeConditions } from './problem-list.ts';
 import { requireNode } from './queries.ts';
 import { removeWithin } from './removal.ts';
 import { inSlices } from './slices.ts';
-import { TagGate } from './tag-gate.ts';
-import { hasTag, requireTypeOfValue, tagNode, untagNode } from './tags.ts';
+import { NO_GATE, TagGate } from './tag-gate.ts';
+import { hasTag, requireTypeOfValue, setTags, tagNode, untagNode, valuesByType } from './tags.ts';
 
 /** What each action needs, as doing it to one node does. */
 export const PERMISSION_OF = {
@@ -30,6 +30,7 @@ export const PERMISSION_OF = {
   Unassign: 'nodes.assign-configuration',
   Tag: 'nodes.write',
   Untag: 'nodes.write',
+  SetTags: 'nodes.write',
   SetLcmConfig: 'nodes.write',
   Delete: 'nodes.delete',
 } as const satisfies Record<BulkAction, Permission>;
@@ -101,6 +102,8 @@ async function makeReady(tools: BulkTools, caller: Caller, order: BulkOrder): Pr
     case 'Tag':
     case 'Untag':
       return readyTag(tools, caller, order);
+    case 'SetTags':
+      return readyTags(tools, caller, order);
     case 'SetLcmConfig':
       return { apply: (trx, nodeId) => changeLcmConfig(trx, actor, nodeId, order) };
     case 'Delete':
@@ -120,7 +123,8 @@ async function readyTag(
   let gate: TagGate | null = null;
   return {
     async require(nodeIds) {
-      if (action === 'Tag') gate = await TagGate.of(tools, principal, { scopeValueId, nodeIds });
+      if (action === 'Tag')
+        gate = await TagGate.of(tools, principal, { scopeValueIds: [scopeValueId], nodeIds });
     },
     async apply(trx, nodeId) {
       const target = { nodeId, scopeValueId };
@@ -129,6 +133,21 @@ async function readyTag(
       await (gate === null ? untagNode(trx, actor, target) : tagNode(trx, actor, target, gate));
       return true;
     },
+  };
+}
+
+async function readyTags(
+  tools: BulkTools,
+  { principal, actor }: Caller,
+  { scopeValueIds }: Extract<BulkOrder, { action: 'SetTags' }>,
+): Promise<ReadyDeed> {
+  const values = await valuesByType(tools.database.read, scopeValueIds);
+  let gate: Pick<TagGate, 'require'> = NO_GATE;
+  return {
+    async require(nodeIds) {
+      gate = await TagGate.of(tools, principal, { scopeValueIds, nodeIds });
+    },
+    apply: (trx, nodeId) => setTags(trx, actor, nodeId, { values, areAll: false }, gate),
   };
 }
 

@@ -40,11 +40,7 @@ export async function changeLcmConfig(
   nodeId: string,
   change: DesiredSettings,
 ): Promise<boolean> {
-  const desired = {
-    configurationMode: change.configurationMode ?? null,
-    configurationModeInterval: change.configurationModeInterval?.text ?? null,
-    reportCompliance: change.reportCompliance ?? null,
-  };
+  const desired = desiredBy(change);
   const before = await readDesired(trx, nodeId);
   const changes = changedMembers(before.desired, desired);
   if (changes === null) return false;
@@ -57,6 +53,20 @@ export async function changeLcmConfig(
   const details = { fqdn: before.fqdn, ...changes };
   await recordAudit(trx, actor, { action: 'node.lcm_config_changed', resourceId: nodeId, details });
   return true;
+}
+
+function desiredBy(change: DesiredSettings) {
+  return {
+    configurationMode: change.configurationMode ?? null,
+    configurationModeInterval: change.configurationModeInterval?.text ?? null,
+    reportCompliance: change.reportCompliance ?? null,
+  };
+}
+
+/** Whether the change would make the desired values of the node others. @throws HawserError not_found */
+export async function wouldChange(db: Db, nodeId: string, change: DesiredSettings): Promise<boolean> {
+  const { desired } = await readDesired(db, nodeId);
+  return changedMembers(desired, desiredBy(change)) !== null;
 }
 
 async function readDesired(db: Db, nodeId: string) {

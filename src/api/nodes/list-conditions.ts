@@ -63,14 +63,16 @@ export interface ListMoment {
 /** @param caller is the one in whose turn names are read */
 export async function conditionsOf(
   database: Database,
-  { fqdn, scopeValueId, stale, certificateExpiring }: Filter,
+  { fqdn, scopeValueId = [], withoutScopeTypeId, stale, certificateExpiring }: Filter,
   moment: ListMoment,
   caller: string,
 ): Promise<Condition[]> {
   const { read } = database;
   const conditions: Condition[] = [];
   if (fqdn) conditions.push(await hasName(database, fqdn, { most: moment.limits.names, caller }));
-  if (scopeValueId !== undefined) conditions.push(await isTagged(read, scopeValueId.toLowerCase()));
+  for (const id of new Set(scopeValueId)) conditions.push(await isTagged(read, id));
+  if (withoutScopeTypeId !== undefined)
+    conditions.push(await hasNoTagOf(read, withoutScopeTypeId, moment.nodes));
   if (stale !== undefined) conditions.push(orNot(stale, await isStaleNow(read, moment), moment));
   if (certificateExpiring !== undefined)
     conditions.push(orNot(certificateExpiring, await isExpiring(read, moment), moment));
@@ -108,6 +110,21 @@ async function isTagged(db: Db, id: string): Promise<Condition> {
     met: sql`exists (select 1 from node_tags where scope_value_id = ${id} and fqdn = nodes.fqdn)`,
     source: { kind: 'ranges', ranges: [byName] },
     byName,
+  };
+}
+
+async function hasNoTagOf(db: Db, scopeTypeId: string, nodes: number): Promise<Condition> {
+  const rows = await db
+    .selectFrom('tag_counts')
+    .innerJoin('scope_values', 'scope_values.id', 'tag_counts.scope_value_id')
+    .select('tag_counts.count')
+    .where('scope_values.scope_type_id', '=', scopeTypeId)
+    .execute();
+  // A node has at most one tag of a type.
+  const tagged = rows.reduce((sum, { count }) => sum + count, 0);
+  return {
+    count: nodes - tagged,
+    met: sql`not exists (select 1 from node_tags where node_id = nodes.id and scope_type_id = ${scopeTypeId})`,
   };
 }
 

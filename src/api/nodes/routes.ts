@@ -1,5 +1,6 @@
 /** `/api/v1/nodes`: registration, list, detail and deletion, assignment, tags. */
 
+import { z } from 'zod';
 import type { Database } from '../../db/database.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
@@ -26,11 +27,12 @@ import {
   NodeFilter,
   NodeSummary,
   NodeTag,
+  NodeTags,
   Registered,
   Registration,
 } from './schemas.ts';
 import { TagGate } from './tag-gate.ts';
-import { listTags, tagNode, toNodeTag, untagNode } from './tags.ts';
+import { listTags, setTags, tagNode, toNodeTag, untagNode, valuesByType } from './tags.ts';
 import { toAssignment, toCertificate, toNodeSummary } from './views.ts';
 
 const TAGS = ['Nodes'];
@@ -189,13 +191,34 @@ export function tagRoutes(tools: AssignmentTools): Route[] {
       async handle({ caller, params, body }) {
         const target = { ...params, ...body };
         const { scopeValueId, nodeId } = target;
-        const gate = await TagGate.of(tools, caller.principal, { scopeValueId, nodeIds: [nodeId] });
+        const gate = await TagGate.of(tools, caller.principal, {
+          scopeValueIds: [scopeValueId],
+          nodeIds: [nodeId],
+        });
         const tag = await database.write
           .transaction()
           .execute((trx) => tagNode(trx, caller.actor, target, gate));
         return toNodeTag(tag);
       },
       key: (tag) => tag.scopeValueId,
+    }),
+    tags.update('/api/v1/nodes/{nodeId}/tags', {
+      ...operation('setNodeTags', 'Give a node exactly these tags, in one step'),
+      method: 'PUT',
+      changesNodes: true,
+      params: idsInPath('nodeId'),
+      body: { kind: 'json', schema: NodeTags },
+      answer: { description: 'Its tags by precedence', schema: z.array(NodeTag) },
+      problems: ['scope_type_already_tagged', 'beyond_own_permissions', ...READING_REPOSITORIES],
+      async handle({ caller, params: { nodeId }, body: { scopeValueIds } }) {
+        await requireNode(read, nodeId);
+        const values = await valuesByType(read, scopeValueIds);
+        const gate = await TagGate.of(tools, caller.principal, { scopeValueIds, nodeIds: [nodeId] });
+        return database.write.transaction().execute(async (trx) => {
+          await setTags(trx, caller.actor, nodeId, { values, areAll: true }, gate);
+          return (await listTags(trx, nodeId)).map(toNodeTag);
+        });
+      },
     }),
     tags.delete('/api/v1/nodes/{nodeId}/tags/{scopeValueId}', {
       ...operation('untagNode', 'Take a tag from a node'),

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { EVIDENCE, LCM_STATUSES, NODE_STATUSES } from '../../db/node-tables.ts';
-import { choice, Duration, Flag, Id, Paging, Timestamp } from '../../http/schemas.ts';
+import { choice, Duration, Flag, Id, IdInAnyCase, Paging, Timestamp } from '../../http/schemas.ts';
 import { historyFilter } from '../crud/history.ts';
 import { AssignmentView } from './assignment-schemas.ts';
 import { RUNNING_EXAMPLE, Running } from './running.ts';
@@ -155,6 +155,11 @@ export const StatusEvent = z
     ],
   });
 
+/** More tags than any node has. */
+const MAX_TAGS = 100;
+
+const ScopeValueIds = z.array(IdInAnyCase);
+
 const SortOrder = choice(
   ...(['fqdn', 'lastCheckIn', 'createdAt', 'status'] as const),
   ...(['-fqdn', '-lastCheckIn', '-createdAt', '-status'] as const),
@@ -166,7 +171,14 @@ export const NodeFilter = Paging.extend({
   lcmStatus: LcmStatus.optional(),
   configurationName: z.string().max(128).optional().meta({ description: 'Of what is assigned, exactly' }),
   stale: Flag.optional(),
-  scopeValueId: z.guid().optional().meta({ description: 'Nodes with this tag' }),
+  scopeValueId: z
+    .preprocess((given) => (typeof given === 'string' ? [given] : given), ScopeValueIds.min(1).max(MAX_TAGS))
+    .optional()
+    .meta({
+      description: 'Nodes with this tag; with each of them, where it is given several times',
+      published: { type: 'array', items: { type: 'string', format: 'uuid' } },
+    }),
+  withoutScopeTypeId: IdInAnyCase.optional().meta({ description: 'Nodes without a tag of this scope type' }),
   unassigned: Flag.optional().meta({ description: 'Whether nothing is assigned' }),
   version: z
     .string()
@@ -293,6 +305,12 @@ export const NodeDetails = z
       },
     ],
   });
+
+export const NodeTags = z
+  .strictObject({
+    scopeValueIds: ScopeValueIds.max(MAX_TAGS).meta({ description: 'At most one of each scope type' }),
+  })
+  .meta({ id: 'NodeTags', examples: [{ scopeValueIds: ['c0ffee00-1d2c-4b3a-8495-a6b7c8d9e0f1'] }] });
 
 export const NewTag = z
   .strictObject({ scopeValueId: z.guid().transform((id) => id.toLowerCase()) })

@@ -24,13 +24,13 @@ export class TagGate {
     this.unreadable = unreadable;
   }
 
-  /** Finds out what the tag may give to these nodes. It reads repositories, so it comes before any transaction. */
+  /** Finds out what the tags may give to these nodes. It reads repositories, so it comes before any transaction. */
   static async of(
     tools: AssignmentTools,
     principal: UserPrincipal,
-    { scopeValueId, nodeIds }: { scopeValueId: string; nodeIds: readonly string[] },
+    { scopeValueIds, nodeIds }: { scopeValueIds: readonly string[]; nodeIds: readonly string[] },
   ): Promise<TagGate> {
-    const gate = new TagGate(tools, new Set(await unreadableBehind(tools, principal, scopeValueId)));
+    const gate = new TagGate(tools, new Set(await unreadableBehind(tools, principal, scopeValueIds)));
     if (gate.unreadable.size > 0) await gate.judge(nodeIds);
     return gate;
   }
@@ -80,21 +80,21 @@ export class TagGate {
 async function unreadableBehind(
   { database: { read }, store }: AssignmentTools,
   principal: UserPrincipal,
-  scopeValueId: string,
+  scopeValueIds: readonly string[],
 ): Promise<string[]> {
   const { configuration, parameters } = await readableResources(read, principal);
   if (configuration === 'all' && parameters === 'all') return [];
-  const scope = await read
+  const scopes = await read
     .selectFrom('scope_values')
     .innerJoin('scope_types', 'scope_types.id', 'scope_values.scope_type_id')
     .select(['scope_types.name as scopeType', 'scope_values.value'])
-    .where('scope_values.id', '=', scopeValueId)
-    .executeTakeFirst();
-  if (scope === undefined) return [];
+    .where('scope_values.id', 'in', scopeValueIds)
+    .execute();
+  if (scopes.length === 0) return [];
   const unreadable: string[] = [];
   for (const name of await store.list('parameters')) {
     const index = await store.parameters.index(name);
-    const hasFile = index.of(seriesOf(scope)).published.length > 0;
+    const hasFile = scopes.some((scope) => index.of(seriesOf(scope)).published.length > 0);
     if (hasFile && !(await mayReadConfigurations(read, principal, [name]))) unreadable.push(name);
   }
   return unreadable;

@@ -3,7 +3,7 @@
 import type { Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
 import { toTimestamp } from '../../lib/clock.ts';
-import { conflict, notFound } from '../../lib/errors.ts';
+import { conflict, invalidField, notFound } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { findTypeOfValue } from '../scope-types/queries.ts';
 import { findAssigned, requireNode } from './queries.ts';
@@ -90,6 +90,55 @@ export async function tagsOfType(
     .where(engineOf(db).isOneOf('node_id', nodeIds))
     .execute();
   return new Map(rows.map(({ node_id, scope_value_id }) => [node_id, scope_value_id]));
+}
+
+/** The tags that one deed gives to nodes. */
+export interface WantedTags {
+  /** The ids of values, by those of their scope types. */
+  values: ReadonlyMap<string, string>;
+  /** Whether tags of other scope types go. */
+  areAll: boolean;
+}
+
+/** The values by their scope types. @throws HawserError not_found, invalid where two are of one type */
+export async function valuesByType(
+  db: Db,
+  scopeValueIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const values = new Map<string, string>();
+  for (const id of new Set(scopeValueIds)) {
+    const type = await requireTypeOfValue(db, id);
+    if (values.has(type))
+      throw invalidField('scopeValueIds', 'Two of them are of one scope type; a node has one of each type');
+    values.set(type, id);
+  }
+  return values;
+}
+
+/**
+ * Gives a node tags in one step, so that nobody sees it between the old ones and the new ones. A value takes the place of
+ * the one of its scope type.
+ * @returns whether something changed
+ * @throws HawserError not_found for the node or a value; forbidden as `TagGate.require`; conflict
+ *   `scope_type_already_tagged` where somebody else tags the node at this moment
+ */
+export async function setTags(
+  trx: Db,
+  actor: Actor,
+  nodeId: string,
+  { values, areAll }: WantedTags,
+  gate: Pick<TagGate, 'require'>,
+): Promise<boolean> {
+  await requireNode(trx, nodeId);
+  const before = await listTags(trx, nodeId);
+  const gone = before.filter(({ scopeTypeId, scopeValueId }) => {
+    const wanted = values.get(scopeTypeId);
+    return wanted === undefined ? areAll : wanted !== scopeValueId;
+  });
+  const added = [...values.values()].filter((id) => !before.some(({ scopeValueId }) => scopeValueId === id));
+  for (const { scopeValueId } of gone) await untagNode(trx, actor, { nodeId, scopeValueId });
+  for (const scopeValueId of added) await tagNode(trx, actor, { nodeId, scopeValueId }, gate);
+  return gone.length + added.length > 0;
 }
 
 /** The refusal of a second value of a scope type. */

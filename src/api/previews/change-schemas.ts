@@ -4,8 +4,11 @@ import { z } from 'zod';
 import { MAX_VERSION_LENGTH } from '../../domain/version-order.ts';
 import { IdInAnyCase } from '../../http/schemas.ts';
 import { SemVerVersion } from '../crud/versioned.ts';
+import { Reason } from '../crud/withdraw-routes.ts';
 import { ASSIGNMENT, refuseBesideVersion } from '../nodes/assignment-schemas.ts';
+import { LcmConfigChange, NodeTags } from '../nodes/schemas.ts';
 import { contentTypeNamed, MEDIA_TYPES } from '../parameters/content.ts';
+import { ScopeOrder } from '../scope-types/schemas.ts';
 
 /** The most changes of a preview, and the most nodes of a change. */
 const MAX_CHANGES = 20;
@@ -25,6 +28,13 @@ const MEMBERS = {
   Unassign: ['nodeIds'],
   Tag: ['nodeIds', 'scopeValueId'],
   Untag: ['nodeIds', 'scopeValueId'],
+  SetTags: ['nodeIds', 'scopeValueIds'],
+  Withdraw: ['configurationName', 'compositeName', 'version', 'reason'],
+  Restore: ['configurationName', 'compositeName', 'version'],
+  ReorderScopeTypes: ['scopeTypeIds'],
+  EnableScopeType: ['scopeTypeId'],
+  DisableScopeType: ['scopeTypeId'],
+  SetLcmConfig: ['nodeIds', 'configurationMode', 'configurationModeInterval', 'reportCompliance'],
 } as const;
 const KINDS = new Map(Object.keys(MEMBERS).map((kind) => [kind.toLowerCase(), kind]));
 
@@ -57,6 +67,21 @@ const ContentType = z
 const OF_SCOPE = { configurationName: Name, scopeTypeName: Name, scopeValue: ScopeValue };
 const OF_VALUE = { nodeIds: NodeIds, scopeValueId: IdInAnyCase };
 
+const OF_PUBLISHED = {
+  configurationName: Name.nullish().meta({ description: 'Either this or `compositeName`' }),
+  compositeName: Name.nullish(),
+  version: z.string().min(1).max(MAX_VERSION_LENGTH).meta({ description: 'A published version' }),
+};
+
+function requireOneName(
+  change: { configurationName?: string | null | undefined; compositeName?: string | null | undefined },
+  context: z.RefinementCtx,
+): void {
+  const names = [change.configurationName, change.compositeName].filter((name) => typeof name === 'string');
+  if (names.length !== 1)
+    context.addIssue({ code: 'custom', message: 'Name either configurationName or compositeName' });
+}
+
 const ChangeOfKind = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('PublishConfiguration'), configurationName: Name, version: Draft }),
   z.strictObject({ kind: z.literal('PublishComposite'), compositeName: Name, version: Draft }),
@@ -74,6 +99,15 @@ const ChangeOfKind = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('Unassign'), nodeIds: NodeIds }),
   z.strictObject({ kind: z.literal('Tag'), ...OF_VALUE }),
   z.strictObject({ kind: z.literal('Untag'), ...OF_VALUE }),
+  z.strictObject({ kind: z.literal('SetTags'), nodeIds: NodeIds, ...NodeTags.shape }),
+  z
+    .strictObject({ kind: z.literal('Withdraw'), ...OF_PUBLISHED, reason: Reason.nullish() })
+    .superRefine(requireOneName),
+  z.strictObject({ kind: z.literal('Restore'), ...OF_PUBLISHED }).superRefine(requireOneName),
+  z.strictObject({ kind: z.literal('ReorderScopeTypes'), ...ScopeOrder.shape }),
+  z.strictObject({ kind: z.literal('EnableScopeType'), scopeTypeId: IdInAnyCase }),
+  z.strictObject({ kind: z.literal('DisableScopeType'), scopeTypeId: IdInAnyCase }),
+  z.strictObject({ kind: z.literal('SetLcmConfig'), nodeIds: NodeIds, ...LcmConfigChange.shape }),
 ]);
 
 /** One change. Its kind is matched without regard to case. */
@@ -129,6 +163,7 @@ export function toShownChange(change: Change): Record<string, unknown> {
 const text = z.string();
 const optionalText = z.string().nullable();
 const Ids = z.array(z.string());
+const shownPublished = { configurationName: optionalText, compositeName: optionalText, version: text };
 const shownScope = { configurationName: text, scopeTypeName: text, scopeValue: optionalText, version: text };
 
 export const ChangeView = z.discriminatedUnion('kind', [
@@ -153,4 +188,17 @@ export const ChangeView = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('Unassign'), nodeIds: Ids }),
   z.object({ kind: z.literal('Tag'), nodeIds: Ids, scopeValueId: text }),
   z.object({ kind: z.literal('Untag'), nodeIds: Ids, scopeValueId: text }),
+  z.object({ kind: z.literal('SetTags'), nodeIds: Ids, scopeValueIds: Ids }),
+  z.object({ kind: z.literal('Withdraw'), ...shownPublished, reason: optionalText }),
+  z.object({ kind: z.literal('Restore'), ...shownPublished }),
+  z.object({ kind: z.literal('ReorderScopeTypes'), scopeTypeIds: Ids }),
+  z.object({ kind: z.literal('EnableScopeType'), scopeTypeId: text }),
+  z.object({ kind: z.literal('DisableScopeType'), scopeTypeId: text }),
+  z.object({
+    kind: z.literal('SetLcmConfig'),
+    nodeIds: Ids,
+    configurationMode: optionalText,
+    configurationModeInterval: optionalText,
+    reportCompliance: z.boolean().nullable(),
+  }),
 ]);

@@ -56,7 +56,17 @@ function namesIn(change: Change): Omit<Named, 'id'>[] {
     case 'Unassign':
     case 'Tag':
     case 'Untag':
+    case 'SetTags':
+    case 'ReorderScopeTypes':
+    case 'EnableScopeType':
+    case 'DisableScopeType':
+    case 'SetLcmConfig':
       return [];
+    case 'Withdraw':
+    case 'Restore':
+      return typeof change.compositeName === 'string'
+        ? [{ on: 'composite', name: change.compositeName }]
+        : [{ on: 'configuration', name: change.configurationName ?? '' }];
   }
 }
 

@@ -7,7 +7,7 @@ import type { Database } from '../../db/database.ts';
 import type { Assignment } from '../../db/node-lookup.ts';
 import type { Finding } from '../../domain/findings.ts';
 import { scopeKey } from '../../domain/scopes.ts';
-import { notFound } from '../../lib/errors.ts';
+import { conflict, notFound } from '../../lib/errors.ts';
 import { CompatibilityGuard } from '../../resolve/compatibility.ts';
 import { CompositeReader } from '../../resolve/composites.ts';
 import type { Documents } from '../../resolve/documents.ts';
@@ -16,13 +16,19 @@ import { OPEN_TO_ANYONE } from '../../resolve/open-versions.ts';
 import { ParameterReader } from '../../resolve/parameters.ts';
 import { Planner } from '../../resolve/plans.ts';
 import type { Proposal } from '../../resolve/proposal.ts';
-import { type ProposedFile, ProposedVersions, type PublishedDraft } from '../../resolve/proposed-versions.ts';
+import {
+  type ProposedFile,
+  type ProposedOffer,
+  ProposedVersions,
+  type PublishedDraft,
+} from '../../resolve/proposed-versions.ts';
 import { registryOf } from '../../resolve/registry.ts';
 import { SchemaReader } from '../../resolve/schemas.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { checkDraft, KINDS } from '../../versions/kinds.ts';
 import { contentOf, seriesOf } from '../../versions/parameter-files.ts';
+import { rolloutBlocker } from '../../versions/rollout-rules.ts';
 import { requireRow } from '../../versions/rows.ts';
 import { findBlockers, findDraft, type PublishRules, refuseSameVersion } from '../../versions/rules.ts';
 import type { GitStore, ParameterScope } from '../../versions/store.ts';
@@ -32,11 +38,13 @@ import { judgeDraft as judgeComposite } from '../composite-configurations/versio
 import { judgeDraft as judgeConfiguration } from '../configurations/versions.ts';
 import { findingsInHistory } from '../crud/publish-check.ts';
 import { assignmentOf, requireEligible } from '../nodes/assignment.ts';
+import { wouldChange } from '../nodes/lcm-settings.ts';
 import { requireNodes } from '../nodes/queries.ts';
-import { alreadyTagged, notTagged, requireTypeOfValue, tagsOfType } from '../nodes/tags.ts';
+import { alreadyTagged, notTagged, requireTypeOfValue, tagsOfType, valuesByType } from '../nodes/tags.ts';
 import type { CheckTools } from '../parameters/checks.ts';
 import { contentTypeNamed, readText } from '../parameters/content.ts';
 import { checkFile, judgeFile, scopeToPublish } from '../parameters/files.ts';
+import { type ParameterFileLookup, requireScopeOrder, requireSwitchable } from '../scope-types/changes.ts';
 import { findTypeOfValue } from '../scope-types/queries.ts';
 import type { Change, ChangeOf } from './change-schemas.ts';
 import { keyOf, type Resources } from './named.ts';
@@ -46,6 +54,7 @@ export interface ProposingTools {
   store: GitStore;
   documents: Documents;
   entryPoints: EntryPoints;
+  hasParameterFiles: ParameterFileLookup;
 }
 
 /** Who asks, and what the changes name. */
@@ -71,7 +80,11 @@ export class Proposing {
   readonly findings: FoundInVersion[] = [];
   private readonly published: PublishedDraft[] = [];
   private readonly files: ProposedFile[] = [];
+  private readonly offers: ProposedOffer[] = [];
   private readonly assignments = new Map<string, Assignment | null>();
+  private scopeOrder: readonly string[] | null = null;
+  /** The ids of nodes whose desired settings change. */
+  private readonly reset = new Set<string>();
   private readonly tags = new Map<string, Map<string, string | null>>();
   /** The values that files define on the way, as the first of them spells each. The key has no case. */
   private readonly spellings = new Map<string, string>();
@@ -86,8 +99,8 @@ export class Proposing {
 
   /** What was taken, as a thread gets it. */
   get proposal(): Proposal {
-    const { published, files, assignments, tags } = this;
-    return { published, files, assignments, tags };
+    const { published, files, offers, assignments, tags, scopeOrder, reset } = this;
+    return { published, files, offers, assignments, tags, scopeOrder, reset };
   }
 
   /** @throws HawserError what the deed itself would answer */
@@ -109,6 +122,18 @@ export class Proposing {
         return this.tag(change);
       case 'Untag':
         return this.untag(change);
+      case 'SetTags':
+        return this.replaceTags(change);
+      case 'Withdraw':
+      case 'Restore':
+        return this.offer(change);
+      case 'ReorderScopeTypes':
+        return this.reorder(change);
+      case 'EnableScopeType':
+      case 'DisableScopeType':
+        return this.switchScopeType(change);
+      case 'SetLcmConfig':
+        return this.setLcmConfig(change);
     }
   }
 
@@ -230,6 +255,13 @@ export class Proposing {
     this.setTags(nodeIds, typeId, null);
   }
 
+  private async replaceTags({ nodeIds, scopeValueIds }: ChangeOf<'SetTags'>) {
+    const { read } = this.tools.database;
+    await requireNodes(read, nodeIds);
+    for (const [typeId, valueId] of await valuesByType(read, scopeValueIds))
+      this.setTags(nodeIds, typeId, valueId);
+  }
+
   /** The value of the type that a node has after the changes that were taken; null for none. */
   private async tagsOf(nodeIds: readonly string[], typeId: string): Promise<(id: string) => string | null> {
     const stored = await tagsOfType(this.tools.database.read, nodeIds, typeId);
@@ -246,6 +278,45 @@ export class Proposing {
     }
   }
 
+  /** Withdrawing what is withdrawn changes nothing. */
+  private async offer(change: ChangeOf<'Withdraw' | 'Restore'>) {
+    const { configurationName, compositeName, version } = change;
+    const isComposite = typeof compositeName === 'string';
+    const { name } = isComposite
+      ? this.resource('composite', compositeName)
+      : this.resource('configuration', configurationName ?? '');
+    const kind = isComposite ? 'composites' : 'configurations';
+    const index = await this.source.versions({ kind, name });
+    const ref = index.get(version);
+    if (ref === undefined) throw notFound('No such version');
+    const isOffered = change.kind === 'Restore';
+    if (isOffered) {
+      if (ref.withdrawn === null) throw notFound('There is no such withdrawn version');
+      const blocker = rolloutBlocker(index, version);
+      if (blocker !== null) throw blocker;
+    } else if (ref.status !== 'Published') throw conflict('not_published', 'The version is a draft');
+    this.offers.push({ kind, name, version, isOffered });
+    this.renew();
+  }
+
+  private async reorder({ scopeTypeIds }: ChangeOf<'ReorderScopeTypes'>) {
+    await requireScopeOrder(this.tools.database.read, scopeTypeIds);
+    this.scopeOrder = scopeTypeIds;
+  }
+
+  /** A type that may be switched off has no published files, so no node gets anything else. */
+  private async switchScopeType({ kind, scopeTypeId }: ChangeOf<'EnableScopeType' | 'DisableScopeType'>) {
+    await requireSwitchable(this.tools, scopeTypeId, kind === 'EnableScopeType');
+  }
+
+  private async setLcmConfig({ nodeIds, ...settings }: ChangeOf<'SetLcmConfig'>) {
+    const { read } = this.tools.database;
+    await requireNodes(read, nodeIds);
+    for (const nodeId of nodeIds)
+      if (await wouldChange(read, nodeId, settings)) this.reset.add(nodeId);
+      else this.reset.delete(nodeId);
+  }
+
   private publish(draft: PublishedDraft): void {
     this.published.push(draft);
     this.renew();
@@ -255,6 +326,7 @@ export class Proposing {
     this.source = new ProposedVersions(this.tools.store, {
       published: [...this.published],
       files: [...this.files],
+      offers: [...this.offers],
     });
   }
 

@@ -38,6 +38,12 @@ const REFUSALS = [
   ...['already_published', 'document_unreadable', 'incompatible_parameters', 'no_children'],
   ...['unpublished_child', [409, 'schema_unknown'] as const],
   ...['published_version', 'version_exists', 'scope_type_disabled', 'scope_type_already_tagged'],
+  ...[
+    'not_published',
+    'not_a_system_scope_type',
+    [409, 'in_use'] as const,
+    [409, 'rollout_running'] as const,
+  ],
   ...['unknown_node', 'unknown_scope_value', 'too_complex', [409, 'no_eligible_version'] as const],
 ];
 

@@ -98,17 +98,23 @@ export async function updateScopeType(
   return SCOPE_TYPES.update(trx, id, { description, updated_at: actor.at });
 }
 
+/** @returns all types as they are @throws HawserError invalid unless `ids` is an order of all types */
+export async function requireScopeOrder(db: Db, ids: readonly string[]): Promise<ScopeTypeRow[]> {
+  const types = await listScopeTypes(db);
+  const known = types.map(({ id }) => id);
+  if (!isScopeOrder(ids, known))
+    throw invalidField('/scopeTypeIds', 'Every scope type exactly once, Default first and Node last');
+  return types;
+}
+
 /** @returns all types in their new order @throws HawserError invalid unless `ids` is an order of all types */
 export async function reorderScopeTypes(
   trx: Db,
   actor: Actor,
   ids: readonly string[],
 ): Promise<ScopeTypeRow[]> {
-  const before = await listScopeTypes(trx);
+  const before = await requireScopeOrder(trx, ids);
   const known = new Map(before.map((type) => [type.id, type]));
-  if (!isScopeOrder(ids, [...known.keys()])) {
-    throw invalidField('/scopeTypeIds', 'Every scope type exactly once, Default first and Node last');
-  }
   const moved = ids
     .map((id, precedence) => ({ id, precedence }))
     .filter(({ id }, at) => before[at]?.id !== id);
@@ -140,6 +146,22 @@ export function deleteScopeType(tools: ScopeTools, actor: Actor, id: string): Pr
   });
 }
 
+/** @throws HawserError not_found, conflict `not_a_system_scope_type` or `in_use` */
+export async function requireSwitchable(
+  { database, hasParameterFiles }: Pick<ScopeTools, 'database' | 'hasParameterFiles'>,
+  id: string,
+  isEnabled: boolean,
+): Promise<ScopeTypeRow> {
+  const type = await SCOPE_TYPES.require(database.read, id);
+  if (type.is_system !== 1)
+    throw conflict('not_a_system_scope_type', 'Only the scope types Default and Node can be switched');
+  const scope = { scopeTypeId: id, scopeTypeName: type.name, value: null };
+  const isSwitchedOff = !isEnabled && type.is_enabled === 1;
+  if (isSwitchedOff && (await hasParameterFiles(scope, { publishedOnly: true })))
+    throw inUse('It has published parameter files');
+  return type;
+}
+
 /**
  * Switches a system type on or off. A custom type has a part in merging where a node is tagged with a value of it.
  * @throws HawserError not_found, conflict `not_a_system_scope_type` or `in_use`
@@ -151,15 +173,7 @@ export function switchScopeType(
   isEnabled: boolean,
 ): Promise<ScopeTypeRow> {
   return locks.run(PARAMETER_WRITES, async () => {
-    const { name, is_system, is_enabled } = await SCOPE_TYPES.require(database.read, id);
-    if (is_system !== 1) {
-      throw conflict('not_a_system_scope_type', 'Only the scope types Default and Node can be switched');
-    }
-    const scope = { scopeTypeId: id, scopeTypeName: name, value: null };
-    const isSwitchedOff = !isEnabled && is_enabled === 1;
-    if (isSwitchedOff && (await hasParameterFiles(scope, { publishedOnly: true }))) {
-      throw inUse('It has published parameter files');
-    }
+    const { name } = await requireSwitchable({ database, hasParameterFiles }, id, isEnabled);
     return database.write.transaction().execute(async (trx) => {
       const current = await SCOPE_TYPES.require(trx, id);
       if ((current.is_enabled === 1) === isEnabled) return current;

@@ -215,7 +215,11 @@ for (const engine of ENGINES)
         lcmStatus: LCM_STATUSES,
         configurationName: ['web', 'db', 'none'],
         stale: flag,
-        scopeValueId: TYPES.flatMap(({ values }) => values),
+        scopeValueId: [
+          ...TYPES.flatMap(({ values }) => values.map((value) => [value])),
+          TYPES.map(({ values }) => values[1]),
+        ],
+        withoutScopeTypeId: TYPES.map(({ id }) => id),
         unassigned: flag,
         version: ['1.0.0', '2.0.0', '2.1.0', '9.9.9'],
         evidence: EVIDENCE,
@@ -245,7 +249,11 @@ for (const engine of ENGINES)
         [filter.stale, isStale],
         [
           filter.scopeValueId === undefined ? undefined : true,
-          [...node.tags.values()].includes(filter.scopeValueId ?? ''),
+          filter.scopeValueId?.every((id) => [...node.tags.values()].includes(id)),
+        ],
+        [
+          filter.withoutScopeTypeId === undefined ? undefined : true,
+          !node.tags.has(filter.withoutScopeTypeId ?? ''),
         ],
         [filter.unassigned, node.assigned === null],
         [filter.version, offered],
