@@ -28,12 +28,13 @@ export class Ask {
   /**
    * Asks whether to do something; `--yes` answers it.
    * @param question such as `Delete 3 nodes?`
-   * @throws Failure if the answer is no, UsageError where nobody can be asked; nothing may have been done before
+   * @param Unanswered what is thrown where nobody can be asked
+   * @throws Failure if the answer is no, `Unanswered`; nothing may have been done before
    */
-  async confirm(question: string): Promise<void> {
+  async confirm(question: string, Unanswered: new (message: string) => Error = UsageError): Promise<void> {
     if (this.settings.isYes) return;
     if (!this.canAsk)
-      throw new UsageError(`${question} Nothing was done: there is no terminal to ask at, so say --yes.`);
+      throw new Unanswered(`${question} Nothing was done: there is no terminal to ask at, so say --yes.`);
     const answer = await this.read(`${question} [y/N] `, false);
     if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('Nothing was done.');
   }

@@ -13,10 +13,10 @@ export interface Belonging<Holder extends { id: string }, Item extends { id: str
   summaries: { add: string; remove: string };
   /** What stands behind the verb in the examples. */
   example: string;
-  /** The ids that are there now, and an ETag where the API takes one for the change. */
-  read(api: Api, holderId: string): Promise<{ ids: readonly string[]; etag: string | undefined }>;
+  /** The ids that are there now. It reads the holder, whose ETag guards the change. */
+  read(api: Api, holderId: string): Promise<readonly string[]>;
   /** @returns all that are there afterwards */
-  replace(api: Api, holderId: string, ids: readonly string[], etag: string | undefined): Promise<Item[]>;
+  replace(api: Api, holderId: string, ids: string[]): Promise<Item[]>;
 }
 
 /** @returns the command that adds, and the one that removes */
@@ -45,9 +45,9 @@ function makeCommand<Holder extends { id: string }, Item extends { id: string }>
       const chosen = findAllNamed(await item.list(api), items, item.word, item.namesOf).map(
         (each) => each.id,
       );
-      const { ids, etag } = await belonging.read(api, id);
+      const ids = await belonging.read(api, id);
       const others = ids.filter((each) => !chosen.includes(each));
-      const now = await belonging.replace(api, id, deed === 'add' ? [...others, ...chosen] : others, etag);
+      const now = await belonging.replace(api, id, deed === 'add' ? [...others, ...chosen] : others);
       if (deed === 'remove')
         for (const each of now.filter((one) => chosen.includes(one.id)))
           out.note(`${item.namesOf(each)[0]} stays: that comes from an identity provider.`);

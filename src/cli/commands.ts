@@ -15,9 +15,11 @@ import { logout } from './commands/logout.ts';
 import { NODE_COMMANDS } from './commands/node.ts';
 import { PARAM_COMMANDS } from './commands/param.ts';
 import { proof } from './commands/proof.ts';
+import { REPORT_COMMANDS } from './commands/report.ts';
 import { RETENTION_COMMANDS } from './commands/retention.ts';
 import { ROLE_COMMANDS } from './commands/role.ts';
 import { ROLLOUT_COMMANDS } from './commands/rollout.ts';
+import { SCOPE_COMMANDS } from './commands/scope.ts';
 import { SETTINGS_COMMANDS } from './commands/settings.ts';
 import { TOKEN_COMMANDS } from './commands/token.ts';
 import { USER_COMMANDS } from './commands/user.ts';
@@ -31,7 +33,9 @@ export const GROUPS: Readonly<Record<string, string>> = {
   config: 'configurations and their versions',
   composite: 'composites of configurations, and their versions',
   param: 'parameters of a configuration, by scope',
+  scope: 'scope types, such as Environment, and their values',
   node: 'nodes, what they are assigned and what they run',
+  report: 'what nodes have reported',
   rollout: 'versions that reach the nodes ring by ring',
   key: 'registration keys, with which machines become nodes',
   user: 'people and service accounts, and the roles that they hold',
@@ -50,7 +54,9 @@ export const COMMANDS: readonly Command[] = [
   ...CONFIG_COMMANDS,
   ...COMPOSITE_COMMANDS,
   ...PARAM_COMMANDS,
+  ...SCOPE_COMMANDS,
   ...NODE_COMMANDS,
+  ...REPORT_COMMANDS,
   proof,
   ...ROLLOUT_COMMANDS,
   ...KEY_COMMANDS,

@@ -1,6 +1,7 @@
 /** Names in place of ids: people type names, and the API takes ids. */
 
 import { Failure } from './errors.ts';
+import { didYouMean } from './nearest.ts';
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -23,7 +24,8 @@ export function findNamed<T extends { id: string }>(
   if (byId !== undefined) return byId;
   const isMeant = (name: string) => name.toLowerCase() === wanted.toLowerCase();
   const [first, ...others] = items.filter((item) => namesOf(item).some(isMeant));
-  if (first === undefined) throw new Failure(`There is no ${kind} "${wanted}".`);
+  if (first === undefined)
+    throw new Failure(`There is no ${kind} "${wanted}".${didYouMean(wanted, items.flatMap(namesOf))}`);
   if (others.length > 0) throw new Failure(`Several have the name "${wanted}"; say the id of the ${kind}.`);
   return first;
 }

@@ -19,6 +19,7 @@ import {
 } from './declaration.ts';
 import { EXIT, explain, withoutSecrets } from './errors.ts';
 import { printable } from './printable.ts';
+import { suggestion } from './suggestion.ts';
 
 const EXIT_CODES = `
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 the server cannot be reached or is not trusted, so that
@@ -68,6 +69,8 @@ async function runCommand(command: Command, given: Given, surroundings: Surround
     context.out.endProgress();
     // A message may repeat what the server has said.
     surroundings.stderr.write(`${PROGRAM}: ${withoutSecrets(printable(text))}\n`);
+    const hint = await suggestion(error, command, context);
+    if (hint !== null) context.out.note(hint);
     return code;
   } finally {
     context.out.endProgress();
@@ -125,7 +128,7 @@ function addCommand(
         command.arguments.map(({ name }, at) => [name, target.processedArgs[at]]),
       ),
       options: Object.fromEntries(
-        options.map(([name, option]) => [name, target.getOptionValue(attributeOf(name)) ?? absent(option)]),
+        options.map(([name, option]) => [name, saidOf(target, name) ?? absent(option)]),
       ),
     });
   });
@@ -149,6 +152,12 @@ function toOption(name: string, { summary, value, short, isRepeatable, choices }
       throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`);
     return [...(before ?? []), each];
   });
+}
+
+/** What was said for an option. That one with `no-` was said is kept as the opposite of the rest of its name. */
+function saidOf(target: Commander, name: string): unknown {
+  if (name.startsWith('no-')) return target.getOptionValue(attributeOf(name.slice(3))) === false;
+  return target.getOptionValue(attributeOf(name));
 }
 
 /** The name under which commander keeps an option. */

@@ -61,6 +61,9 @@ export function textOf(answer: object): string | null {
   return TEXTS.get(answer) ?? null;
 }
 
+/** What is done to a part of something, for which the ETag of the whole counts. */
+const PARTS = /\/(?:publish|withdraw|members|roles|children(?:\/[^/]+)?)$/;
+
 /** The most that a list answers with at once. */
 const PAGE = 1000;
 
@@ -68,7 +71,7 @@ export class Api {
   private readonly connection: Connection;
   private readonly headers: Record<string, string>;
   private readonly waiting: Waiting;
-  /** Holds the ETags of what was read, for If-Match. The key is the path. */
+  /** Holds the ETags of what was read, for If-Match, by `keyOf`. */
   private readonly tags = new Map<string, string>();
 
   /** @param headers go with every call, such as `Authorization` */
@@ -116,6 +119,12 @@ export class Api {
   /** Reads bytes, such as a file, an archive or a diff. @param accept the media type, where the route has several */
   download<P extends PathsOf<'get'>>(path: P, given: Given<'get', P>, accept = '*/*'): Promise<Received> {
     return this.call('get', path, given, { Accept: accept });
+  }
+
+  /** The ETag of what was read last at this path; undefined where nothing was, or where it was changed since. */
+  tagOf<P extends PathsOf<'get'>>(path: P, given: Given<'get', P>): string | undefined {
+    const { path: values, query } = given as AnyGiven;
+    return this.tags.get(keyOf(fillPath(path, values), query));
   }
 
   /** Follows the pages of a list. */
@@ -195,7 +204,8 @@ export class Api {
     headers: Record<string, string> = {},
   ): Promise<Received> {
     const path = fillPath(template, given.path);
-    const known = TAKES_IF_MATCH.has(`${method} ${template}`) ? this.tags.get(path) : undefined;
+    const key = keyOf(method === 'get' ? path : path.replace(PARTS, ''), given.query);
+    const known = TAKES_IF_MATCH.has(`${method} ${template}`) ? this.tags.get(key) : undefined;
     const { type, content } = bodyOf(given);
     const received = await this.raw(method.toUpperCase(), path + queryOf(given.query), {
       headers: {
@@ -208,8 +218,8 @@ export class Api {
     });
     // Whatever changes something makes what was read before old.
     const { etag } = received.headers;
-    if (method !== 'get') this.tags.delete(path);
-    else if (etag !== undefined) this.tags.set(path, etag);
+    if (method !== 'get') this.tags.delete(key);
+    else if (etag !== undefined) this.tags.set(key, etag);
     return received;
   }
 
@@ -256,10 +266,18 @@ function fillPath(template: string, values: object = {}): string {
   });
 }
 
+/** Parameter files of a path are told apart by their scope value. */
+function keyOf(path: string, query: { scopeValue?: unknown } = {}): string {
+  return path + queryOf({ scopeValue: query.scopeValue });
+}
+
 function queryOf(values: object = {}): string {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== null);
-  const query = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
-  return given.length === 0 ? '' : `?${query}`;
+  const given = Object.entries(values).flatMap(([name, value]) =>
+    [value].flat().map((each): [string, unknown] => [name, each]),
+  );
+  const said = given.filter(([, value]) => value !== undefined && value !== null);
+  const query = new URLSearchParams(said.map(([name, value]): [string, string] => [name, String(value)]));
+  return said.length === 0 ? '' : `?${query}`;
 }
 
 function bodyOf({ json, form, bytes }: AnyGiven): { type?: string; content?: Uint8Array } {

@@ -142,32 +142,38 @@ async function apply(
   wanted: readonly Child[],
 ): Promise<void> {
   let changes = 0;
+  /** Each change is guarded by the ETag of the draft as it was read after the one before. */
+  const done = async (children: number) => {
+    changes += 1;
+    const { items: found } = await api.get(VERSION_PATH, { path });
+    if (found.length !== children) throw new Failure('Somebody else changes the draft meanwhile.');
+  };
+  let children = items.length;
   try {
     for (const [order, { name, version: activeVersion }] of wanted.entries()) {
       const item = items.find((each) => each.childConfigurationName === name);
       if (item?.activeVersion === activeVersion && item.order === order) continue;
+      const json = { activeVersion, order };
       if (item)
-        await api.put(`${VERSION_PATH}/children/{childId}`, {
-          path: { ...path, childId: item.id },
-          json: { activeVersion, order },
-        });
-      else
-        await api.post(`${VERSION_PATH}/children`, {
-          path,
-          json: { childConfigurationName: name, activeVersion, order },
-        });
-      changes += 1;
+        await api.put(`${VERSION_PATH}/children/{childId}`, { path: { ...path, childId: item.id }, json });
+      else {
+        await api.post(`${VERSION_PATH}/children`, { path, json: { childConfigurationName: name, ...json } });
+        children += 1;
+      }
+      await done(children);
     }
     for (const item of items) {
       if (wanted.some(({ name }) => name === item.childConfigurationName)) continue;
       await api.delete(`${VERSION_PATH}/children/{childId}`, { path: { ...path, childId: item.id } });
-      changes += 1;
+      children -= 1;
+      await done(children);
     }
   } catch (error) {
-    if (error instanceof ApiProblem && changes > 0)
-      throw new Failure(
-        `${error.code}: ${error.message} The draft is changed in part; the same command can be given again.`,
-      );
+    const isRefusal = error instanceof ApiProblem || error instanceof Failure;
+    if (isRefusal && changes > 0) {
+      const why = error instanceof ApiProblem ? `${error.code}: ${error.message}` : error.message;
+      throw new Failure(`${why} The draft is changed in part; the same command can be given again.`);
+    }
     throw error;
   }
 }

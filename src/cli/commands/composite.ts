@@ -10,6 +10,7 @@ import { linesOfFindings } from './config-findings.ts';
 import { COMPOSITE } from './config-kinds.ts';
 import { listCommand } from './config-list.ts';
 import { previewCommand } from './config-preview.ts';
+import { grantCommands } from './grants.ts';
 
 type Out = Context['out'];
 
@@ -98,4 +99,5 @@ export const COMPOSITE_COMMANDS = [
   diff,
   previewCommand(COMPOSITE),
   ...versionDeeds(COMPOSITE),
+  ...grantCommands(COMPOSITE),
 ];

@@ -15,6 +15,9 @@ import {
   nameAndVersion,
 } from './config-kinds.ts';
 
+import { publishingOf } from './config-preview.ts';
+import { lookAtEffect, PUBLISH_OPTIONS } from './publish-effect.ts';
+
 type Out = Context['out'];
 
 /** The commands on versions that both kinds have. */
@@ -26,18 +29,25 @@ function publishCommand(kind: Kind): Command {
   return command({
     path: `${kind.group} publish`,
     summary: 'publish a draft, which nodes get at their next poll',
+    description:
+      'Looks first at what nodes would get, and asks where some would get new parameter problems, lose what they have or ' +
+      'move to another major version. A draft that somebody changes meanwhile is not published.',
     arguments: nameAndVersion(kind),
-    options: MESSAGE,
+    options: { ...MESSAGE, ...PUBLISH_OPTIONS },
     examples: [`hawserctl ${kind.group} publish web 1.2.0 -m "Port 8443 everywhere"`],
-    async run({ api, out, arguments: { name, version }, options }) {
+    async run(context) {
+      const { api, out, options, arguments: path } = context;
+      const { name, version } = path;
       checkVersion(version);
-      const done = await explainRefusal(
-        api.put(`${kind.base}/{name}/versions/{version}/publish` as const, {
-          path: { name, version },
-          json: messageOf(options.message),
-        }),
-        out,
-      );
+      // Its ETag guards what is published.
+      await api.get(`${kind.base}/{name}/versions/{version}` as const, { path });
+      const publish = async () => {
+        if (!options['no-preview'])
+          await lookAtEffect(context, publishingOf(kind, name, version), `${name} ${version}`);
+        const json = messageOf(options.message);
+        return api.put(`${kind.base}/{name}/versions/{version}/publish` as const, { path, json });
+      };
+      const done = await explainRefusal(publish(), out);
       out.answer(done, () => showPublished(kind, name, done, out));
     },
   });
@@ -113,8 +123,11 @@ function withdrawCommand(kind: Kind): Command {
       checkVersion(version);
       if (message === undefined && !isDry)
         throw new UsageError('Say why it is withdrawn by -m, or see what that does by --dry-run.');
+      const path = { name, version };
+      // Its ETag guards what is withdrawn.
+      await api.get(`${kind.base}/{name}/versions/{version}` as const, { path });
       const answer = await api.put(`${kind.base}/{name}/versions/{version}/withdraw` as const, {
-        path: { name, version },
+        path,
         ...(message !== undefined && { json: { reason: message } }),
         ...(isDry && { query: { dryRun: true } }),
       });
@@ -160,9 +173,9 @@ function restoreCommand(kind: Kind): Command {
     examples: [`hawserctl ${kind.group} restore web 1.2.0`],
     async run({ api, out, arguments: { name, version } }) {
       checkVersion(version);
-      await api.delete(`${kind.base}/{name}/versions/{version}/withdraw` as const, {
-        path: { name, version },
-      });
+      const path = { name, version };
+      await api.get(`${kind.base}/{name}/versions/{version}` as const, { path });
+      await api.delete(`${kind.base}/{name}/versions/{version}/withdraw` as const, { path });
       out.answer({ name, version, restored: true }, () =>
         out.text(`${name} ${version} is offered again. Nodes that it is for get it at their next poll.`),
       );

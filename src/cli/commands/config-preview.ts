@@ -12,6 +12,9 @@ import { checkVersion, type Kind, nameAndVersion } from './config-kinds.ts';
 
 type Out = Context['out'];
 type Preview = Schemas['Preview'];
+type Change = Schemas['NewPreview']['changes'][number];
+
+export const NODES = { nodes: { summary: 'list the nodes that change' } } as const;
 
 const POLL = { first: 0.1 * SECOND, longest: 2 * SECOND };
 const LONGEST = 10 * MINUTE;
@@ -24,37 +27,54 @@ export function previewCommand(kind: Kind): Command {
     description:
       'Nothing is changed. Exits with 1 where some node would get an error or nothing in place of what it gets now.',
     arguments: nameAndVersion(kind),
-    options: { nodes: { summary: 'list the nodes that change' } },
+    options: NODES,
     examples: [`hawserctl ${kind.group} preview web 1.2.0 --nodes`],
-    async run({ api, out, arguments: { name, version }, options }) {
+    async run(context) {
+      const { name, version } = context.arguments;
       checkVersion(version);
-      const change =
-        kind.group === 'config'
-          ? ({ kind: 'PublishConfiguration', configurationName: name, version } as const)
-          : ({ kind: 'PublishComposite', compositeName: name, version } as const);
-      const preview = await makePreview(api, { changes: [change] }, out);
-      const path = { id: preview.id };
-      const groups = await api.all('/api/v1/previews/{id}/groups', { path });
-      const nodes = options.nodes ? await api.all('/api/v1/previews/{id}/nodes', { path }) : null;
-      const reasons = out.isJson ? [] : await reasonsOf(api, preview, groups);
-      const changing = nodes?.filter((node) => node.change !== 'Unchanged') ?? null;
-      out.answer({ ...preview, groups, ...(changing && { nodes: changing }) }, () => {
-        for (const { findings } of preview.findings)
-          for (const finding of findings) out.note(lineOfFinding(finding));
-        showCounts(`${name} ${version}`, preview, out);
-        if (groups.length > 0) showGroups(groups, out);
-        for (const reason of reasons) out.text(`Unresolvable: ${reason}`);
-        if (changing) showNodes(changing, out);
-      });
-      if (preview.counts.unresolvable === 0) return EXIT.done;
-      out.note(`${counted(preview.counts.unresolvable, 'node')} would get an error or nothing.`);
-      return EXIT.failed;
+      return showPreview(context, publishingOf(kind, name, version), `${name} ${version}`);
     },
   });
 }
 
+/** The change that publishes a version, for a preview. */
+export function publishingOf(kind: Kind, name: string, version: string): Change {
+  return kind.group === 'config'
+    ? { kind: 'PublishConfiguration', configurationName: name, version }
+    : { kind: 'PublishComposite', compositeName: name, version };
+}
+
+/**
+ * Makes a preview of what would be published, and prints it.
+ * @param what such as `web 1.2.0`
+ * @returns the exit code
+ */
+export async function showPreview(
+  { api, out, options }: Pick<Context, 'api' | 'out'> & { options: { nodes: boolean } },
+  change: Change,
+  what: string,
+): Promise<number> {
+  const preview = await makePreview(api, { changes: [change] }, out);
+  const path = { id: preview.id };
+  const groups = await api.all('/api/v1/previews/{id}/groups', { path });
+  const nodes = options.nodes ? await api.all('/api/v1/previews/{id}/nodes', { path }) : null;
+  const reasons = out.isJson ? [] : await reasonsOf(api, preview, groups);
+  const changing = nodes?.filter((node) => node.change !== 'Unchanged') ?? null;
+  out.answer({ ...preview, groups, ...(changing && { nodes: changing }) }, () => {
+    for (const { findings } of preview.findings)
+      for (const finding of findings) out.note(lineOfFinding(finding));
+    showCounts(what, preview, out);
+    if (groups.length > 0) showGroups(groups, out);
+    for (const reason of reasons) out.text(`Unresolvable: ${reason}`);
+    if (changing) showNodes(changing, out);
+  });
+  if (preview.counts.unresolvable === 0) return EXIT.done;
+  out.note(`${counted(preview.counts.unresolvable, 'node')} would get an error or nothing.`);
+  return EXIT.failed;
+}
+
 /** Waits until it is made. @throws Failure where it cannot be made */
-async function makePreview(api: Api, json: Schemas['NewPreview'], out: Out): Promise<Preview> {
+export async function makePreview(api: Api, json: Schemas['NewPreview'], out: Out): Promise<Preview> {
   let preview = await api.post('/api/v1/previews', { json });
   const end = Date.now() + LONGEST;
   for (let delay = POLL.first; preview.state === 'Running'; delay = Math.min(2 * delay, POLL.longest)) {
@@ -86,7 +106,8 @@ async function reasonsOf(
   return reasons;
 }
 
-function showCounts(what: string, { counts }: Preview, out: Out): void {
+/** @param what would be published, such as `web 1.2.0` */
+export function showCounts(what: string, { counts }: Preview, out: Out): void {
   const { nodes, changed, unchanged, unresolvable, notVisible } = counts;
   out.text(
     `Publishing ${what} changes ${changed} of ${counted(nodes, 'node')}; ` +
@@ -115,7 +136,7 @@ function showGroups(groups: readonly Schemas['PreviewGroup'][], out: Out): void 
   for (const problem of problems) out.text(`Problem: ${problem}`);
 }
 
-function problemText({ path, message }: Schemas['FieldError']): string {
+export function problemText({ path, message }: Schemas['FieldError']): string {
   return `${path || '/'}: ${message}`;
 }
 

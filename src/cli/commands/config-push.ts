@@ -1,7 +1,6 @@
 /** `hawserctl config push`: makes a draft of what a folder has. */
 
 import type { Api } from '../../client/api.ts';
-import { putIfUnchanged } from '../conditional.ts';
 import { type Context, command } from '../declaration.ts';
 import { Failure } from '../errors.ts';
 import { readArchive } from '../folder/archive.ts';
@@ -15,16 +14,20 @@ import { explainRefusal, showPublished } from './config-deeds.ts';
 import { linesOfFindings } from './config-findings.ts';
 import { archiveOf, NAME, takeFolder } from './config-folder.ts';
 import { CONFIGURATION, checkVersion, MESSAGE, messageOf, noSuch, unlessMissing } from './config-kinds.ts';
+import { REPLACE, requireOwn } from './draft-owner.ts';
 
 const OPTIONS = {
   ...NAME,
   version: { value: 'VERSION', summary: 'without it, the open draft, else the next patch' },
   'entry-point': { value: 'PATH', summary: 'the file that nodes run; without it, the one as before' },
   ...MESSAGE,
+  ...REPLACE,
   publish: { summary: 'publish the draft' },
   create: { summary: 'make the configuration where there is none' },
   'dry-run': { summary: 'show what would change, and change nothing' },
 } as const;
+
+const VERSION_PATH = '/api/v1/configurations/{name}/versions/{version}';
 
 const ARGUMENTS = [{ name: 'folder', summary: 'the folder with the files' }] as const;
 
@@ -92,6 +95,8 @@ async function carryOut(push: Push): Promise<void> {
     );
   if (second && (await isSame(pushed, second, await download(push, second.version))))
     return reportSame(pushed, second);
+  const { api, options } = push.context;
+  if (second && !options.replace) await requireOwn(api, second, `The draft ${push.name} ${second.version}`);
   checkEntryPoint(pushed);
   await upload(pushed, compareContents(before, contents));
 }
@@ -157,6 +162,7 @@ async function upload(push: Push, comparison: Comparison): Promise<void> {
     );
     return;
   }
+  await requireUnchanged(push);
   out.progress(`Sending ${counted(contents.length, 'file')}`);
   const made = await send(push);
   await push.known.keep(made.commit, digestOf(contents));
@@ -189,6 +195,17 @@ function announce({ context, name, plan, isNew, contents }: Push, comparison: Co
   out.text(`${deed}, with ${files} and the entry point ${entryPoint}${more}.`);
 }
 
+/** Reads the draft that is replaced, so that its ETag guards it. @throws Failure where it is another one by now */
+async function requireUnchanged({ context, name, plan: { present } }: Push): Promise<void> {
+  if (present === null) return;
+  const path = { name, version: present.version };
+  const found = await context.api.get(VERSION_PATH, { path });
+  if (found.commit === present.commit && found.status === 'Draft') return;
+  throw new Failure(
+    `Somebody has changed the draft ${name} ${present.version} meanwhile. It stays as it is.`,
+  );
+}
+
 async function send({ context, name, plan, isNew, contents }: Push): Promise<Version> {
   const { api, options } = context;
   const { version, present, entryPoint } = plan;
@@ -196,14 +213,14 @@ async function send({ context, name, plan, isNew, contents }: Push): Promise<Ver
   const files = [await archiveOf(name, contents)];
   const path = { name, version: present?.version ?? version };
   if (present)
-    return api.put('/api/v1/configurations/{name}/versions/{version}', {
+    return api.put(VERSION_PATH, {
       path,
       form: { fields: { ...more, version: present.version }, files },
     });
   if (!isNew)
     return api.post('/api/v1/configurations/{name}/versions', { path, form: { fields: more, files } });
   await api.post('/api/v1/configurations', { form: { fields: { name, ...more }, files } });
-  return api.get('/api/v1/configurations/{name}/versions/{version}', { path });
+  return api.get(VERSION_PATH, { path });
 }
 
 /** Publishes exactly what was pushed: not what somebody else has put in its place meanwhile. */
@@ -214,18 +231,15 @@ async function publish(
 ): Promise<void> {
   const { api, out, options } = context;
   const path = { name, version: draft.version };
-  const template = '/api/v1/configurations/{name}/versions/{version}';
-  const { headers, body } = await api.download(template, { path }, 'application/json');
-  const found: Version = JSON.parse(body.toString('utf8'));
+  const found = await api.get(VERSION_PATH, { path });
   if (found.commit !== draft.commit)
     throw new Failure(
       `Somebody has changed the draft ${name} ${draft.version} meanwhile. It was not published.`,
     );
   const shown = out.isJson ? [] : linesOfFindings(CONFIGURATION, name, found);
   for (const line of shown) out.note(line);
-  const target = `/api/v1/configurations/${name}/versions/${encodeURIComponent(draft.version)}/publish`;
-  const deed = putIfUnchanged(api, target, headers.etag, messageOf(options.message));
-  const version = (await explainRefusal(deed, out, shown)) as Version;
+  const deed = api.put(`${VERSION_PATH}/publish`, { path, json: messageOf(options.message) });
+  const version = await explainRefusal(deed, out, shown);
   await known.keep(version.commit, digestOf(contents));
   const answer = { result: 'Published' as Result, isDryRun: false, configurationName: name, version };
   out.answer({ ...answer, comparedWith: plan.below?.version ?? null, comparison }, () =>

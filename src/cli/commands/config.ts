@@ -12,6 +12,7 @@ import { listCommand } from './config-list.ts';
 import { previewCommand } from './config-preview.ts';
 import { pull } from './config-pull.ts';
 import { push } from './config-push.ts';
+import { grantCommands } from './grants.ts';
 
 const show = command({
   path: 'config show',
@@ -91,4 +92,5 @@ export const CONFIG_COMMANDS = [
   ...[listCommand(CONFIGURATION), show, check, push, pull, diff],
   previewCommand(CONFIGURATION),
   ...versionDeeds(CONFIGURATION),
+  ...grantCommands(CONFIGURATION),
 ];

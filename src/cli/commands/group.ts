@@ -2,7 +2,6 @@
 
 import type { Schemas } from '../../client/api-types.ts';
 import { belongingCommands } from '../belonging.ts';
-import { putIfUnchanged, readWithTag } from '../conditional.ts';
 import { dateTime } from '../formats.ts';
 import {
   createCommand,
@@ -51,11 +50,10 @@ const members = belongingCommands({
   },
   example: 'operators alice bob',
   read: async (api, id) => {
-    const { details, etag } = await readWithTag(api, '/api/v1/groups/{id}', id);
-    return { ids: details.members.filter(({ source }) => source === LOCAL).map((user) => user.id), etag };
+    const group = await GROUP.read(api, id);
+    return group.members.filter(({ source }) => source === LOCAL).map((user) => user.id);
   },
-  replace: async (api, id, userIds, etag) =>
-    (await putIfUnchanged(api, `/api/v1/groups/${id}/members`, etag, { userIds })) as Schemas['User'][],
+  replace: (api, id, userIds) => api.put('/api/v1/groups/{id}/members', { path: { id }, json: { userIds } }),
 });
 
 const roles = roleCommands(GROUP, '/api/v1/groups/{id}', {

@@ -12,6 +12,8 @@ import { unlessMissing } from './config-kinds.ts';
 export type Node = Schemas['NodeSummary'];
 export type ChosenNode = Pick<Node, 'id' | 'fqdn'>;
 type Queries = Schemas['BulkFilter'];
+/** What the server is asked; tags may be several. */
+type Query = Partial<Record<Exclude<keyof Queries, 'scopeValueId'>, string>> & { scopeValueId?: string[] };
 
 export const NODE_FILTER = {
   filter: {
@@ -27,7 +29,16 @@ export const NODES = [
 
 /** What the server filters by, so that a fleet of any size is not read for a few of its nodes. */
 const QUERIES = [
-  ...['fqdn', 'status', 'lcmStatus', 'configurationName', 'stale', 'scopeValueId', 'unassigned'],
+  ...[
+    'fqdn',
+    'status',
+    'lcmStatus',
+    'configurationName',
+    'stale',
+    'scopeValueId',
+    'withoutScopeTypeId',
+    'unassigned',
+  ],
   ...['version', 'evidence', 'certificateExpiring', 'hasParameterProblems'],
 ] as const satisfies readonly (keyof Queries)[];
 
@@ -52,11 +63,8 @@ export async function listNodes(api: Api, filters: readonly string[], sort?: str
 }
 
 /** @returns what the server filters by, and the filters that are left to do here */
-async function readFilters(
-  api: Api,
-  filters: readonly string[],
-): Promise<{ query: Partial<Record<keyof Queries, string>>; rest: string[] }> {
-  const query: Partial<Record<keyof Queries, string>> = {};
+async function readFilters(api: Api, filters: readonly string[]): Promise<{ query: Query; rest: string[] }> {
+  const query: Query = {};
   const rest: string[] = [];
   for (const filter of filters) {
     const [name, value] = readPair(filter, '--filter');
@@ -68,9 +76,13 @@ async function readFilters(
     // The server looks for a part of the name, which narrows what is looked through here.
     if (name === 'fqdn') query.fqdn ??= longest(value.split('*'));
     if (isLeft || name === 'fqdn') rest.push(filter);
+    else if (key === 'scopeValueId')
+      query[key] = [
+        ...(query[key] ?? []),
+        name === 'tag' ? (await findScopeValue(api, value, '--filter tag')).id : value,
+      ];
     else if (key !== undefined && key in query) throw new UsageError(`--filter: say ${name} once.`);
-    else if (key !== undefined)
-      query[key] = name === 'tag' ? (await findScopeValue(api, value, '--filter tag')).id : value;
+    else if (key !== undefined) query[key] = value;
   }
   return { query, rest };
 }

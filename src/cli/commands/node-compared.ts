@@ -135,9 +135,9 @@ export async function readContents(
     for (const side of ['runs', 'offered'] as const) {
       const version = scope[side];
       const read = version === null ? null : await readVersion(api, files, version);
-      if (read?.file.content == null) continue;
+      if (read?.content == null) continue;
       const path = `${configurationName}/${scopeText(scope)}/parameters.yaml`;
-      sides[side].push({ path, executable: false, content: Buffer.from(read.file.content) });
+      sides[side].push({ path, executable: false, content: Buffer.from(read.content) });
     }
   }
   return { before: toContents(sides.runs), after: toContents(sides.offered) };

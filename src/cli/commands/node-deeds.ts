@@ -113,6 +113,28 @@ function scopeValueOf({ api, options }: Context<typeof NODES, typeof TAG_OPTIONS
   return findScopeValue(api, text, '--value');
 }
 
+const mode = command({
+  path: 'node mode',
+  summary: 'say whether nodes only look at their state, or bring themselves into it',
+  description:
+    'The first word is Monitor or Remediate. It overrides the mode of the server for these nodes; they take it at their next poll.',
+  arguments: [{ name: 'mode', summary: 'Monitor or Remediate', choices: ['Monitor', 'Remediate'] }, ...NODES],
+  options: OPTIONS,
+  examples: [
+    'hawserctl node mode Remediate web01.example.com',
+    'hawserctl node mode Monitor --filter fqdn=web*',
+  ],
+  run: (context) =>
+    doToNodes(context, async () => {
+      const configurationMode = context.arguments.mode as 'Monitor' | 'Remediate';
+      return {
+        deed: { action: 'SetLcmConfig', configurationMode },
+        question: (nodes) => `Set the mode of ${nodes} to ${configurationMode}?`,
+        done: (nodes) => `The mode of ${nodes} is ${configurationMode} now.`,
+      };
+    }),
+});
+
 const remove = command({
   path: 'node delete',
   summary: 'delete nodes with their reports, tags and assignments; their certificates stop working at once',
@@ -176,8 +198,19 @@ async function doInSlices(
   return all;
 }
 
+/** Each cause once, with the nodes that it holds for. */
 function showFailed({ failed }: Result, out: Context['out']): void {
-  for (const { nodeId, fqdn, code, message } of failed) out.note(`${fqdn ?? nodeId}: ${code}: ${message}`);
+  const causes = new Map<string, string[]>();
+  for (const { nodeId, fqdn, code, message } of failed) {
+    const cause = `${code}: ${message}`;
+    causes.set(cause, [...(causes.get(cause) ?? []), fqdn ?? nodeId]);
+  }
+  for (const [cause, names] of causes)
+    out.note(
+      names.length === 1
+        ? `${names[0]}: ${cause}`
+        : `${counted(names.length, 'node')} (${someOf(names)}): ${cause}`,
+    );
 }
 
 function joined(first: Result, second: Result): Result {
@@ -188,4 +221,4 @@ function joined(first: Result, second: Result): Result {
   };
 }
 
-export const NODE_DEEDS = [assign, unassign, tag, untag, remove];
+export const NODE_DEEDS = [assign, unassign, tag, untag, mode, remove];

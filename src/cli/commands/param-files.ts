@@ -2,7 +2,6 @@
 
 import type { Api } from '../../client/api.ts';
 import type { Schemas } from '../../client/api-types.ts';
-import { putIfUnchanged } from '../conditional.ts';
 import { Failure } from '../errors.ts';
 import { findScope } from '../scopes.ts';
 import { required } from '../values.ts';
@@ -68,25 +67,26 @@ export async function readVersion(
   api: Api,
   { path, query }: Pick<FileSet, 'path' | 'query'>,
   version: string,
-): Promise<{ file: FileWithContent; etag: string | undefined } | null> {
-  const given = { path: { ...path, version }, query };
-  const received = await unlessMissing(api.download(VERSION_PATH, given, 'application/json'));
-  return received && { file: JSON.parse(received.body.toString('utf8')), etag: received.headers.etag };
+): Promise<FileWithContent | null> {
+  return unlessMissing(api.get(VERSION_PATH, { path: { ...path, version }, query }));
 }
 
-/** @param etag of the draft that was read; undefined where there was none */
+/** Makes a draft, or replaces one. @throws ApiProblem where the version is no longer as it was read */
 export async function sendDraft(
   api: Api,
   { path, query }: FileSet,
   draft: Omit<Schemas['NewParameterFile'], 'scopeValue'>,
-  etag: string | undefined,
 ): Promise<ParameterFile> {
-  const { scopeTypeId, configurationId } = path;
-  const answer = await putIfUnchanged(api, `/api/v1/parameters/${scopeTypeId}/${configurationId}`, etag, {
-    ...draft,
-    ...query,
+  const etag = api.tagOf(VERSION_PATH, { path: { ...path, version: draft.version }, query });
+  const { body } = await api.raw('PUT', `/api/v1/parameters/${path.scopeTypeId}/${path.configurationId}`, {
+    headers: {
+      Accept: 'application/json',
+      'Content-Type': 'application/json',
+      ...(etag !== undefined && { 'If-Match': etag }),
+    },
+    body: Buffer.from(JSON.stringify({ ...draft, ...query })),
   });
-  return answer as ParameterFile;
+  return JSON.parse(body.toString('utf8'));
 }
 
 /** @throws Failure for a version that cannot be changed any more */

@@ -9,6 +9,7 @@ import { Failure, UsageError } from '../errors.ts';
 import { readText } from '../input.ts';
 import { required } from '../values.ts';
 import { checkVersion, MESSAGE, messageOf } from './config-kinds.ts';
+import { REPLACE, requireOwn } from './draft-owner.ts';
 import {
   CONFIGURATION_ARGUMENT,
   type FileSet,
@@ -40,6 +41,7 @@ export const set = command({
     version: { value: 'VERSION', summary: 'the version of the draft, such as 1.2.0' },
     file: { value: 'FILE', short: 'f', summary: 'the parameters, - for stdin' },
     passthrough: { summary: 'in place of a file: set nothing in this scope on purpose' },
+    ...REPLACE,
     ...MESSAGE,
   },
   examples: [
@@ -56,19 +58,21 @@ export const set = command({
     const content = options.file === undefined ? null : await readText(context, options.file);
     const contentType = content === null ? null : typeOf(options.file ?? '');
     const found = await readVersion(api, files, version);
-    if (found?.file.content === content && found.file.contentType === contentType) {
-      const { content: _, ...same } = found.file;
+    if (found?.content === content && found.contentType === contentType) {
+      const { content: _, ...same } = found;
       out.answer(same, () =>
         out.text(`Version ${version} of ${files.label} has this content already. Nothing was changed.`),
       );
       return;
     }
-    requireDraft(found?.file, files);
+    requireDraft(found ?? undefined, files);
+    if (found !== null && !options.replace)
+      await requireOwn(api, found, `The draft ${version} of ${files.label}`);
     const body = {
       ...{ version, content, contentType, isPassthrough: content === null },
       ...messageOf(options.message),
     };
-    const saved = await sendDraft(api, files, body, found?.etag);
+    const saved = await sendDraft(api, files, body);
     out.answer(saved, () => showSaved(saved, files, found === null ? 'made' : 'replaced', out));
   },
 });
@@ -94,6 +98,7 @@ export const edit = command({
   options: {
     ...SCOPE,
     version: { value: 'VERSION', summary: 'the version of the draft' },
+    ...REPLACE,
     ...MESSAGE,
   },
   examples: ['hawserctl param edit web --scope Environment/prod'],
@@ -101,7 +106,9 @@ export const edit = command({
     if (options.version !== undefined) checkVersion(options.version);
     const editor = editorOf(env);
     const files = await findSet(api, name, options.scope);
-    const { version, before, etag, isNew } = await findStart(api, files, options.version);
+    const { version, before, isNew } = await findStart(api, files, options.version);
+    if (before !== null && !isNew && !options.replace)
+      await requireOwn(api, before, `The draft ${version} of ${files.label}`);
     const contentType = before?.contentType ?? YAML_TYPE;
     const original = before?.content ?? EMPTY;
     const edited = await editText(
@@ -119,7 +126,7 @@ export const edit = command({
       // A draft that somebody made meanwhile has no ETag here that could guard it.
       if (isNew && (await readVersion(api, files, version)) !== null)
         throw new Failure(`version_exists: Version ${version} was made by somebody else meanwhile.`);
-      const saved = await sendDraft(api, files, body, etag);
+      const saved = await sendDraft(api, files, body);
       edited.discard();
       out.answer(saved, () => showSaved(saved, files, isNew ? 'made' : 'replaced', out));
     } catch (error) {
@@ -144,8 +151,7 @@ async function findStart(api: Api, files: FileSet, said: string | undefined) {
   const read = base && (await readVersion(api, files, base.version));
   return {
     version: own?.version ?? version,
-    before: read?.file ?? null,
-    etag: own && read?.etag,
+    before: read ?? null,
     isNew: own === undefined,
   };
 }

@@ -7,6 +7,7 @@ import { dateTime } from '../formats.ts';
 import { scopeText, splitScope } from '../scopes.ts';
 import { required } from '../values.ts';
 import { checkVersion, MESSAGE, messageOf } from './config-kinds.ts';
+import { diff, preview, publishingOfFile, remove } from './param-deeds.ts';
 import { explain } from './param-explain.ts';
 import {
   CONFIGURATION_ARGUMENT,
@@ -17,6 +18,7 @@ import {
   VERSION_PATH,
 } from './param-files.ts';
 import { edit, set } from './param-set.ts';
+import { lookAtEffect, PUBLISH_OPTIONS } from './publish-effect.ts';
 
 const list = command({
   path: 'param list',
@@ -89,18 +91,23 @@ function topOf(versions: readonly ParameterFile[]): string | null {
 const publish = command({
   path: 'param publish',
   summary: "publish a draft of a scope's parameters, which nodes get at their next poll",
+  description:
+    'Looks first at what nodes would get, and asks where some would get new parameter problems or lose what they have.',
   arguments: [CONFIGURATION_ARGUMENT],
-  options: { ...SCOPE, version: { value: 'VERSION', summary: 'the draft' }, ...MESSAGE },
+  options: { ...SCOPE, version: { value: 'VERSION', summary: 'the draft' }, ...MESSAGE, ...PUBLISH_OPTIONS },
   examples: ['hawserctl param publish web --scope Environment/prod --version 1.2.0 -m "Port 8443"'],
-  async run({ api, out, arguments: { name }, options }) {
+  async run(context) {
+    const { api, out, options } = context;
+    const { name } = context.arguments;
     const version = required(options.version, '--version', '--version 1.2.0');
     checkVersion(version);
     const files = await findSet(api, name, options.scope);
-    const done = await api.put(`${VERSION_PATH}/publish`, {
-      path: { ...files.path, version },
-      query: files.query,
-      json: messageOf(options.message),
-    });
+    const given = { path: { ...files.path, version }, query: files.query };
+    // Its ETag guards what is published.
+    const draft = await api.get(VERSION_PATH, given);
+    const label = `version ${version} of ${files.label}`;
+    if (!options['no-preview']) await lookAtEffect(context, publishingOfFile(name, draft), label);
+    const done = await api.put(`${VERSION_PATH}/publish`, { ...given, json: messageOf(options.message) });
     out.answer(done, () => {
       out.text(
         `Version ${version} of ${files.label} is published. Nodes that it is for get it at their next poll.`,
@@ -110,4 +117,4 @@ const publish = command({
   },
 });
 
-export const PARAM_COMMANDS = [list, get, set, edit, publish, explain];
+export const PARAM_COMMANDS = [list, get, set, edit, diff, preview, publish, remove, explain];

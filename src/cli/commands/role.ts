@@ -3,7 +3,6 @@
 import type { Schemas } from '../../client/api-types.ts';
 import { PERMISSION_NAMES } from '../../domain/permissions.ts';
 import { type Belonging, belongingCommands } from '../belonging.ts';
-import { putIfUnchanged, readWithTag } from '../conditional.ts';
 import type { Command } from '../declaration.ts';
 import { dateTime } from '../formats.ts';
 import {
@@ -96,11 +95,12 @@ export function roleCommands<Holder extends { id: string }>(
 ): Command[] {
   return belongingCommands({
     ...{ holder, item: ROLE, verbs: { add: 'grant', remove: 'revoke' }, ...texts },
+    // Users and groups are read and changed alike, but a union of paths has no call of its own.
     read: async (api, id) => {
-      const { details, etag } = await readWithTag(api, path, id);
-      return { ids: details.roles.map((role) => role.id), etag };
+      const { roles } = await api.get(path as '/api/v1/groups/{id}', { path: { id } });
+      return roles.map((role) => role.id);
     },
-    replace: async (api, id, roleIds, etag) =>
-      (await putIfUnchanged(api, `${path.replace('{id}', id)}/roles`, etag, { roleIds })) as Role[],
+    replace: (api, id, roleIds) =>
+      api.put(`${path}/roles` as '/api/v1/groups/{id}/roles', { path: { id }, json: { roleIds } }),
   });
 }

@@ -59,7 +59,7 @@ describe('hawserctl param', () => {
     const published = await run(['publish', 'web', ...PROD, '--version', '1.2.0']);
     expect(published).to.include({ code: 0 });
     expect(published.stdout).to.match(
-      /^Version 1\.2\.0 of the parameters of web for Environment\/prod is published\./,
+      /^Version 1\.2\.0 of the parameters of web for Environment\/prod is published\./m,
     );
     expectFailed(
       await setProd('1.2.0', 'parameters: {}\n'),

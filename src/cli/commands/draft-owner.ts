@@ -1,0 +1,30 @@
+/** Whose draft it is: what somebody else works on is replaced only by those who say so. */
+
+import type { Api } from '../../client/api.ts';
+import { Failure } from '../errors.ts';
+import { dateTime } from '../formats.ts';
+
+export const REPLACE = {
+  replace: { summary: 'replace the draft also where somebody else made or changed it' },
+} as const;
+
+interface Draft {
+  createdBy: string;
+  createdAt: string;
+  /** Null of a published version. */
+  changedBy: string | null;
+  changedAt: string | null;
+}
+
+/** @param what the draft, as the beginning of a sentence @throws Failure where it is not the caller's alone */
+export async function requireOwn(api: Api, draft: Draft, what: string): Promise<void> {
+  const { username } = await api.get('/api/v1/auth/me');
+  const { createdBy, createdAt, changedBy, changedAt } = draft;
+  if (createdBy === username && changedBy === username) return;
+  const changed =
+    changedBy === createdBy ? '' : `, and ${changedBy} changed it last, at ${dateTime(changedAt)}`;
+  throw new Failure(
+    `${what} is not yours alone: ${createdBy} made it at ${dateTime(createdAt)}${changed}. ` +
+      'It stays as it is. Say another --version, or --replace to replace it.',
+  );
+}

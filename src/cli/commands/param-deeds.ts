@@ -1,0 +1,123 @@
+/** `hawserctl param diff`, `preview` and `delete`: what a version of a scope's parameters changes, and taking a draft back. */
+
+import type { Schemas } from '../../client/api-types.ts';
+import { compareVersions } from '../../domain/version-order.ts';
+import { type Context, command, YES } from '../declaration.ts';
+import { Failure } from '../errors.ts';
+import { type Contents, NOTHING, toContents } from '../folder/contents.ts';
+import { patchOf } from '../folder/differences.ts';
+import { required } from '../values.ts';
+import { showPatch } from './config-compared.ts';
+import { checkVersion } from './config-kinds.ts';
+import { NODES, showPreview } from './config-preview.ts';
+import {
+  CONFIGURATION_ARGUMENT,
+  type FileSet,
+  type FileWithContent,
+  findSet,
+  listVersions,
+  type ParameterFile,
+  readVersion,
+  SCOPE,
+  VERSION_PATH,
+} from './param-files.ts';
+
+type Api = Context['api'];
+
+const VERSION = {
+  version: { value: 'VERSION', summary: 'the version; without it, the highest one' },
+} as const;
+
+export const diff = command({
+  path: 'param diff',
+  summary: "show what a version of a scope's parameters changes",
+  description: 'Compares it with the published version below it, as a unified diff.',
+  arguments: [CONFIGURATION_ARGUMENT],
+  options: { ...SCOPE, ...VERSION },
+  examples: ['hawserctl param diff web --scope Environment/prod --version 1.2.0'],
+  async run({ api, out, arguments: { name }, options }) {
+    const files = await findSet(api, name, options.scope);
+    const { chosen, below } = await choose(api, files, options.version);
+    const [after, before] = [await read(api, files, chosen), below && (await read(api, files, below))];
+    if (out.isJson) return out.json({ from: before, to: after });
+    const patch = await patchOf(contentsOf(before), contentsOf(after));
+    out.note(`${chosen.version} compared with ${below ? below.version : 'nothing'}, as published below it.`);
+    showPatch(patch, out);
+  },
+});
+
+export const preview = command({
+  path: 'param preview',
+  summary: "see which nodes change when a draft of a scope's parameters is published",
+  description:
+    'Nothing is changed. Exits with 1 where some node would get an error or nothing in place of what it gets now.',
+  arguments: [CONFIGURATION_ARGUMENT],
+  options: { ...SCOPE, ...VERSION, ...NODES },
+  examples: ['hawserctl param preview web --scope Environment/prod --version 1.2.0'],
+  async run(context) {
+    const { api, options, arguments: given } = context;
+    const files = await findSet(api, given.name, options.scope);
+    const { chosen } = await choose(api, files, options.version);
+    const what = `version ${chosen.version} of ${files.label}`;
+    return showPreview(context, publishingOfFile(given.name, chosen), what);
+  },
+});
+
+export const remove = command({
+  path: 'param delete',
+  summary: "delete a draft of a scope's parameters",
+  arguments: [CONFIGURATION_ARGUMENT],
+  options: { ...SCOPE, version: { value: 'VERSION', summary: 'the draft' }, ...YES },
+  examples: ['hawserctl param delete web --scope Environment/prod --version 1.2.0'],
+  async run({ api, ask, out, arguments: { name }, options }) {
+    const version = required(options.version, '--version', '--version 1.2.0');
+    checkVersion(version);
+    const files = await findSet(api, name, options.scope);
+    const given = { path: { ...files.path, version }, query: files.query };
+    // Its ETag guards what is deleted.
+    await api.get(VERSION_PATH, given);
+    await ask.confirm(`Delete version ${version} of ${files.label}?`);
+    await api.delete(VERSION_PATH, given);
+    out.answer({ version, deleted: true }, () =>
+      out.text(`The draft ${version} of ${files.label} is deleted.`),
+    );
+  },
+});
+
+/** The change that publishes a draft, for a preview. */
+export function publishingOfFile(
+  configurationName: string,
+  { scopeTypeName, scopeValue, version }: Pick<ParameterFile, 'scopeTypeName' | 'scopeValue' | 'version'>,
+): Schemas['NewPreview']['changes'][number] {
+  return { kind: 'PublishParameters', configurationName, scopeTypeName, scopeValue, version };
+}
+
+/** The version that is meant, and the published one below it. @throws Failure */
+async function choose(api: Api, files: FileSet, said: string | undefined) {
+  if (said !== undefined) checkVersion(said);
+  const versions = await listVersions(api, files);
+  const chosen =
+    said === undefined ? versions[0] : versions.find(({ version }) => compareVersions(version, said) === 0);
+  if (chosen === undefined)
+    throw new Failure(
+      said === undefined
+        ? `not_found: There are no versions of ${files.label}.`
+        : `not_found: There is no version ${said} of ${files.label}.`,
+    );
+  const isBelow = (each: ParameterFile) => compareVersions(each.version, chosen.version) < 0;
+  const below = versions.find((each) => each.status === 'Published' && isBelow(each)) ?? null;
+  return { chosen, below };
+}
+
+async function read(api: Api, files: FileSet, { version }: ParameterFile): Promise<FileWithContent> {
+  const found = await readVersion(api, files, version);
+  if (found === null) throw new Failure(`not_found: Version ${version} of ${files.label} is gone.`);
+  return found;
+}
+
+/** A passthrough has no content, and is compared as no file. */
+function contentsOf(file: FileWithContent | null): Contents {
+  if (file === null || file.content === null) return NOTHING;
+  const path = file.contentType === 'application/json' ? 'parameters.json' : 'parameters.yaml';
+  return toContents([{ path, content: Buffer.from(file.content), executable: false }]);
+}

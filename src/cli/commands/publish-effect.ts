@@ -1,0 +1,75 @@
+/** What publishing would do to nodes: it is told before it is done, and asked about where it may do harm. */
+
+import type { Schemas } from '../../client/api-types.ts';
+import { ApiProblem } from '../../client/errors.ts';
+import { majorOf } from '../../domain/version-order.ts';
+import { type Context, YES } from '../declaration.ts';
+import { Failure } from '../errors.ts';
+import { counted } from '../values.ts';
+import { makePreview, problemText, showCounts } from './config-preview.ts';
+
+export const PUBLISH_OPTIONS = {
+  ...YES,
+  'no-preview': { summary: 'publish without a look at what nodes would get' },
+} as const;
+
+type Group = Schemas['PreviewGroup'];
+
+interface Harm {
+  /** Such as `lose what they have`. */
+  words: string;
+  isMet(group: Group): boolean;
+}
+
+const HARMS: readonly Harm[] = [
+  { words: 'would get new parameter problems', isMet: ({ newProblems }) => newProblems.length > 0 },
+  {
+    words: 'would lose what they have',
+    isMet: ({ before, after, change }) => before !== null && (after === null || change === 'Unresolvable'),
+  },
+  { words: 'would move to another major version', isMet: movesToOtherMajor },
+];
+
+/**
+ * Makes a preview and prints its counts. Asks where nodes get new parameter problems, lose what they have or move to another
+ * major version.
+ * @param what such as `web 1.2.0`
+ * @throws Failure where the answer is no, or nobody can be asked; nothing was done then
+ */
+export async function lookAtEffect(
+  { api, ask, out }: Pick<Context, 'api' | 'ask' | 'out'>,
+  change: Schemas['NewPreview']['changes'][number],
+  what: string,
+): Promise<void> {
+  const preview = await unlessForbidden(makePreview(api, { changes: [change] }, out));
+  if (preview === null) {
+    out.note('What nodes would get was not looked at: that needs the permission nodes.read.');
+    return;
+  }
+  if (!out.isJson) showCounts(what, preview, out);
+  const groups = await api.all('/api/v1/previews/{id}/groups', { path: { id: preview.id } });
+  const harms = HARMS.map(({ words, isMet }) => ({ words, met: groups.filter(isMet) })).filter(
+    ({ met }) => met.length > 0,
+  );
+  if (harms.length === 0) return;
+  const nodesOf = (met: readonly Group[]) => met.reduce((sum, { nodeCount }) => sum + nodeCount, 0);
+  for (const { words, met } of harms) out.note(`${counted(nodesOf(met), 'node')} ${words}.`);
+  for (const problem of new Set(groups.flatMap(({ newProblems }) => newProblems.map(problemText))))
+    out.note(`Problem: ${problem}`);
+  await ask.confirm(`Publish ${what} all the same?`, Failure);
+}
+
+function movesToOtherMajor({ before, after }: Group): boolean {
+  if (before === null || after === null || before.configurationName !== after.configurationName) return false;
+  return majorOf(before.version) !== majorOf(after.version);
+}
+
+/** Whoever may publish may not be one who may see nodes. */
+async function unlessForbidden<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ApiProblem && error.status === 403) return null;
+    throw error;
+  }
+}
