@@ -133,7 +133,10 @@ async function rollOutToAll(site: PreviewSite): Promise<void> {
 
 /** Counts are shown a little before their evaluation has ended. */
 async function untilJudged(site: PreviewSite): Promise<void> {
-  await until(site, ({ json: { step, steps } }) => steps[step].counts.success === site.nodes);
+  await until(site, ({ json: { step, steps } }) => {
+    const { offered, success } = steps[step].counts;
+    return offered > 0 && success === offered;
+  });
   await sleep(SECOND);
 }
 

@@ -21,7 +21,7 @@ export interface RingReport {
   /** How many of them have ever run it, and broke with it. */
   broken: number;
   state: StepState;
-  /** What the server has counted, of this ring and those before it. */
+  /** What the server has counted of this ring. */
   counts: RolloutCounts;
 }
 
@@ -113,11 +113,11 @@ function planOf({ options, nodes }: Circumstances, version: string): object {
   const { rollout } = options;
   if (rollout === null) throw new Error('nothing is rolled out');
   const rings = [...ringNames(rollout), null];
-  const steps = rings.map((ring, at) => {
-    const open = nodes.filter(({ part }) => rings.indexOf(part?.ring ?? null) <= at).length;
+  const steps = rings.map((ring) => {
+    const own = nodes.filter(({ part }) => (part?.ring ?? null) === ring).length;
     const gate = {
-      // Half of all nodes of the open rings must have been judged.
-      minNodes: Math.max(1, Math.ceil(open / 2)),
+      // Half of all nodes of the ring must have been judged.
+      minNodes: Math.max(1, Math.ceil(own / 2)),
       successShare: rollout.success,
       bakeTime: `PT${rollout.bake}S`,
       deadline: `PT${rollout.deadline}S`,

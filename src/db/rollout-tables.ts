@@ -13,7 +13,7 @@ export interface RolloutKey {
 /** The last evaluation of a rollout. */
 export interface RolloutCountsTable extends RolloutKey {
   evaluated_at: number;
-  /** JSON: RolloutCounts. */
+  /** JSON: RolloutCounts of each step. */
   counts: string;
   /** Reports up to this number need not be looked at again; null before the first look. */
   last_report: number | null;

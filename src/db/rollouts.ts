@@ -12,7 +12,8 @@ import type { RolloutKey, RolloutNodesTable } from './rollout-tables.ts';
 export interface LastCounts {
   /** Epoch milliseconds. */
   evaluatedAt: number;
-  counts: RolloutCounts;
+  /** Of each step those of the nodes that it adds; none of a step that was not open. */
+  counts: readonly RolloutCounts[];
   /** Reports up to this number need not be looked at again; null before the first look. */
   lastReport: number | null;
 }
@@ -40,8 +41,10 @@ export async function readRolloutCounts(
     .where('version', '=', version)
     .executeTakeFirst();
   if (row === undefined) return null;
-  const { evaluated_at: evaluatedAt, counts, last_report: lastReport } = row;
-  return { evaluatedAt, counts: JSON.parse(counts) as RolloutCounts, lastReport };
+  const { evaluated_at: evaluatedAt, last_report: lastReport } = row;
+  const counts: unknown = JSON.parse(row.counts);
+  // A leader of the release before counts the nodes of all steps together.
+  return { evaluatedAt, counts: Array.isArray(counts) ? counts : [], lastReport };
 }
 
 /** Nothing is written where the configuration or composite was deleted meanwhile. */
@@ -62,7 +65,8 @@ export async function saveRolloutCounts(
 
 /**
  * Looks at the reports of nodes that have taken the version. What a node was before is kept as it was seen first, and the
- * last report since then as it is seen now. Nodes that were deleted are skipped. The counts must have been saved before.
+ * last report since then as it is seen now; of a node in Remediate a Set without errors is passed over, as it says nothing.
+ * Nodes that were deleted are skipped. The counts must have been saved before.
  * @param began when the rollout began, in epoch milliseconds; nothing is older of what nodes reported of the version
  * @returns what is known now of those of which something else was known before, by their ids
  */
@@ -77,7 +81,7 @@ export async function noteTakers(
   // A report from the future was sent before the clock was set back, and is not the last one.
   const latest = now + MINUTE;
   const { rows } = await sql<NotedRow>`with taken as (
-      select n.id, cast(given.value ->> 1 as bigint) as taken_at
+      select n.id, n.configuration_mode as mode, cast(given.value ->> 1 as bigint) as taken_at
       from ${engineOf(db).rows(takers)} given join nodes n on n.id = given.value ->> 0
       where exists (select 1 from rollout_counts
         where kind = ${kind} and resource_id = ${id} and version = ${version})),
@@ -85,7 +89,8 @@ export async function noteTakers(
       select t.id, t.taken_at,
         (select b.seq from reports b where b.node_id = t.id and b.operation in ('Test', 'Set')
           and not (${isSince('b')}) order by b.timestamp desc, b.seq desc limit 1) as before_seq,
-        (select l.seq from reports l where l.node_id = t.id and l.operation in ('Test', 'Set')
+        (select l.seq from reports l where l.node_id = t.id
+          and (l.operation = 'Test' or l.operation = 'Set' and (l.had_errors = 1 or t.mode is distinct from 'Remediate'))
           and l.timestamp <= ${latest} and l.timestamp >= case when t.taken_at < ${began} then t.taken_at else ${began} end
           and ${isSince('l')} order by l.timestamp desc, l.seq desc limit 1) as last_seq
       from taken t)

@@ -21,21 +21,30 @@ export interface CountedNode {
   hasPolled: boolean;
 }
 
+/** What a node of an open step says of the version. */
+export const OUTCOMES = ['Success', 'Regression', 'AlreadyBad', 'Silent', 'Absent', 'NotTaken'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** `NotTaken` has polled. One that was bad before stays `AlreadyBad`, whatever it reports. */
+export function outcomeOf({ hasTaken, hasPolled, statusBefore, report, mode }: CountedNode): Outcome {
+  if (!hasTaken) return hasPolled ? 'NotTaken' : 'Absent';
+  if (statusBefore !== null && wasBad(statusBefore, mode)) return 'AlreadyBad';
+  return report === null || statusBefore === null ? 'Silent' : judge(report, mode);
+}
+
+const COUNTED_AS = {
+  ...{ Success: 'success', Regression: 'regression', AlreadyBad: 'alreadyBad' },
+  ...{ Silent: 'silent', Absent: 'absent', NotTaken: null },
+} as const satisfies Record<Outcome, keyof RolloutCounts | null>;
+
 /** Adds a node to the counts. */
 export function countNode(counts: RolloutCounts, node: CountedNode): void {
   counts.offered += 1;
-  if (!node.hasTaken) {
-    if (!node.hasPolled) counts.absent += 1;
-    return;
-  }
-  counts.taken += 1;
-  if (node.report === null) counts.silent += 1;
-  if (node.statusBefore === null) return;
-  if (wasBad(node.statusBefore, node.mode)) counts.alreadyBad += 1;
-  else if (node.report !== null) {
-    const verdict = judge(node.report, node.mode);
-    if (verdict !== null) counts[verdict] += 1;
-  }
+  if (node.hasTaken) counts.taken += 1;
+  const outcome = outcomeOf(node);
+  const counted = COUNTED_AS[outcome];
+  if (counted !== null) counts[counted] += 1;
+  if (outcome === 'AlreadyBad' && node.report === null) counts.silent += 1;
 }
 
 /** Adds the counts of other nodes. */
@@ -48,16 +57,16 @@ function wasBad(status: NodeStatus, mode: string | null): boolean {
   return status === 'Error' || (status === 'NonCompliant' && mode !== 'Monitor');
 }
 
-/** @returns null for what says nothing yet, which holds up the gate by its share of successes */
+/** `Silent` for what says nothing yet, which holds up the gate. */
 function judge(
   { operation, status, isAfterSet }: NonNullable<CountedNode['report']>,
   mode: string | null,
-): 'success' | 'regression' | null {
-  if (status === 'Error') return 'regression';
+): 'Success' | 'Regression' | 'Silent' {
+  if (status === 'Error') return 'Regression';
+  // Whoever remediates is not there before it has set, and a Set without errors says nothing: the Test after it does.
+  if (mode === 'Remediate' && (operation === 'Set' || !(isAfterSet || status === 'Compliant')))
+    return 'Silent';
   // Whoever only watches becomes NonCompliant by design when the desired state changes.
-  if (mode === 'Monitor' || status === 'Compliant') return 'success';
-  if (status === 'Unknown') return null;
-  // Whoever remediates is not there before it has set, and a Set does not say that nothing is left.
-  if (mode === 'Remediate' && (operation === 'Set' || !isAfterSet)) return null;
-  return 'regression';
+  if (mode === 'Monitor' || status === 'Compliant') return 'Success';
+  return status === 'Unknown' ? 'Silent' : 'Regression';
 }

@@ -40,6 +40,8 @@ const GateDocument = z.strictObject({
   successShare: z.number().min(0).max(1),
   maxRegressions: Count,
   maxSilent: Count.nullable(),
+  // Records that were written before there was such a limit have none.
+  maxAbsent: Count.nullable().default(null),
   bakeTime: DurationText,
   deadline: DurationText,
   approval: z.boolean(),

@@ -1,18 +1,13 @@
-/** Whether the gate of a rollout's step holds by what the nodes report. */
+/** Whether the gate of a rollout's step holds by what the nodes report that the step adds. */
 
 import type { Gate, RolloutCounts } from './rollout.ts';
-
-/** Whether so many nodes have regressed that the rollout must halt. */
-export function exceedsRegressions(gate: Gate, counts: RolloutCounts): boolean {
-  return counts.regression > gate.maxRegressions;
-}
 
 /**
  * What the gate lacks, as parts of a sentence; empty if it holds. Time, approval and regressions are not looked at: these
  * are the machine's, and a gate whose regressions are exceeded halts before anything else is asked.
  */
 export function lackOf(gate: Gate, counts: RolloutCounts): string[] {
-  const { minNodes, successShare, maxSilent } = gate;
+  const { minNodes, successShare, maxSilent, maxAbsent } = gate;
   const judged = counts.success + counts.regression;
   const share = successShareOf(counts);
   const lack: string[] = [];
@@ -20,6 +15,8 @@ export function lackOf(gate: Gate, counts: RolloutCounts): string[] {
   if (share < successShare) lack.push(`share of successes: ${cut(share)}, needed ${successShare}`);
   if (maxSilent !== null && counts.silent > maxSilent)
     lack.push(`silent nodes: ${counts.silent}, allowed ${maxSilent}`);
+  if (maxAbsent !== null && counts.absent > maxAbsent)
+    lack.push(`absent nodes: ${counts.absent}, allowed ${maxAbsent}`);
   return lack;
 }
 

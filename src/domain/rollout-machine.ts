@@ -14,7 +14,7 @@ import {
   type RolloutState,
   type RolloutStep,
 } from './rollout.ts';
-import { exceedsRegressions, lackOf } from './rollout-gate.ts';
+import { lackOf } from './rollout-gate.ts';
 import type { PlannedStep } from './rollout-plan.ts';
 
 /** A step from one record to the next, which is one commit. `from` and `to` are equal when a step opens, for example. */
@@ -53,8 +53,8 @@ export function beginRollout({ at, steps, ...rest }: RolloutBeginning): RolloutR
 
 export interface EvaluationInput {
   record: RolloutRecord;
-  /** Of the nodes of all steps that are open or done; null where they cannot be had. */
-  counts: RolloutCounts | null;
+  /** Of each step that is open or done those of the nodes that it adds; null where they cannot be had. */
+  counts: readonly RolloutCounts[] | null;
   /** What the evaluation before this one returned for this rollout; null after a move of the lead. */
   heldSince: number | null;
   now: number;
@@ -69,13 +69,16 @@ export interface Evaluation {
 const NOTHING: Evaluation = { transition: null, heldSince: null };
 
 /** What the reports of the nodes and the time make of a rollout. At most one step opens at once. */
-export function evaluateRollout({ record, counts, heldSince, now }: EvaluationInput): Evaluation {
+export function evaluateRollout({ record, counts: all, heldSince, now }: EvaluationInput): Evaluation {
   const { gate } = stepOf(record);
   if (!isUnderWay(record)) return NOTHING;
+  const counts = all && (all[record.step] ?? NO_COUNTS);
+  const regressions = (all ?? []).reduce((sum, { regression }) => sum + regression, 0);
   // Nodes of the open steps get the version while it is paused too, so it is stopped then as well.
-  if (counts && exceedsRegressions(gate, counts))
-    return { transition: haltByRegressions(record, counts), heldSince: null };
+  if (counts && regressions > gate.maxRegressions)
+    return { transition: haltByRegressions(record, counts, regressions), heldSince: null };
   if (record.state === 'Paused') return NOTHING;
+  if (counts?.offered === 0) return { transition: passWithoutNodes(record, now), heldSince: null };
   const lack = counts ? lackOf(gate, counts) : ['the nodes could not be evaluated'];
   const began = Date.parse(record.since);
   const held = lack.length > 0 ? null : holdingSince(heldSince, began, now);
@@ -96,22 +99,33 @@ function holdingSince(heldSince: number | null, began: number, now: number): num
 }
 
 function passGate(record: RolloutRecord, counts: RolloutCounts, now: number): Transition {
-  const { step, steps, approvedBy } = record;
-  const at = toTimestamp(now);
-  const closed = closeStep(withCounts(record, counts), at);
+  const { step, approvedBy } = record;
   const { bakeTime, approval } = stepOf(record).gate;
   const held = `The gate of step ${step + 1} has held for ${bakeTime}`;
   const reason = approval ? `${held}, and ${approvedBy} has approved it.` : `${held}.`;
+  return goOn(withCounts(record, counts), now, reason);
+}
+
+/** There is nothing that its gate could ask, and nothing to approve. */
+function passWithoutNodes(record: RolloutRecord, now: number): Transition {
+  return goOn(withCounts(record, NO_COUNTS), now, `Step ${record.step + 1} adds no node.`);
+}
+
+/** Closes the open step, and opens the next one or ends with the last. */
+function goOn(record: RolloutRecord, now: number, reason: string): Transition {
+  const { step, steps } = record;
+  const at = toTimestamp(now);
+  const closed = closeStep(record, at);
   if (step + 1 === steps.length)
     return transition(record, { ...closed, state: 'Completed' }, 'Completed', reason);
   const opened = openStep(closed, step + 1, at);
   return transition(record, opened, `Step ${step + 2} of ${steps.length} opened`, reason);
 }
 
-function haltByRegressions(record: RolloutRecord, counts: RolloutCounts): Transition {
+function haltByRegressions(record: RolloutRecord, counts: RolloutCounts, regressions: number): Transition {
   const next = halted(withCounts(record, counts), record.onHalt === 'Revert');
   const { maxRegressions } = stepOf(record).gate;
-  const reason = `Regressions: ${counts.regression}, of which the gate of step ${record.step + 1} allows ${maxRegressions}.`;
+  const reason = `Regressions: ${regressions}, of which the gate of step ${record.step + 1} allows ${maxRegressions}.`;
   return transition(record, next, haltedTitle(next), reason);
 }
 

@@ -16,16 +16,18 @@ export type StepState = (typeof STEP_STATES)[number];
 export const ON_HALT = ['Keep', 'Revert'] as const;
 export type OnHalt = (typeof ON_HALT)[number];
 
-/** What must hold before the next step opens. Durations are texts as `parseDuration` writes them. */
+/** What must hold of the nodes that the step adds before the next one opens. Durations are texts as `parseDuration` writes them. */
 export interface Gate {
   /** So many nodes must have been judged: successes and regressions. */
   minNodes: number;
   /** The least share of successes in the nodes that have taken the version and were not bad before, from 0 to 1. */
   successShare: number;
-  /** With more regressions than this the rollout halts at once. */
+  /** With more regressions than this, those of all steps before included, the rollout halts at once. */
   maxRegressions: number;
   /** So many nodes may have taken the version and not reported since. Null sets no limit. */
   maxSilent: number | null;
+  /** So many nodes may not have polled since the step opened. Null sets no limit. */
+  maxAbsent: number | null;
   /** For so long all of it must hold without a break. */
   bakeTime: string;
   /** After so long without a verdict the rollout pauses. */
@@ -34,7 +36,7 @@ export interface Gate {
   approval: boolean;
 }
 
-/** Nodes of the steps that are open, as far as this version concerns them. */
+/** The nodes that a step adds, as far as this version concerns them. */
 export interface RolloutCounts {
   /** To whom the version is open and who would get it. */
   offered: number;
@@ -45,7 +47,7 @@ export interface RolloutCounts {
   regression: number;
   /** Not compliant before they took it. */
   alreadyBad: number;
-  /** They have taken it, and have not reported since. */
+  /** They have taken it, and no report since says how they are with it. */
   silent: number;
   /** They have not polled since it is open to them. */
   absent: number;
@@ -115,15 +117,12 @@ export function opennessFor(rollout: RolloutRecord, node: RolloutNode): Openness
 
 /** Whether the node belongs to a step that is open or done. */
 export function isInOpenStep(rollout: RolloutRecord, node: RolloutNode): boolean {
-  return openStepOf(rollout, node) !== undefined;
+  return openStepOf(rollout, node) >= 0;
 }
 
-/** The first step that is open or done to which the node belongs. It opened the version to the node. */
-export function openStepOf(
-  { version, steps }: RolloutRecord,
-  { nodeId, ring }: RolloutNode,
-): RolloutStep | undefined {
-  return steps.find(({ state, ring: of, percent }) => {
+/** The place of the first step, open or done, to which the node belongs. It opened the version to the node. -1 if none has. */
+export function openStepOf({ version, steps }: RolloutRecord, { nodeId, ring }: RolloutNode): number {
+  return steps.findIndex(({ state, ring: of, percent }) => {
     if (state === 'Waiting' || of !== ring) return false;
     // Most steps take the whole ring, and a hash takes longer than all the rest.
     return percent === 100 || shareOf(nodeId, version) < percent;

@@ -9,6 +9,7 @@ import type { ScopeLink } from '../db/node-lookup.ts';
 import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { RecentMap } from '../lib/recent-map.ts';
+import type { SortedVersions } from '../versions/sorted-versions.ts';
 import type { RepositoryRef, VersionRef } from '../versions/store.ts';
 import type { GivenFile, Outcome } from './delivery.ts';
 import {
@@ -54,6 +55,11 @@ export class FleetOffers {
   /** Plans each assignment. After that nothing depends on what the repositories list. */
   static async of(snapshot: FleetSnapshot, tools: OfferTools): Promise<FleetOffers> {
     return new FleetOffers(snapshot, tools, await planFleet(snapshot, tools));
+  }
+
+  /** The versions of a repository as they were when the nodes were looked at. */
+  versions(repository: RepositoryRef): Promise<SortedVersions> {
+    return this.tools.source.versions(repository);
   }
 
   /** Whether it was asked what nodes have taken, on which the offers depend then. */

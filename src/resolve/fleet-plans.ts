@@ -8,6 +8,7 @@ import type { Assignment, ScopeLink } from '../db/node-lookup.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { HawserError } from '../lib/errors.ts';
 import type { RepositoryRef } from '../versions/store.ts';
+import type { VersionSource } from '../versions/version-source.ts';
 import type { DeliveryError, GivenFile } from './delivery.ts';
 import { keyOfManifest, type ManifestMaker, partsOf } from './manifest-maker.ts';
 import { type ByNode, Fork, isOpen, type OpenTo, valueFor } from './open-versions.ts';
@@ -34,6 +35,8 @@ export interface Planned {
 }
 
 export interface OfferTools {
+  /** It lists versions as they were when they were first looked at. */
+  source: VersionSource;
   planner: Planner;
   maker: ManifestMaker;
   /** Texts that stand for parts of keys. Offers with the same map have comparable keys. */

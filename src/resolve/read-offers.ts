@@ -36,7 +36,7 @@ export function readOffers(
     openness: { of: () => OPEN_TO_ANYONE },
   });
   const maker = new ManifestMaker(source, parameters);
-  return FleetOffers.of(snapshot, { planner, maker, keys, takersOf: takersIn(fleet) });
+  return FleetOffers.of(snapshot, { source, planner, maker, keys, takersOf: takersIn(fleet) });
 }
 
 /** Who has taken a version is read once. It may be newer than the snapshot, as what a node has taken may be at any time. */

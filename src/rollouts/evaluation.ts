@@ -128,7 +128,7 @@ export class RolloutEvaluation {
     }
     const counts = await this.count(underWay, memory);
     const outcome = counts === null ? 'failed' : 'evaluated';
-    if (this.closing.signal.aborted) return outcome;
+    if (this.closing.signal.aborted || counts === 'early') return outcome;
     const now = this.tools.clock.now();
     const { transition, heldSince } = evaluateRollout({ record, counts, heldSince: memory.heldSince, now });
     // A transition that fails, or waits for the end of a freeze, is made again, by the same bake time.
@@ -164,10 +164,14 @@ export class RolloutEvaluation {
     );
   }
 
-  /** Null where they cannot be had, so that the rollout does not advance. */
-  private async count(underWay: UnderWay, memory: Memory): Promise<RolloutCounts | null> {
+  /** Null where they cannot be had, so that the rollout does not advance; `early` where the threads do not know its record yet. */
+  private async count(
+    underWay: UnderWay,
+    memory: Memory,
+  ): Promise<readonly RolloutCounts[] | 'early' | null> {
     try {
       const counts = await this.countAndNote(underWay, memory);
+      if (counts === null) return 'early';
       await this.save(underWay, memory, counts);
       return counts;
     } catch (err) {
@@ -179,19 +183,20 @@ export class RolloutEvaluation {
   }
 
   /** Notes what nodes were and what they have reported since the last evaluation, and counts all of them by that. */
-  private async countAndNote(underWay: UnderWay, memory: Memory): Promise<RolloutCounts> {
-    const { record } = underWay.ref.rollout;
+  private async countAndNote(underWay: UnderWay, memory: Memory): Promise<readonly RolloutCounts[] | null> {
+    const { record, oid } = underWay.ref.rollout;
     const seen = memory.seen ?? (await this.seenBefore(underWay));
-    const noted = { ...NO_COUNTS };
+    const noted = record.steps.map(() => ({ ...NO_COUNTS }));
     const onPiece = async (piece: unknown) => {
       const nodes = piece as NodeToNote[];
       const known = await this.note(underWay, nodes);
-      for (const { taker, counted } of nodes)
-        if (counted) countNode(noted, { ...counted, ...known.get(taker[0]) });
+      for (const { taker, counted, step } of nodes)
+        if (counted) countNode(noted[step ?? -1] as RolloutCounts, { ...counted, ...known.get(taker[0]) });
     };
-    const question = { rolledOut: rolledOut(underWay), record, seen };
+    const question = { rolledOut: rolledOut(underWay), record, oid, seen };
     const answer = await this.tools.questions.run(CALLER, 'rolloutCounts', question, { onPiece });
-    addCounts(noted, answer.counts);
+    if (answer === null) return null;
+    for (const [at, counts] of noted.entries()) addCounts(counts, answer.counts[at] ?? NO_COUNTS);
     memory.seen = answer.seen;
     return noted;
   }
@@ -204,7 +209,7 @@ export class RolloutEvaluation {
       const { lastReport: upTo } = last;
       return upTo === null ? null : { from: upTo, upTo, count: 0 };
     }
-    const none = { evaluatedAt: this.tools.clock.now(), counts: NO_COUNTS, lastReport: null };
+    const none = { evaluatedAt: this.tools.clock.now(), counts: [], lastReport: null };
     await saveRolloutCounts(write, rolledOut(underWay), none);
     return null;
   }
@@ -222,7 +227,7 @@ export class RolloutEvaluation {
     return known;
   }
 
-  private async save(underWay: UnderWay, memory: Memory, counts: RolloutCounts): Promise<void> {
+  private async save(underWay: UnderWay, memory: Memory, counts: readonly RolloutCounts[]): Promise<void> {
     const [text, at] = [JSON.stringify(counts), this.tools.clock.now()];
     const { saved, seen } = memory;
     if (saved?.text === text && Math.abs(at - saved.at) < RENEWAL) return;

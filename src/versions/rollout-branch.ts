@@ -26,7 +26,7 @@ const UNKNOWN_TIME = '1970-01-01T00:00:00.000Z';
  * @param tag the id of the version's tag
  */
 export function unreadableRollout(version: string, tag: string): RolloutRecord {
-  const judging = { minNodes: 1, successShare: 1, maxRegressions: 0, maxSilent: null };
+  const judging = { minNodes: 1, successShare: 1, maxRegressions: 0, maxSilent: null, maxAbsent: null };
   const gate = { ...judging, bakeTime: '01:00:00', deadline: '1.00:00:00', approval: true };
   const time = { startedAt: UNKNOWN_TIME, endedAt: null };
   const step = { ring: null, percent: 100, gate, state: 'Open', counts: NO_COUNTS, ...time } as const;

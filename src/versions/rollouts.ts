@@ -4,7 +4,7 @@
  */
 
 import { rolloutEvent } from '../domain/event-types.ts';
-import { NO_COUNTS, type RolloutCounts, type RolloutRecord } from '../domain/rollout.ts';
+import { NO_COUNTS, type RolloutRecord } from '../domain/rollout.ts';
 import { supersede, type Transition } from '../domain/rollout-machine.ts';
 import type { Person } from '../git/types.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
@@ -122,7 +122,9 @@ export async function move(
   const details = { version, what, from, to, reason: tidyReason(reason), event };
   const entry = entryOf(target, 'rollout_moved', details, expected);
   writer.plan(entry);
-  const message = { what, from, reason, counts: countsOf(record) };
+  // Those of the step that was open, also where another one has opened.
+  const counts = record.steps[before.step]?.counts ?? NO_COUNTS;
+  const message = { what, from, reason, counts };
   const by = { author: authorOf(target), at: target.actor.at };
   const { oid } = await writer.moveRollout(version, { record, message, ...by, expected });
   return [withCommit(entry, oid)];
@@ -132,11 +134,6 @@ function requireRollout(writer: LockedRepository, version: string): RollingRef {
   const ref = writer.index.of(ONLY_SERIES).get(version);
   if (!ref?.rollout) throw notFound('There is no such rollout.');
   return { ...ref, rollout: ref.rollout };
-}
-
-/** The last counts in the record. A step that has just opened has none yet, and each step counts the nodes of those before. */
-function countsOf({ steps }: RolloutRecord): RolloutCounts {
-  return steps.findLast(({ counts }) => counts.offered > 0)?.counts ?? NO_COUNTS;
 }
 
 function authorOf({ principal }: RolloutTarget): Person {

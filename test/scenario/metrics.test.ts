@@ -21,7 +21,7 @@ import {
 import { saveParameters } from '../support/parameter-files.ts';
 import { type Families, readMetrics, sumOf } from '../support/prometheus.ts';
 import { ok } from '../support/replies.ts';
-import { prepareRings, rollOut } from '../support/rollouts.ts';
+import { nodeInRing, prepareRings, rollOut } from '../support/rollouts.ts';
 import { started } from '../support/started.ts';
 import { prepareWebhook } from '../support/webhooks.ts';
 
@@ -414,8 +414,9 @@ describe('the metrics', () => {
 
   it('tell how deliveries to webhooks end, and how long the evaluation of a rollout takes', async () => {
     await prepareWebhook(hawser.admin);
-    await prepareRings(hawser);
+    const { canary } = await prepareRings(hawser);
     await publishConfiguration(hawser.admin, 'ringed', { '1.0.0': { [MAIN]: '{}' } });
+    await nodeInRing(hawser, canary, 'ringed');
     const files = { files: { [MAIN]: '{} # 1.1.0' } };
     await ok(201, addVersion(hawser.admin, 'ringed', { version: '1.1.0' }, files));
     await ok(201, rollOut(hawser.admin, 'ringed', '1.1.0'));

@@ -7,7 +7,7 @@ import { beginRollout, type RolloutBeginning } from '../../src/domain/rollout-ma
 export const BEGAN = Date.UTC(2026, 2, 1, 10);
 
 export const gate = (more: Partial<Gate> = {}): Gate => ({
-  ...{ minNodes: 1, successShare: 0.95, maxRegressions: 0, maxSilent: null },
+  ...{ minNodes: 1, successShare: 0.95, maxRegressions: 0, maxSilent: null, maxAbsent: null },
   ...{ bakeTime: '01:00:00', deadline: '1.00:00:00', approval: false },
   ...more,
 });

@@ -2,9 +2,10 @@
 
 import type { Client, Reply } from './client.ts';
 import { CONFIGURATIONS } from './configurations.ts';
-import type { Hawser } from './hawser.ts';
+import type { Hawser, NodeUnderTest } from './hawser.ts';
+import { assign } from './parameter-files.ts';
 import { ok } from './replies.ts';
-import { createScopeType, createScopeValue } from './scopes.ts';
+import { createScopeType, createScopeValue, tagNode } from './scopes.ts';
 
 export const ROLLOUTS = '/api/v1/rollouts';
 export const RING_SETTING = '/api/v1/settings/rollouts';
@@ -23,6 +24,23 @@ export async function prepareRings(hawser: Hawser): Promise<Rings> {
   const early = await createScopeValue(hawser, type, 'early');
   await ok(200, hawser.admin.put(RING_SETTING, { rolloutScopeType: 'Ring' }));
   return { type, canary, early };
+}
+
+/**
+ * Registers a node of a ring to which this is assigned. A step that adds no node is done at once, so that a rollout that is
+ * to wait needs one in each of its rings.
+ * @param scopeValueId null for a node without a ring
+ */
+export async function nodeInRing(
+  hawser: Hawser,
+  scopeValueId: string | null,
+  configuration: string,
+  more: object = {},
+): Promise<NodeUnderTest> {
+  const node = await hawser.registerNode(`n${Math.random()}.example.org`);
+  if (scopeValueId !== null) await tagNode(hawser, node.nodeId, scopeValueId);
+  await assign(hawser, node, configuration, more);
+  return node;
 }
 
 export const step = (ring: string | null, gate: object = {}, percent?: number) => ({

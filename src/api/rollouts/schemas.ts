@@ -23,7 +23,7 @@ import {
 import { Reason } from '../crud/withdraw-routes.ts';
 
 const DEFAULT_GATE: Gate = {
-  ...{ minNodes: 1, successShare: 0.95, maxRegressions: 0, maxSilent: null },
+  ...{ minNodes: 1, successShare: 0.95, maxRegressions: 0, maxSilent: null, maxAbsent: null },
   ...{ bakeTime: '01:00:00', deadline: '1.00:00:00', approval: false },
 };
 
@@ -35,6 +35,10 @@ const or = <T extends z.ZodType>(schema: T, value: z.output<T>, description: str
     .meta({ description: `${description}; without it, ${value}` });
 
 const Count = z.int32().min(0);
+const Limit = (what: string) =>
+  Count.nullish()
+    .transform((count) => count ?? null)
+    .meta({ description: `So many nodes may ${what}; null sets no limit` });
 const DurationText = Duration.transform(({ text }) => text);
 const { minNodes, successShare, maxRegressions, bakeTime, deadline, approval } = DEFAULT_GATE;
 
@@ -45,10 +49,13 @@ const NewGate = z.strictObject({
     successShare,
     'The least share of successes in the nodes that have taken the version and were not bad before',
   ),
-  maxRegressions: or(Count, maxRegressions, 'With more regressions the rollout halts at once'),
-  maxSilent: Count.nullish()
-    .transform((count) => count ?? null)
-    .meta({ description: 'So many nodes may have taken it and not reported since; null sets no limit' }),
+  maxRegressions: or(
+    Count,
+    maxRegressions,
+    'With more regressions, those of the steps before included, the rollout halts at once',
+  ),
+  maxSilent: Limit('have taken it and not reported since'),
+  maxAbsent: Limit('not have polled since the step opened'),
   bakeTime: or(DurationText, bakeTime, 'For so long all of it must hold'),
   deadline: or(DurationText, deadline, 'After so long without a verdict the rollout pauses'),
   approval: or(z.boolean(), approval, 'Whether somebody must approve who is not the one who published'),
@@ -106,12 +113,12 @@ export const RolloutDeed = z
   });
 
 const ABOUT_COUNTS: Record<keyof RolloutCounts, string> = {
-  offered: 'Who would get the version, of the nodes of the open steps',
+  offered: 'Who would get the version, of the nodes that the step adds',
   taken: 'Those that declare it, or were served it',
   success: 'Those that are well with it',
   regression: 'Those that were well before, and are not now',
   alreadyBad: 'Those that were not well before either',
-  silent: 'Those that have taken it, and have not reported since',
+  silent: 'Those that have taken it, and have said nothing of it since',
   absent: 'Those that have not polled since it is open to them',
 };
 const CountsView = z.object(
@@ -125,11 +132,12 @@ const StepView = z.object({
   percent: z.int(),
   gate: z.object({
     ...{ minNodes: z.int(), successShare: z.number(), maxRegressions: z.int() },
-    ...{ maxSilent: z.int().nullable(), bakeTime: z.string(), deadline: z.string(), approval: z.boolean() },
+    ...{ maxSilent: z.int().nullable(), maxAbsent: z.int().nullable() },
+    ...{ bakeTime: z.string(), deadline: z.string(), approval: z.boolean() },
   }),
   state: z.enum(STEP_STATES),
   counts: CountsView.meta({
-    description: 'Of the nodes of all open steps; of a step that is done as they were when it closed',
+    description: 'Of the nodes that the step adds; of a step that is done as they were when it closed',
   }),
   startedAt: Timestamp.nullable(),
   endedAt: Timestamp.nullable(),

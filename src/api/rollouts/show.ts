@@ -119,7 +119,7 @@ export async function showRollout(
   };
 }
 
-/** What the last evaluation of the open step has found; null before the first one, and when the rollout has ended. */
+/** What the last evaluation has found of the open step; null before the first one, and when the rollout has ended. */
 export async function latestCounts(
   db: Db,
   { kind, resource: { id } }: Owner<ResourceKind>,
@@ -127,7 +127,7 @@ export async function latestCounts(
 ): Promise<RolloutCounts | null> {
   if (state !== 'Running' && state !== 'Paused') return null;
   const last = await readRolloutCounts(db, { kind, id, version });
-  // An older one lacks the nodes to which the step opened the version.
+  // An older one does not know the nodes to which the step opened the version.
   const isOfStep = last !== null && last.evaluatedAt >= Date.parse(steps[step]?.startedAt ?? '');
-  return isOfStep ? last.counts : null;
+  return (isOfStep && last.counts[step]) || null;
 }

@@ -31,7 +31,7 @@ type Operation = 'Test' | 'Set' | 'Get';
 type Status = keyof typeof STATUSES;
 
 /** What a node sends, and what is known of it then: the status before, and the last report with a Set before it. */
-const CASES: Record<string, { sent: string; before: NodeStatus; last: string | null }> = {
+const CASES: Record<string, { sent: string; before: NodeStatus; last: string | null; mode?: string }> = {
   nothing: { sent: '', before: 'Unknown', last: null },
   'a report before': { sent: '500 Test bad old', before: 'NonCompliant', last: null },
   'only the last one before counts': {
@@ -59,6 +59,18 @@ const CASES: Record<string, { sent: string; before: NodeStatus; last: string | n
     before: 'Compliant',
     last: 'Test NonCompliant',
   },
+  'a Set of a node in Remediate says nothing': {
+    sent: '1100 Test ok new, 1200 Set ok new',
+    before: 'Unknown',
+    last: 'Test Compliant',
+    mode: 'Remediate',
+  },
+  'a Set with errors does, in Remediate too': {
+    sent: '1100 Test ok new, 1200 Set error new',
+    before: 'Unknown',
+    last: 'Set Error',
+    mode: 'Remediate',
+  },
   'a composite with the version': { sent: '1100 Set ok farm', before: 'Unknown', last: 'Set Compliant' },
   'a name that only resembles it': { sent: '1100 Test bad similar', before: 'NonCompliant', last: null },
   'a report from before the clock was set back': {
@@ -82,7 +94,7 @@ for (const engine of ENGINES)
     });
 
     const counted = (evaluatedAt = 5) =>
-      saveRolloutCounts(database().write, rolledOut, { evaluatedAt, counts: NO_COUNTS, lastReport: 7 });
+      saveRolloutCounts(database().write, rolledOut, { evaluatedAt, counts: [NO_COUNTS], lastReport: 7 });
     const note = (nodeIds: readonly string[]) =>
       noteTakers(
         database().write,
@@ -92,9 +104,10 @@ for (const engine of ENGINES)
       );
 
     /** @param sent its reports: when, which operation, with what status, and the checksum that it names */
-    async function addNode(sent = ''): Promise<string> {
+    async function addNode(sent = '', mode?: string): Promise<string> {
       const id = newId();
-      await insertNode(database().write, { id, fqdn: `${id}.example.org`, now: 1, settings: {} });
+      const settings = mode === undefined ? {} : { configuration_mode: mode };
+      await insertNode(database().write, { id, fqdn: `${id}.example.org`, now: 1, settings });
       for (const each of sent.split(', ').filter(Boolean)) await send(id, each);
       return id;
     }
@@ -140,10 +153,10 @@ for (const engine of ENGINES)
       expect(await known(node)).to.equal(null);
     });
 
-    for (const [title, { sent, before, last }] of Object.entries(CASES))
+    for (const [title, { sent, before, last, mode }] of Object.entries(CASES))
       it(`are known by their reports: ${title}`, async () => {
         await counted();
-        const node = await addNode(sent);
+        const node = await addNode(sent, mode);
         await note([node, newId()]);
         await note([node]);
         expect(await known(node)).to.deep.equal({ before, last });
@@ -200,7 +213,7 @@ for (const engine of ENGINES)
       expect(await known(gone)).to.equal(null);
       while (!(await removeTakers(database().write, key, 2)));
       expect(await known(first)).to.equal(null);
-      const kept = { evaluatedAt: 5, counts: NO_COUNTS, lastReport: 7 };
+      const kept = { evaluatedAt: 5, counts: [NO_COUNTS], lastReport: 7 };
       expect(await readRolloutCounts(database().read, rolledOut)).to.deep.equal(kept);
       await note([first, second, third]);
       await removeRolloutCounts(database().write, key);

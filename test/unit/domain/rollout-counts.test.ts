@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { NodeStatus } from '../../../src/domain/report-verdict.ts';
 import type { RolloutCounts } from '../../../src/domain/rollout.ts';
 import { NO_COUNTS } from '../../../src/domain/rollout.ts';
-import { type CountedNode, countNode } from '../../../src/domain/rollout-counts.ts';
+import { type CountedNode, countNode, outcomeOf } from '../../../src/domain/rollout-counts.ts';
 
 const taken = (more: Partial<CountedNode> = {}): CountedNode => ({
   ...{ hasTaken: true, statusBefore: 'Compliant', report: null, mode: null, hasPolled: true },
@@ -10,7 +10,7 @@ const taken = (more: Partial<CountedNode> = {}): CountedNode => ({
 });
 
 type Mode = 'Monitor' | 'Remediate' | null;
-type Verdict = keyof RolloutCounts | 'open';
+type Verdict = keyof RolloutCounts;
 
 /** The mode, the status before, and the last report since: `Set>Test` is a Test after a Set. */
 const JUDGED: [mode: Mode, before: NodeStatus, report: string, status: NodeStatus, verdict: Verdict][] = [
@@ -20,7 +20,7 @@ const JUDGED: [mode: Mode, before: NodeStatus, report: string, status: NodeStatu
   [null, 'Compliant', 'Test', 'NonCompliant', 'regression'],
   [null, 'Compliant', 'Set', 'Compliant', 'success'],
   [null, 'Compliant', 'Test', 'Error', 'regression'],
-  [null, 'Compliant', 'Test', 'Unknown', 'open'],
+  [null, 'Compliant', 'Test', 'Unknown', 'silent'],
   [null, 'NonCompliant', 'Test', 'Compliant', 'alreadyBad'],
   [null, 'NonCompliant', 'Test', 'Error', 'alreadyBad'],
   [null, 'Error', 'Test', 'Compliant', 'alreadyBad'],
@@ -30,14 +30,15 @@ const JUDGED: [mode: Mode, before: NodeStatus, report: string, status: NodeStatu
   ['Monitor', 'Unknown', 'Test', 'Unknown', 'success'],
   ['Monitor', 'Error', 'Test', 'Compliant', 'alreadyBad'],
   ['Remediate', 'Compliant', 'Test', 'Compliant', 'success'],
-  ['Remediate', 'Compliant', 'Test', 'NonCompliant', 'open'],
-  ['Remediate', 'Compliant', 'Set', 'NonCompliant', 'open'],
-  ['Remediate', 'Compliant', 'Set', 'Compliant', 'success'],
+  ['Remediate', 'Compliant', 'Test', 'NonCompliant', 'silent'],
+  ['Remediate', 'Compliant', 'Set', 'NonCompliant', 'silent'],
+  ['Remediate', 'Compliant', 'Set', 'Compliant', 'silent'],
+  ['Remediate', 'Unknown', 'Set', 'Unknown', 'silent'],
   ['Remediate', 'Compliant', 'Set', 'Error', 'regression'],
   ['Remediate', 'Compliant', 'Test', 'Error', 'regression'],
   ['Remediate', 'Compliant', 'Set>Test', 'NonCompliant', 'regression'],
   ['Remediate', 'Compliant', 'Set>Test', 'Compliant', 'success'],
-  ['Remediate', 'Compliant', 'Set>Test', 'Unknown', 'open'],
+  ['Remediate', 'Compliant', 'Set>Test', 'Unknown', 'silent'],
   ['Remediate', 'NonCompliant', 'Set>Test', 'NonCompliant', 'alreadyBad'],
 ];
 
@@ -53,13 +54,7 @@ describe('the nodes of a rollout are counted', () => {
       const operation = report === 'Set' ? 'Set' : 'Test';
       const last = { operation, status, isAfterSet: report === 'Set>Test' } as const;
       const counts = countNodes([taken({ mode, statusBefore, report: last })]);
-      const expected = {
-        ...countNodes([]),
-        offered: 1,
-        taken: 1,
-        ...(verdict !== 'open' && { [verdict]: 1 }),
-      };
-      expect(counts).to.deep.equal(expected);
+      expect(counts).to.deep.equal({ ...countNodes([]), offered: 1, taken: 1, [verdict]: 1 });
     });
 
   it('as silent without a report since, whatever they were before', () => {
@@ -71,6 +66,20 @@ describe('the nodes of a rollout are counted', () => {
     const absent = taken({ hasTaken: false, statusBefore: null, hasPolled: false });
     const counts = countNodes([absent, { ...absent, hasPolled: true }, taken({ hasPolled: false })]);
     expect(counts).to.deep.equal({ ...countNodes([]), offered: 3, taken: 1, silent: 1, absent: 1 });
+  });
+
+  it('by one outcome for each', () => {
+    const told = taken({ hasTaken: false, statusBefore: null });
+    expect(
+      [
+        taken({ report: { operation: 'Test', status: 'Compliant', isAfterSet: false } }),
+        taken({ report: { operation: 'Test', status: 'Error', isAfterSet: false } }),
+        taken({ statusBefore: 'Error' }),
+        taken(),
+        { ...told, hasPolled: false },
+        told,
+      ].map(outcomeOf),
+    ).to.deep.equal(['Success', 'Regression', 'AlreadyBad', 'Silent', 'Absent', 'NotTaken']);
   });
 
   it('once, and from nothing to all', () => {

@@ -82,6 +82,7 @@ describe('rollout document', () => {
         "successShare": 0.95,
         "maxRegressions": 0,
         "maxSilent": null,
+        "maxAbsent": null,
         "bakeTime": "1.00:00:00",
         "deadline": "1.00:00:00",
         "approval": false

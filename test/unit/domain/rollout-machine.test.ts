@@ -15,16 +15,23 @@ const WELL = well(10);
 const BAD = counts({ offered: 10, taken: 10, success: 9, regression: 1 });
 const timeOf = (after: number) => new Date(BEGAN + after).toISOString();
 
-/** Evaluates at a time after the rollout began. `held` is the memory, as a time after the rollout began. */
+/** A node that has not polled yet, so that the gate lacks it. */
+const LACKING = counts({ offered: 1, absent: 1 });
+
+/**
+ * Evaluates at a time after the rollout began. The counts are of the open step, and the steps before have none unless they
+ * are given. `held` is the memory, as a time after the rollout began.
+ */
 const evaluate = (
   record: RolloutRecord,
   after: number,
   given: RolloutCounts | null = WELL,
   held: number | null = null,
+  before: RolloutCounts[] = Array(record.step).fill(NO_COUNTS),
 ): Evaluation =>
   evaluateRollout({
     record,
-    counts: given,
+    counts: given && [...before, given],
     heldSince: held === null ? null : BEGAN + held,
     now: BEGAN + after,
   });
@@ -93,7 +100,7 @@ describe('gate of the open step', () => {
   });
 
   it('begins anew when it has not held in between, or could not be evaluated', () => {
-    for (const broken of [counts(), null]) {
+    for (const broken of [LACKING, null]) {
       expect(evaluate(begun(), HOUR, broken, 0)).to.deep.equal(NONE);
       expect(evaluate(begun(), HOUR + SECOND, WELL, null)).to.deep.equal(holdsSince(HOUR + SECOND));
     }
@@ -131,7 +138,7 @@ describe('gate of the open step', () => {
   it('is not opened by approval alone', () => {
     const approved = deed(withGate({ approval: true }), 'approve');
     expect(evaluate(approved, HOUR, WELL, 1).transition).to.equal(null);
-    expect(evaluate(approved, HOUR, counts(), null).transition).to.equal(null);
+    expect(evaluate(approved, HOUR, LACKING, null).transition).to.equal(null);
   });
 });
 
@@ -139,11 +146,11 @@ describe('deadline of the open step', () => {
   it('pauses the rollout without a verdict', () => {
     const lacking: [record: RolloutRecord, given: RolloutCounts | null, held: number | null, lack: string][] =
       [
-        [begun(), counts(), null, 'nodes judged: 0 of 1'],
+        [begun(), LACKING, null, 'nodes judged: 0 of 1'],
         [begun(), WELL, DAY - HOUR + 1, 'the gate has not held for its bake time'],
         [begun(), WELL, null, 'the gate has not held for its bake time'],
         [withGate({ approval: true }), WELL, 0, 'nobody has approved it'],
-        [withGate({ approval: true }), counts(), null, 'nodes judged: 0 of 1; nobody has approved it'],
+        [withGate({ approval: true }), LACKING, null, 'nodes judged: 0 of 1; nobody has approved it'],
         [begun(), null, null, 'the nodes could not be evaluated'],
         [begun(), null, 0, 'the nodes could not be evaluated'],
       ];
@@ -193,6 +200,20 @@ describe('regressions', () => {
     expect(must(evaluate(deed(begun(), 'pause'), SECOND, BAD).transition).from).to.equal('Paused');
   });
 
+  it('count in all steps together, also in those that have closed', () => {
+    const gates = { ring: null, percent: 100, gate: gate({ maxRegressions: 1, successShare: 0.5 }) };
+    const record = begun({ steps: [{ ...gates, ring: 'canary' }, gates] });
+    const second = must(evaluate(record, HOUR, BAD, 0).transition).record;
+    expect(evaluate(second, HOUR, WELL, null, [BAD]).transition).to.equal(null);
+    const { record: halted, reason } = must(evaluate(second, HOUR, BAD, null, [BAD]).transition);
+    expect(reason).to.equal('Regressions: 2, of which the gate of step 2 allows 1.');
+    expect(halted.steps.map((each) => each.counts.regression)).to.deep.equal([1, 1]);
+    const late = counts({ ...BAD, success: 8, regression: 2 });
+    expect(must(evaluate(second, HOUR, WELL, null, [late]).transition).record.steps[0]?.counts).to.deep.equal(
+      BAD,
+    );
+  });
+
   it('are allowed up to the number of the gate of the newest step', () => {
     const steps = [
       { ring: 'canary', percent: 100, gate: gate({ maxRegressions: 1, successShare: 0.5 }) },
@@ -202,6 +223,26 @@ describe('regressions', () => {
     const second = must(evaluate(record, HOUR, BAD, 0).transition).record;
     expect(second.step).to.equal(1);
     expect(must(evaluate(second, HOUR, BAD).transition).to).to.equal('Halted');
+  });
+});
+
+describe('a step that adds no node', () => {
+  it('is done at once, whatever its gate asks, and the history says why', () => {
+    const { record, ...rest } = must(evaluate(withGate({ approval: true }), 0, NO_COUNTS).transition);
+    expect(rest).to.deep.equal({
+      ...{ from: 'Running', to: 'Running', what: 'Step 2 of 2 opened' },
+      reason: 'Step 1 adds no node.',
+    });
+    expect(record.steps.map(({ state }) => state)).to.deep.equal(['Done', 'Open']);
+    const last = must(evaluate(record, 0, NO_COUNTS).transition);
+    expect([last.to, last.reason]).to.deep.equal(['Completed', 'Step 2 adds no node.']);
+  });
+
+  it('stays open while the rollout is paused, its nodes are not known, or others have regressed', () => {
+    expect(evaluate(deed(begun(), 'pause'), 0, NO_COUNTS)).to.deep.equal(NONE);
+    expect(evaluate(begun(), 0, null)).to.deep.equal(NONE);
+    const second = must(evaluate(begun(), HOUR, WELL, 0).transition).record;
+    expect(must(evaluate(second, HOUR, NO_COUNTS, null, [BAD]).transition).to).to.equal('Halted');
   });
 });
 
@@ -223,7 +264,7 @@ describe('evaluation', () => {
     // The gate holds for the first time while the clock is behind, and the clock is set right then.
     expect(evaluate(record, -DAY, WELL)).to.deep.equal(holdsSince(0));
     expect(evaluate(record, HOUR - 1, WELL, -DAY).transition).to.equal(null);
-    expect(evaluate(record, -2 * DAY, counts())).to.deep.equal(NONE);
+    expect(evaluate(record, -2 * DAY, LACKING)).to.deep.equal(NONE);
   });
 
   it('lets bake time and deadline begin anew by resuming', () => {
@@ -232,8 +273,8 @@ describe('evaluation', () => {
     expect(evaluate(resumed, 6 * HOUR, WELL, 0)).to.deep.equal(holdsSince(6 * HOUR));
     expect(evaluate(resumed, 6 * HOUR - 1, WELL, 5 * HOUR)).to.deep.equal(holdsSince(5 * HOUR));
     expect(must(evaluate(resumed, 6 * HOUR, WELL, 5 * HOUR).transition).record.step).to.equal(1);
-    expect(evaluate(resumed, DAY + 5 * HOUR - 1, counts()).transition).to.equal(null);
-    expect(must(evaluate(resumed, DAY + 5 * HOUR, counts()).transition).to).to.equal('Paused');
+    expect(evaluate(resumed, DAY + 5 * HOUR - 1, LACKING).transition).to.equal(null);
+    expect(must(evaluate(resumed, DAY + 5 * HOUR, LACKING).transition).to).to.equal('Paused');
   });
 
   it('leaves the record that it is given as it is', () => {

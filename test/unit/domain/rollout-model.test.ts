@@ -18,15 +18,19 @@ const BAKE = 30_000;
 const DEADLINE = 120_000;
 const STEPS = 3;
 
-/** What the nodes may report, and how a gate with `minNodes: 2`, `maxRegressions: 1`, `maxSilent: 1` takes it. */
-const LOOKS: { counts: RolloutCounts | null; verdict: 'holds' | 'lacks' | 'breaks' | 'unknown' }[] = [
+/** What the nodes of the open step may report, and how a gate with `minNodes: 2`, `maxRegressions: 1`, `maxSilent: 1` takes it. */
+const LOOKS: {
+  counts: RolloutCounts | null;
+  verdict: 'holds' | 'lacks' | 'breaks' | 'unknown' | 'empty';
+}[] = [
   { counts: well(2), verdict: 'holds' },
-  { counts: counts({ taken: 4, success: 2, regression: 1, silent: 1 }), verdict: 'holds' },
-  { counts: NO_COUNTS, verdict: 'lacks' },
-  { counts: counts({ taken: 9, success: 4, silent: 1, alreadyBad: 0 }), verdict: 'lacks' },
-  { counts: counts({ taken: 9, success: 7, silent: 2 }), verdict: 'lacks' },
-  { counts: counts({ taken: 20, success: 18, regression: 2 }), verdict: 'breaks' },
+  { counts: counts({ offered: 4, taken: 4, success: 2, regression: 1, silent: 1 }), verdict: 'holds' },
+  { counts: counts({ offered: 2, absent: 2 }), verdict: 'lacks' },
+  { counts: counts({ offered: 9, taken: 9, success: 4, silent: 1 }), verdict: 'lacks' },
+  { counts: counts({ offered: 9, taken: 9, success: 7, silent: 2 }), verdict: 'lacks' },
+  { counts: counts({ offered: 20, taken: 20, success: 18, regression: 2 }), verdict: 'breaks' },
   { counts: null, verdict: 'unknown' },
+  { counts: NO_COUNTS, verdict: 'empty' },
 ];
 
 type Command =
@@ -45,7 +49,7 @@ const evaluation = fc.record({
   look: fc.oneof(
     { weight: 30, arbitrary: fc.constantFrom(0, 1) },
     { weight: 3, arbitrary: fc.constantFrom(2, 3, 4, 6) },
-    { weight: 1, arbitrary: fc.constantFrom(5) },
+    { weight: 1, arbitrary: fc.constantFrom(5, 7) },
   ),
 });
 const deedCommand = fc.record({
@@ -127,6 +131,10 @@ class Model {
     if (this.state === 'Paused') {
       this.forget();
       return false;
+    }
+    if (verdict === 'empty') {
+      this.pass(clock, real);
+      return true;
     }
     this.looks.push({ clock, real, holds: verdict === 'holds' });
     const run = this.looks.slice(this.looks.findLastIndex(({ holds }) => !holds) + 1);
@@ -217,7 +225,9 @@ class Trial {
     this.clock += after;
     this.real += after;
     const look = LOOKS[at] as (typeof LOOKS)[number];
-    const input = { record: this.record, counts: look.counts, heldSince: this.heldSince, now: this.clock };
+    const before = this.record.steps.slice(0, this.record.step).map(() => NO_COUNTS);
+    const all = look.counts && [...before, look.counts];
+    const input = { record: this.record, counts: all, heldSince: this.heldSince, now: this.clock };
     const found = evaluateRollout(input);
     expect(JSON.stringify(evaluateRollout(structuredClone(input))), 'redone').to.equal(JSON.stringify(found));
     this.heldSince = found.heldSince;

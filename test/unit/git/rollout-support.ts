@@ -8,7 +8,7 @@ import type { GitStore, RolloutMessage, RolloutRef } from '../../../src/versions
 import { AT, addVersion, BOB, WEB } from './support.ts';
 
 export const GATE = {
-  ...{ minNodes: 1, successShare: 0.95, maxRegressions: 0, maxSilent: null },
+  ...{ minNodes: 1, successShare: 0.95, maxRegressions: 0, maxSilent: null, maxAbsent: null },
   ...{ bakeTime: '01:00:00', deadline: '1.00:00:00', approval: false },
 };
 export const COUNTS = {

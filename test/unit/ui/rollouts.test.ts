@@ -27,7 +27,7 @@ const NONE: Counts = {
   ...{ alreadyBad: 0, silent: 0, absent: 0 },
 };
 const GATE: Step['gate'] = {
-  ...{ minNodes: 10, successShare: 0.95, maxRegressions: 0, maxSilent: null },
+  ...{ minNodes: 10, successShare: 0.95, maxRegressions: 0, maxSilent: null, maxAbsent: null },
   ...{ bakeTime: '01:00:00', deadline: '1.00:00:00', approval: false },
 };
 const at = (hour: number) => new Date(Date.UTC(2026, 10, 20, hour)).toISOString();

@@ -116,8 +116,7 @@ export class RingedSite {
   /** @param more members of the plan; its steps are all rings in their order */
   async start(version: string, more: Record<string, unknown>): Promise<void> {
     if ((await this.admin.get(`${VERSIONS}/${version}`)).status === 404) await this.draft(version);
-    // Each ring has one node, and no gate passes before the nodes of its own ring have reported.
-    const steps = RINGS.map((ring, at) => ({ ring, gate: { minNodes: at + 1, bakeTime: '00:00:00.001' } }));
+    const steps = RINGS.map((ring) => ({ ring, gate: { bakeTime: '00:00:00.001' } }));
     expectStatus(await this.admin.post(ROLLOUTS, { version, steps, ...more }));
   }
 
