@@ -222,7 +222,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...routesOfProof({ ...versionTools, maker, questions: fleetThreads.questions }),
       ...configurationRoutes(versionTools),
       ...compositeRoutes(versionTools),
-      ...rolloutRoutes(versionTools),
+      ...rolloutRoutes({ ...versionTools, questions: fleetThreads.questions }),
       ...GRANT_KINDS.flatMap((kind) => permissionRoutes(database, kind)),
       ...parameterRoutes({ ...parameterTools, comparer }),
       ...schemaRoutes({ ...parameterTools, compatibility }),

@@ -1,4 +1,4 @@
-/** Reads what is known of the nodes of a fleet that have taken a version which rolls out. */
+/** Reads what is known of the nodes of a fleet while a version rolls out, and what was noted of those of its steps. */
 
 import type { NodeStatus } from '../domain/report-verdict.ts';
 import type { CountedNode } from '../domain/rollout-counts.ts';
@@ -23,8 +23,10 @@ export interface FleetNode {
   /** The last one since it took the version. */
   report: CountedNode['report'];
   mode: string | null;
-  /** When it called last, in epoch milliseconds; 0 where it never has; null where it is noted, so it has called since. */
+  /** When it called last, in epoch milliseconds; 0 where it never has; null where it has taken it, so it has called since. */
   lastCall: number | null;
+  /** The place of the step that is noted for it; null for none. */
+  step: number | null;
 }
 
 /** Of the reports with numbers above `from` and up to `upTo`, so many were looked at. */
@@ -44,6 +46,7 @@ type Row = [
   operation: RolloutNodesTable['operation'],
   status: NodeStatus | null,
   hasSet: number | null,
+  step: number | null,
 ];
 
 /**
@@ -51,9 +54,9 @@ type Row = [
  * their ids, as what is joined is kept by these ids: in any other order SQLite reads most pages many times.
  */
 const SELECT_NODES = `select n.id, n.configuration_mode,
-    case when b.node_id is null
+    case when b.taken_at is null
       then coalesce((select c.last_check_in from node_check_ins c where c.node_id = n.id), 0) end,
-    ${TAKEN}, coalesce(b.taken_at, r.since), b.status_before, b.operation, b.status, b.has_set
+    ${TAKEN}, coalesce(b.taken_at, r.since), b.status_before, b.operation, b.status, b.has_set, b.step
   from nodes n left join node_running r on r.node_id = n.id
     left join rollout_nodes b on b.kind = ? and b.resource_id = ? and b.version = ? and b.node_id = n.id
   order by n.id`;
@@ -75,10 +78,10 @@ export function* readingRollout(
   yield {
     sql: SELECT_NODES,
     values: [kind, id, version],
-    take([nodeId, mode, lastCall, checksum, since, statusBefore, operation, status, hasSet]: Row) {
+    take([nodeId, mode, lastCall, checksum, since, statusBefore, operation, status, hasSet, step]: Row) {
       const takenAt = checksum !== null && checksums.has(checksum) ? since : null;
       const report = toReport(operation, status, hasSet);
-      take(nodeId, { takenAt, statusBefore, report, mode, lastCall }, reporters?.has(nodeId) ?? true);
+      take(nodeId, { takenAt, statusBefore, report, mode, lastCall, step }, reporters?.has(nodeId) ?? true);
     },
   };
   return next;
@@ -128,4 +131,79 @@ function* readingReporters(seen: SeenReports | null): Reading<Reporters> {
     },
   };
   return { reporters, seen: { from: seen.upTo, upTo, count: added } };
+}
+
+/** A node of an open step, as it was noted by the last evaluation. */
+export interface NotedNode extends Omit<FleetNode, 'step'> {
+  nodeId: string;
+  fqdn: string;
+  step: number;
+  /** The number of the last report, unless it is Compliant. */
+  reportSeq: number | null;
+}
+
+type NotedRow = [
+  nodeId: string,
+  fqdn: string,
+  mode: string | null,
+  lastCall: number,
+  step: number,
+  takenAt: number | null,
+  statusBefore: NodeStatus | null,
+  operation: RolloutNodesTable['operation'],
+  status: NodeStatus | null,
+  hasSet: number,
+  reportSeq: number | null,
+];
+
+/** SQLite keeps to the order of a cross join, so that a slice costs no more than its nodes and those of no step between them. */
+const SELECT_NOTED = `select n.id, n.fqdn, n.configuration_mode,
+    coalesce((select c.last_check_in from node_check_ins c where c.node_id = n.id), 0),
+    b.step, b.taken_at, b.status_before, b.operation, b.status, b.has_set, b.report_seq
+  from nodes n cross join rollout_nodes b
+  where n.fqdn > ? and b.kind = ? and b.resource_id = ? and b.version = ? and b.node_id = n.id and b.step is not null
+  order by n.fqdn limit ?`;
+
+/** The nodes of the open steps behind an fqdn, so many at most, by fqdn. */
+export function* readingNoted(
+  { kind, id, version }: RolledOut,
+  { after, take: most }: { after: string; take: number },
+): Reading<NotedNode[]> {
+  const nodes: NotedNode[] = [];
+  yield {
+    sql: SELECT_NOTED,
+    values: [after, kind, id, version, most],
+    take(row: NotedRow) {
+      const [
+        nodeId,
+        fqdn,
+        mode,
+        lastCall,
+        step,
+        takenAt,
+        statusBefore,
+        operation,
+        status,
+        hasSet,
+        reportSeq,
+      ] = row;
+      const report = toReport(operation, status, hasSet);
+      nodes.push({ nodeId, fqdn, mode, lastCall, step, takenAt, statusBefore, report, reportSeq });
+    },
+  };
+  return nodes;
+}
+
+/** The results of reports, as the nodes sent them, by their numbers. Those that were deleted are left out. */
+export function* readingResults(numbers: readonly number[]): Reading<ReadonlyMap<number, string>> {
+  const results = new Map<number, string>();
+  if (numbers.length === 0) return results;
+  yield {
+    sql: `select seq, result from reports where seq in (${numbers.map(() => '?').join()})`,
+    values: numbers,
+    take([seq, result]: [number, string]) {
+      results.set(seq, result);
+    },
+  };
+  return results;
 }

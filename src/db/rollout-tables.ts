@@ -17,19 +17,26 @@ export interface RolloutCountsTable extends RolloutKey {
   counts: string;
   /** Reports up to this number need not be looked at again; null before the first look. */
   last_report: number | null;
+  /** JSON: the first nodes for which it was halted or paused, as `RolloutNode` has them. */
+  faults: Generated<string>;
 }
 
-/** A node that has taken a version, as long as the rollout of it is under way. */
+/** A node of an open step, or one that has taken the version otherwise, until a later rollout is under way. */
 export interface RolloutNodesTable extends RolloutKey {
   node_id: string;
+  /** The place of the step that offers the version to it; null where none does. */
+  step: number | null;
   /** By the last report of a Test or a Set before the node took the version. It stays as it was seen first. */
-  status_before: NodeStatus;
-  taken_at: number;
+  status_before: NodeStatus | null;
+  /** Null together with the status before, as long as it has not taken the version. */
+  taken_at: number | null;
   /** That of the last report of a Test or a Set since; null together with the status before the first one. */
   operation: 'Test' | 'Set' | null;
   status: NodeStatus | null;
   /** Whether a Set since then came before that report. */
   has_set: Generated<number>;
+  /** The number of that report; null where it is Compliant, as nobody asks what it says then. */
+  report_seq: number | null;
 }
 
 export interface RolloutTables {
@@ -38,7 +45,7 @@ export interface RolloutTables {
 }
 
 /**
- * The statements that make the tables, the same on both engines but for the type of texts.
+ * The statements that made the tables in the migration 0024, the same on both engines but for the type of texts.
  * @param kept how the rows are kept, after the columns
  */
 export function rolloutStatements(text: string, kept = ''): readonly string[] {

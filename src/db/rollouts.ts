@@ -2,7 +2,7 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import type { RolloutCounts } from '../domain/rollout.ts';
-import type { CountedNode } from '../domain/rollout-counts.ts';
+import type { CountedNode, RolloutNode } from '../domain/rollout-counts.ts';
 import { MINUTE } from '../lib/clock.ts';
 import type { Db } from './database.ts';
 import { engineOf } from './engine-of.ts';
@@ -18,10 +18,13 @@ export interface LastCounts {
   lastReport: number | null;
 }
 
-/** A node that has taken the version, and when it said so first, in epoch milliseconds. */
-export type Taker = readonly [nodeId: string, takenAt: number];
+/**
+ * A node that is to be noted: when it said first that it has taken the version, in epoch milliseconds, null where it has
+ * not; and the place of the step that offers it the version, null where none does.
+ */
+export type ToNote = readonly [nodeId: string, takenAt: number | null, step: number | null];
 
-/** What is known of a node that has taken the version. */
+/** What is known of a node by its reports. */
 export type Noted = Pick<CountedNode, 'statusBefore' | 'report'>;
 
 type NotedRow = Pick<RolloutNodesTable, 'node_id' | 'status_before' | 'operation' | 'status'> & {
@@ -32,10 +35,10 @@ type NotedRow = Pick<RolloutNodesTable, 'node_id' | 'status_before' | 'operation
 export async function readRolloutCounts(
   db: Db,
   { kind, id, version }: Omit<RolledOut, 'name'>,
-): Promise<LastCounts | null> {
+): Promise<(LastCounts & { faults: RolloutNode[] }) | null> {
   const row = await db
     .selectFrom('rollout_counts')
-    .select(['evaluated_at', 'counts', 'last_report'])
+    .select(['evaluated_at', 'counts', 'last_report', 'faults'])
     .where('kind', '=', kind)
     .where('resource_id', '=', id)
     .where('version', '=', version)
@@ -44,7 +47,8 @@ export async function readRolloutCounts(
   const { evaluated_at: evaluatedAt, last_report: lastReport } = row;
   const counts: unknown = JSON.parse(row.counts);
   // A leader of the release before counts the nodes of all steps together.
-  return { evaluatedAt, counts: Array.isArray(counts) ? counts : [], lastReport };
+  const faults = JSON.parse(row.faults) as RolloutNode[];
+  return { evaluatedAt, counts: Array.isArray(counts) ? counts : [], lastReport, faults };
 }
 
 /** Nothing is written where the configuration or composite was deleted meanwhile. */
@@ -64,16 +68,16 @@ export async function saveRolloutCounts(
 }
 
 /**
- * Looks at the reports of nodes that have taken the version. What a node was before is kept as it was seen first, and the
+ * Notes nodes, and looks at the reports of those that have taken the version. What a node was before is kept as it was seen first, and the
  * last report since then as it is seen now; of a node in Remediate a Set without errors is passed over, as it says nothing.
  * Nodes that were deleted are skipped. The counts must have been saved before.
  * @param began when the rollout began, in epoch milliseconds; nothing is older of what nodes reported of the version
  * @returns what is known now of those of which something else was known before, by their ids
  */
-export async function noteTakers(
+export async function noteNodes(
   db: Db,
   rolledOut: RolledOut,
-  takers: readonly Taker[],
+  nodes: readonly ToNote[],
   { began, now }: { began: number; now: number },
 ): Promise<Map<string, Noted>> {
   const { kind, id, version } = rolledOut;
@@ -81,21 +85,25 @@ export async function noteTakers(
   // A report from the future was sent before the clock was set back, and is not the last one.
   const latest = now + MINUTE;
   const { rows } = await sql<NotedRow>`with taken as (
-      select n.id, n.configuration_mode as mode, cast(given.value ->> 1 as bigint) as taken_at
-      from ${engineOf(db).rows(takers)} given join nodes n on n.id = given.value ->> 0
+      select n.id, n.configuration_mode as mode, cast(given.value ->> 1 as bigint) as taken_at,
+        cast(given.value ->> 2 as integer) as step
+      from ${engineOf(db).rows(nodes)} given join nodes n on n.id = given.value ->> 0
       where exists (select 1 from rollout_counts
         where kind = ${kind} and resource_id = ${id} and version = ${version})),
     found as (
-      select t.id, t.taken_at,
-        (select b.seq from reports b where b.node_id = t.id and b.operation in ('Test', 'Set')
+      select t.id, t.taken_at, t.step,
+        (select b.seq from reports b where t.taken_at is not null and b.node_id = t.id and b.operation in ('Test', 'Set')
           and not (${isSince('b')}) order by b.timestamp desc, b.seq desc limit 1) as before_seq,
-        (select l.seq from reports l where l.node_id = t.id
+        (select l.seq from reports l where t.taken_at is not null and l.node_id = t.id
           and (l.operation = 'Test' or l.operation = 'Set' and (l.had_errors = 1 or t.mode is distinct from 'Remediate'))
           and l.timestamp <= ${latest} and l.timestamp >= case when t.taken_at < ${began} then t.taken_at else ${began} end
           and ${isSince('l')} order by l.timestamp desc, l.seq desc limit 1) as last_seq
       from taken t)
-    insert into rollout_nodes (kind, resource_id, version, node_id, status_before, taken_at, operation, status, has_set)
-    select ${kind}, ${id}, ${version}, t.id, coalesce(${statusIn('b')}, 'Unknown'), t.taken_at, l.operation,
+    insert into rollout_nodes
+      (kind, resource_id, version, node_id, step, status_before, taken_at, report_seq, operation, status, has_set)
+    select ${kind}, ${id}, ${version}, t.id, t.step,
+      case when t.taken_at is not null then coalesce(${statusIn('b')}, 'Unknown') end, t.taken_at,
+      case when ${statusIn('l')} <> 'Compliant' then l.seq end, l.operation,
       case when l.seq is not null then ${statusIn('l')} end,
       case when l.operation = 'Test' and l.in_desired_state = 0 and (
         select 1 from reports s where s.node_id = t.id and s.operation = 'Set' and s.seq < l.seq
@@ -105,9 +113,11 @@ export async function noteTakers(
     from found t left join reports b on b.seq = t.before_seq left join reports l on l.seq = t.last_seq
     where true
     on conflict (kind, resource_id, version, node_id) do update
-      set operation = excluded.operation, status = excluded.status, has_set = excluded.has_set
-      where (rollout_nodes.operation, rollout_nodes.status, rollout_nodes.has_set)
-        is distinct from (excluded.operation, excluded.status, excluded.has_set)
+      set step = excluded.step, ${sql.join(ofReport.map((name) => sql`${sql.ref(name)} = ${reported(name)}`))}, taken_at = coalesce(rollout_nodes.taken_at, excluded.taken_at),
+        status_before = coalesce(rollout_nodes.status_before, excluded.status_before)
+      where (rollout_nodes.step, ${sql.join(ofReport.map((name) => sql.ref(`rollout_nodes.${name}`)))})
+          is distinct from (excluded.step, ${sql.join(ofReport.map(reported))})
+        or rollout_nodes.taken_at is null and excluded.taken_at is not null
     returning node_id, status_before, operation, status, has_set`.execute(db);
   return new Map(
     rows.map(({ node_id, status_before: statusBefore, operation, status, has_set }) => [
@@ -116,6 +126,12 @@ export async function noteTakers(
     ]),
   );
 }
+
+const ofReport = ['operation', 'status', 'has_set', 'report_seq'] as const;
+
+/** One that has taken it and now has something else keeps what it said. */
+const reported = (name: (typeof ofReport)[number]) =>
+  sql`case when excluded.taken_at is null then ${sql.ref(`rollout_nodes.${name}`)} else ${sql.ref(`excluded.${name}`)} end`;
 
 /** Whether a report is of the version: by the checksum that it names, or by its time where nothing is known of that. */
 function reportsOf(db: Db, { kind, name, version }: RolledOut, report: string): RawBuilder<unknown> {
@@ -135,6 +151,22 @@ function reportsOf(db: Db, { kind, name, version }: RolledOut, report: string): 
 const statusIn = (report: 'b' | 'l') =>
   sql.raw(`case when ${report}.had_errors = 1 then 'Error' when ${report}.in_desired_state = 1 then 'Compliant'
     when ${report}.in_desired_state = 0 then 'NonCompliant' else 'Unknown' end`);
+
+/** Keeps for which nodes a rollout has halted or paused, in place of those before. */
+export async function saveFaults(
+  db: Db,
+  { kind, id, version }: Omit<RolledOut, 'name'>,
+  nodes: readonly RolloutNode[],
+): Promise<void> {
+  const faults = JSON.stringify(nodes);
+  await db
+    .updateTable('rollout_counts')
+    .set({ faults })
+    .where('kind', '=', kind)
+    .where('resource_id', '=', id)
+    .where('version', '=', version)
+    .execute();
+}
 
 /** Of which versions something is kept, of all configurations and composites. */
 export function listKeptRollouts(db: Db): Promise<RolloutKey[]> {

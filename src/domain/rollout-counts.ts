@@ -25,6 +25,20 @@ export interface CountedNode {
 export const OUTCOMES = ['Success', 'Regression', 'AlreadyBad', 'Silent', 'Absent', 'NotTaken'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
+/** A node of an open step, as answers show it. */
+export interface RolloutNode {
+  nodeId: string;
+  fqdn: string;
+  /** The place of its step, from 0. */
+  step: number;
+  outcome: Outcome;
+  /** Its status before it took the version, and by its last report since; null where nothing is known. */
+  before: NodeStatus | null;
+  after: NodeStatus | null;
+  /** What is wrong, by that report. */
+  message: string | null;
+}
+
 /** `NotTaken` has polled. One that was bad before stays `AlreadyBad`, whatever it reports. */
 export function outcomeOf({ hasTaken, hasPolled, statusBefore, report, mode }: CountedNode): Outcome {
   if (!hasTaken) return hasPolled ? 'NotTaken' : 'Absent';

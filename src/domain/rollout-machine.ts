@@ -9,6 +9,7 @@ import { nameKey } from './names.ts';
 import {
   NO_COUNTS,
   type OnHalt,
+  type RolloutCause,
   type RolloutCounts,
   type RolloutRecord,
   type RolloutState,
@@ -26,6 +27,8 @@ export interface Transition {
   what: string;
   /** Why, in whole sentences; of a deed what the person has given. */
   reason: string;
+  /** Of one that halts, pauses or supersedes; null of any other. */
+  cause: RolloutCause | null;
 }
 
 export interface RolloutBeginning {
@@ -126,7 +129,7 @@ function haltByRegressions(record: RolloutRecord, counts: RolloutCounts, regress
   const next = halted(withCounts(record, counts), record.onHalt === 'Revert');
   const { maxRegressions } = stepOf(record).gate;
   const reason = `Regressions: ${regressions}, of which the gate of step ${record.step + 1} allows ${maxRegressions}.`;
-  return transition(record, next, haltedTitle(next), reason);
+  return transition(record, next, haltedTitle(next), reason, 'Regressions');
 }
 
 function pauseAtDeadline(
@@ -136,21 +139,23 @@ function pauseAtDeadline(
 ): Transition {
   const { deadline } = stepOf(record).gate;
   const reason = `Step ${record.step + 1} had no verdict within ${deadline}: ${lack.join('; ')}.`;
-  return transition(record, { ...withCounts(record, counts), state: 'Paused' }, 'Paused', reason);
+  const next = { ...withCounts(record, counts), state: 'Paused' as const };
+  return transition(record, next, 'Paused', reason, 'Deadline');
 }
 
 /** Ends a rollout because a higher version is rolled out. Null if it has ended already. */
 export function supersede(record: RolloutRecord, byVersion: string): Transition | null {
   if (!isUnderWay(record)) return null;
   const reason = `Version ${byVersion} is rolled out from now on.`;
-  return transition(record, { ...record, state: 'Superseded' }, `Superseded by ${byVersion}`, reason);
+  const next = { ...record, state: 'Superseded' as const };
+  return transition(record, next, `Superseded by ${byVersion}`, reason, 'Superseded');
 }
 
 /** Ends a rollout because its version is withdrawn. Null if that would change nothing of it. */
 export function haltByWithdrawal(record: RolloutRecord): Transition | null {
   if (!isAllowed('revert', record) || record.isReverted) return null;
   const next = halted(record, true);
-  return transition(record, next, haltedTitle(next), 'The version is withdrawn.');
+  return transition(record, next, haltedTitle(next), 'The version is withdrawn.', 'Withdrawn');
 }
 
 /** What a person may do with a rollout, and in which states. */
@@ -190,7 +195,8 @@ export function applyDeed(
     if (nameKey(actorName) === nameKey(record.publishedBy)) return 'same_person';
   }
   const [next, what] = CHANGES[deed](withCounts(record, counts), toTimestamp(at), actorName);
-  return transition(record, next, what, reason);
+  const isStopped = next.state === 'Paused' || next.state === 'Halted';
+  return transition(record, next, what, reason, isStopped && deed !== 'approve' ? 'Person' : null);
 }
 
 type Change = (record: RolloutRecord, at: string, actorName: string) => [RolloutRecord, what: string];
@@ -223,8 +229,14 @@ function isUnderWay({ state }: RolloutRecord): boolean {
   return state === 'Running' || state === 'Paused';
 }
 
-function transition(before: RolloutRecord, record: RolloutRecord, what: string, reason: string): Transition {
-  return { record, from: before.state, to: record.state, what, reason };
+function transition(
+  before: RolloutRecord,
+  record: RolloutRecord,
+  what: string,
+  reason: string,
+  cause: RolloutCause | null = null,
+): Transition {
+  return { record, from: before.state, to: record.state, what, reason, cause };
 }
 
 function halted(record: RolloutRecord, isReverted: boolean): RolloutRecord {

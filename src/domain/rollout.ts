@@ -9,6 +9,10 @@ import { hash } from 'node:crypto';
 export const ROLLOUT_STATES = ['Running', 'Paused', 'Halted', 'Completed', 'Superseded'] as const;
 export type RolloutState = (typeof ROLLOUT_STATES)[number];
 
+/** Why a rollout is halted, paused or superseded. */
+export const ROLLOUT_CAUSES = ['Regressions', 'Deadline', 'Person', 'Withdrawn', 'Superseded'] as const;
+export type RolloutCause = (typeof ROLLOUT_CAUSES)[number];
+
 export const STEP_STATES = ['Waiting', 'Open', 'Done'] as const;
 export type StepState = (typeof STEP_STATES)[number];
 

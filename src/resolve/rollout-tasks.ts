@@ -1,9 +1,24 @@
 /** The counts of a rollout, for a thread: what the fleet is offered, and what its nodes have taken and reported. */
 
-import { type FleetNode, type RolledOut, readingRollout, type SeenReports } from '../db/read-rollouts.ts';
-import type { Taker } from '../db/rollouts.ts';
+import {
+  type FleetNode,
+  type NotedNode,
+  type RolledOut,
+  readingNoted,
+  readingResults,
+  readingRollout,
+  type SeenReports,
+} from '../db/read-rollouts.ts';
+import type { ToNote } from '../db/rollouts.ts';
+import { firstFault } from '../domain/first-fault.ts';
 import { NO_COUNTS, openStepOf, type RolloutCounts, type RolloutRecord } from '../domain/rollout.ts';
-import { type CountedNode, countNode } from '../domain/rollout-counts.ts';
+import {
+  type CountedNode,
+  countNode,
+  type Outcome,
+  outcomeOf,
+  type RolloutNode,
+} from '../domain/rollout-counts.ts';
 import type { Send } from '../lib/threads.ts';
 import type { CurrentOffers } from './current-offers.ts';
 import type { Fleet } from './fleet.ts';
@@ -25,14 +40,35 @@ export interface RolloutAnswer {
   seen: SeenReports;
 }
 
-/** A node whose reports must be looked at, because it has taken the version or reported since. */
+/** A node that must be noted, because its step is another one, it has taken the version, or it has reported since. */
 export interface NodeToNote {
-  taker: Taker;
+  toNote: ToNote;
   /** As it is to be counted by what is noted of it; null where the version is not offered to it. */
   counted: CountedNode | null;
-  /** The place of the step that offers the version to it; null where none does. */
-  step: number | null;
 }
+
+/** Which nodes of the open steps are asked for. */
+export interface NodesQuestion {
+  rolledOut: RolledOut;
+  /** When each step opened, in epoch milliseconds. */
+  openedAt: readonly number[];
+  filter: { step?: number | undefined; outcomes?: readonly Outcome[] | undefined };
+}
+
+export interface NodesPage {
+  rows: RolloutNode[];
+  /** How many there are on all pages together. */
+  total: number;
+}
+
+export interface NodesSlice {
+  rows: RolloutNode[];
+  /** The fqdn behind which the next slice begins; null where there is none. */
+  next: string | null;
+}
+
+/** Nodes that are read at a time for a list. */
+const SLICE = 1_000;
 
 /** Nodes at a time, so that each transaction that notes them takes a millisecond or two. */
 const PIECE = 50;
@@ -56,15 +92,69 @@ export function rolloutTasks(fleet: () => Fleet, offers: () => CurrentOffers) {
         const { takenAt, statusBefore } = node;
         const step = stepOf(nodeId);
         const counted = step === null ? null : toCounted(node, openedAt[step] ?? 0);
-        if (takenAt !== null && (statusBefore === null || hasReported))
-          toNote.push({ taker: [nodeId, takenAt], counted, step });
+        const isNews = takenAt !== null && (statusBefore === null || hasReported);
+        if (isNews || step !== node.step) toNote.push({ toNote: [nodeId, takenAt, step], counted });
         else if (counted) countNode(counts[step ?? -1] as RolloutCounts, counted);
       });
       const seen = await fleet().database.read(reading);
       for (let at = 0; at < toNote.length; at += PIECE) await send(toNote.slice(at, at + PIECE));
       return { counts, seen };
     },
+
+    /** Nodes of the open steps by fqdn, as they were noted last. */
+    async rolloutNodes({
+      skip,
+      take,
+      ...question
+    }: NodesQuestion & { skip: number; take: number }): Promise<NodesPage> {
+      const chosen: [NotedNode, Outcome][] = [];
+      let total = 0;
+      for (let after: string | null = ''; after !== null; ) {
+        const slice = await readSlice(fleet(), question, { after, take: SLICE });
+        const from = Math.max(0, skip - total);
+        chosen.push(...slice.found.slice(from, from + take - chosen.length));
+        total += slice.found.length;
+        after = slice.next;
+      }
+      return { rows: await shown(fleet(), chosen), total };
+    },
+
+    /** The same piece by piece: such nodes as are found among the next ones behind an fqdn. */
+    async rolloutNodesSlice({
+      after,
+      take,
+      ...question
+    }: NodesQuestion & { after: string; take: number }): Promise<NodesSlice> {
+      const { found, next } = await readSlice(fleet(), question, { after, take });
+      return { rows: await shown(fleet(), found), next };
+    },
   };
+}
+
+async function readSlice(
+  { database }: Fleet,
+  { rolledOut, openedAt, filter }: NodesQuestion,
+  part: { after: string; take: number },
+): Promise<{ found: [NotedNode, Outcome][]; next: string | null }> {
+  const nodes = await database.read(readingNoted(rolledOut, part));
+  const found = nodes
+    .map((node): [NotedNode, Outcome] => [node, outcomeOf(toCounted(node, openedAt[node.step] ?? 0))])
+    .filter(([{ step }, outcome]) => {
+      if (filter.step !== undefined && filter.step !== step) return false;
+      return filter.outcomes?.includes(outcome) ?? true;
+    });
+  return { found, next: nodes.length < part.take ? null : (nodes.at(-1)?.fqdn ?? null) };
+}
+
+/** What is wrong with a node is read from its report when somebody asks. */
+async function shown({ database }: Fleet, nodes: readonly [NotedNode, Outcome][]): Promise<RolloutNode[]> {
+  const numbers = nodes.flatMap(([{ reportSeq }]) => reportSeq ?? []);
+  const results = await database.read(readingResults(numbers));
+  return nodes.map(([{ nodeId, fqdn, step, statusBefore: before, report, reportSeq }, outcome]) => {
+    const result = results.get(reportSeq ?? 0);
+    const message = result === undefined ? null : firstFault(result);
+    return { nodeId, fqdn, step, outcome, before, after: report?.status ?? null, message };
+  });
 }
 
 /** Tells the place of the open step that offers the version to a node; null where none does. */
@@ -84,7 +174,7 @@ function openStepsIn(offers: FleetOffers, { rolledOut, record }: RolloutQuestion
 }
 
 function toCounted(
-  { takenAt, statusBefore, report, mode, lastCall }: FleetNode,
+  { takenAt, statusBefore, report, mode, lastCall }: Omit<FleetNode, 'step'>,
   openedAt: number,
 ): CountedNode {
   const hasPolled = lastCall === null || lastCall >= openedAt;

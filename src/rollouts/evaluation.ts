@@ -8,9 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
 import { freezeLook } from '../db/freeze.ts';
 import type { SeenReports } from '../db/read-rollouts.ts';
-import { type Noted, noteTakers, readRolloutCounts, saveRolloutCounts } from '../db/rollouts.ts';
-import { NO_COUNTS, type RolloutCounts } from '../domain/rollout.ts';
-import { addCounts, countNode } from '../domain/rollout-counts.ts';
+import { type Noted, noteNodes, readRolloutCounts, saveFaults, saveRolloutCounts } from '../db/rollouts.ts';
+import { NO_COUNTS, type RolloutCause, type RolloutCounts } from '../domain/rollout.ts';
+import { addCounts, countNode, OUTCOMES } from '../domain/rollout-counts.ts';
 import { evaluateRollout, haltByWithdrawal, type Transition } from '../domain/rollout-machine.ts';
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts';
 import { HawserError } from '../lib/errors.ts';
@@ -31,6 +31,8 @@ const PAUSE = 1 * SECOND;
 const GIVE_WAY = 5;
 /** Counts that stay the same are written so often, so that whoever reads them sees that they are current. */
 const RENEWAL = 1 * MINUTE;
+/** So many of the nodes that are its cause are named. */
+const MAX_FAULTS = 10;
 /** The name by which the threads count whose turn it is. */
 const CALLER = 'rollouts';
 
@@ -103,8 +105,6 @@ export class RolloutEvaluation {
     const { signal } = this.closing;
     if (signal.aborted) return;
     const memory = this.memoryOf(underWay);
-    const { owner, ref } = underWay;
-    const told = { kind: owner.kind, name: owner.resource.name, version: ref.version };
     const begun = performance.now();
     try {
       const outcome = await this.evaluateOne(underWay, memory);
@@ -112,7 +112,7 @@ export class RolloutEvaluation {
       memory.isFailing = false;
     } catch (err) {
       const level = memory.isFailing || signal.aborted ? 'debug' : 'warn';
-      this.tools.log[level]({ err, ...told }, 'a rollout could not be moved; this is tried again');
+      this.tools.log[level]({ err, ...told(underWay) }, 'a rollout could not be moved; this is tried again');
       this.tools.onEvaluated('failed', performance.now() - begun);
       memory.isFailing = true;
     }
@@ -131,9 +131,28 @@ export class RolloutEvaluation {
     if (this.closing.signal.aborted || counts === 'early') return outcome;
     const now = this.tools.clock.now();
     const { transition, heldSince } = evaluateRollout({ record, counts, heldSince: memory.heldSince, now });
+    if (transition?.cause) await this.keepFaults(underWay, transition.cause);
     // A transition that fails, or waits for the end of a freeze, is made again, by the same bake time.
     if (await this.moveUnlessFrozen(underWay, transition)) memory.heldSince = heldSince;
     return outcome;
+  }
+
+  /** Keeps the first of the nodes that are the cause, because what is known of nodes goes with a later rollout. */
+  private async keepFaults(underWay: UnderWay, cause: RolloutCause): Promise<void> {
+    const { steps, step } = underWay.ref.rollout.record;
+    const filter =
+      cause === 'Regressions'
+        ? { outcomes: ['Regression' as const] }
+        : { step, outcomes: OUTCOMES.filter((outcome) => outcome !== 'Success' && outcome !== 'AlreadyBad') };
+    const openedAt = steps.map(({ startedAt }) => Date.parse(startedAt ?? ''));
+    const question = { rolledOut: rolledOut(underWay), openedAt, filter, skip: 0, take: MAX_FAULTS };
+    try {
+      const { rows } = await this.tools.questions.run(CALLER, 'rolloutNodes', question);
+      await saveFaults(this.tools.database.write, rolledOut(underWay), rows);
+    } catch (err) {
+      // To halt matters more than to name the nodes.
+      this.tools.log.warn({ err, ...told(underWay) }, 'the nodes that halt a rollout could not be named');
+    }
   }
 
   /** A freeze keeps the version from further nodes. Halting and pausing go on. @returns false while a freeze forbids it */
@@ -176,8 +195,7 @@ export class RolloutEvaluation {
       return counts;
     } catch (err) {
       if (this.closing.signal.aborted) return null;
-      const { kind, name, version } = rolledOut(underWay);
-      this.tools.log.warn({ err, kind, name, version }, 'the nodes of a rollout could not be counted');
+      this.tools.log.warn({ err, ...told(underWay) }, 'the nodes of a rollout could not be counted');
       return null;
     }
   }
@@ -190,8 +208,10 @@ export class RolloutEvaluation {
     const onPiece = async (piece: unknown) => {
       const nodes = piece as NodeToNote[];
       const known = await this.note(underWay, nodes);
-      for (const { taker, counted, step } of nodes)
-        if (counted) countNode(noted[step ?? -1] as RolloutCounts, { ...counted, ...known.get(taker[0]) });
+      for (const { toNote, counted } of nodes) {
+        const [nodeId, , step] = toNote;
+        if (counted) countNode(noted[step ?? -1] as RolloutCounts, { ...counted, ...known.get(nodeId) });
+      }
     };
     const question = { rolledOut: rolledOut(underWay), record, oid, seen };
     const answer = await this.tools.questions.run(CALLER, 'rolloutCounts', question, { onPiece });
@@ -217,12 +237,12 @@ export class RolloutEvaluation {
   private async note(underWay: UnderWay, nodes: readonly NodeToNote[]): Promise<Map<string, Noted>> {
     this.closing.signal.throwIfAborted();
     const times = { began: Date.parse(underWay.ref.rollout.record.createdAt), now: this.tools.clock.now() };
-    const takers = nodes.map(({ taker }) => taker);
+    const toNote = nodes.map((node) => node.toNote);
     // What a power cut takes away is found again.
     const { writeUnflushed } = this.tools.database;
     const known = await writeUnflushed
       .transaction()
-      .execute((trx) => noteTakers(trx, rolledOut(underWay), takers, times));
+      .execute((trx) => noteNodes(trx, rolledOut(underWay), toNote, times));
     await sleep(GIVE_WAY);
     return known;
   }
@@ -248,6 +268,11 @@ export class RolloutEvaluation {
 
 function rolledOut({ owner: { kind, resource }, ref: { version } }: UnderWay) {
   return { kind, id: resource.id, name: resource.name, version };
+}
+
+/** By which the log names it. */
+function told({ owner: { kind, resource }, ref: { version } }: UnderWay) {
+  return { kind, name: resource.name, version };
 }
 
 /** A version that is made anew has another tag, and its rollout is another one. */

@@ -8,7 +8,7 @@ import type { Log } from '../lib/log.ts';
 import { isUnreadable } from '../versions/rollout-branch.ts';
 import { isRolling, type RollingRef } from '../versions/rollout-rules.ts';
 import type { Owner, ResourceKind } from '../versions/rows.ts';
-import type { GitStore, VersionIndex } from '../versions/store.ts';
+import type { GitStore, VersionIndex, VersionRef } from '../versions/store.ts';
 import type { MovedRepositories } from './moved-repositories.ts';
 
 /** Rows per transaction. Deleting them takes some two milliseconds. */
@@ -101,15 +101,23 @@ export class RolloutFinder {
     for (const key of await listKeptRollouts(read)) {
       const index = indexes.get(`${key.kind} ${key.resource_id}`);
       const ref = index?.get(key.version);
-      if (index === undefined || (ref && isRolling(ref))) continue;
+      if (index === undefined || (ref && (isRolling(ref) || ref === newestRollout(index)))) continue;
       await this.forget(key);
       if (!ref?.rollout) await removeRolloutCounts(write, key);
     }
   }
 
+  /** What is known of the nodes of a rollout goes with a later one. */
   private async forget(key: RolloutKey): Promise<void> {
     const { writeUnflushed } = this.tools.database;
     const remove = () => writeUnflushed.transaction().execute((trx) => removeTakers(trx, key, SLICE));
     while (!(await remove())) await sleep(PAUSE);
   }
+}
+
+function newestRollout({ versions }: VersionIndex) {
+  return versions.reduce<VersionRef | null>((newest, ref) => {
+    const begun = ref.rollout?.record.createdAt;
+    return begun !== undefined && begun > (newest?.rollout?.record.createdAt ?? '') ? ref : newest;
+  }, null);
 }

@@ -17,7 +17,7 @@ export interface ParameterScope {
 export type ParameterContentType = 'yaml' | 'json';
 
 export interface ParameterDetails
-  extends Omit<VersionDetails, 'entryPoint' | 'files' | 'withdrawn' | 'author' | 'signature'>,
+  extends Omit<VersionDetails, 'entryPoint' | 'files' | 'withdrawn' | 'rollout' | 'author' | 'signature'>,
     BlobInfo {
   /** Null for a scope that is skipped on purpose. It has no content: its size is 0, its hash that of nothing. */
   contentType: ParameterContentType | null;
@@ -66,6 +66,7 @@ export class ParameterFiles {
     const {
       entryPoint: _none,
       withdrawn: _never,
+      rollout: _nowhere,
       author: _who,
       signature: _how,
       files,

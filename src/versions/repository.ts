@@ -244,7 +244,7 @@ export class Repository {
   }
 
   async details(ref: VersionRef): Promise<VersionDetails> {
-    const { version, status, name, withdrawn } = ref;
+    const { version, status, name, withdrawn, rollout } = ref;
     const { gitdir } = this;
     const content = await this.corruption.tracking(name, () =>
       this.tools.versions.read(gitdir, this.kind, ref),
@@ -253,7 +253,7 @@ export class Repository {
     const { stated: _stated, tag: _tag, parent: _parent, ...details } = content;
     const own = this.kind.inheritsEntryPoints ? content.entryPoint : '';
     const entryPoint = own ?? (await this.load()).requireInheritedEntryPoint(version);
-    return { version, status, ...details, ...pushedFacts(ref), entryPoint, withdrawn };
+    return { version, status, ...details, ...pushedFacts(ref), entryPoint, withdrawn, rollout };
   }
 
   async blob(oid: string): Promise<Buffer> {

@@ -46,7 +46,16 @@ export async function readRolloutHistory(
     if (to === null) continue;
     const reason = tidyText(withoutSignature(commit.message)) ?? '';
     const at = (signature?.timestamp ?? 0) * 1_000;
-    events.push({ at, ...who, what: 'Changed with git', from: before, to, reason, counts: NO_COUNTS });
+    events.push({
+      at,
+      ...who,
+      what: 'Changed with git',
+      from: before,
+      to,
+      reason,
+      cause: null,
+      counts: NO_COUNTS,
+    });
   }
   return events;
 }

@@ -3,13 +3,20 @@
  * trailers, which are the last paragraph and so cannot be forged by the reason.
  */
 
-import { NO_COUNTS, ROLLOUT_STATES, type RolloutCounts, type RolloutState } from '../domain/rollout.ts';
+import {
+  NO_COUNTS,
+  ROLLOUT_CAUSES,
+  ROLLOUT_STATES,
+  type RolloutCounts,
+  type RolloutState,
+} from '../domain/rollout.ts';
 import { readTrailers, tidyText, withoutSignature, writeMessage } from '../git/trailers.ts';
 import { toTimestamp } from '../lib/clock.ts';
 import type { RolloutMessage } from './types.ts';
 
 const STATE = 'State';
 const STATE_BEFORE = 'State-Before';
+const CAUSE = 'Cause';
 const COUNTS = 'Counts';
 const MOVED_AT = 'Moved-At';
 
@@ -45,12 +52,13 @@ export function tidyReason(reason: string): string {
 export function printRolloutMessage(
   label: string,
   to: RolloutState,
-  { what, from, reason, counts }: RolloutMessage,
+  { what, from, reason, cause, counts }: RolloutMessage,
   at: number,
 ): string {
   const states = { ...(from !== null && { [STATE_BEFORE]: from }), [STATE]: to };
   const counted = NAMES.map((name) => `${WORDS[name]} ${counts[name]}`).join(', ');
-  const trailers = { ...states, [COUNTS]: counted, [MOVED_AT]: toTimestamp(at) };
+  const why = cause !== null && { [CAUSE]: cause };
+  const trailers = { ...states, ...why, [COUNTS]: counted, [MOVED_AT]: toTimestamp(at) };
   return writeMessage(`${label}: ${what}`, trailers, quoted(tidyReason(reason)) || null);
 }
 
@@ -67,6 +75,7 @@ export function readRolloutMessage(message: string): ReadMessage | null {
     what: text.slice(text.indexOf(': ') + 2, start),
     from: stateOf(trailers.get(STATE_BEFORE.toLowerCase())),
     to,
+    cause: ROLLOUT_CAUSES.find((cause) => cause === trailers.get(CAUSE.toLowerCase())) ?? null,
     reason: unquoted(tidyText(text.slice(start, end)) ?? ''),
     counts,
     movedAt: trailers.get(MOVED_AT.toLowerCase()),

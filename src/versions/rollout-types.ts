@@ -1,6 +1,6 @@
 /** The terms of the branch `rollout/<version>`, which is the record of a rollout. */
 
-import type { RolloutCounts, RolloutRecord, RolloutState } from '../domain/rollout.ts';
+import type { RolloutCause, RolloutCounts, RolloutRecord, RolloutState } from '../domain/rollout.ts';
 import type { Person } from '../git/types.ts';
 import type { PlannedEntry } from './planned-entry.ts';
 
@@ -27,6 +27,8 @@ export interface RolloutMessage {
   from: RolloutState | null;
   /** Why. It may hold anything. */
   reason: string;
+  /** Why it is halted, paused or superseded; null where it is not, and where the commit does not say. */
+  cause: RolloutCause | null;
   counts: RolloutCounts;
 }
 
@@ -40,7 +42,7 @@ export interface RolloutMove {
 }
 
 /** An entry of the history of a rollout, which is one commit of its branch. */
-export interface RolloutEvent extends Pick<RolloutMessage, 'what' | 'from' | 'reason' | 'counts'> {
+export interface RolloutEvent extends Pick<RolloutMessage, 'what' | 'from' | 'reason' | 'cause' | 'counts'> {
   /** Epoch milliseconds. */
   at: number;
   /** The name of the commit's author. */

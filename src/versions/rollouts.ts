@@ -64,7 +64,7 @@ export function startRollout(
     const entry = entryOf(target, 'rollout_started', { version }, null);
     const starting = (record: RolloutRecord) => ({
       record,
-      message: { what: 'Started', from: null, reason: message ?? '', counts: NO_COUNTS },
+      message: { what: 'Started', from: null, reason: message ?? '', cause: null, counts: NO_COUNTS },
     });
     if (ref.status === 'Draft') {
       const rollout = { entry, begin: (tag: string) => starting(begin(tag, principal.username)) };
@@ -117,14 +117,14 @@ export async function move(
   transition: Transition | null,
 ): Promise<AuditChange[]> {
   if (transition === null) return [];
-  const { record, what, from, to, reason } = transition;
+  const { record, what, from, to, reason, cause } = transition;
   const event = rolloutEvent(before, record);
   const details = { version, what, from, to, reason: tidyReason(reason), event };
   const entry = entryOf(target, 'rollout_moved', details, expected);
   writer.plan(entry);
   // Those of the step that was open, also where another one has opened.
   const counts = record.steps[before.step]?.counts ?? NO_COUNTS;
-  const message = { what, from, reason, counts };
+  const message = { what, from, reason, cause, counts };
   const by = { author: authorOf(target), at: target.actor.at };
   const { oid } = await writer.moveRollout(version, { record, message, ...by, expected });
   return [withCommit(entry, oid)];

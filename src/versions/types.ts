@@ -108,6 +108,7 @@ export interface VersionDetails {
   publishedAt: number | null;
   publishedBy: string | null;
   withdrawn: Withdrawal | null;
+  rollout: RolloutRef | null;
   /** What the tag says, else what the commit says: why the version was made. Null when neither says anything. */
   message: string | null;
 }

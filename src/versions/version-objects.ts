@@ -20,7 +20,7 @@ export type ObjectRef = Pick<VersionRef, 'series' | 'status' | 'oid'>;
 
 /** What the objects of one version say. It never changes for the same id. */
 export interface VersionContent
-  extends Omit<VersionDetails, 'version' | 'status' | 'entryPoint' | 'withdrawn'> {
+  extends Omit<VersionDetails, 'version' | 'status' | 'entryPoint' | 'withdrawn' | 'rollout'> {
   /** The first parent of a draft's commit. A tag that we make says that of its draft, which may have been moved since. */
   parent: string | null;
   /** Null when neither the tag nor the commit names one. */

@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually.ts';
 import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, poll } from '../support/parameter-files.ts';
 import { breakLock } from '../support/postgres/advisory-locks.ts';
-import { ok } from '../support/replies.ts';
+import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
 import { doDeed, prepareRings, type Rings, rollOut, rolloutsOf, step } from '../support/rollouts.ts';
 import { download, offeredTo } from '../support/running.ts';
 import { tagNode } from '../support/scopes.ts';
@@ -64,6 +64,10 @@ describe('nodes report, and a rollout', function () {
   }
 
   const show = () => ok(200, hawser.admin.get(`${rolloutsOf(name)}/1.1.0`));
+  const listed = async (query: string) => {
+    const { json: rows, headers } = await hawser.admin.get(`${rolloutsOf(name)}/1.1.0/nodes?${query}`);
+    return { rows, total: Number(headers['x-total-count']) };
+  };
   const expectState = (state: string, stepAt: number) =>
     eventually(async () => expect(await show()).to.include({ state, step: stepAt }), WAIT);
   const got = async (node: NodeUnderTest) => (await ok(200, poll(node))).version;
@@ -92,6 +96,69 @@ describe('nodes report, and a rollout', function () {
     ]);
   });
 
+  it('names the nodes of its steps with what each made of the version, in CSV too', async () => {
+    const ring = () => join('canary');
+    const [good, always, silent, told, absent] = [
+      await ring(),
+      await ring(),
+      await ring(),
+      await ring(),
+      await ring(),
+    ];
+    await join('early');
+    await runs(always, false);
+    await start({ minNodes: 9 });
+    await runs(good, true);
+    await runs(always, false);
+    await download(silent);
+    await got(told);
+    const expected = [
+      [good, 'Success', 'Compliant', 'Compliant'],
+      [always, 'AlreadyBad', 'NonCompliant', 'NonCompliant'],
+      [silent, 'Silent', 'Compliant', null],
+      [told, 'NotTaken', null, null],
+      [absent, 'Absent', null, null],
+    ] as const;
+    const byName = expected
+      .map(([{ nodeId, fqdn }, outcome, before, after]) => ({
+        nodeId,
+        fqdn,
+        step: 0,
+        outcome,
+        before,
+        after,
+      }))
+      .sort((a, b) => (a.fqdn < b.fqdn ? -1 : 1));
+    await eventually(async () => {
+      const { rows, total } = await listed('');
+      expect(rows.map(({ message, ...rest }: { message: unknown }) => rest)).to.deep.equal(byName);
+      expect(total).to.equal(5);
+    }, WAIT);
+    for (const [{ nodeId }, outcome] of expected) {
+      const { rows, total } = await listed(`outcome=${outcome}`);
+      expect([rows.map((row: { nodeId: string }) => row.nodeId), total]).to.deep.equal([[nodeId], 1]);
+    }
+    expect(
+      (await listed('step=0&take=2&skip=1')).rows.map(({ fqdn }: { fqdn: string }) => fqdn),
+    ).to.deep.equal(byName.slice(1, 3).map(({ fqdn }) => fqdn));
+    expect((await listed('step=1')).total).to.equal(0);
+    const path = `${rolloutsOf(name)}/1.1.0/nodes`;
+    const { text } = await hawser.admin.get(path, { Accept: 'text/csv' });
+    const [header, ...lines] = text.trim().split('\r\n');
+    expect(header).to.equal('nodeId,fqdn,step,outcome,before,after,message');
+    expect(lines.map((line) => line.split(',')[3])).to.deep.equal(byName.map(({ outcome }) => outcome));
+    await expectInvalid(hawser.admin.get(`${path}?outcome=Nonsense`));
+    await expectProblem(hawser.admin.get(`${rolloutsOf(name)}/9.9.9/nodes`), 404, 'not_found');
+    const version = async () => (await ok(200, hawser.admin.get(versionOf(name, '1.1.0')))).rollout;
+    expect(await version()).to.deep.equal({ state: 'Running', step: 0, steps: 3 });
+    await ok(200, doDeed(hawser.admin, `${rolloutsOf(name)}/1.1.0`, 'halt'));
+    expect(await version()).to.deep.equal({ state: 'Halted', step: 0, steps: 3 });
+    expect((await show()).cause).to.deep.equal({
+      ...{ reason: 'Person', summary: 'admin has halted it: halt it', nodes: [] },
+    });
+    expect((await listed('')).total, 'it is kept after the end').to.equal(5);
+  });
+
   it('opens no further step while a freeze lasts, and the next one as it ends', async () => {
     const canary = await join('canary');
     await start({});
@@ -117,8 +184,19 @@ describe('nodes report, and a rollout', function () {
       await eventually(async () => expect((await lastEvaluation()).alreadyBad).to.equal(1), WAIT);
       await runs(good, false);
       await expectState('Halted', 0);
-      const { steps } = await show();
+      const { steps, cause } = await show();
       expect(steps[0].counts).to.include({ offered: 2, taken: 2, regression: 1, alreadyBad: 1 });
+      const { nodeId, fqdn } = good;
+      const message = 'Microsoft.Windows/Service "Web server" is not in its desired state: status';
+      const fault = { nodeId, fqdn, before: 'Compliant', after: 'NonCompliant', message };
+      expect(cause).to.deep.equal({
+        reason: 'Regressions',
+        summary: 'Regressions: 1, of which the gate of step 1 allows 0.',
+        nodes: [fault],
+      });
+      expect((await listed('outcome=Regression')).rows).to.deep.equal([
+        { ...fault, step: 0, outcome: 'Regression' },
+      ]);
       const then = onHalt === 'Keep' ? '1.1.0' : '1.0.0';
       expect([await got(good), await got(bad), await got(rest)]).to.deep.equal([then, then, '1.0.0']);
     });

@@ -91,7 +91,8 @@ describe('rollouts by the API', () => {
       ...{ configurationName: name, isComposite: false, version: '1.1.0', state: 'Running', step: 0 },
       ...{ onHalt: 'Keep', createdBy: 'admin' },
     });
-    expect(Object.keys(made)).to.have.length(11);
+    expect(Object.keys(made)).to.have.length(12);
+    expect(made.cause).to.equal(null);
     expect(made.createdAt).to.match(TIME);
     const common = { percent: 100, gate: GATE, counts: NONE, endedAt: null };
     expect(first).to.deep.equal({ ring: 'canary', ...common, state: 'Open', startedAt: made.createdAt });

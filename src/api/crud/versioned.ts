@@ -4,6 +4,7 @@ import pLimit from 'p-limit';
 import { z } from 'zod';
 import type { Database, Db } from '../../db/database.ts';
 import { isResourceName } from '../../domain/names.ts';
+import { ROLLOUT_STATES, type RolloutRecord } from '../../domain/rollout.ts';
 import { isVersion, isVersionName, leadingVHint } from '../../domain/version-order.ts';
 import { SIGNATURE_KINDS } from '../../git/signature-kinds.ts';
 import type { AnswerSpec, Route } from '../../http/route.ts';
@@ -130,6 +131,14 @@ export const AUTHORSHIP = {
     description: 'That of the tag, else of the commit; it is there, and the server does not verify it',
   }),
   withdrawn: WithdrawalView,
+  rollout: z
+    .object({
+      state: z.enum(ROLLOUT_STATES),
+      step: z.int().meta({ description: 'The newest step that is open, from 0' }),
+      steps: z.int().meta({ description: 'The number of all steps' }),
+    })
+    .nullable()
+    .meta({ description: 'Null where the version has no rollout' }),
 };
 export const AUTHORSHIP_EXAMPLE = {
   createdAt: '2026-11-20T09:08:00.000Z',
@@ -143,6 +152,7 @@ export const AUTHORSHIP_EXAMPLE = {
   message: 'nginx listens on the new address.',
   signature: null,
   withdrawn: null,
+  rollout: null,
 };
 
 export function toChanged({
@@ -156,7 +166,7 @@ export function toChanged({
 
 export function toAuthorship(details: VersionDetails) {
   const { createdAt, createdBy, author, publishedAt, publishedBy, commit, message, signature } = details;
-  const { withdrawn } = details;
+  const { withdrawn, rollout } = details;
   return {
     createdAt: toTimestamp(createdAt),
     createdBy,
@@ -168,7 +178,12 @@ export function toAuthorship(details: VersionDetails) {
     message,
     signature,
     withdrawn: withdrawn && { at: toTimestamp(withdrawn.at), by: withdrawn.by, reason: withdrawn.reason },
+    rollout: rollout && toShortRollout(rollout.record),
   };
+}
+
+function toShortRollout({ state, step, steps }: RolloutRecord) {
+  return { state, step, steps: steps.length };
 }
 
 /** One maker of routes for each level of the grant on the resource in the path. */

@@ -1,14 +1,17 @@
 /** Shapes of rollouts: the plan that starts one, the deed that moves one, and what is shown of it. */
 
 import { z } from 'zod';
+import { NODE_STATUSES } from '../../db/node-tables.ts';
 import {
   type Gate,
   NO_COUNTS,
   ON_HALT,
+  ROLLOUT_CAUSES,
   ROLLOUT_STATES,
   type RolloutCounts,
   STEP_STATES,
 } from '../../domain/rollout.ts';
+import { OUTCOMES } from '../../domain/rollout-counts.ts';
 import { MAX_STEPS } from '../../domain/rollout-plan.ts';
 import {
   choice,
@@ -19,6 +22,7 @@ import {
   orUnchanged,
   Paging,
   Timestamp,
+  wholeNumber,
 } from '../../http/schemas.ts';
 import { Reason } from '../crud/withdraw-routes.ts';
 
@@ -127,6 +131,11 @@ const CountsView = z.object(
   ) as Record<keyof RolloutCounts, z.ZodInt>,
 );
 
+const ABOUT_OUTCOMES =
+  '`Success`: it is well with the version. `Regression`: it was well before, and is not now. `AlreadyBad`: it was not ' +
+  'well before either. `Silent`: it has taken the version, and has said nothing of it since. `Absent`: it has not ' +
+  'polled since the step opened. `NotTaken`: it has polled, and has not taken it';
+
 const StepView = z.object({
   ring: Ring,
   percent: z.int(),
@@ -154,6 +163,40 @@ const EntryView = z.object({
   counts: CountsView,
 });
 
+const Status = z.enum(NODE_STATUSES).nullable();
+const OF_NODE = {
+  nodeId: z.string(),
+  fqdn: z.string(),
+  before: Status.meta({ description: 'Its status before it took the version; null where it has not' }),
+  after: Status.meta({ description: 'Its status by its last report since; null before the first one' }),
+  message: z.string().nullable().meta({ description: 'What that report says is wrong' }),
+};
+
+const CauseView = z.object({
+  reason: z.enum(ROLLOUT_CAUSES),
+  summary: z.string(),
+  nodes: z.array(z.object(OF_NODE)).meta({
+    description: 'The first 10 by name: those that regressed, or those without which a deadline passed',
+  }),
+});
+
+export const RolloutNodeView = z
+  .object({
+    ...{ nodeId: OF_NODE.nodeId, fqdn: OF_NODE.fqdn },
+    step: z.int().meta({ description: 'The step that offers it the version, from 0' }),
+    outcome: z.enum(OUTCOMES).meta({ description: ABOUT_OUTCOMES }),
+    ...{ before: OF_NODE.before, after: OF_NODE.after, message: OF_NODE.message },
+  })
+  .meta({
+    id: 'RolloutNode',
+    examples: [
+      {
+        ...{ nodeId: '0b9b2f0e-6d59-4b3e-9a53-2c6f5a1d7e84', fqdn: 'web-01.example.org', step: 0 },
+        ...{ outcome: 'Regression', before: 'Compliant', after: 'Error', message: 'Access is denied.' },
+      },
+    ],
+  });
+
 const AT = '2026-11-20T10:00:00.000Z';
 const STEP = { percent: 100, gate: DEFAULT_GATE, counts: NO_COUNTS };
 
@@ -168,6 +211,9 @@ export const RolloutView = z
     onHalt: z.enum(ON_HALT),
     createdBy: z.string(),
     createdAt: Timestamp,
+    cause: CauseView.nullable().meta({
+      description: 'Why it is Halted, Paused or Superseded; null of any other',
+    }),
     frozenUntil: Timestamp.nullable().meta({
       description: 'Of a Running one, while a freeze lasts: until then no further step opens',
     }),
@@ -184,13 +230,18 @@ export const RolloutView = z
           { ring: 'canary', ...STEP, state: 'Open', startedAt: AT, endedAt: null },
           { ring: null, ...STEP, state: 'Waiting', startedAt: null, endedAt: null },
         ],
-        ...{ onHalt: 'Keep', createdBy: 'alice', createdAt: AT, frozenUntil: null },
+        ...{ onHalt: 'Keep', createdBy: 'alice', createdAt: AT, cause: null, frozenUntil: null },
         history: [{ at: AT, actorName: 'alice', from: null, to: 'Running', reason: '', counts: NO_COUNTS }],
       },
     ],
   });
 
 export const RolloutFilter = Paging.extend({ state: given(choice(...ROLLOUT_STATES)) });
+
+export const RolloutNodeFilter = Paging.extend({
+  step: given(wholeNumber(0, MAX_STEPS - 1)).meta({ description: 'Those of this step, from 0' }),
+  outcome: given(choice(...OUTCOMES)).meta({ description: ABOUT_OUTCOMES }),
+});
 
 export const AnyRolloutFilter = RolloutFilter.extend({
   configurationName: given(z.string()).meta({ description: 'Or the name of a composite' }),

@@ -3,11 +3,14 @@
 import pLimit from 'p-limit';
 import type { Database, Db } from '../../db/database.ts';
 import { readFreeze } from '../../db/freeze.ts';
-import { readRolloutCounts } from '../../db/rollouts.ts';
+import { type LastCounts, readRolloutCounts } from '../../db/rollouts.ts';
 import type { RolloutCounts, RolloutRecord, RolloutState } from '../../domain/rollout.ts';
+import { causeOf } from '../../domain/rollout-cause.ts';
+import type { Outcome, RolloutNode } from '../../domain/rollout-counts.ts';
 import type { RequestFacts } from '../../http/route.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
+import type { NodesQuestion } from '../../resolve/rollout-tasks.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { readableIds } from '../../security/rights.ts';
 import type { RollingRef } from '../../versions/rollout-rules.ts';
@@ -105,13 +108,15 @@ export async function showRollout(
   const { kind, resource } = owner;
   const { record } = ref.rollout;
   const { version, state, step, onHalt, createdBy, createdAt } = record;
-  const counts = await latestCounts(database.read, owner, record);
+  const last = await readRolloutCounts(database.read, { kind, id: resource.id, version });
+  const counts = countsOfStep(record, last);
   const steps = record.steps.map((each, at) => (at === step && counts ? { ...each, counts } : each));
   const history = await store.rolloutHistory({ kind, name: resource.name }, ref);
   const freeze = state === 'Running' ? await readFreeze(database.read, now) : null;
   return {
     ...{ configurationName: resource.name, isComposite: kind === 'composites', version, state, step },
     ...{ steps, onHalt, createdBy, createdAt },
+    cause: toCause(causeOf(state, history), last?.faults ?? []),
     frozenUntil: toOptionalTimestamp(freeze?.until ?? null),
     history: history.map(({ at, actorName, from, to, reason, counts }) => {
       return { at: toTimestamp(at), actorName, from, to, reason, counts };
@@ -119,14 +124,39 @@ export async function showRollout(
   };
 }
 
+/** Nodes are named only where what they did has halted or paused it. */
+function toCause(cause: ReturnType<typeof causeOf>, faults: readonly RolloutNode[]) {
+  if (cause === null) return null;
+  const isOfNodes = cause.reason === 'Regressions' || cause.reason === 'Deadline';
+  const nodes = (isOfNodes ? faults : []).map(({ nodeId, fqdn, before, after, message }) => {
+    return { nodeId, fqdn, before, after, message };
+  });
+  return { ...cause, nodes };
+}
+
+/** The nodes of the open steps of a rollout, as the last evaluation has noted them. */
+export function nodesQuestion(
+  { owner: { kind, resource }, ref: { version, rollout } }: FoundRollout,
+  { step, outcome }: { step?: number | undefined; outcome?: Outcome | undefined },
+): NodesQuestion {
+  return {
+    rolledOut: { kind, id: resource.id, name: resource.name, version },
+    openedAt: rollout.record.steps.map(({ startedAt }) => Date.parse(startedAt ?? '')),
+    filter: { step, outcomes: outcome && [outcome] },
+  };
+}
+
 /** What the last evaluation has found of the open step; null before the first one, and when the rollout has ended. */
 export async function latestCounts(
   db: Db,
   { kind, resource: { id } }: Owner<ResourceKind>,
-  { version, state, step, steps }: RolloutRecord,
+  record: RolloutRecord,
 ): Promise<RolloutCounts | null> {
+  return countsOfStep(record, await readRolloutCounts(db, { kind, id, version: record.version }));
+}
+
+function countsOfStep({ state, step, steps }: RolloutRecord, last: LastCounts | null): RolloutCounts | null {
   if (state !== 'Running' && state !== 'Paused') return null;
-  const last = await readRolloutCounts(db, { kind, id, version });
   // An older one does not know the nodes to which the step opened the version.
   const isOfStep = last !== null && last.evaluatedAt >= Date.parse(steps[step]?.startedAt ?? '');
   return (isOfStep && last.counts[step]) || null;

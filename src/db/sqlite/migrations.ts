@@ -27,6 +27,7 @@ import { rolloutsMigration } from './migrations/0024-rollouts.ts';
 import { awaitingCertificatesMigration } from './migrations/0025-awaiting-certificates.ts';
 import { leadMigration } from './migrations/0026-lead.ts';
 import { documentChecksMigration } from './migrations/0027-document-checks.ts';
+import { nodesOfStepsMigration } from './migrations/0028-nodes-of-steps.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initialMigration,
@@ -55,6 +56,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0025-awaiting-certificates': awaitingCertificatesMigration,
   '0026-lead': leadMigration,
   '0027-document-checks': documentChecksMigration,
+  '0028-nodes-of-steps': nodesOfStepsMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { insertNode } from '../../../src/api/nodes/queries.ts';
 import { writeReports } from '../../../src/api/reports/writer.ts';
 import { keepManifests } from '../../../src/db/manifests.ts';
-import { readingRollout, type SeenReports } from '../../../src/db/read-rollouts.ts';
+import { readingNoted, readingRollout, type SeenReports } from '../../../src/db/read-rollouts.ts';
 import {
   listKeptRollouts,
-  noteTakers,
+  noteNodes,
   readRolloutCounts,
   removeRolloutCounts,
   removeTakers,
@@ -95,11 +95,11 @@ for (const engine of ENGINES)
 
     const counted = (evaluatedAt = 5) =>
       saveRolloutCounts(database().write, rolledOut, { evaluatedAt, counts: [NO_COUNTS], lastReport: 7 });
-    const note = (nodeIds: readonly string[]) =>
-      noteTakers(
+    const note = (nodeIds: readonly string[], takenAt: number | null = TAKEN, step: number | null = 0) =>
+      noteNodes(
         database().write,
         rolledOut,
-        nodeIds.map((id) => [id, TAKEN]),
+        nodeIds.map((id) => [id, takenAt, step]),
         { began: BEGAN, now: NOW },
       );
 
@@ -175,6 +175,25 @@ for (const engine of ENGINES)
       expect(await known(node)).to.deep.equal({ before: 'NonCompliant', last: 'Test Compliant' });
     });
 
+    it('are noted before they have taken it, and keep what they said where they have something else by now', async () => {
+      await counted();
+      const node = await addNode('500 Test ok old');
+      const noted = async () => {
+        const found = await opened().reading.read(readingNoted(rolledOut, { after: '', take: 1_000 }));
+        const { step, takenAt, statusBefore, report } = found.find(({ nodeId }) => nodeId === node) ?? {};
+        return [step, takenAt, statusBefore, report?.status];
+      };
+      await note([node], null, 2);
+      expect(await noted()).to.deep.equal([2, null, null, undefined]);
+      await send(node, '1100 Test error new');
+      await note([node], TAKEN, 2);
+      expect(await noted()).to.deep.equal([2, TAKEN, 'Compliant', 'Error']);
+      await note([node], null, 1);
+      expect(await noted()).to.deep.equal([1, TAKEN, 'Compliant', 'Error']);
+      await note([node], null, null);
+      expect(await noted()).to.deep.equal([undefined, undefined, undefined, undefined]);
+    });
+
     it('are looked at again where a report came after one with a higher number', async () => {
       await counted();
       const [late, early] = [await addNode(), await addNode()];
@@ -213,7 +232,7 @@ for (const engine of ENGINES)
       expect(await known(gone)).to.equal(null);
       while (!(await removeTakers(database().write, key, 2)));
       expect(await known(first)).to.equal(null);
-      const kept = { evaluatedAt: 5, counts: [NO_COUNTS], lastReport: 7 };
+      const kept = { evaluatedAt: 5, counts: [NO_COUNTS], lastReport: 7, faults: [] };
       expect(await readRolloutCounts(database().read, rolledOut)).to.deep.equal(kept);
       await note([first, second, third]);
       await removeRolloutCounts(database().write, key);

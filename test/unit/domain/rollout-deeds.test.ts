@@ -54,7 +54,9 @@ describe('deed of a person', () => {
         const done = { ...first, state: 'Done', endedAt: TIME };
         const steps = deed === 'complete' ? [done, ...others] : record.steps;
         const next = { ...record, state: to, steps, ...WRITES[deed] };
-        expect(found, `${deed} ${from}`).to.deep.equal({ record: next, from, to, what, reason: 'Because.' });
+        const isStopped = ['pause', 'halt', 'revert'].includes(deed);
+        const said = { reason: 'Because.', cause: isStopped ? 'Person' : null };
+        expect(found, `${deed} ${from}`).to.deep.equal({ record: next, from, to, what, ...said });
       }
   });
 

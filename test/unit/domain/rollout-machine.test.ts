@@ -84,7 +84,7 @@ describe('gate of the open step', () => {
     const { record: next, ...rest } = must(transition);
     expect(heldSince).to.equal(null);
     expect(rest).to.deep.equal({
-      ...{ from: 'Running', to: 'Running', what: 'Step 2 of 2 opened' },
+      ...{ from: 'Running', to: 'Running', what: 'Step 2 of 2 opened', cause: null },
       reason: 'The gate of step 1 has held for 01:00:00.',
     });
     const [first, second] = record.steps;
@@ -117,7 +117,7 @@ describe('gate of the open step', () => {
     const second = must(evaluate(begun(), HOUR, WELL, 0).transition).record;
     const { record, ...rest } = must(evaluate(second, 3 * HOUR, well(99), HOUR).transition);
     expect(rest).to.deep.equal({
-      ...{ from: 'Running', to: 'Completed', what: 'Completed' },
+      ...{ from: 'Running', to: 'Completed', what: 'Completed', cause: null },
       reason: 'The gate of step 2 has held for 01:00:00.',
     });
     const [first, last] = second.steps;
@@ -160,7 +160,7 @@ describe('deadline of the open step', () => {
       const [first, second] = record.steps;
       expect(transition, lack).to.deep.equal({
         record: { ...record, state: 'Paused', steps: [{ ...first, counts: given ?? NO_COUNTS }, second] },
-        ...{ from: 'Running', to: 'Paused', what: 'Paused' },
+        ...{ from: 'Running', to: 'Paused', what: 'Paused', cause: 'Deadline' },
         reason: `Step 1 had no verdict within 1.00:00:00: ${lack}.`,
       });
       expect(heldSince).to.equal(null);
@@ -190,6 +190,7 @@ describe('regressions', () => {
           record: { ...record, state: 'Halted', isReverted, steps: [{ ...first, counts: BAD }, second] },
           ...{ from: 'Running', to: 'Halted', what: isReverted ? 'Halted and reverted' : 'Halted' },
           reason: 'Regressions: 1, of which the gate of step 1 allows 0.',
+          cause: 'Regressions',
         });
         expect(heldSince).to.equal(null);
       }
@@ -230,7 +231,7 @@ describe('a step that adds no node', () => {
   it('is done at once, whatever its gate asks, and the history says why', () => {
     const { record, ...rest } = must(evaluate(withGate({ approval: true }), 0, NO_COUNTS).transition);
     expect(rest).to.deep.equal({
-      ...{ from: 'Running', to: 'Running', what: 'Step 2 of 2 opened' },
+      ...{ from: 'Running', to: 'Running', what: 'Step 2 of 2 opened', cause: null },
       reason: 'Step 1 adds no node.',
     });
     expect(record.steps.map(({ state }) => state)).to.deep.equal(['Done', 'Open']);
@@ -294,6 +295,7 @@ describe('end of a rollout from outside', () => {
         record: { ...record, state: 'Superseded' },
         ...{ from: record.state, to: 'Superseded', what: 'Superseded by 2.0.0' },
         reason: 'Version 2.0.0 is rolled out from now on.',
+        cause: 'Superseded',
       });
     for (const state of ['Halted', 'Completed', 'Superseded'] as const)
       expect(supersede({ ...begun(), state }, '2.0.0'), state).to.equal(null);
@@ -307,6 +309,7 @@ describe('end of a rollout from outside', () => {
         record: { ...record, state: 'Halted', isReverted: true },
         ...{ from: record.state, to: 'Halted', what: 'Halted and reverted' },
         reason: 'The version is withdrawn.',
+        cause: 'Withdrawn',
       });
     expect(haltByWithdrawal({ ...keeping, isReverted: true })).to.equal(null);
     for (const state of ['Completed', 'Superseded'] as const)

@@ -28,7 +28,7 @@ export function recordOf(version: string, tag: string): RolloutRecord {
 }
 
 export function messageOf(message: Partial<RolloutMessage> = {}): RolloutMessage {
-  return { what: 'Started', from: null, reason: '', counts: COUNTS, ...message };
+  return { what: 'Started', from: null, reason: '', cause: null, counts: COUNTS, ...message };
 }
 
 /** Adds a draft and publishes it into a rollout. */

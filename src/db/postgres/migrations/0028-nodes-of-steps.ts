@@ -1,0 +1,20 @@
+/** What is known of nodes that have not taken a version, step by step, and for which nodes a rollout has halted. */
+
+import { type Kysely, type Migration, sql } from 'kysely';
+import { TEXT } from './baseline/columns.ts';
+
+const STATEMENTS = [
+  `alter table rollout_nodes
+    alter column status_before drop not null,
+    alter column taken_at drop not null,
+    add column step integer,
+    add column report_seq bigint,
+    add check ((status_before is null) = (taken_at is null))`,
+  `alter table rollout_counts add column faults ${TEXT} not null default '[]'`,
+];
+
+export const nodesOfStepsMigration: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+  },
+};

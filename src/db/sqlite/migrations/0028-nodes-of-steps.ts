@@ -1,0 +1,37 @@
+/** What is known of nodes that have not taken a version, step by step, and for which nodes a rollout has halted. */
+
+import { type Kysely, type Migration, sql } from 'kysely';
+
+const KEY = 'kind, resource_id, version, node_id';
+
+const STATEMENTS = [
+  `create table new_rollout_nodes (
+    kind text not null check (kind in ('configurations', 'composites')),
+    resource_id text not null,
+    version text not null,
+    node_id text not null references nodes (id) on delete cascade,
+    step integer,
+    status_before text,
+    taken_at bigint,
+    operation text check (operation in ('Test', 'Set')),
+    status text,
+    has_set integer not null default 0,
+    report_seq bigint,
+    primary key (${KEY}),
+    foreign key (kind, resource_id, version) references rollout_counts (kind, resource_id, version)
+      on delete cascade,
+    check ((operation is null) = (status is null)),
+    check ((status_before is null) = (taken_at is null))) without rowid`,
+  `insert into new_rollout_nodes (${KEY}, status_before, taken_at, operation, status, has_set)
+    select ${KEY}, status_before, taken_at, operation, status, has_set from rollout_nodes`,
+  'drop table rollout_nodes',
+  'alter table new_rollout_nodes rename to rollout_nodes',
+  'create index rollout_nodes_by_node on rollout_nodes (node_id)',
+  `alter table rollout_counts add column faults text not null default '[]'`,
+];
+
+export const nodesOfStepsMigration: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+  },
+};
