@@ -44,7 +44,7 @@ interface Circumstances {
   liveUntil(isOver: () => boolean): Promise<void>;
 }
 
-/** In the order of their text, which is that of a rollout. */
+/** In the order of the rollout. */
 export function ringNames({ rings }: RolloutOptions): string[] {
   return rings.map((_, at) => `ring-${String(at + 1).padStart(3, '0')}`);
 }

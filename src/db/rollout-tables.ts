@@ -74,3 +74,12 @@ export function rolloutStatements(text: string, kept = ''): readonly string[] {
     'create index rollout_nodes_by_node on rollout_nodes (node_id)',
   ];
 }
+
+/** The first order of values is that in which they were made. */
+export const VALUE_ORDER_STATEMENTS = [
+  'alter table scope_values add column sort_order integer not null default 0',
+  `update scope_values set sort_order = made.place
+    from (select id, row_number() over (partition by scope_type_id order by created_at, value) - 1 as place
+      from scope_values) made
+    where made.id = scope_values.id`,
+];

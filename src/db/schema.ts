@@ -127,6 +127,8 @@ export interface ScopeValuesTable {
   value: string;
   value_key: string;
   description: string | null;
+  /** Its place among the values of its type, which may have gaps. Equal ones, from an earlier release, go by value. */
+  sort_order: Generated<number>;
   created_at: number;
   updated_at: number;
 }

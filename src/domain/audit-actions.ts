@@ -48,6 +48,7 @@ export const AUDIT_ACTIONS = {
   'scope_type.updated': 'ScopeType',
   'scope_type.deleted': 'ScopeType',
   'scope_type.reordered': 'ScopeType',
+  'scope_type.values_reordered': 'ScopeType',
   'scope_type.enabled': 'ScopeType',
   'scope_type.disabled': 'ScopeType',
   'scope_value.created': 'ScopeValue',

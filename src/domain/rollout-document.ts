@@ -106,9 +106,8 @@ function fitsTogether({ state, step, steps, isReverted }: RolloutRecord): boolea
     const hasTimes = (one.startedAt === null) === (expected === 'Waiting');
     return one.state === expected && hasTimes && (one.endedAt !== null) === (expected === 'Done');
   });
-  // Which values the scope type has, and in which order, is not in the record. So their order here is taken for it.
+  // Which values the scope type has is not in the record.
   const rings = steps.flatMap(({ ring }) => ring ?? []);
-  const order = [...new Set(rings)];
-  const isPlan = planFaults(steps, order).length === 0;
+  const isPlan = planFaults(steps, rings).length === 0;
   return step < steps.length && areStepsInOrder && isPlan && (!isReverted || state === 'Halted');
 }

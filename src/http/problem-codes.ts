@@ -231,6 +231,8 @@ const OF_PARAMETERS = {
       'read. Look at the findings of the version, and correct the document.',
   }),
   ...at(400, {
+    incomplete_order:
+      'All values of the scope type must be there, each once. Read the list again, and put it in order.',
     reserved_name: 'The name is reserved for what the server keeps in Git.',
     too_complex:
       'The document has more than 20,000 leaves, more than 2 MiB of paths to them, or more words than are read. ' +

@@ -195,9 +195,8 @@ describe('rollouts by the API', () => {
       const { json } = await expectInvalid(rollOut(admin, name, '1.1.0', { ...more }));
       return json.errors.map(({ path, code }: { path: string; code: string }) => `${path} ${code}`);
     };
-    expect(await faults({ steps: [step('early'), step('canary')] })).to.deep.equal([
-      '/steps/1/ring ring_order',
-    ]);
+    const again = [step('early', {}, 20), step('canary'), step('early', {}, 20)];
+    expect(await faults({ steps: again })).to.deep.equal(['/steps/2/percent percent_order']);
     expect(await faults({ steps: [step('prod'), step(null, {}, 50), step(null, {}, 50)] })).to.deep.equal([
       '/steps/0/ring unknown_ring',
       '/steps/2/percent percent_order',
@@ -212,6 +211,20 @@ describe('rollouts by the API', () => {
     expect((await ok(200, admin.get(versionOf(name, '1.1.0')))).status).to.equal('Draft');
     const capitals = await ok(201, rollOut(admin, name, '1.1.0', { steps: [step('CANARY')] }));
     expect(capitals.steps[0].ring).to.equal('canary');
+  });
+
+  it('take their rings in any order, and a ring again with a larger share', async () => {
+    const steps = [step(null, {}, 50), step('early'), step(null), step('canary')];
+    await nodeInRing(hawser, null, name);
+    const made = await begin('1.1.0', { steps });
+    expect(
+      made.steps.map(({ ring, percent }: { ring: string; percent: number }) => [ring, percent]),
+    ).to.deep.equal([
+      [null, 50],
+      ['early', 100],
+      [null, 100],
+      ['canary', 100],
+    ]);
   });
 
   it('publish by the rules for publishing', async () => {

@@ -20,7 +20,7 @@ import {
 import { started } from '../support/started.ts';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
-const MEMBERS = ['id', 'scopeTypeId', 'value', 'description', 'createdAt', 'updatedAt'];
+const MEMBERS = ['id', 'scopeTypeId', 'value', 'description', 'order', 'createdAt', 'updatedAt'];
 
 describe('scope values', () => {
   const hawser = started(startHawser);
@@ -57,6 +57,7 @@ describe('scope values', () => {
     expect(read.headers['etag']).to.be.a('string');
     const slashed = await hawser.admin.get(`${valuesOf(site)}/`);
     expect(slashed.json).to.deep.equal([plain.json, reply.json]);
+    expect([reply.json.order, plain.json.order]).to.deep.equal([0, 1]);
     expect(slashed.headers['x-total-count']).to.equal('2');
     const second = await hawser.admin.get(`${valuesOf(site)}?take=1&skip=1`);
     expect(second.json).to.deep.equal([reply.json]);
@@ -80,6 +81,37 @@ describe('scope values', () => {
     const posts = ['paris', 'PARIS'].map((value) => hawser.admin.post(valuesOf(site), { value }));
     const statuses = (await Promise.all(posts)).map(({ status }) => status);
     expect(statuses.sort(), 'at once').to.deep.equal([201, 409]);
+  });
+
+  it('take another order as a whole, or stay as they are', async () => {
+    const make = (value: string, type = site) => createScopeValue(hawser, type, value);
+    const [dev, prod, test] = [await make('dev'), await make('prod'), await make('test')];
+    const foreign = await make('foreign', role);
+    const reorder = (ids: unknown, type = site) =>
+      hawser.admin.put(`${valuesOf(type)}/reorder`, { scopeValueIds: ids });
+    type Value = { value: string; order: number };
+    const names = async () =>
+      (await list()).sort((a: Value, b: Value) => a.order - b.order).map(({ value }: Value) => value);
+    expect(await names()).to.deep.equal(['dev', 'prod', 'test']);
+    const reply = await reorder([dev, test, prod]);
+    expect(reply.status).to.equal(200);
+    expect(reply.json.map(({ value }: Value) => value)).to.deep.equal(['dev', 'test', 'prod']);
+    expect(reply.json).to.have.deep.members(await list());
+    expect(await names()).to.deep.equal(['dev', 'test', 'prod']);
+    expect((await scopeAudit(hawser)).at(-1)).to.deep.include({
+      ...{ action: 'scope_type.values_reordered', resourceId: site },
+      details: { name: 'Site', from: ['dev', 'prod', 'test'], to: ['dev', 'test', 'prod'] },
+    });
+    await changesNothing(async () => {
+      expect((await reorder([dev, test, prod])).status).to.equal(200);
+      for (const ids of [[], [dev, test], [dev, test, test], [dev, test, prod, dev], [dev, test, foreign]])
+        await expectProblem(await reorder(ids), 400, 'incomplete_order: incomplete_order');
+      await expectInvalid(reorder('all'));
+      await expectProblem(await reorder([], UNKNOWN), 404, 'not_found');
+      await expectProblem(await reorder([], NODE_ID), 409, 'system_scope_type');
+    });
+    await make('later');
+    expect(await names()).to.deep.equal(['dev', 'test', 'prod', 'later']);
   });
 
   it('refuse what breaks the form', async () => {

@@ -50,7 +50,7 @@ export function start(
   });
 }
 
-/** The scope type whose values are the rings, and these in their order. @throws HawserError conflict `no_rings` */
+/** The scope type whose values are the rings, and these. @throws HawserError conflict `no_rings` */
 async function requireRings(db: Db) {
   const { rolloutScopeType } = await readRolloutSettings(db);
   const type = rolloutScopeType === null ? undefined : await findScopeTypeByName(db, rolloutScopeType);

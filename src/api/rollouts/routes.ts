@@ -157,7 +157,7 @@ function startRoute(tools: RolloutTools, kind: ResourceKind, modifying: GrantedR
     description:
       'A draft is published into its rollout, by the rules for publishing. Of published versions only the highest can be ' +
       'rolled out. The first step opens at once. The rollout of a lower version ends as Superseded. The rings are the ' +
-      'values of the scope type that the setting `rolloutScopeType` names, in the order of their text.',
+      'values of the scope type that the setting `rolloutScopeType` names.',
     body: { kind: 'json', schema: NewRollout },
     answer: { description: 'The rollout', schema: RolloutView },
     problems: [

@@ -83,7 +83,7 @@ export const NewRollout = z
       )
       .min(1)
       .max(MAX_STEPS)
-      .meta({ description: 'In the order of the rings; a ring may come again with a larger share' }),
+      .meta({ description: 'In any order of the rings; a ring may come again with a larger share' }),
     onHalt: choice(...ON_HALT).meta({
       description: 'What the nodes that have it get when it halts: with Revert what they had',
     }),

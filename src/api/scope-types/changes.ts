@@ -13,6 +13,7 @@ import {
   addScopeValue,
   isTagged,
   listScopeTypes,
+  orderedValuesOf,
   SCOPE_TYPES,
   SCOPE_VALUES,
   type ScopeTypeRow,
@@ -227,6 +228,40 @@ export async function updateScopeValue(
   const details = { ...names, ...changes };
   await recordAudit(trx, actor, { action: 'scope_value.updated', resourceId: value.id, details });
   return SCOPE_VALUES.update(trx, value.id, { description, updated_at: actor.at });
+}
+
+/**
+ * @returns all values of the type in their new order
+ * @throws HawserError not_found, conflict `system_scope_type`, invalid `incomplete_order` unless `ids` are all of them, once
+ */
+export async function reorderScopeValues(
+  trx: Db,
+  actor: Actor,
+  scopeTypeId: string,
+  ids: readonly string[],
+): Promise<ScopeValueRow[]> {
+  const { name } = await requireCustomType(trx, scopeTypeId);
+  const before = await orderedValuesOf(trx, scopeTypeId);
+  const known = new Map(before.map((value) => [value.id, value]));
+  const isWhole = ids.length === known.size && new Set(ids).size === ids.length;
+  if (!isWhole || !ids.every((id) => known.has(id))) {
+    const message = 'All values of the scope type must be there, each once, and no others';
+    throw invalid('incomplete_order', message, [
+      { path: '/scopeValueIds', message, code: 'incomplete_order' },
+    ]);
+  }
+  if (ids.every((id, at) => before[at]?.id === id)) return before;
+  for (const [sort_order, id] of ids.entries())
+    if (known.get(id)?.sort_order !== sort_order)
+      await SCOPE_VALUES.update(trx, id, { sort_order, updated_at: actor.at });
+  const values = await orderedValuesOf(trx, scopeTypeId);
+  const details = { name, from: before.map(({ value }) => value), to: values.map(({ value }) => value) };
+  await recordAudit(trx, actor, {
+    action: 'scope_type.values_reordered',
+    resourceId: scopeTypeId,
+    details,
+  });
+  return values;
 }
 
 /** @throws HawserError not_found, conflict `in_use` */

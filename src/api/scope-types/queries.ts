@@ -63,9 +63,15 @@ export async function isTagged(
   return (await tags.executeTakeFirst()) !== undefined;
 }
 
-/** Selects the values of the type in the order of their text. */
+/** Selects the values of the type by their text, as lists have them. */
 export function valuesOf(db: Db, scopeTypeId: string) {
   return db.selectFrom('scope_values').selectAll().where('scope_type_id', '=', scopeTypeId).orderBy('value');
+}
+
+/** The values of the type in their order. */
+export async function orderedValuesOf(db: Db, scopeTypeId: string): Promise<ScopeValueRow[]> {
+  const values = await valuesOf(db, scopeTypeId).execute();
+  return values.sort((a, b) => a.sort_order - b.sort_order);
 }
 
 /** The case of the value does not matter: values are unique without regard to it. The row has the defined spelling. */
@@ -91,7 +97,7 @@ export interface NewScopeValueRow {
   description: string | null;
 }
 
-/** Adds the value and its entry in the audit trail. @throws HawserError conflict `name_taken` */
+/** Adds the value as the last of its type, and its entry in the audit trail. @throws HawserError conflict `name_taken` */
 export async function addScopeValue(
   trx: Db,
   actor: Actor,
@@ -99,7 +105,19 @@ export async function addScopeValue(
 ): Promise<ScopeValueRow> {
   const times = { created_at: actor.at, updated_at: actor.at };
   const text = { value, value_key: scopeKey(value), description };
-  const row = await SCOPE_VALUES.insert(trx, { id, scope_type_id: scopeType.id, ...text, ...times });
+  const { last } = await trx
+    .selectFrom('scope_values')
+    .select(({ fn }) => fn.max('sort_order').as('last'))
+    .where('scope_type_id', '=', scopeType.id)
+    .executeTakeFirstOrThrow();
+  const sort_order = last === null ? 0 : last + 1;
+  const row = await SCOPE_VALUES.insert(trx, {
+    id,
+    scope_type_id: scopeType.id,
+    ...text,
+    sort_order,
+    ...times,
+  });
   const details = { scopeType: scopeType.name, value };
   await recordAudit(trx, actor, { action: 'scope_value.created', resourceId: row.id, details });
   return row;

@@ -16,6 +16,7 @@ import {
   deleteScopeType,
   deleteScopeValue,
   reorderScopeTypes,
+  reorderScopeValues,
   requireScopeValue,
   type ScopeTools,
   switchScopeType,
@@ -31,6 +32,7 @@ import {
   ScopeTypeChange,
   ScopeValue,
   ScopeValueChange,
+  ScopeValueOrder,
 } from './schemas.ts';
 
 export function scopeTypeRoutes(tools: ScopeTools): Route[] {
@@ -131,7 +133,7 @@ function valueRoutes(tools: ScopeTools): Route[] {
       description:
         'Default and Node have none: Default needs no value, and those of Node are the names of nodes.',
       params: idsInPath('scopeTypeId'),
-      answer: { description: 'Values in the order of their text', schema: ScopeValue },
+      answer: { description: 'Values by their text', schema: ScopeValue },
       async rows({ params, query }) {
         const { id } = await SCOPE_TYPES.require(database.read, params.scopeTypeId);
         return pageOf(valuesOf(database.read, id), query);
@@ -152,6 +154,20 @@ function valueRoutes(tools: ScopeTools): Route[] {
       problems: ['system_scope_type', 'name_taken'],
       change: async (trx, { params, body, facts }) =>
         toScopeValue(await createScopeValue(trx, facts.actor, params.scopeTypeId, body)),
+    }),
+    writing.update('/api/v1/scope-types/{scopeTypeId}/values/reorder', {
+      ...operation('reorderScopeValues', 'Put all values of a scope type into a new order'),
+      represents: '/api/v1/scope-types/{scopeTypeId}/values',
+      description:
+        'The order is that in which people go through them, such as rings of a rollout. Nodes get the same.',
+      params: idsInPath('scopeTypeId'),
+      body: { kind: 'json', schema: ScopeValueOrder },
+      answer: { description: 'All values in their new order', schema: ScopeValue.array() },
+      problems: ['system_scope_type', 'incomplete_order'],
+      change: async (trx, { params, body, facts }) =>
+        (await reorderScopeValues(trx, facts.actor, params.scopeTypeId, body.scopeValueIds)).map(
+          toScopeValue,
+        ),
     }),
     writing.update('/api/v1/scope-types/{scopeTypeId}/values/{id}', {
       ...operation('updateScopeValue', "Change a scope value's description"),
@@ -185,8 +201,8 @@ function toScopeType(row: ScopeTypeRow) {
 }
 
 function toScopeValue(row: ScopeValueRow) {
-  const { id, value, description } = row;
-  return { id, scopeTypeId: row.scope_type_id, value, description, ...timesOf(row) };
+  const { id, value, description, sort_order: order } = row;
+  return { id, scopeTypeId: row.scope_type_id, value, description, order, ...timesOf(row) };
 }
 
 function timesOf(row: { created_at: number; updated_at: number }) {

@@ -75,6 +75,13 @@ export const NewScopeValue = z
 
 export type NewScopeValue = z.output<typeof NewScopeValue>;
 
+export const ScopeValueOrder = z.strictObject({ scopeValueIds: z.array(IdInAnyCase) }).meta({
+  id: 'ScopeValueOrder',
+  examples: [
+    { scopeValueIds: ['c0ffee00-1d2c-4b3a-8495-a6b7c8d9e0f1', '7d1f0e9b-8c7d-4a5f-8e3d-2c1b0a9f8e7d'] },
+  ],
+});
+
 export const ScopeValueChange = descriptionChange('ScopeValueChange', 'What customers see');
 
 export const ScopeValue = z
@@ -83,6 +90,7 @@ export const ScopeValue = z
     scopeTypeId: Id,
     value: z.string(),
     description: z.string().nullable(),
+    order: z.int().describe('Its place among the values of its type, lowest first; numbers may be missing'),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
@@ -94,6 +102,7 @@ export const ScopeValue = z
         scopeTypeId: '9e8d7c6b-5a49-4382-9716-05f4e3d2c1b0',
         value: 'production',
         description: 'What customers use',
+        order: 3,
         createdAt: '2026-11-20T09:08:00.000Z',
         updatedAt: '2026-11-20T09:08:00.000Z',
       },

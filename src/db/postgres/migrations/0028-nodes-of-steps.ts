@@ -1,6 +1,7 @@
-/** What is known of nodes that have not taken a version, step by step, and for which nodes a rollout has halted. */
+/** What is known of nodes that have not taken a version, step by step; for which nodes a rollout has halted; the order of values. */
 
 import { type Kysely, type Migration, sql } from 'kysely';
+import { VALUE_ORDER_STATEMENTS } from '../../rollout-tables.ts';
 import { TEXT } from './baseline/columns.ts';
 
 const STATEMENTS = [
@@ -11,6 +12,7 @@ const STATEMENTS = [
     add column report_seq bigint,
     add check ((status_before is null) = (taken_at is null))`,
   `alter table rollout_counts add column faults ${TEXT} not null default '[]'`,
+  ...VALUE_ORDER_STATEMENTS,
 ];
 
 export const nodesOfStepsMigration: Migration = {

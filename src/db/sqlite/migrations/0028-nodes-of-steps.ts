@@ -1,6 +1,7 @@
-/** What is known of nodes that have not taken a version, step by step, and for which nodes a rollout has halted. */
+/** What is known of nodes that have not taken a version, step by step; for which nodes a rollout has halted; the order of values. */
 
 import { type Kysely, type Migration, sql } from 'kysely';
+import { VALUE_ORDER_STATEMENTS } from '../../rollout-tables.ts';
 
 const KEY = 'kind, resource_id, version, node_id';
 
@@ -28,6 +29,7 @@ const STATEMENTS = [
   'alter table new_rollout_nodes rename to rollout_nodes',
   'create index rollout_nodes_by_node on rollout_nodes (node_id)',
   `alter table rollout_counts add column faults text not null default '[]'`,
+  ...VALUE_ORDER_STATEMENTS,
 ];
 
 export const nodesOfStepsMigration: Migration = {
