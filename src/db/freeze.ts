@@ -42,14 +42,14 @@ export async function saveFreeze(trx: Db, freeze: Freeze | null): Promise<void> 
     .execute();
 }
 
-/** @throws HawserError locked `frozen` while a freeze lasts */
-async function requireUnfrozen(db: Db, now: number): Promise<void> {
+/** What is answered to whoever would change what nodes get: locked `frozen` while a freeze lasts, else null. */
+export async function freezeBlocker(db: Db, now: number): Promise<HawserError | null> {
   const freeze = await readFreeze(db, now);
-  if (freeze === null) return;
+  if (freeze === null) return null;
   const { reason, frozenBy } = freeze;
   const until = toTimestamp(freeze.until);
   const message = `What nodes get may not be changed until ${until}, because ${frozenBy} has frozen it: ${reason}`;
-  throw new HawserError('locked', 'frozen', message, { data: { reason, until, frozenBy } });
+  return new HawserError('locked', 'frozen', message, { data: { reason, until, frozenBy } });
 }
 
 /**
@@ -62,7 +62,8 @@ export function freezeLook(now: () => number): (db: Db) => Promise<void> {
   return async (db) => {
     // Write transactions follow each other, so what one has found holds until its end, for however many nodes it changes.
     if (looked.has(db)) return;
-    await requireUnfrozen(db, now());
+    const blocker = await freezeBlocker(db, now());
+    if (blocker !== null) throw blocker;
     if (db.isTransaction) looked.add(db);
   };
 }

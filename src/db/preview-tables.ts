@@ -16,6 +16,8 @@ export interface PreviewsTable {
   named: string;
   /** JSON: what is found in the versions that the changes publish, as `FoundInVersion` of api/previews/proposing.ts. */
   findings: string;
+  /** JSON: what is in the way of the changes at the moment, as `PreviewWarning` of api/previews/proposing.ts. */
+  warnings: string;
   /** Whether it is narrowed to some nodes. */
   is_narrowed: number;
   /** While it runs, how many nodes there are. Then the sum of the three that follow. */

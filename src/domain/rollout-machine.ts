@@ -182,21 +182,28 @@ export interface DeedInput {
 
 /**
  * What a person makes of a rollout. `not_possible` where the state does not allow it, or where there is nothing to
- * approve. `same_person` where the one who published would approve.
+ * approve. `same_person` where the one who published would approve. `approval_pending` where completing would pass over an
+ * approval that a step asks for.
  */
 export function applyDeed(
   record: RolloutRecord,
   deed: Deed,
   { actorName, at, reason, counts }: DeedInput,
-): Transition | 'not_possible' | 'same_person' {
+): Transition | 'not_possible' | 'same_person' | 'approval_pending' {
   if (!isAllowed(deed, record)) return 'not_possible';
   if (deed === 'approve') {
     if (!stepOf(record).gate.approval || record.approvedBy !== null) return 'not_possible';
     if (nameKey(actorName) === nameKey(record.publishedBy)) return 'same_person';
   }
+  if (deed === 'complete' && awaitsApproval(record)) return 'approval_pending';
   const [next, what] = CHANGES[deed](withCounts(record, counts), toTimestamp(at), actorName);
   const isStopped = next.state === 'Paused' || next.state === 'Halted';
   return transition(record, next, what, reason, isStopped && deed !== 'approve' ? 'Person' : null);
+}
+
+/** Whether the open step, or one that waits, asks for an approval that nobody has given. */
+function awaitsApproval({ steps, step, approvedBy }: RolloutRecord): boolean {
+  return steps.some(({ gate }, at) => gate.approval && (at > step || (at === step && approvedBy === null)));
 }
 
 type Change = (record: RolloutRecord, at: string, actorName: string) => [RolloutRecord, what: string];

@@ -173,9 +173,11 @@ export class Dispatcher {
     const { ctx, route, read } = call;
     const path = route.represents ?? route.path;
     const isConditional = ctx.headers['if-match'] !== undefined;
+    // What is made by POST has no validator yet, unless the body names what it is made of.
+    const hasValidator =
+      CONDITIONAL_METHODS.has(route.method) || (isConditional && route.namedInBody !== undefined);
     // A resource that nobody can read has no validator for If-Match.
-    if (!CONDITIONAL_METHODS.has(route.method) || (!isConditional && !this.gets.has(path)))
-      return this.carryOut(call);
+    if (!hasValidator || (!isConditional && !this.gets.has(path))) return this.carryOut(call);
     const params = { ...ctx.params, ...route.namedInBody?.(read.body).params };
     const resource = path.replace(/\{\*?(\w+)\}/g, (_, name: string) => params[name] ?? '');
     if (isConditional) ctx.state.requireCurrent = () => this.requireCurrent(path, call);

@@ -220,6 +220,8 @@ const OF_ROLLOUTS = at(409, {
   rollout_halted: 'The rollout of this version has ended. Roll out a higher version.',
   rollout_running:
     'A version rolls out, and this one would go past its rings. Publish it into a rollout, or end that one first.',
+  approval_pending:
+    'A step of the rollout asks for an approval that nobody has given. Somebody who did not publish the version must approve it.',
   same_person: 'Whoever published the version cannot approve its rollout. Somebody else must.',
   state_changed: 'The rollout is in another state by now. Read it and decide again.',
 });

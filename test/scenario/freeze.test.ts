@@ -156,7 +156,18 @@ describe('a freeze', () => {
     await ok(200, freeze());
     await ok(201, create(admin, 'later'));
     await ok(201, addVersion(admin, 'web', { version: '2.0.0' }));
-    await ok(200, admin.get(`${versionOf('web', '2.0.0')}/publish-check`));
+    const check = await ok(200, admin.get(`${versionOf('web', '2.0.0')}/publish-check`));
+    expect(check.canPublish).to.equal(false);
+    expect(check.blockers.map(({ code }: { code: string }) => code)).to.deep.equal([
+      'frozen',
+      'rollout_running',
+    ]);
+    const change = { kind: 'PublishConfiguration', configurationName: 'web', version: '2.0.0' };
+    const preview = await admin.post('/api/v1/previews', { changes: [change] });
+    expect(preview.status, preview.text).to.be.oneOf([201, 202]);
+    expect(
+      preview.json.warnings.map(({ code, path }: Record<string, string>) => `${path} ${code}`),
+    ).to.deep.equal([...['/changes/0 frozen', '/changes/0 rollout_running']]);
     await ok(204, admin.delete(versionOf('web', '2.0.0')));
     await ok(200, admin.call('PATCH', `${CONFIGURATIONS}/web`, { json: { description: 'the web' } }));
     await ok(200, admin.put(`${versionOf('web', '1.0.0')}/withdraw?dryRun=true`));

@@ -298,6 +298,59 @@ describe('rollouts by the API', () => {
     await expectProblem(doDeed(olga, rollout('1.1.0'), 'approve'), 409, 'not_possible');
   });
 
+  it('are not completed past an approval that nobody has given', async () => {
+    await begin('1.1.0', { steps: [step('canary', { approval: true }), step(null, { approval: true })] });
+    const otto = await bystander('otto');
+    const complete = () => doDeed(otto, rollout('1.1.0'), 'complete');
+    await expectProblem(complete(), 409, 'approval_pending');
+    await ok(200, doDeed(otto, rollout('1.1.0'), 'approve'));
+    await expectProblem(complete(), 409, 'approval_pending');
+    expect(await stateOf('1.1.0')).to.equal('Running');
+  });
+
+  it('start by If-Match of the version, so that what was looked at is what rolls out', async () => {
+    await draft('1.1.0');
+    const etag = async () => (await admin.get(versionOf(name, '1.1.0'))).headers['etag'] ?? '';
+    const start = (value: string) =>
+      admin.call('POST', rolloutsOf(name), {
+        json: { version: '1.1.0', steps: [step('canary')], onHalt: 'Keep' },
+        headers: { 'If-Match': value },
+      });
+    const before = await etag();
+    const file = `${versionOf(name, '1.1.0')}/files/late.txt`;
+    await ok(201, admin.call('PUT', file, { body: 'changed', headers: { 'Content-Type': 'text/plain' } }));
+    await expectProblem(start(before), 412, 'precondition_failed');
+    expect((await ok(200, admin.get(versionOf(name, '1.1.0')))).status).to.equal('Draft');
+    await ok(201, start(await etag()));
+  });
+
+  it('are named as blockers by the check of a higher version, and as warnings by its preview', async () => {
+    await begin('1.1.0');
+    await draft('1.2.0');
+    await draft('1.0.1');
+    const check = (version: string) =>
+      ok(200, admin.get(`${versionOf(name, version)}/publish-check`)).then(
+        ({ canPublish, blockers }: { canPublish: boolean; blockers: { code: string }[] }) => [
+          canPublish,
+          ...blockers.map(({ code }) => code),
+        ],
+      );
+    expect(await check('1.2.0')).to.deep.equal([false, 'rollout_running']);
+    expect(await check('1.0.1')).to.deep.equal([true]);
+    expect(await check('1.1.0')).to.deep.equal([false, 'already_published']);
+    const changes = ['1.0.1', '1.2.0'].map((version) => {
+      return { kind: 'PublishConfiguration', configurationName: name, version };
+    });
+    const preview = await admin.post('/api/v1/previews', { changes });
+    expect(preview.status, preview.text).to.be.oneOf([201, 202]);
+    expect(preview.json.warnings).to.have.length(1);
+    expect(preview.json.warnings[0]).to.include({ code: 'rollout_running', path: '/changes/1' });
+    expect(preview.json.warnings[0].message).to.include('1.1.0');
+    expect((await ok(200, admin.get(`/api/v1/previews/${preview.json.id}`))).warnings).to.deep.equal(
+      preview.json.warnings,
+    );
+  });
+
   it('are hidden in the list from those who may not read them', async () => {
     await begin('1.1.0');
     const permissions = ['nodes.read', 'rollouts.manage'] as const;

@@ -198,9 +198,9 @@ function checkRoute(tools: CompositeTools, reading: GrantedRoutes): Route {
     description: 'Nothing is changed. `already_published` of a published version.',
     answer: { description: 'What stands in the way', schema: PublishCheckView },
     problems: READING_REPOSITORIES,
-    handle: ({ principal, resource, params }) =>
+    handle: ({ principal, resource, params, facts: { now } }) =>
       reads(tools, resource, (index) =>
-        checkPublish(tools, resource.name, index, params['version'] ?? '', principal),
+        checkPublish(tools, resource.name, index, { version: params['version'] ?? '', now }, principal),
       ),
   });
 }

@@ -21,7 +21,7 @@ import type { SortedVersions } from '../../versions/sorted-versions.ts';
 import type { VersionRef } from '../../versions/store.ts';
 import type { VersionSource } from '../../versions/version-source.ts';
 import { blockerOfChildren } from '../crud/handing-out.ts';
-import { toPublishCheck } from '../crud/publish-check.ts';
+import { toPublishCheck, withObstacles } from '../crud/publish-check.ts';
 import type { Caller } from '../crud/routes.ts';
 import { readValidationSettings } from '../settings/queries.ts';
 import type { NewComposite, NewCompositeVersion } from './schemas.ts';
@@ -132,17 +132,18 @@ export async function checkPublish(
   tools: CompositeTools,
   name: string,
   index: SortedVersions,
-  version: string,
+  { version, now }: { version: string; now: number },
   caller: UserPrincipal,
 ) {
   const ref = index.get(version);
   if (ref === undefined) throw notFound('No such version');
   let findings: readonly Finding[] = [];
-  const blockers = await findBlockers(ref, async (draft) => {
+  const found = await findBlockers(ref, async (draft) => {
     const judged = await judgeDraft(tools, name, draft, caller);
     findings = judged.findings;
     return judged.blockers;
   });
+  const blockers = await withObstacles(tools.database.read, { index, ref, now }, found);
   const comparedWith = index.highestPublishedBelow(ref)?.version ?? null;
   return toPublishCheck({ blockers, findings, compatibility: null, comparedWith });
 }

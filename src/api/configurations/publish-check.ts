@@ -7,14 +7,14 @@ import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
 import { findBlockers } from '../../versions/rules.ts';
-import { findingsInHistory, toPublishCheck } from '../crud/publish-check.ts';
+import { findingsInHistory, toPublishCheck, withObstacles } from '../crud/publish-check.ts';
 import { type ConfigurationTools, judgeDraft } from './versions.ts';
 
 /** @throws HawserError not_found without such a version */
 export function checkPublish(
   tools: ConfigurationTools,
   { id, name }: GrantedResource,
-  version: string,
+  { version, now }: { version: string; now: number },
   caller: UserPrincipal,
 ) {
   const { database, store } = tools;
@@ -26,11 +26,12 @@ export function checkPublish(
     if (ref === undefined) throw notFound('No such version');
     let judged: Compatibility = NOT_COMPARED;
     let inHistory: readonly Finding[] = [];
-    const blockers = await findBlockers(ref, async () => {
+    const found = await findBlockers(ref, async () => {
       judged = await judgeDraft(tools, row, version, caller);
       inHistory = await findingsInHistory(store, name, index, await store.details(repository, ref));
       return judged.blockers;
     });
+    const blockers = await withObstacles(database.read, { index, ref, now }, found);
     const comparedWith = index.highestPublishedBelow(ref)?.version ?? null;
     const findings = [...inHistory, ...judged.findings];
     return toPublishCheck({ blockers, findings, compatibility: await judged.report(), comparedWith });

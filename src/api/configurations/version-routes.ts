@@ -141,8 +141,8 @@ function checkRoute(tools: ConfigurationTools, reading: GrantedRoutes): Route {
       schema: PublishCheckView,
     },
     problems: READING_REPOSITORIES,
-    handle: ({ principal, resource, params }) =>
-      checkPublish(tools, resource, params['version'] ?? '', principal),
+    handle: ({ principal, resource, params, facts }) =>
+      checkPublish(tools, resource, { version: params['version'] ?? '', now: facts.now }, principal),
   });
 }
 

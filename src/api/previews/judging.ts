@@ -17,10 +17,11 @@ const REFUSALS: ReadonlySet<string> = new Set(['invalid', 'not_found', 'conflict
  */
 export async function judgeChanges(proposing: Proposing, changes: readonly Change[]): Promise<Proposal> {
   for (const [at, change] of changes.entries()) {
+    const path = `/changes/${at}`;
     try {
-      await proposing.take(change);
+      await proposing.take(change, path);
     } catch (error) {
-      throw refusalAt(`/changes/${at}`, error);
+      throw refusalAt(path, error);
     }
   }
   return proposing.proposal;

@@ -7,7 +7,7 @@ import type { Database } from '../../db/database.ts';
 import type { Assignment } from '../../db/node-lookup.ts';
 import type { Finding } from '../../domain/findings.ts';
 import { scopeKey } from '../../domain/scopes.ts';
-import { conflict, notFound } from '../../lib/errors.ts';
+import { conflict, type HawserError, notFound } from '../../lib/errors.ts';
 import { CompatibilityGuard } from '../../resolve/compatibility.ts';
 import { CompositeReader } from '../../resolve/composites.ts';
 import type { Documents } from '../../resolve/documents.ts';
@@ -61,6 +61,8 @@ export interface ProposingTools {
 interface Asked {
   principal: UserPrincipal;
   resources: Resources;
+  /** What a freeze that lasts answers; null without one. */
+  frozen: HawserError | null;
 }
 
 /** What is found in a version. One of the two names is null. */
@@ -71,6 +73,14 @@ export interface FoundInVersion {
   findings: readonly Finding[];
 }
 
+/** Why a deed would be refused at the moment, although nothing is wrong with it. */
+export interface PreviewWarning {
+  code: string;
+  message: string;
+  /** JSON Pointer to the change in the body. */
+  path: string;
+}
+
 type Resource = Pick<GrantedResource, 'id' | 'name'>;
 
 export class Proposing {
@@ -78,6 +88,8 @@ export class Proposing {
   private readonly asked: Asked;
   /** What is found in the versions that are published, in the order of the changes. */
   readonly findings: FoundInVersion[] = [];
+  /** What is in the way of the deeds at the moment, in the order of the changes. */
+  readonly warnings: PreviewWarning[] = [];
   private readonly published: PublishedDraft[] = [];
   private readonly files: ProposedFile[] = [];
   private readonly offers: ProposedOffer[] = [];
@@ -103,8 +115,32 @@ export class Proposing {
     return { published, files, offers, assignments, tags, scopeOrder, reset };
   }
 
-  /** @throws HawserError what the deed itself would answer */
-  take(change: Change): Promise<void> {
+  /**
+   * @param path of the change in the body
+   * @throws HawserError what the deed itself would answer, but for what is in its way only at the moment
+   */
+  async take(change: Change, path: string): Promise<void> {
+    const warn = (obstacle: HawserError | null) => {
+      if (obstacle) this.warnings.push({ code: obstacle.code, message: obstacle.message, path });
+    };
+    warn(this.asked.frozen);
+    warn(await this.rolloutInTheWay(change));
+    await this.carryOut(change);
+  }
+
+  private async rolloutInTheWay(change: Change): Promise<HawserError | null> {
+    if (change.kind === 'PublishConfiguration') {
+      const { name } = this.resource('configuration', change.configurationName);
+      return rolloutBlocker(await this.source.versions({ kind: 'configurations', name }), change.version);
+    }
+    if (change.kind === 'Restore')
+      return rolloutBlocker(await this.source.versions(this.offeredIn(change)), change.version);
+    if (change.kind !== 'PublishComposite') return null;
+    const { name } = this.resource('composite', change.compositeName);
+    return rolloutBlocker(await this.source.versions({ kind: 'composites', name }), change.version);
+  }
+
+  private carryOut(change: Change): Promise<void> {
     switch (change.kind) {
       case 'PublishConfiguration':
         return this.publishConfiguration(change);
@@ -280,23 +316,25 @@ export class Proposing {
 
   /** Withdrawing what is withdrawn changes nothing. */
   private async offer(change: ChangeOf<'Withdraw' | 'Restore'>) {
-    const { configurationName, compositeName, version } = change;
-    const isComposite = typeof compositeName === 'string';
-    const { name } = isComposite
-      ? this.resource('composite', compositeName)
-      : this.resource('configuration', configurationName ?? '');
-    const kind = isComposite ? 'composites' : 'configurations';
-    const index = await this.source.versions({ kind, name });
-    const ref = index.get(version);
+    const { version } = change;
+    const { kind, name } = this.offeredIn(change);
+    const ref = (await this.source.versions({ kind, name })).get(version);
     if (ref === undefined) throw notFound('No such version');
     const isOffered = change.kind === 'Restore';
-    if (isOffered) {
-      if (ref.withdrawn === null) throw notFound('There is no such withdrawn version');
-      const blocker = rolloutBlocker(index, version);
-      if (blocker !== null) throw blocker;
-    } else if (ref.status !== 'Published') throw conflict('not_published', 'The version is a draft');
+    if (isOffered && ref.withdrawn === null) throw notFound('There is no such withdrawn version');
+    if (!isOffered && ref.status !== 'Published') throw conflict('not_published', 'The version is a draft');
     this.offers.push({ kind, name, version, isOffered });
     this.renew();
+  }
+
+  /** The repository of the version that is withdrawn or offered again. */
+  private offeredIn({ configurationName, compositeName }: ChangeOf<'Withdraw' | 'Restore'>) {
+    const kind = typeof compositeName === 'string' ? 'composites' : 'configurations';
+    const { name } = this.resource(
+      kind === 'composites' ? 'composite' : 'configuration',
+      compositeName ?? configurationName ?? '',
+    );
+    return { kind, name } as const;
   }
 
   private async reorder({ scopeTypeIds }: ChangeOf<'ReorderScopeTypes'>) {

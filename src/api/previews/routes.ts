@@ -90,14 +90,16 @@ function createRoute(tools: PreviewTools, routes: PermittedRoutes): Route {
     problems: [...REFUSALS, 'rate_limited', ...READING_REPOSITORIES],
     async handle({ principal, body: { changes, nodeIds = null } }): Promise<Answer> {
       const { named, resources } = await requireNamed(database.read, principal, changes);
-      const proposing = new Proposing(tools, { principal, resources });
+      const frozen = await freezeBlocker(database.read, clock.now());
+      const proposing = new Proposing(tools, { principal, resources, frozen });
       const judge = () => judgeChanges(proposing, changes);
       const proposal = await notFoundIfGone(database.read, named, judge);
       if (nodeIds !== null) await requireWatched(database.read, nodeIds);
       const readable = await readableResources(database.read, principal);
       const input = { proposal, readable, nodeIds };
-      const { findings } = proposing;
-      const { id, made } = await runs.begin({ userId: principal.userId, changes, named, findings, input });
+      const { findings, warnings } = proposing;
+      const found = { findings, warnings };
+      const { id, made } = await runs.begin({ userId: principal.userId, changes, named, found, input });
       await within(PATIENCE, made);
       const row = await findPreview(database.read, id, clock.now());
       if (row === undefined) throw noPreview();
@@ -241,6 +243,7 @@ function toPreview({ row, visible }: Seen) {
     counts: isDone ? visible.counts : { nodes, changed, unchanged, unresolvable, notVisible },
     groupCount: isDone ? visible.groupCount : row.group_count,
     findings: JSON.parse(row.findings),
+    warnings: JSON.parse(row.warnings),
     error: row.error,
   };
 }

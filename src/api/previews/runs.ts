@@ -15,7 +15,7 @@ import { type Change, toShownChange } from './change-schemas.ts';
 import type { PreviewEngine } from './engine.ts';
 import { findGone, type Named } from './named.ts';
 import { PieceWriter, toColumns } from './piece-writer.ts';
-import type { FoundInVersion } from './proposing.ts';
+import type { FoundInVersion, PreviewWarning } from './proposing.ts';
 import {
   countNodes,
   countRunning,
@@ -49,7 +49,7 @@ export interface PreviewRequest {
   userId: string;
   changes: readonly Change[];
   named: readonly Named[];
-  findings: readonly FoundInVersion[];
+  found: { findings: readonly FoundInVersion[]; warnings: readonly PreviewWarning[] };
   input: PreviewInput;
 }
 
@@ -133,7 +133,7 @@ export class PreviewRuns {
   private async insert(
     trx: Db,
     id: string,
-    { userId, changes, named, findings, input }: PreviewRequest,
+    { userId, changes, named, found, input }: PreviewRequest,
   ): Promise<void> {
     if ((await countRunning(trx)) >= PREVIEW_PLACES.length + MAX_WAITING)
       throw new HawserError('rate_limited', 'rate_limited', 'Too many previews wait; try again soon', {
@@ -150,7 +150,8 @@ export class PreviewRuns {
       expires_at: now + LIFETIME,
       changes: JSON.stringify(changes.map(toShownChange)),
       named: JSON.stringify(named),
-      findings: JSON.stringify(findings),
+      findings: JSON.stringify(found.findings),
+      warnings: JSON.stringify(found.warnings),
       is_narrowed: Number(input.nodeIds !== null),
       nodes: input.nodeIds?.length ?? (await countNodes(trx)),
       changed: 0,

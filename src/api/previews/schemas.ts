@@ -47,6 +47,18 @@ export const PreviewView = z
         }),
       )
       .meta({ description: 'Of each version that the changes publish' }),
+    warnings: z
+      .array(
+        z.object({
+          code: z.string(),
+          message: z.string(),
+          path: z.string().meta({ description: 'JSON Pointer to the change in the body' }),
+        }),
+      )
+      .meta({
+        description:
+          'Why a deed would be refused at the moment: `rollout_running`, or `frozen` for each change',
+      }),
     error: z.string().nullable().meta({ description: 'Why it is Failed, else null' }),
   })
   .meta({
@@ -62,6 +74,7 @@ export const PreviewView = z
         counts: { nodes: 1_200, changed: 40, unchanged: 1_159, unresolvable: 1, notVisible: 12 },
         groupCount: 3,
         findings: [{ configurationName: 'web-server', compositeName: null, version: '1.2.0', findings: [] }],
+        warnings: [],
         error: null,
       },
     ],

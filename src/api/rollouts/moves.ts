@@ -75,7 +75,7 @@ function rulesOf(
   };
 }
 
-/** @throws HawserError not_found; conflict `state_changed`, `not_possible`, `same_person`, `versions_changed` */
+/** @throws HawserError not_found; conflict `state_changed`, `not_possible`, `same_person`, `approval_pending`, `versions_changed` */
 export function move(
   tools: RolloutTools,
   target: Target<ResourceKind>,
@@ -93,6 +93,8 @@ export function move(
     if (made === 'not_possible') throw conflict('not_possible', notPossible(deed, state));
     if (made === 'same_person')
       throw conflict('same_person', 'Whoever published the version cannot approve its rollout');
+    if (made === 'approval_pending')
+      throw conflict('approval_pending', 'A step of the rollout asks for an approval that nobody has given');
     return made;
   });
 }

@@ -27,10 +27,18 @@ const TAGS = ['Rollouts'];
 /** Nodes of a list that is sent whole, for each question. */
 const SLICE = 250;
 
-/** The path of the rollouts of each kind, and what its operation ids have after the verb. */
+/** The paths of the rollouts and of a version of each kind, and what its operation ids have after the verb. */
 const KINDS = {
-  configurations: { path: '/api/v1/configurations/{name}/rollouts', noun: 'ConfigurationRollout' },
-  composites: { path: '/api/v1/composite-configurations/{name}/rollouts', noun: 'CompositeRollout' },
+  configurations: {
+    path: '/api/v1/configurations/{name}/rollouts',
+    version: '/api/v1/configurations/{name}/versions/{version}',
+    noun: 'ConfigurationRollout',
+  },
+  composites: {
+    path: '/api/v1/composite-configurations/{name}/rollouts',
+    version: '/api/v1/composite-configurations/{name}/versions/{version}',
+    noun: 'CompositeRollout',
+  },
 } as const;
 
 const SUMMARIES: Record<Deed, string> = {
@@ -149,15 +157,17 @@ const PUBLISHING_PROBLEMS = {
 } as const;
 
 function startRoute(tools: RolloutTools, kind: ResourceKind, modifying: GrantedRoutes): Route {
-  const { path, noun } = KINDS[kind];
+  const { path, version, noun } = KINDS[kind];
   return modifying.create(path, {
     id: `start${noun}`,
     changesNodes: true,
+    represents: version,
+    namedInBody: (body) => ({ params: { version: body.version } }),
     summary: 'Roll a version out, ring by ring',
     description:
       'A draft is published into its rollout, by the rules for publishing. Of published versions only the highest can be ' +
       'rolled out. The first step opens at once. The rollout of a lower version ends as Superseded. The rings are the ' +
-      'values of the scope type that the setting `rolloutScopeType` names.',
+      'values of the scope type that the setting `rolloutScopeType` names. If-Match takes the ETag of the version.',
     body: { kind: 'json', schema: NewRollout },
     answer: { description: 'The rollout', schema: RolloutView },
     problems: [
@@ -191,6 +201,7 @@ function deedRoute(
     problems: [
       ...['state_changed', 'not_possible', 'versions_changed', 'in_use'],
       ...(deed === 'approve' ? ['same_person'] : []),
+      ...(deed === 'complete' ? ['approval_pending'] : []),
       ...WRITING_REPOSITORIES,
     ],
     async handle({ caller, resource, params, body, facts }) {

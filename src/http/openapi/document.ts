@@ -28,7 +28,7 @@ not looked at then.
 \`method_not_allowed\` with \`Allow\`. An address that nothing has is 404 \`not_found\`.
 
 **Conditional requests.** Every GET of a single thing or of a page of a list has an \`ETag\`, and takes \`If-None-Match\` (304). PUT, PATCH and \
-DELETE take \`If-Match\` (412).
+DELETE take \`If-Match\` (412), and so does the POST that starts a rollout, with the ETag of the version.
 
 **Problems** are RFC 9457 \`application/problem+json\` with a stable \`code\`. A request that is no HTTP/1.1 is answered \
 before any route is found: 400 \`malformed_request\` or \`https_required\`, 408 \`request_timeout\`, 431 \

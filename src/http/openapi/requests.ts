@@ -54,7 +54,7 @@ export function parametersOf(route: Route, query: JsonSchema | null): JsonSchema
     ...[...route.path.matchAll(/\{\*?(\w+)\}/g)].map(([, name = '']) => inPath(name, route)),
     ...(query === null ? [] : inQuery(query)),
     ...(hasETag(route) ? [{ $ref: '#/components/parameters/IfNoneMatch' }] : []),
-    ...(isConditionalWrite(route.method) ? [{ $ref: '#/components/parameters/IfMatch' }] : []),
+    ...(isConditionalWrite(route) ? [{ $ref: '#/components/parameters/IfMatch' }] : []),
   ];
 }
 

@@ -35,8 +35,9 @@ export const HEADERS = {
 
 const shared = (name: keyof typeof HEADERS) => ({ $ref: `#/components/headers/${name}` });
 
-export function isConditionalWrite(method: Method): boolean {
-  return method === 'PUT' || method === 'PATCH' || method === 'DELETE';
+/** A POST is one where its body names the resource of which it makes something. */
+export function isConditionalWrite({ method, namedInBody }: Route): boolean {
+  return ['PUT', 'PATCH', 'DELETE'].includes(method) || (method === 'POST' && namedInBody !== undefined);
 }
 
 /** Whether the Accept header of a request can rule the answer out. */
@@ -243,11 +244,12 @@ function problemsOfCaller({ access, method }: Route): ProblemName[] {
 
 const INVALID = [400, 'validation_failed'] as const;
 
-function problemsOfInput({ body, query, path, access, method }: Route): ProblemName[] {
+function problemsOfInput(route: Route): ProblemName[] {
+  const { body, query, path, access } = route;
   const codes: ProblemName[] = query ? [INVALID] : [];
   // A node that may use its own route exists, so nothing in the path can be wrong.
   if (path.includes('{') && access.kind !== 'node:self') codes.push(NOT_FOUND);
-  if (isConditionalWrite(method)) codes.push('precondition_failed');
+  if (isConditionalWrite(route)) codes.push('precondition_failed');
   if (body === undefined) return codes;
   codes.push('payload_too_large', 'unsupported_media_type');
   if (body.kind === 'stream') return [...codes, 'malformed_body'];

@@ -1,8 +1,13 @@
 import { expect } from 'chai';
-import { ROLLOUT_STATES, type RolloutRecord, type RolloutState } from '../../../src/domain/rollout.ts';
+import {
+  type Gate,
+  ROLLOUT_STATES,
+  type RolloutRecord,
+  type RolloutState,
+} from '../../../src/domain/rollout.ts';
 import { applyDeed, DEEDS, type Deed } from '../../../src/domain/rollout-machine.ts';
 import { HOUR } from '../../../src/lib/clock.ts';
-import { BEGAN, begun, well, withGate } from '../../support/rollout-record.ts';
+import { BEGAN, begun, gate, well, withGate } from '../../support/rollout-record.ts';
 
 const AT = BEGAN + HOUR;
 const TIME = new Date(AT).toISOString();
@@ -42,7 +47,8 @@ describe('deed of a person', () => {
     expect(DEEDS).to.have.members(Object.keys(WRITES));
     for (const deed of DEEDS)
       for (const from of ROLLOUT_STATES) {
-        const record = inState(from);
+        // What waits for an approval is not completed.
+        const record = deed === 'complete' ? { ...begun(), state: from } : inState(from);
         const found = applyDeed(record, deed, BY);
         const allowed = ALLOWED.find((row) => row[0] === deed && row[1] === from);
         if (allowed === undefined) {
@@ -62,10 +68,11 @@ describe('deed of a person', () => {
 
   it('writes the counts of the open step where they are known', () => {
     for (const [deed, from] of ALLOWED) {
-      const found = applyDeed(inState(from), deed, { ...BY, counts: well(7) });
+      const record = deed === 'complete' ? { ...begun(), state: from } : inState(from);
+      const found = applyDeed(record, deed, { ...BY, counts: well(7) });
       if (typeof found === 'string') throw new Error(found);
       expect(found.record.steps[0]?.counts, deed).to.deep.equal(well(7));
-      expect(found.record.steps[1], deed).to.deep.equal(inState(from).steps[1]);
+      expect(found.record.steps[1], deed).to.deep.equal(record.steps[1]);
     }
   });
 
@@ -76,7 +83,7 @@ describe('deed of a person', () => {
   });
 
   it('takes a reverted rollout back by completing it', () => {
-    const found = applyDeed({ ...inState('Halted'), isReverted: true }, 'complete', BY);
+    const found = applyDeed({ ...begun(), state: 'Halted', isReverted: true }, 'complete', BY);
     expect(found).to.have.nested.property('record.isReverted', false);
   });
 
@@ -92,8 +99,26 @@ describe('deed of a person', () => {
       expect(applyDeed(inState('Running'), 'approve', { ...BY, actorName })).to.equal('same_person');
     // Whoever began the rollout of what another published may approve, and the publisher may do all else.
     expect(applyDeed(inState('Running'), 'approve', { ...BY, actorName: 'olga' })).to.have.property('record');
-    for (const deed of DEEDS.filter((one) => one !== 'approve' && one !== 'resume'))
+    for (const deed of DEEDS.filter((one) => !['approve', 'resume', 'complete'].includes(one)))
       expect(applyDeed(inState('Running'), deed, { ...BY, actorName: 'petra' })).to.have.property('record');
+  });
+
+  it('completes nothing while a step that is open or waits asks for an approval, by whomever', () => {
+    const [approved, plain] = [gate({ approval: true }), gate()];
+    const rings = (...gates: Gate[]) =>
+      begun({ steps: gates.map((each, at) => ({ ring: `ring-${at}`, percent: 100, gate: each })) });
+    for (const state of ['Running', 'Paused', 'Halted'] as const)
+      for (const actorName of ['anna', 'petra']) {
+        const complete = (record: RolloutRecord) =>
+          applyDeed({ ...record, state }, 'complete', { ...BY, actorName });
+        expect(complete(rings(approved, plain))).to.equal('approval_pending');
+        expect(complete(rings(plain, approved))).to.equal('approval_pending');
+        expect(complete({ ...rings(approved, approved), approvedBy: 'otto' })).to.equal('approval_pending');
+        expect(complete({ ...rings(approved, plain), approvedBy: 'otto' })).to.have.property('record');
+        expect(complete(rings(plain, plain))).to.have.property('record');
+      }
+    const ended = { ...rings(approved), state: 'Completed' as const };
+    expect(applyDeed(ended, 'complete', BY)).to.equal('not_possible');
   });
 
   it('leaves an approval as it is when the rollout is paused and resumed', () => {

@@ -154,7 +154,12 @@ class Model {
   }
 
   /** Says what must come of it. */
-  deed(deed: Deed, actor: string, clock: number, real: number): 'done' | 'not_possible' | 'same_person' {
+  deed(
+    deed: Deed,
+    actor: string,
+    clock: number,
+    real: number,
+  ): 'done' | 'not_possible' | 'same_person' | 'approval_pending' {
     const isRunning = this.state === 'Running';
     const isPaused = this.state === 'Paused';
     const isAlive = isRunning || isPaused;
@@ -167,8 +172,10 @@ class Model {
       this.isApproved = true;
     } else if (deed === 'halt' && isAlive) this.end('Halted', this.onHalt === 'Revert');
     else if (deed === 'revert' && (isAlive || this.state === 'Halted')) this.end('Halted', true);
-    else if (deed === 'complete' && (isAlive || this.state === 'Halted')) this.end('Completed');
-    else return 'not_possible';
+    else if (deed === 'complete' && (isAlive || this.state === 'Halted')) {
+      if (this.step < 1 || (this.step === 1 && !this.isApproved)) return 'approval_pending';
+      this.end('Completed');
+    } else return 'not_possible';
     return 'done';
   }
 

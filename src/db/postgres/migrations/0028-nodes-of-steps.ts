@@ -1,4 +1,4 @@
-/** What is known of nodes that have not taken a version, step by step; for which nodes a rollout has halted; the order of values. */
+/** What is known of nodes that have not taken a version, step by step; for which nodes a rollout has halted; the order of values; warnings of previews. */
 
 import { type Kysely, type Migration, sql } from 'kysely';
 import { VALUE_ORDER_STATEMENTS } from '../../rollout-tables.ts';
@@ -13,6 +13,7 @@ const STATEMENTS = [
     add check ((status_before is null) = (taken_at is null))`,
   `alter table rollout_counts add column faults ${TEXT} not null default '[]'`,
   ...VALUE_ORDER_STATEMENTS,
+  `alter table previews add column warnings ${TEXT} not null default '[]'`,
 ];
 
 export const nodesOfStepsMigration: Migration = {

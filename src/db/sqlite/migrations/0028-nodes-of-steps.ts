@@ -1,4 +1,4 @@
-/** What is known of nodes that have not taken a version, step by step; for which nodes a rollout has halted; the order of values. */
+/** What is known of nodes that have not taken a version, step by step; for which nodes a rollout has halted; the order of values; warnings of previews. */
 
 import { type Kysely, type Migration, sql } from 'kysely';
 import { VALUE_ORDER_STATEMENTS } from '../../rollout-tables.ts';
@@ -30,6 +30,7 @@ const STATEMENTS = [
   'create index rollout_nodes_by_node on rollout_nodes (node_id)',
   `alter table rollout_counts add column faults text not null default '[]'`,
   ...VALUE_ORDER_STATEMENTS,
+  `alter table previews add column warnings text not null default '[]'`,
 ];
 
 export const nodesOfStepsMigration: Migration = {
