@@ -7,6 +7,7 @@ import type { CleanupTools, RetentionRuns } from './api/retention/runs.ts';
 import { RetentionSchedule } from './api/retention/schedule.ts';
 import type { Database } from './db/database.ts';
 import { removeGoneServers } from './db/servers.ts';
+import { ROLLOUT_STATES } from './domain/rollout.ts';
 import { startEventExpiry } from './events/expiry.ts';
 import { sourceOf } from './events/feed.ts';
 import { makePost, type Post, postOptions } from './events/post.ts';
@@ -14,6 +15,7 @@ import { Sender } from './events/sender.ts';
 import { type Lead, Leadership } from './leadership.ts';
 import { HOUR, MINUTE } from './lib/clock.ts';
 import { newId } from './lib/ids.ts';
+import type { Reading } from './lib/metrics/instruments.ts';
 import type { Metrics } from './lib/metrics/metrics.ts';
 import type { Threads } from './lib/threads.ts';
 import { readVersion } from './lib/version.ts';
@@ -57,7 +59,9 @@ export async function startTimers(
   const renew = () => (part ? part.onRenewed() : void reloadTls());
   const renewal = setInterval(renew, TLS_CHECK_INTERVAL).unref();
   const moved = new MovedRepositories(database.changes);
-  const leading = { ...options, post, questions, moved, metrics };
+  const shown: Shown = { rollouts: NO_ROLLOUTS };
+  metrics.showRollouts(() => shown.rollouts());
+  const leading = { ...options, post, questions, moved, metrics, shown };
   const begin = () => lead(leading, tools, runs);
   const leadership = new Leadership({ database, server: server.id, log, lead: begin });
   metrics.addReadings({ leader: () => Number(leadership.leads) });
@@ -68,8 +72,17 @@ export async function startTimers(
   };
 }
 
+/** What the metrics show of this server for as long as it leads. */
+interface Shown {
+  rollouts: () => readonly Reading[];
+}
+
+/** Whoever does not lead has looked for none. */
+const NO_ROLLOUTS = () => ROLLOUT_STATES.map((state) => [state, 0] as const);
+
 /** What the leader uses that is not its own. */
 interface Leading {
+  shown: Shown;
   post: Post;
   questions: Threads<FleetTasks>;
   moved: MovedRepositories;
@@ -77,7 +90,7 @@ interface Leading {
 }
 
 function lead(
-  { config, clock, log, post, questions, moved, metrics }: ServerOptions & Leading,
+  { config, clock, log, post, questions, moved, metrics, shown }: ServerOptions & Leading,
   tools: CleanupTools,
   runs: RetentionRuns,
 ): Lead {
@@ -95,10 +108,12 @@ function lead(
   const upkeep = database.repositories === null ? store.packWatch.start() : startPruning({ database, log });
   const onEvaluated = metrics.work.onRolloutEvaluated;
   const rollouts = new RolloutEvaluation({ database, store, clock, log, questions, moved, onEvaluated });
+  shown.rollouts = () => rollouts.countStates();
   schedule.start();
   return {
     async close() {
       clearInterval(servers);
+      shown.rollouts = NO_ROLLOUTS;
       await Promise.all([
         schedule.close(),
         previews.close(),

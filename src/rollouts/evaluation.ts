@@ -9,7 +9,7 @@ import type { Database } from '../db/database.ts';
 import { freezeLook } from '../db/freeze.ts';
 import type { SeenReports } from '../db/read-rollouts.ts';
 import { type Noted, noteNodes, readRolloutCounts, saveFaults, saveRolloutCounts } from '../db/rollouts.ts';
-import { NO_COUNTS, type RolloutCause, type RolloutCounts } from '../domain/rollout.ts';
+import { NO_COUNTS, type RolloutCause, type RolloutCounts, type RolloutState } from '../domain/rollout.ts';
 import { addCounts, countNode, OUTCOMES } from '../domain/rollout-counts.ts';
 import { evaluateRollout, haltByWithdrawal, type Transition } from '../domain/rollout-machine.ts';
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts';
@@ -54,7 +54,10 @@ interface Memory {
   /** The reports that were looked at; null for none. */
   seen: SeenReports | null;
   saved: { text: string; at: number } | null;
-  isFailing: boolean;
+  /** Since when its evaluations fail, in epoch milliseconds; null where the last one did not. */
+  failingSince: number | null;
+  /** Whether the log says that they fail for long. */
+  isLongToldOf: boolean;
 }
 
 export class RolloutEvaluation {
@@ -109,13 +112,36 @@ export class RolloutEvaluation {
     try {
       const outcome = await this.evaluateOne(underWay, memory);
       this.tools.onEvaluated(outcome, performance.now() - begun);
-      memory.isFailing = false;
+      this.noteOutcome(underWay, memory, outcome);
     } catch (err) {
-      const level = memory.isFailing || signal.aborted ? 'debug' : 'warn';
-      this.tools.log[level]({ err, ...told(underWay) }, 'a rollout could not be moved; this is tried again');
+      this.warnOnce(memory, { err, ...told(underWay) }, 'a rollout could not be moved; this is tried again');
       this.tools.onEvaluated('failed', performance.now() - begun);
-      memory.isFailing = true;
+      this.noteOutcome(underWay, memory, 'failed');
     }
+  }
+
+  /** What fails again and again is a warning at first, and once more after a minute. */
+  private noteOutcome(underWay: UnderWay, memory: Memory, outcome: 'evaluated' | 'failed'): void {
+    if (outcome === 'evaluated') {
+      [memory.failingSince, memory.isLongToldOf] = [null, false];
+      return;
+    }
+    const now = this.tools.clock.now();
+    memory.failingSince ??= now;
+    if (memory.isLongToldOf || now - memory.failingSince < MINUTE) return;
+    memory.isLongToldOf = true;
+    const message = 'a rollout has not been evaluated for a minute: no step opens, and nothing halts it';
+    this.tools.log.warn(told(underWay), message);
+  }
+
+  private warnOnce({ failingSince }: Memory, facts: object, message: string): void {
+    const level = failingSince !== null || this.closing.signal.aborted ? 'debug' : 'warn';
+    this.tools.log[level](facts, message);
+  }
+
+  /** How many rollouts are in each state, of all that can be read. */
+  countStates(): readonly (readonly [RolloutState, number])[] {
+    return this.finder.countStates();
   }
 
   /** @returns `failed` where the nodes could not be counted */
@@ -181,6 +207,10 @@ export class RolloutEvaluation {
     await moveRollout(this.tools, target, ref.version, ({ oid }) =>
       oid === ref.rollout.oid ? transition : null,
     );
+    const { to, reason } = transition;
+    // Somebody must look, whoever started it and whoever waits for it.
+    if (to === 'Halted' || to === 'Paused')
+      this.tools.log.warn({ ...told({ owner, ref }), reason }, `a rollout is ${to.toLowerCase()}`);
   }
 
   /** Null where they cannot be had, so that the rollout does not advance; `early` where the threads do not know its record yet. */
@@ -195,7 +225,7 @@ export class RolloutEvaluation {
       return counts;
     } catch (err) {
       if (this.closing.signal.aborted) return null;
-      this.tools.log.warn({ err, ...told(underWay) }, 'the nodes of a rollout could not be counted');
+      this.warnOnce(memory, { err, ...told(underWay) }, 'the nodes of a rollout could not be counted');
       return null;
     }
   }
@@ -259,7 +289,7 @@ export class RolloutEvaluation {
   private memoryOf(underWay: UnderWay): Memory {
     const key = keyOf(underWay);
     const memory = this.memories.get(key) ?? {
-      ...{ heldSince: null, seen: null, saved: null, isFailing: false },
+      ...{ heldSince: null, seen: null, saved: null, failingSince: null, isLongToldOf: false },
     };
     this.memories.set(key, memory);
     return memory;

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
 import type { RolloutKey } from '../db/rollout-tables.ts';
 import { listKeptRollouts, removeRolloutCounts, removeTakers } from '../db/rollouts.ts';
+import { ROLLOUT_STATES, type RolloutState } from '../domain/rollout.ts';
 import type { Log } from '../lib/log.ts';
 import { isUnreadable } from '../versions/rollout-branch.ts';
 import { isRolling, type RollingRef } from '../versions/rollout-rules.ts';
@@ -32,6 +33,8 @@ export class RolloutFinder {
   /** Repositories in which something rolls out, or that could not be read, as `<kind>/<name>`. */
   private readonly watched = new Set<string>();
   private readonly unreadable = new Set<string>();
+  /** The states of the rollouts of each repository that has any. */
+  private readonly states = new Map<string, readonly RolloutState[]>();
 
   constructor(tools: RolloutFinder['tools']) {
     this.tools = tools;
@@ -62,8 +65,15 @@ export class RolloutFinder {
     }
   }
 
+  /** How many of all rollouts are in each state. */
+  countStates(): readonly (readonly [RolloutState, number])[] {
+    const all = [...this.states.values()].flat();
+    return ROLLOUT_STATES.map((state) => [state, all.filter((each) => each === state).length]);
+  }
+
   private async look(isMeant: (key: string) => boolean): Promise<Seen[]> {
     const seen: Seen[] = [];
+    const keys = new Set<string>();
     for (const kind of ['configurations', 'composites'] as const) {
       const rows = await this.tools.database.read
         .selectFrom(kind as ResourceKind)
@@ -71,13 +81,19 @@ export class RolloutFinder {
         .execute();
       for (const resource of rows) {
         const key = `${kind}/${resource.name}`;
+        keys.add(key);
         if (!isMeant(key)) continue;
         const index = await this.read(key, { kind, resource });
         if (index === null || index.versions.some(isRolling)) this.watched.add(key);
         else this.watched.delete(key);
-        if (index !== null) seen.push({ owner: { kind, resource }, index });
+        if (index === null) continue;
+        seen.push({ owner: { kind, resource }, index });
+        const states = index.versions.flatMap(({ rollout }) => rollout?.record.state ?? []);
+        if (states.length > 0) this.states.set(key, states);
+        else this.states.delete(key);
       }
     }
+    for (const key of this.states.keys()) if (!keys.has(key)) this.states.delete(key);
     return seen;
   }
 

@@ -9,8 +9,10 @@ import { testedService, testOutput } from '../support/dsc-results.ts';
 import { itOnPostgres } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { WITH_METRICS } from '../support/metric-values.ts';
 import { assign, poll } from '../support/parameter-files.ts';
 import { breakLock } from '../support/postgres/advisory-locks.ts';
+import { parsePrometheus, sumOf } from '../support/prometheus.ts';
 import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
 import { doDeed, prepareRings, type Rings, rollOut, rolloutsOf, step } from '../support/rollouts.ts';
 import { download, offeredTo } from '../support/running.ts';
@@ -23,7 +25,7 @@ const WAIT = 60_000;
 
 describe('nodes report, and a rollout', function () {
   this.timeout(4 * WAIT);
-  const hawser = started(startHawser);
+  const hawser = started(() => startHawser(WITH_METRICS));
   let rings: Rings;
   let name: string;
   let tests = 0;
@@ -67,6 +69,12 @@ describe('nodes report, and a rollout', function () {
   const listed = async (query: string) => {
     const { json: rows, headers } = await hawser.admin.get(`${rolloutsOf(name)}/1.1.0/nodes?${query}`);
     return { rows, total: Number(headers['x-total-count']) };
+  };
+  const sumOfState = async (state: string) => {
+    const { text } = await hawser.client().get('/metrics', {
+      Authorization: `Bearer ${WITH_METRICS.HAWSER_METRICS_TOKEN}`,
+    });
+    return sumOf(parsePrometheus(text), 'hawser_rollouts', { state });
   };
   const expectState = (state: string, stepAt: number) =>
     eventually(async () => expect(await show()).to.include({ state, step: stepAt }), WAIT);
@@ -182,8 +190,16 @@ describe('nodes report, and a rollout', function () {
       await start({ minNodes: 2 }, { onHalt });
       await runs(bad, false);
       await eventually(async () => expect((await lastEvaluation()).alreadyBad).to.equal(1), WAIT);
+      const halted = await sumOfState('Halted');
       await runs(good, false);
       await expectState('Halted', 0);
+      const warning = new RegExp(
+        `"level":"warn".*"name":"${name}".*Regressions: 1.*"msg":"a rollout is halted"`,
+      );
+      await eventually(async () => {
+        expect(hawser.log()).to.match(warning);
+        expect(await sumOfState('Halted')).to.equal(halted + 1);
+      }, WAIT);
       const { steps, cause } = await show();
       expect(steps[0].counts).to.include({ offered: 2, taken: 2, regression: 1, alreadyBad: 1 });
       const { nodeId, fqdn } = good;

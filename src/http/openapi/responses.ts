@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { needsSession } from '../../security/access.ts';
 import { NOT_FOUND, PROBLEM_CODES, type ProblemName, problemNamed } from '../problem-codes.ts';
-import type { AnswerSpec, Method, Route } from '../route.ts';
+import type { AnswerSpec, Route } from '../route.ts';
 import { FieldErrorView, FindingView, Timestamp } from '../schemas.ts';
 import { securityOf } from './access.ts';
 import type { Components, JsonSchema } from './components.ts';

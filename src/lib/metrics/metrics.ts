@@ -12,7 +12,7 @@ import {
 } from 'prom-client';
 import type { CacheFacts } from '../counted-cache.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
-import { Instruments } from './instruments.ts';
+import { Instruments, type Reading } from './instruments.ts';
 import { RequestMetrics } from './request-metrics.ts';
 import { RunMetrics } from './run-metrics.ts';
 import { WorkMetrics } from './work-metrics.ts';
@@ -131,6 +131,13 @@ export class Metrics extends Instruments {
       const { name, help } = READINGS[key as keyof Readings];
       this.reading(name, help, read);
     }
+  }
+
+  /** Shows how many rollouts are in each state, by a function that is called at every scrape. */
+  showRollouts(read: () => readonly Reading[]): void {
+    const help =
+      'Rollouts by state, all that were ever started and are kept; only the leader knows them, so add up';
+    this.readings('hawser_rollouts', help, 'state', read);
   }
 
   /** @param notAfter is in epoch milliseconds */

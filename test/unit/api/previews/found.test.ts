@@ -40,6 +40,7 @@ describe('what a preview found', () => {
         expires_at: 1,
         changes: '[]',
         findings: '[]',
+        warnings: '[]',
         named: '[]',
         is_narrowed: 0,
         nodes: 0,
