@@ -17,7 +17,7 @@ export const PLAN_OPTIONS = {
   step: {
     value: 'RING[:PERCENT]',
     isRepeatable: true,
-    summary: `a ring, in order, and which share of its nodes; ${REST} are the nodes without a ring`,
+    summary: `a ring, in the order in which they get it, and which share of its nodes; ${REST} are those without a ring`,
   },
   plan: { value: 'FILE', summary: 'the steps and onHalt as JSON or YAML, as the API takes them; - is stdin' },
   'on-halt': {
@@ -25,10 +25,11 @@ export const PLAN_OPTIONS = {
     choices: ['Keep', 'Revert'],
     summary: 'whether those that have the version keep it when the rollout halts, or get what they had',
   },
-  'min-nodes': { value: 'N', summary: 'so many nodes must have been judged; 1 unless said' },
+  'min-nodes': { value: 'N', summary: 'so many nodes of the step must have been judged; 1 unless said' },
   'success-share': { value: 'SHARE', summary: 'the least share that must be well, from 0 to 1; 0.95' },
   'max-regressions': { value: 'N', summary: 'halt with more nodes that were well before; 0' },
   'max-silent': { value: 'N', summary: 'so many may have taken it and not reported since; no limit' },
+  'max-absent': { value: 'N', summary: 'so many may not have polled since the step opened; no limit' },
   'bake-time': { value: 'TIME', summary: 'for so long it must hold, such as 01:00:00 or PT1H; 01:00:00' },
   deadline: { value: 'TIME', summary: 'pause after so long without a verdict; 1.00:00:00' },
   approval: { summary: 'each step waits for the approval of somebody who did not publish the version' },
@@ -38,8 +39,8 @@ type Options = Context<readonly [], typeof PLAN_OPTIONS>['options'];
 
 /** The options that say the gate of all steps. */
 const GATE_OPTIONS = [
-  ...(['min-nodes', 'success-share', 'max-regressions', 'max-silent', 'bake-time', 'deadline'] as const),
-  'approval',
+  ...(['min-nodes', 'success-share', 'max-regressions', 'max-silent', 'max-absent'] as const),
+  ...(['bake-time', 'deadline', 'approval'] as const),
 ] as const;
 
 /** @throws UsageError, Failure where the file cannot be read */
@@ -76,7 +77,7 @@ function readStep(text: string): Omit<Plan['steps'][number], 'gate'> {
 }
 
 function gateOf(options: Options): Gate {
-  const count = (name: 'min-nodes' | 'success-share' | 'max-regressions' | 'max-silent') => {
+  const count = (name: (typeof GATE_OPTIONS)[0 | 1 | 2 | 3 | 4]) => {
     const text = options[name];
     if (text === undefined) return undefined;
     if (!/^\d+(\.\d+)?$/.test(text)) throw new UsageError(`--${name}: "${text}" is no number.`);
@@ -87,6 +88,7 @@ function gateOf(options: Options): Gate {
     successShare: count('success-share'),
     maxRegressions: count('max-regressions'),
     maxSilent: count('max-silent'),
+    maxAbsent: count('max-absent'),
     bakeTime: options['bake-time'],
     deadline: options.deadline,
     approval: options.approval || undefined,

@@ -13,6 +13,8 @@ type Out = Context['out'];
 type Rollout = Schemas['Rollout'];
 type Step = Rollout['steps'][number];
 type Entry = Rollout['history'][number];
+type RolloutNode = Schemas['RolloutNode'];
+type Fault = NonNullable<Rollout['cause']>['nodes'][number];
 
 const NAME = { name: 'name', summary: 'the configuration' } as const;
 const VERSION = { name: 'version', summary: 'the version, such as 1.2.0' } as const;
@@ -95,6 +97,33 @@ const status = command({
   },
 });
 
+const OUTCOMES = ['Success', 'Regression', 'AlreadyBad', 'Silent', 'Absent', 'NotTaken'] as const;
+
+const nodes = command({
+  path: 'rollout nodes',
+  summary: 'list the nodes of the rings that have opened, each with what it made of the version',
+  arguments: [NAME, VERSION],
+  options: {
+    step: { value: 'N', summary: 'those of this step alone, from 1' },
+    outcome: { value: 'OUTCOME', choices: OUTCOMES, summary: 'those with this outcome alone' },
+    ...OF_COMPOSITE,
+  },
+  examples: ['hawserctl rollout nodes web 1.4.0 --outcome Regression'],
+  async run({ api, out, arguments: { name, version }, options: { step, outcome, composite } }) {
+    checkVersion(version);
+    if (step !== undefined && !/^[1-9]\d{0,3}$/.test(step))
+      throw new UsageError(`--step: "${step}" is no step.`);
+    const found = await api.all(`${baseOf(composite)}/{name}/rollouts/{version}/nodes` as const, {
+      path: { name, version },
+      query: {
+        ...(step !== undefined && { step: Number(step) - 1 }),
+        ...(outcome !== undefined && { outcome: outcome as RolloutNode['outcome'] }),
+      },
+    });
+    out.answer(found, () => out.table(found, NODE_COLUMNS, 'There are no such nodes.'));
+  },
+});
+
 interface Deed {
   name: 'pause' | 'resume' | 'approve' | 'halt' | 'revert' | 'complete';
   summary: string;
@@ -152,10 +181,12 @@ function deedCommand({ name: deed, summary, example }: Deed): Command {
 const ofComposite = ({ isComposite }: Rollout) => (isComposite ? ' --composite' : '');
 
 function showRollout(rollout: Rollout, out: Out): void {
-  const { configurationName, version, state, step, steps, onHalt, createdBy, createdAt, history } = rollout;
+  const { configurationName, version, state, step, steps, onHalt, createdBy, createdAt } = rollout;
+  const { cause, history } = rollout;
   out.fields({
     Rollout: `${configurationName} ${version}`,
     State: state,
+    ...(cause && { Why: cause.summary }),
     Step: `${step + 1} of ${steps.length}`,
     'On halt': onHalt,
     Started: `${dateTime(createdAt)} by ${createdBy}`,
@@ -163,6 +194,10 @@ function showRollout(rollout: Rollout, out: Out): void {
   out.text('');
   out.table(steps, STEP_COLUMNS, '');
   out.text('');
+  if (cause && cause.nodes.length > 0) {
+    out.table(cause.nodes, FAULT_COLUMNS, '');
+    out.text('');
+  }
   out.table(history, HISTORY_COLUMNS, '');
 }
 
@@ -184,6 +219,22 @@ const STEP_COLUMNS: readonly Column<Step>[] = [
   { title: 'CLOSED', cell: ({ endedAt }) => dateTime(endedAt) },
 ];
 
+const FAULT_COLUMNS: readonly Column<Fault>[] = [
+  { title: 'NODE', cell: ({ fqdn }) => fqdn },
+  { title: 'BEFORE', cell: ({ before }) => before },
+  { title: 'AFTER', cell: ({ after }) => after },
+  { title: 'WHAT', cell: ({ message }) => message },
+];
+
+const NODE_COLUMNS: readonly Column<RolloutNode>[] = [
+  { title: 'NODE', cell: ({ fqdn }) => fqdn },
+  { title: 'STEP', cell: ({ step }) => step + 1 },
+  { title: 'OUTCOME', cell: ({ outcome }) => outcome },
+  { title: 'BEFORE', cell: ({ before }) => before },
+  { title: 'AFTER', cell: ({ after }) => after },
+  { title: 'WHAT', cell: ({ message }) => message },
+];
+
 const HISTORY_COLUMNS: readonly Column<Entry>[] = [
   { title: 'AT', cell: ({ at }) => dateTime(at) },
   { title: 'BY', cell: ({ actorName }) => actorName },
@@ -192,4 +243,4 @@ const HISTORY_COLUMNS: readonly Column<Entry>[] = [
   { title: 'WHY', cell: ({ reason }) => reason },
 ];
 
-export const ROLLOUT_COMMANDS = [start, list, status, ...DEEDS.map(deedCommand)];
+export const ROLLOUT_COMMANDS = [start, list, status, nodes, ...DEEDS.map(deedCommand)];

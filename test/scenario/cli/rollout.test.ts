@@ -4,6 +4,7 @@ import { expectFailed } from '../../support/cli.ts';
 import { startCliSession } from '../../support/cli-session.ts';
 import { publishWithChildren } from '../../support/composites.ts';
 import { addVersion, MAIN } from '../../support/configurations.ts';
+import { eventually } from '../../support/eventually.ts';
 import { publishConfiguration } from '../../support/hawser.ts';
 import { makeUser } from '../../support/people.ts';
 import { ok } from '../../support/replies.ts';
@@ -31,7 +32,17 @@ describe('hawserctl rollout', () => {
   const cells = (text: string) => text.split('\n').map((line) => line.split(/ {2,}/));
 
   it('starts by rings and a gate for all of them, and shows how it goes', async () => {
-    const options = ['--min-nodes', '0', '--success-share', '0.5', '--max-silent', '3', '--approval'];
+    const options = [
+      '--min-nodes',
+      '0',
+      '--success-share',
+      '0.5',
+      '--max-silent',
+      '3',
+      '--max-absent',
+      '2',
+      '--approval',
+    ];
     const begun = await run(
       ...['start', name, '1.1.0', '--step', 'canary', '--step', '@rest:10', '--on-halt', 'Revert'],
       ...[...options, '--bake-time', 'PT2H', '-m', 'Port 8443'],
@@ -42,7 +53,7 @@ describe('hawserctl rollout', () => {
     expect(onHalt).to.equal('Revert');
     expect(history[0].reason).to.equal('Port 8443');
     expect(steps[1].gate).to.deep.equal({
-      ...{ minNodes: 0, successShare: 0.5, maxRegressions: 0, maxSilent: 3, maxAbsent: null },
+      ...{ minNodes: 0, successShare: 0.5, maxRegressions: 0, maxSilent: 3, maxAbsent: 2 },
       ...{ bakeTime: '02:00:00', deadline: '1.00:00:00', approval: true },
     });
 
@@ -61,8 +72,10 @@ describe('hawserctl rollout', () => {
     expect(rows.find(([ring]) => ring === 'canary')?.slice(0, 2)).to.deep.equal(['canary', 'Open']);
     expect(rows.find(([ring]) => ring === '@rest:10')?.[1]).to.equal('Waiting');
     expect(rows.at(-2)?.slice(1)).to.deep.equal(['admin', '-', 'Running', 'Port 8443']);
-    const { text } = await session.hawser.admin.get(`${rolloutsOf(name)}/1.1.0`);
-    expect((await run('status', name, '1.1.0', '--json')).stdout).to.equal(`${text}\n`);
+    await eventually(async () => {
+      const { text } = await session.hawser.admin.get(`${rolloutsOf(name)}/1.1.0`);
+      expect((await run('status', name, '1.1.0', '--json')).stdout).to.equal(`${text}\n`);
+    });
   });
 
   it('starts by a plan in YAML or JSON', async () => {
@@ -93,6 +106,19 @@ describe('hawserctl rollout', () => {
     ])
       expect((await run('start', name, '1.1.0', ...words)).code, words.join(' ')).to.equal(2);
     expect((await run('pause', name, '1.1.0')).code).to.equal(2);
+  });
+
+  it('lists the nodes of the rings that have opened, and says why it is paused', async () => {
+    await run('start', name, '1.1.0', '--step', 'canary', '--step', '@rest', '--on-halt', 'Keep');
+    const node = /^n0\.\d+\.example\.org +1 +Absent +- +- +-$/m;
+    await eventually(async () => expect((await run('nodes', name, '1.1.0')).stdout).to.match(node), 30_000);
+    const none = await run('nodes', name, '1.1.0', '--step', '1', '--outcome', 'Regression');
+    expect(none).to.include({ code: 0, stderr: 'There are no such nodes.\n' });
+    expect((await run('nodes', name, '1.1.0', '--step', '0')).code).to.equal(2);
+    const paused = await run('pause', name, '1.1.0', '-m', 'The load balancer is replaced');
+    expect(cells(paused.stdout)[2]).to.deep.equal([
+      ...['Why:', 'admin has paused it: The load balancer is replaced'],
+    ]);
   });
 
   it('does what the API does, for the state that it has read', async () => {
