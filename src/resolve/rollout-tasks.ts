@@ -1,5 +1,6 @@
 /** The counts of a rollout, for a thread: what the fleet is offered, and what its nodes have taken and reported. */
 
+import type { FleetSnapshot } from '../db/fleet-snapshot.ts';
 import {
   type FleetNode,
   type NotedNode,
@@ -20,9 +21,12 @@ import {
   type RolloutNode,
 } from '../domain/rollout-counts.ts';
 import type { Send } from '../lib/threads.ts';
+import { ONLY_SERIES } from '../versions/types.ts';
 import type { CurrentOffers } from './current-offers.ts';
 import type { Fleet } from './fleet.ts';
 import type { FleetOffers } from './fleet-offers.ts';
+import { ProposedVersions } from './proposed-versions.ts';
+import { readOffers } from './read-offers.ts';
 
 export interface RolloutQuestion {
   rolledOut: RolledOut;
@@ -67,6 +71,13 @@ export interface NodesSlice {
   next: string | null;
 }
 
+/** A version that may be rolled out, by the rings of a scope type. */
+export interface RingsQuestion {
+  rolledOut: RolledOut;
+  isDraft: boolean;
+  scopeTypeId: string;
+}
+
 /** Nodes that are read at a time for a list. */
 const SLICE = 1_000;
 
@@ -99,6 +110,22 @@ export function rolloutTasks(fleet: () => Fleet, offers: () => CurrentOffers) {
       const seen = await fleet().database.read(reading);
       for (let at = 0; at < toNote.length; at += PIECE) await send(toNote.slice(at, at + PIECE));
       return { counts, seen };
+    },
+
+    /** How many nodes of each ring would get the version if it were published and open to all; only rings with any. */
+    ringCounts({ rolledOut, isDraft, scopeTypeId }: RingsQuestion): Promise<[string | null, number][]> {
+      const { kind, name, version } = rolledOut;
+      const published = isDraft ? [{ kind, name, series: ONLY_SERIES, version }] : [];
+      return fleet().atOneMoment(async ({ snapshot, source }) => {
+        const proposed = new ProposedVersions(source, { published, files: [] });
+        const offers = await readOffers(fleet(), { snapshot, source: proposed });
+        const isGiven = offers.giving(rolledOut, version);
+        const ringOf = ringsIn(snapshot, scopeTypeId);
+        const counts = new Map<string | null, number>();
+        for (let at = 0; at < snapshot.size; at += 1)
+          if (isGiven(at)) counts.set(ringOf(at), (counts.get(ringOf(at)) ?? 0) + 1);
+        return [...counts];
+      });
     },
 
     /** Nodes of the open steps by fqdn, as they were noted last. */
@@ -160,17 +187,23 @@ async function shown({ database }: Fleet, nodes: readonly [NotedNode, Outcome][]
 /** Tells the place of the open step that offers the version to a node; null where none does. */
 function openStepsIn(offers: FleetOffers, { rolledOut, record }: RolloutQuestion) {
   const { snapshot } = offers;
-  const rings = snapshot.scopes.map(
-    (links) => links.find(({ scopeTypeId }) => scopeTypeId === record.scopeType.id)?.scopeValue ?? null,
-  );
+  const ringOf = ringsIn(snapshot, record.scopeType.id);
   const isGiven = offers.giving(rolledOut, rolledOut.version);
   return (nodeId: string) => {
     const at = snapshot.findPlace(nodeId);
     // One that is not known has come since the fleet was looked at.
     if (at === undefined || !isGiven(at)) return null;
-    const step = openStepOf(record, { nodeId, ring: rings[snapshot.nodes.scopesOf[at] ?? 0] ?? null });
+    const step = openStepOf(record, { nodeId, ring: ringOf(at) });
     return step < 0 ? null : step;
   };
+}
+
+/** Tells the ring of the node at each place; null for one without a tag of the scope type. */
+function ringsIn({ scopes, nodes }: FleetSnapshot, typeId: string): (at: number) => string | null {
+  const rings = scopes.map(
+    (links) => links.find(({ scopeTypeId }) => scopeTypeId === typeId)?.scopeValue ?? null,
+  );
+  return (at) => rings[nodes.scopesOf[at] ?? 0] ?? null;
 }
 
 function toCounted(

@@ -16,7 +16,12 @@ export const FIGURES = [
   { member: 'success', label: 'Success', tone: 'good', says: 'are well with it.' },
   { member: 'regression', label: 'Regression', tone: 'bad', says: 'were well before, and are not now.' },
   { member: 'alreadyBad', label: 'AlreadyBad', tone: 'warn', says: 'were not well before either.' },
-  { member: 'silent', label: 'Silent', tone: 'idle', says: 'have taken it, and have not reported since.' },
+  {
+    member: 'silent',
+    label: 'Silent',
+    tone: 'idle',
+    says: 'have taken it, and have said nothing of it since.',
+  },
   { member: 'absent', label: 'Absent', tone: 'idle', says: 'have not polled since it is open to them.' },
 ] as const satisfies readonly { member: keyof Counts; label: string; tone: string; says: string }[];
 
@@ -67,8 +72,8 @@ export interface GateRule {
 
 /** The rules of a step's gate, with what the nodes report of it. @param approvedBy of the open step */
 export function gateRules({ gate, counts, state }: Step, approvedBy: string | null): GateRule[] {
-  const { minNodes, successShare, maxRegressions, maxSilent, bakeTime, approval } = gate;
-  const { success, regression, alreadyBad, taken, silent } = counts;
+  const { minNodes, successShare, maxRegressions, maxSilent, maxAbsent, bakeTime, approval } = gate;
+  const { success, regression, alreadyBad, taken, silent, absent } = counts;
   const counted = taken - alreadyBad;
   const share = counted > 0 ? success / counted : 1;
   const rule = (text: string, now: string, holds: boolean): GateRule =>
@@ -85,13 +90,15 @@ export function gateRules({ gate, counts, state }: Step, approvedBy: string | nu
       share >= successShare,
     ),
     rule(
-      `At most ${maxRegressions} may regress, or the rollout halts at once`,
-      `${regression} ${regression === 1 ? 'has' : 'have'}`,
+      `At most ${maxRegressions} of all steps so far may regress, or the rollout halts at once`,
+      `${regression} of this step ${regression === 1 ? 'has' : 'have'}`,
       regression <= maxRegressions,
     ),
   ];
   if (maxSilent !== null)
     rules.push(rule(`At most ${maxSilent} may be silent`, `${silent} ${are(silent)}`, silent <= maxSilent));
+  if (maxAbsent !== null)
+    rules.push(rule(`At most ${maxAbsent} may be absent`, `${absent} ${are(absent)}`, absent <= maxAbsent));
   rules.push({ text: `All of this must hold for ${durationText(bakeTime)} without a break.`, holds: null });
   if (approval) rules.push(approvalRule(state, approvedBy));
   return rules;
@@ -168,11 +175,13 @@ const POSSIBLE: Record<RolloutDeed, readonly Rollout['state'][]> = {
   revert: ['Running', 'Paused', 'Halted'],
 };
 
-/** What the state of the rollout allows. */
+/** What the state of the rollout allows. Nothing is completed past an approval that a step asks for. */
 export function possibleDeeds(rollout: Rollout): RolloutDeed[] {
-  const awaitsApproval =
-    rollout.steps[rollout.step]?.gate.approval === true && openStepOf(rollout).approvedBy === null;
-  return (Object.keys(POSSIBLE) as RolloutDeed[]).filter(
-    (deed) => POSSIBLE[deed].includes(rollout.state) && (deed !== 'approve' || awaitsApproval),
-  );
+  const { state, step, steps } = rollout;
+  const awaitsApproval = steps[step]?.gate.approval === true && openStepOf(rollout).approvedBy === null;
+  const isPending = awaitsApproval || steps.slice(step + 1).some(({ gate }) => gate.approval);
+  return (Object.keys(POSSIBLE) as RolloutDeed[]).filter((deed) => {
+    if (deed === 'approve' && !awaitsApproval) return false;
+    return POSSIBLE[deed].includes(state) && !(deed === 'complete' && isPending);
+  });
 }

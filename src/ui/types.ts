@@ -84,6 +84,7 @@ export type ValidationSettings = z.output<typeof settings.ValidationSettingsView
 export type RetentionSettings = z.output<typeof settings.RetentionSettingsView>;
 export type RolloutSettings = z.output<typeof settings.RolloutSettingsView>;
 export type Rollout = z.output<typeof rollouts.RolloutView>;
+export type RolloutRing = z.output<typeof rollouts.RingView>;
 export type Role = z.output<typeof roles.Role>;
 export type ScopeType = z.output<typeof scopes.ScopeType>;
 export type ScopeValue = z.output<typeof scopes.ScopeValue>;

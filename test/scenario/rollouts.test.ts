@@ -8,6 +8,7 @@ import {
   compositeVersionOf,
   createComposite,
   publishComposite,
+  publishWithChildren,
 } from '../support/composites.ts';
 import { addVersion, MAIN, publish } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
@@ -225,6 +226,26 @@ describe('rollouts by the API', () => {
       [null, 100],
       ['canary', 100],
     ]);
+  });
+
+  it('say beforehand how many nodes of each ring they would reach, by whatever way', async () => {
+    await draft('1.1.0');
+    const composite = `all-${name}`;
+    await publishWithChildren(admin, composite, '1.0.0', [name]);
+    await nodeInRing(hawser, rings.canary, composite, { isComposite: true });
+    await nodeInRing(hawser, null, name);
+    const pinned = await nodeInRing(hawser, null, name);
+    await assign(hawser, pinned, name, { version: '1.0.0' });
+    const expected = [
+      { ring: 'canary', nodes: 2 },
+      { ring: 'early', nodes: 0 },
+      { ring: null, nodes: 1 },
+    ];
+    const reach = (version: string) => ok(200, admin.get(`${versionOf(name, version)}/rings`));
+    expect(await reach('1.1.0')).to.deep.equal(expected);
+    await ok(200, publish(admin, name, '1.1.0'));
+    expect(await reach('1.1.0')).to.deep.equal(expected);
+    await expectProblem(admin.get(`${versionOf(name, '9.9.9')}/rings`), 404, 'not_found');
   });
 
   it('publish by the rules for publishing', async () => {

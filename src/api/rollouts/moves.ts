@@ -14,7 +14,7 @@ import { type ResourceKind, requireRow, type Target } from '../../versions/rows.
 import type { PublishRules } from '../../versions/rules.ts';
 import { type CompositeTools, judgePublish as judgeComposite } from '../composite-configurations/versions.ts';
 import { type ConfigurationTools, judgeDraft as judgeConfiguration } from '../configurations/versions.ts';
-import { findScopeTypeByName, valuesOf } from '../scope-types/queries.ts';
+import { findScopeTypeByName, orderedValuesOf } from '../scope-types/queries.ts';
 import { readRolloutSettings } from '../settings/queries.ts';
 import type { NewRollout, RolloutDeed } from './schemas.ts';
 import { latestCounts } from './show.ts';
@@ -50,15 +50,15 @@ export function start(
   });
 }
 
-/** The scope type whose values are the rings, and these. @throws HawserError conflict `no_rings` */
-async function requireRings(db: Db) {
+/** The scope type whose values are the rings, and these in their order. @throws HawserError conflict `no_rings` */
+export async function requireRings(db: Db) {
   const { rolloutScopeType } = await readRolloutSettings(db);
   const type = rolloutScopeType === null ? undefined : await findScopeTypeByName(db, rolloutScopeType);
   if (type === undefined) {
     const message = 'The setting rolloutScopeType names no scope type whose values are the rings';
     throw conflict('no_rings', message);
   }
-  const values = await valuesOf(db, type.id).execute();
+  const values = await orderedValuesOf(db, type.id);
   return { scopeType: { id: type.id, name: type.name }, values: values.map(({ value }) => value) };
 }
 

@@ -1,31 +1,19 @@
 /** `/api/v1/rollouts`, and `.../rollouts` of configurations and composites: versions that reach nodes ring by ring. */
 
-import type { RolloutNode } from '../../domain/rollout-counts.ts';
 import { DEEDS, type Deed } from '../../domain/rollout-machine.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
-import type { NodesSlice } from '../../resolve/rollout-tasks.ts';
 import { GRANT_KINDS, type ResourceKind } from '../../versions/rows.ts';
 import type { ProofTools } from '../crud/proof-routes.ts';
 import { permitted } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
 import { type GrantedRoutes, grantedRoutes } from '../crud/versioned.ts';
 import { move, type RolloutTools, start } from './moves.ts';
-import {
-  AnyRolloutFilter,
-  NewRollout,
-  RolloutDeed,
-  RolloutFilter,
-  RolloutNodeFilter,
-  RolloutNodeView,
-  RolloutView,
-} from './schemas.ts';
-import { inState, nodesQuestion, readableRollouts, requireRollout, rolloutsOf, showRollout } from './show.ts';
+import { nodeRoutes } from './node-routes.ts';
+import { AnyRolloutFilter, NewRollout, RolloutDeed, RolloutFilter, RolloutView } from './schemas.ts';
+import { inState, readableRollouts, requireRollout, rolloutsOf, showRollout } from './show.ts';
 
 const TAGS = ['Rollouts'];
-
-/** Nodes of a list that is sent whole, for each question. */
-const SLICE = 250;
 
 /** The paths of the rollouts and of a version of each kind, and what its operation ids have after the verb. */
 const KINDS = {
@@ -86,7 +74,6 @@ function readingRoutes(tools: Tools, kind: ResourceKind): Route[] {
   const { path, noun } = KINDS[kind];
   const permission = 'nodes.read';
   const { reading } = grantedRoutes(tools.database, TAGS, { on: GRANT_KINDS[kind], permission });
-  const { questions } = tools;
   return [
     reading.list(path, {
       id: `list${noun}s`,
@@ -106,39 +93,8 @@ function readingRoutes(tools: Tools, kind: ResourceKind): Route[] {
       handle: async ({ resource, params, facts }) =>
         showRollout(tools, await requireRollout(tools, { kind, resource }, params['version'] ?? ''), facts),
     }),
-    reading.list(`${path}/{version}/nodes`, {
-      id: `list${noun}Nodes`,
-      summary: 'The nodes of the steps that are open or done, by fqdn, each with what it made of the version',
-      description: 'As the last evaluation noted them. What is known of nodes goes with a later rollout.',
-      query: RolloutNodeFilter,
-      answer: { description: 'The nodes', schema: RolloutNodeView },
-      problems: READING_REPOSITORIES,
-      async rows({ principal, resource, params, query: { take, skip, ...filter } }) {
-        const found = await requireRollout(tools, { kind, resource }, params['version'] ?? '');
-        const question = { ...nodesQuestion(found, filter), take, skip };
-        return questions.run(principal.userId, 'rolloutNodes', question);
-      },
-      async whole({ principal, resource, params, query }) {
-        const found = await requireRollout(tools, { kind, resource }, params['version'] ?? '');
-        const question = { ...nodesQuestion(found, query), take: SLICE };
-        return slicesOf((after) =>
-          questions.run(principal.userId, 'rolloutNodesSlice', { ...question, after }),
-        );
-      },
-      show: (node) => node,
-    }),
+    ...nodeRoutes(tools, kind, { reading, ...KINDS[kind] }),
   ];
-}
-
-/** Each slice is read when the one before it was taken. */
-async function* slicesOf(
-  read: (after: string) => Promise<NodesSlice>,
-): AsyncGenerator<readonly RolloutNode[]> {
-  for (let after: string | null = ''; after !== null; ) {
-    const { rows, next }: NodesSlice = await read(after);
-    yield rows;
-    after = next;
-  }
 }
 
 function writingRoutes(tools: RolloutTools, kind: ResourceKind): Route[] {

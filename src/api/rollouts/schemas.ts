@@ -238,6 +238,16 @@ export const RolloutView = z
 
 export const RolloutFilter = Paging.extend({ state: given(choice(...ROLLOUT_STATES)) });
 
+export const RingView = z
+  .object({
+    ring: z
+      .string()
+      .nullable()
+      .meta({ description: 'Null stands for the nodes without a tag of the scope type' }),
+    nodes: z.int().meta({ description: 'So many of its nodes would get the version' }),
+  })
+  .meta({ id: 'RolloutRing', examples: [{ ring: 'canary', nodes: 12 }] });
+
 export const RolloutNodeFilter = Paging.extend({
   step: given(wholeNumber(0, MAX_STEPS - 1)).meta({ description: 'Those of this step, from 0' }),
   outcome: given(choice(...OUTCOMES)).meta({ description: ABOUT_OUTCOMES }),

@@ -1,12 +1,12 @@
 /** Starts a rollout from a review: the draft is published, and reaches the nodes ring by ring. */
 
 import { useState } from 'preact/hooks';
-import { ApiProblem, get, send } from '../client.ts';
+import { send } from '../client.ts';
 import { apiOf, apiPath, type Kind, links } from '../links.ts';
 import { useResource } from '../resource.ts';
 import { usePlace } from '../router.ts';
 import { can } from '../session.ts';
-import type { Rollout, RolloutSettings, ScopeType, ScopeValue } from '../types.ts';
+import type { Rollout, RolloutRing, RolloutSettings, ScopeType, ScopeValue } from '../types.ts';
 import { DeedDialog } from './dialog.tsx';
 import { SelectField, TextField } from './field.tsx';
 import { Part } from './page.tsx';
@@ -90,12 +90,16 @@ function WithRings({ typeName, ...props }: Props & { typeName: string }) {
         <RollOutDialog
           {...props}
           typeName={typeName}
-          rings={values.data.map(({ value }) => value)}
+          rings={inOrder(values.data)}
           onClose={() => setOpen(false)}
         />
       )}
     </>
   );
+}
+
+function inOrder(values: readonly ScopeValue[]): string[] {
+  return [...values].sort((a, b) => a.order - b.order).map(({ value }) => value);
 }
 
 const ON_HALT = [
@@ -113,9 +117,11 @@ interface DialogProps extends Omit<Props, 'reason'> {
 function RollOutDialog({ kind, name, version, etag, typeName, rings, onClose }: DialogProps) {
   const place = usePlace();
   const [plan, setPlan] = useState(() => planFor(rings));
+  const reached = can('nodes.read') ? apiOf(kind, name, 'versions', version, 'rings') : null;
+  const counts = useResource<RolloutRing[]>(reached, { poll: false });
+  const nodesOf = (ring: string | null) => counts.data?.find((each) => each.ring === ring)?.nodes ?? null;
   const run = async () => {
-    await refuseIfChanged(apiOf(kind, name, 'versions', version), etag);
-    await send<Rollout>('POST', apiOf(kind, name, 'rollouts'), bodyOf(version, plan));
+    await send<Rollout>('POST', apiOf(kind, name, 'rollouts'), bodyOf(version, plan), { ifMatch: etag });
     place.go(links.rollout(kind, name, version));
     return `${name} ${version} is published and rolls out. The first step is open.`;
   };
@@ -124,10 +130,11 @@ function RollOutDialog({ kind, name, version, etag, typeName, rings, onClose }: 
       {(problem) => (
         <>
           <p>
-            The rings are the values of the scope type {typeName}, in their order. Each step opens when the
-            gate of the step before it holds. Rings without a step get the version when the rollout completes.
+            The rings are the values of the scope type {typeName}, which are proposed in their order. Each
+            step opens when the gate of the step before it holds. Rings without a step get the version when
+            the rollout completes.
           </p>
-          <StepsFields {...{ plan, rings, problem }} onChange={setPlan} />
+          <StepsFields {...{ plan, rings, nodesOf, problem }} onChange={setPlan} />
           <SelectField
             label="If it halts"
             name="onHalt"
@@ -149,14 +156,4 @@ function RollOutDialog({ kind, name, version, etag, typeName, rings, onClose }: 
       )}
     </DeedDialog>
   );
-}
-
-/**
- * The API takes no If-Match here, so the draft is looked at once more just before.
- * @throws ApiProblem if it is another one than was reviewed
- */
-async function refuseIfChanged(path: string, etag: string | null): Promise<void> {
-  if (etag !== null && (await get(path, { etag })) === null) return;
-  const detail = 'The draft has changed since you read it here. Nothing was published.';
-  throw new ApiProblem(412, { code: 'precondition_failed', detail });
 }

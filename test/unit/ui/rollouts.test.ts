@@ -4,9 +4,12 @@ import { expect } from 'chai';
 import {
   bodyOf,
   changeStep,
+  DEFAULT_GATE,
   planFor,
+  reachOf,
   removeStep,
   splitStep,
+  type Unit,
 } from '../../../src/ui/components/roll-out/plan.ts';
 import {
   barsOf,
@@ -53,7 +56,14 @@ const entry = (from: Entry['from'], to: Entry['to'], hour: number, actorName = '
 function rollout(more: Partial<Rollout> = {}): Rollout {
   return {
     ...{ configurationName: 'web', isComposite: false, version: '1.4.0', state: 'Running', step: 0 },
-    ...{ steps: [step()], onHalt: 'Keep', createdBy: 'alice', createdAt: at(8), frozenUntil: null },
+    ...{
+      steps: [step()],
+      onHalt: 'Keep',
+      createdBy: 'alice',
+      createdAt: at(8),
+      frozenUntil: null,
+      cause: null,
+    },
     history: [entry(null, 'Running', 8)],
     ...more,
   };
@@ -79,11 +89,13 @@ describe('the sentences of a gate', () => {
 
   it('say what holds and what does not yet', () => {
     const counts = { ...NONE, offered: 20, taken: 16, success: 14, regression: 1, alreadyBad: 1, silent: 1 };
-    expect(linesOf(step({ counts, gate: { maxSilent: 2, approval: true } }))).to.deep.equal([
+    const gate = { maxSilent: 2, maxAbsent: 0, approval: true };
+    expect(linesOf(step({ counts: { ...counts, absent: 3 }, gate }))).to.deep.equal([
       '+ At least 10 nodes must have been judged: 15 so far.',
       '- At least 95 % of those that took it and were not bad before must be well: 93.33 % are.',
-      '- At most 0 may regress, or the rollout halts at once: 1 has.',
+      '- At most 0 of all steps so far may regress, or the rollout halts at once: 1 of this step has.',
       '+ At most 2 may be silent: 1 is.',
+      '- At most 0 may be absent: 3 are.',
       'All of this must hold for 1 h without a break.',
       '- Somebody must approve who has not published the version: nobody has yet.',
     ]);
@@ -159,6 +171,15 @@ describe('what can be done with a rollout', () => {
     const history = [entry(null, 'Running', 8), entry('Running', 'Running', 9, 'bob')];
     expect(possibleDeeds(rollout({ steps, history }))).not.to.include('approve');
   });
+
+  it('is completing only where each approval is given that a step asks for', () => {
+    const steps = [step({ gate: { approval: true } }), step({ state: 'Waiting' })];
+    const history = [entry(null, 'Running', 8), entry('Running', 'Running', 9, 'bob')];
+    expect(possibleDeeds(rollout({ steps }))).not.to.include('complete');
+    expect(possibleDeeds(rollout({ steps, history }))).to.include('complete');
+    const later = [step(), step({ state: 'Waiting', gate: { approval: true } })];
+    expect(possibleDeeds(rollout({ steps: later }))).not.to.include('complete');
+  });
 });
 
 describe('words of a rollout', () => {
@@ -183,6 +204,39 @@ describe('the plan of a rollout', () => {
     ]);
     expect(body.steps[0]?.gate).to.deep.equal({ ...GATE, minNodes: 1 });
     expect(body).to.include({ version: '1.4.0', onHalt: 'Keep' }).and.not.to.have.property('message');
+  });
+
+  it('sends durations in the words of the API, whatever their unit', () => {
+    const sent = (count: string, unit: Unit) => {
+      const plan = planFor([]);
+      const gate = { ...DEFAULT_GATE, bakeTime: { count, unit } };
+      return bodyOf('1', changeStep(plan, 0, { gate })).steps[0]?.gate.bakeTime;
+    };
+    const cases: [count: string, unit: Unit, text: string | null][] = [
+      ['30', 'seconds', '00:00:30'],
+      ['90', 'minutes', '01:30:00'],
+      ['1.5', 'hours', '01:30:00'],
+      ['36', 'hours', '1.12:00:00'],
+      ['2', 'days', '2.00:00:00'],
+      ['0.5', 'seconds', '00:00:00.500'],
+      ['', 'hours', null],
+      ['soon', 'hours', 'soon'],
+      ['-1', 'hours', '-1'],
+    ];
+    for (const [count, unit, text] of cases) expect(sent(count, unit), `${count} ${unit}`).to.equal(text);
+  });
+
+  it('says how many nodes each step adds', () => {
+    const nodesOf = (ring: string | null) => (ring === 'odd' ? null : ring === null ? 7 : 40);
+    const of = (...steps: [ring: string | null, percent: string][]) =>
+      reachOf(
+        steps.map(([ring, percent]) => ({ ring, percent })),
+        nodesOf,
+      );
+    const plan = of(['a', '10'], [null, '100'], ['a', '100'], ['odd', '100']);
+    expect(plan).to.deep.equal([4, 7, 36, null]);
+    expect(of(['a', 'x'], ['a', ''])).to.deep.equal([null, 40]);
+    expect(of(['a', '50'], ['a', '20'])).to.deep.equal([20, 0]);
   });
 
   it('gets a smaller share before a step, and loses steps', () => {

@@ -73,6 +73,11 @@ function Content({ preview, ...props }: ResultProps & { preview: Preview }) {
     return <Problem problem={new ApiProblem(0, { code: 'preview_failed', detail: error ?? undefined })} />;
   return (
     <>
+      {preview.warnings.map(({ code, message, path }) => (
+        <p key={`${path} ${code}`} class="warning" data-code={code}>
+          {message}
+        </p>
+      ))}
       <Counts preview={preview} />
       <FoundInVersions preview={preview} />
       {preview.groupCount === 0 ? <p>No node would get anything else.</p> : <Groups {...props} />}

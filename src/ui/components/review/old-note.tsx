@@ -17,10 +17,14 @@ export function OldNote({ isOld, showNow }: Pick<Reviewed, 'isOld' | 'showNow'>)
   );
 }
 
-/** Why the check forbids to publish; null if it does not. */
-export function reasonOfCheck({ data }: Resource<PublishCheck>): string | null {
-  if (data === null || data.canPublish) return null;
-  return data.blockers.length === 1
+/**
+ * Why the check forbids to publish; null if it does not.
+ * @param but the code of what does not stand in the way of this deed
+ */
+export function reasonOfCheck({ data }: Resource<PublishCheck>, but?: string): string | null {
+  const blockers = data?.blockers.filter(({ code }) => code !== but) ?? [];
+  if (blockers.length === 0) return null;
+  return blockers.length === 1
     ? 'One thing stands in the way: see the check.'
-    : `${data.blockers.length} things stand in the way: see the check.`;
+    : `${blockers.length} things stand in the way: see the check.`;
 }

@@ -59,9 +59,9 @@ function Review({ name, version, composite, draft }: ReviewProps) {
     await send('PUT', `${path}/publish`, body, { ifMatch: etag });
     return `${name} ${version} is published. Nodes get it at their next poll.`;
   };
-  const reason =
+  const reasonBut = (code?: string) =>
     reasonAgainst(KIND, 'publish', composite.data) ??
-    reasonOfCheck(check) ??
+    reasonOfCheck(check, code) ??
     (etag === null ? 'The changes are being read.' : null);
   return (
     <>
@@ -75,12 +75,12 @@ function Review({ name, version, composite, draft }: ReviewProps) {
           <>
             <PublishBox
               version={version}
-              reason={reason}
+              reason={reasonBut()}
               run={publish}
               onPublished={() => place.go(links.version(KIND, name, version))}
               onReload={showNow}
             />
-            <RollOut kind={KIND} {...{ name, version, etag, reason }} />
+            <RollOut kind={KIND} {...{ name, version, etag }} reason={reasonBut('rollout_running')} />
           </>
         }
       />

@@ -67,9 +67,9 @@ function Review({ name, version, configuration, draft }: ReviewProps) {
     const body = message === '' ? {} : { message };
     return noticeOf(name, (await send<PublishedVersion>('PUT', path, body, { ifMatch: etag })).data);
   };
-  const reason =
+  const reasonBut = (code?: string) =>
     reasonAgainst('publish', configuration.data) ??
-    reasonOfCheck(check) ??
+    reasonOfCheck(check, code) ??
     (etag === null ? 'The changes are being read.' : null);
   const unsaved = [...unsavedOf(name, version).value.keys()];
   return (
@@ -107,12 +107,16 @@ function Review({ name, version, configuration, draft }: ReviewProps) {
           <>
             <PublishBox
               version={version}
-              reason={reason}
+              reason={reasonBut()}
               run={publish}
               onPublished={() => place.go(links.version('configurations', name, version))}
               onReload={showNow}
             />
-            <RollOut kind="configurations" {...{ name, version, etag, reason }} />
+            <RollOut
+              kind="configurations"
+              {...{ name, version, etag }}
+              reason={reasonBut('rollout_running')}
+            />
           </>
         }
       />

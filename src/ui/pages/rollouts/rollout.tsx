@@ -5,6 +5,7 @@ import { CopyLine } from '../../components/copy-line.tsx';
 import { crumbsOf } from '../../components/draft-parts.tsx';
 import { Mark } from '../../components/marks.tsx';
 import { ForbiddenPage, Page } from '../../components/page.tsx';
+import { SimpleTable } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import type { AnyVersion } from '../../components/version-mark.tsx';
 import { apiOf, type Kind, links } from '../../links.ts';
@@ -61,6 +62,7 @@ function WholePage({ kind, name, version }: Props & { kind: Kind }) {
     >
       {data !== null && (
         <>
+          <CausePart rollout={data} />
           <Facts kind={kind} rollout={data} />
           <section class="part">
             <h2>Steps</h2>
@@ -82,6 +84,33 @@ function WholePage({ kind, name, version }: Props & { kind: Kind }) {
       )}
       {asked !== null && <RolloutDeedDialog kind={kind} {...asked} onClose={() => setAsked(null)} />}
     </Page>
+  );
+}
+
+/** Why it is halted, paused or superseded, with the nodes that are the cause. */
+function CausePart({ rollout: { cause } }: { rollout: Rollout }) {
+  if (cause === null) return null;
+  return (
+    <section class="part" aria-label="Why">
+      <p class="warning">{cause.summary}</p>
+      {cause.nodes.length > 0 && (
+        <SimpleTable
+          name="Nodes that are the cause"
+          rows={cause.nodes}
+          keyOf={({ nodeId }) => nodeId}
+          columns={[
+            {
+              label: 'Node',
+              isName: true,
+              cell: ({ nodeId, fqdn }) => <a href={links.node(nodeId)}>{fqdn}</a>,
+            },
+            { label: 'Before', cell: ({ before }) => before ?? '' },
+            { label: 'After', cell: ({ after }) => after ?? '' },
+            { label: 'What is wrong', isLong: true, cell: ({ message }) => message ?? '' },
+          ]}
+        />
+      )}
+    </section>
   );
 }
 

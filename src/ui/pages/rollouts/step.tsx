@@ -81,8 +81,8 @@ export function FigureWords() {
     <details>
       <summary>What the figures say</summary>
       <p>
-        They count the nodes of all steps that are open or done. Those of a step that is done are as they were
-        when it closed.
+        They count the nodes that a step adds. Those of a step that is done are as they were when it closed.
+        Regressions of all steps count together.
       </p>
       <dl class="facts">
         {FIGURES.map((figure) => (

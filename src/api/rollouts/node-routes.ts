@@ -1,0 +1,91 @@
+/** The nodes that a rollout reaches, and those that it would reach, by ring. */
+
+import type { RolloutNode } from '../../domain/rollout-counts.ts';
+import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
+import type { Route } from '../../http/route.ts';
+import { notFound } from '../../lib/errors.ts';
+import type { NodesSlice } from '../../resolve/rollout-tasks.ts';
+import { notFoundIfDeleted, type ResourceKind } from '../../versions/rows.ts';
+import type { ProofTools } from '../crud/proof-routes.ts';
+import type { GrantedRoutes } from '../crud/versioned.ts';
+import { requireRings } from './moves.ts';
+import { RingView, RolloutNodeFilter, RolloutNodeView } from './schemas.ts';
+import { nodesQuestion, type RolloutReading, requireRollout } from './show.ts';
+
+/** Nodes of a list that is sent whole, for each question. */
+const SLICE = 250;
+
+interface Spec {
+  reading: GrantedRoutes;
+  /** The paths of the rollouts and of a version. */
+  path: string;
+  version: string;
+  /** What the operation ids have after the verb. */
+  noun: string;
+}
+
+export function nodeRoutes(
+  tools: RolloutReading & Pick<ProofTools, 'questions'>,
+  kind: ResourceKind,
+  { reading, path, version, noun }: Spec,
+): Route[] {
+  const { questions } = tools;
+  return [
+    reading.list(`${path}/{version}/nodes`, {
+      id: `list${noun}Nodes`,
+      summary: 'The nodes of the steps that are open or done, by fqdn, each with what it made of the version',
+      description: 'As the last evaluation noted them. What is known of nodes goes with a later rollout.',
+      query: RolloutNodeFilter,
+      answer: { description: 'The nodes', schema: RolloutNodeView },
+      problems: READING_REPOSITORIES,
+      async rows({ principal, resource, params, query: { take, skip, ...filter } }) {
+        const found = await requireRollout(tools, { kind, resource }, params['version'] ?? '');
+        const question = { ...nodesQuestion(found, filter), take, skip };
+        return questions.run(principal.userId, 'rolloutNodes', question);
+      },
+      async whole({ principal, resource, params, query }) {
+        const found = await requireRollout(tools, { kind, resource }, params['version'] ?? '');
+        const question = { ...nodesQuestion(found, query), take: SLICE };
+        return slicesOf((after) =>
+          questions.run(principal.userId, 'rolloutNodesSlice', { ...question, after }),
+        );
+      },
+      show: (node) => node,
+    }),
+    reading.get(`${version}/rings`, {
+      id: `list${noun}Rings`,
+      summary: 'How many nodes of each ring a rollout of this version would reach',
+      description:
+        'As if it were published and open to all, by the rings that the setting `rolloutScopeType` names.',
+      answer: {
+        description: 'The rings in the order of their values, the nodes without one last',
+        schema: RingView.array(),
+      },
+      problems: ['no_rings', ...READING_REPOSITORIES],
+      async handle({ principal, resource, params }) {
+        const wanted = params['version'] ?? '';
+        const { versions } = await notFoundIfDeleted(tools.database, kind, resource.id, () =>
+          tools.store.versions({ kind, name: resource.name }),
+        );
+        const ref = versions.find((each) => each.version === wanted);
+        if (ref === undefined) throw notFound('No such version');
+        const { scopeType, values } = await requireRings(tools.database.read);
+        const rolledOut = { kind, id: resource.id, name: resource.name, version: wanted };
+        const question = { rolledOut, isDraft: ref.status === 'Draft', scopeTypeId: scopeType.id };
+        const counts = new Map(await questions.run(principal.userId, 'ringCounts', question));
+        return [...values, null].map((ring) => ({ ring, nodes: counts.get(ring) ?? 0 }));
+      },
+    }),
+  ];
+}
+
+/** Each slice is read when the one before it was taken. */
+async function* slicesOf(
+  read: (after: string) => Promise<NodesSlice>,
+): AsyncGenerator<readonly RolloutNode[]> {
+  for (let after: string | null = ''; after !== null; ) {
+    const { rows, next }: NodesSlice = await read(after);
+    yield rows;
+    after = next;
+  }
+}
