@@ -331,7 +331,7 @@ describe('rollouts by the API', () => {
 
   it('start by If-Match of the version, so that what was looked at is what rolls out', async () => {
     await draft('1.1.0');
-    const etag = async () => (await admin.get(versionOf(name, '1.1.0'))).headers['etag'] ?? '';
+    const etag = async () => String((await admin.get(versionOf(name, '1.1.0'))).headers['etag']);
     const start = (value: string) =>
       admin.call('POST', rolloutsOf(name), {
         json: { version: '1.1.0', steps: [step('canary')], onHalt: 'Keep' },

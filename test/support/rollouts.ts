@@ -35,7 +35,7 @@ export async function nodeInRing(
   hawser: Hawser,
   scopeValueId: string | null,
   configuration: string,
-  more: object = {},
+  more: Record<string, unknown> = {},
 ): Promise<NodeUnderTest> {
   const node = await hawser.registerNode(`n${Math.random()}.example.org`);
   if (scopeValueId !== null) await tagNode(hawser, node.nodeId, scopeValueId);

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { freezeBlocker } from '../../db/freeze.ts';
 import { type Answer, created, writtenJson } from '../../http/answer.ts';
 import { NOT_FOUND, READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';

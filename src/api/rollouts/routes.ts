@@ -118,7 +118,7 @@ function startRoute(tools: RolloutTools, kind: ResourceKind, modifying: GrantedR
     id: `start${noun}`,
     changesNodes: true,
     represents: version,
-    namedInBody: (body) => ({ params: { version: body.version } }),
+    namedInBody: (body) => ({ params: { version: body.version }, query: {} }),
     summary: 'Roll a version out, ring by ring',
     description:
       'A draft is published into its rollout, by the rules for publishing. Of published versions only the highest can be ' +
