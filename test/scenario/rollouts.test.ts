@@ -6,7 +6,6 @@ import {
   addCompositeDraft,
   COMPOSITES,
   compositeVersionOf,
-  createComposite,
   publishComposite,
   publishWithChildren,
 } from '../support/composites.ts';
@@ -386,7 +385,7 @@ describe('rollouts by the API', () => {
 
   it('of everything are listed, the newest first, by state, name and kind', async () => {
     await begin('1.1.0');
-    await createComposite(admin, name);
+    await publishWithChildren(admin, name, '2.0.0', [name]);
     await ok(201, addCompositeDraft(admin, name, '3.0.0'));
     await ok(201, addChild(admin, name, '3.0.0', name));
     await nodeInRing(hawser, rings.canary, name, { isComposite: true });
@@ -404,7 +403,7 @@ describe('rollouts by the API', () => {
   });
 
   it('of composites are the same, with the rules of composites', async () => {
-    await createComposite(admin, name);
+    await publishWithChildren(admin, name, '0.9.0', [name]);
     await ok(201, addCompositeDraft(admin, name, '1.0.0'));
     await expectProblem(rollOut(admin, name, '1.0.0', {}, COMPOSITES), 409, 'no_children');
     await ok(201, addChild(admin, name, '1.0.0', name));

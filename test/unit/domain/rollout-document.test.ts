@@ -120,7 +120,8 @@ describe('rollout document', () => {
       const told = path.join('.');
       const put = (value: unknown) =>
         changed((content) => Object.assign(holderOf(content, path), { [key]: value }));
-      if (!/^\d+$/.test(key))
+      // Records of earlier releases lack it.
+      if (!/^\d+$/.test(key) && key !== 'maxAbsent')
         expect(parseRollout(changed((content) => delete holderOf(content, path)[key])), told).to.equal(null);
       for (const value of [[], { a: 1 }, 'no\nsuch', -1, 0.5, 2 ** 53])
         if (!(value === 0.5 && key === 'successShare'))

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { opennessFor, ROLLOUT_STATES } from '../../../src/domain/rollout.ts';
+import { opennessFor, ROLLOUT_CAUSES, ROLLOUT_STATES } from '../../../src/domain/rollout.ts';
 import { AtomicFs } from '../../../src/git/atomic-fs.ts';
 import { DISK } from '../../../src/git/disk.ts';
 import { HawserError } from '../../../src/lib/errors.ts';
@@ -244,14 +244,16 @@ describe('the history of a rollout', () => {
       await released(store);
       await rollOut(store, '1.1.0');
       const reason = 'It is late.\n\nState: Completed\nCounts: offered 99';
-      await moveOn(store, '1.1.0', { state: 'Paused' }, { message: { what: 'Paused', reason } });
+      const message = { what: 'Paused', reason, cause: 'Person' as const };
+      await moveOn(store, '1.1.0', { state: 'Paused' }, { message });
       git('update-ref', BRANCH, git('commit-tree', `${BRANCH}^{tree}`, '-p', BRANCH, '-m', 'looked at'));
       await until(async () => (await rolloutOf(store))?.oid === git('rev-parse', BRANCH));
       const ref = (await store.versions(WEB)).get('1.1.0');
       const events = ref ? await store.rolloutHistory(WEB, ref) : [];
+      const said = { at: AT, actorName: 'Bob', counts: COUNTS };
       expect(events.slice(0, 2)).to.deep.equal([
-        { at: AT, actorName: 'Bob', what: 'Started', from: null, to: 'Running', reason: '', counts: COUNTS },
-        { at: AT, actorName: 'Bob', what: 'Paused', from: 'Running', to: 'Paused', reason, counts: COUNTS },
+        { ...said, what: 'Started', from: null, to: 'Running', reason: '', cause: null },
+        { ...said, what: 'Paused', from: 'Running', to: 'Paused', reason, cause: 'Person' },
       ]);
       expect(events[2]).to.deep.include({
         actorName: 'Carol',
@@ -280,11 +282,13 @@ describe('the history of a rollout', () => {
       fc.array(line).map((lines) => lines.join('\n')),
     );
     const states = fc.constantFrom(...ROLLOUT_STATES);
+    const causes = fc.option(fc.constantFrom(...ROLLOUT_CAUSES));
     fc.assert(
-      fc.property(reasons, fc.option(states), states, (reason, from, to) => {
-        const text = printRolloutMessage('web 1.1.0', to, messageOf({ what: 'Moved', from, reason }), AT);
+      fc.property(reasons, fc.option(states), states, causes, (reason, from, to, cause) => {
+        const message = messageOf({ what: 'Moved', from, reason, cause });
+        const text = printRolloutMessage('web 1.1.0', to, message, AT);
         expect(readRolloutMessage(text)).to.deep.equal({
-          ...{ what: 'Moved', from, to, reason: tidyReason(reason), counts: COUNTS },
+          ...{ what: 'Moved', from, to, reason: tidyReason(reason), cause, counts: COUNTS },
           movedAt: new Date(AT).toISOString(),
         });
       }),
