@@ -198,6 +198,7 @@ describe('an author adds and publishes versions of a composite', () => {
       publishedAt: null,
       publishedBy: null,
       withdrawn: null,
+      rollout: null,
       message: null,
     });
     expect(isId(id)).to.equal(true);
@@ -277,6 +278,7 @@ describe('an author adds and publishes versions of a composite', () => {
       message: null,
       commit: commitOf('first', `v${version}`),
       withdrawn: null,
+      rollout: null,
     });
     expect(Date.parse(publishedAt)).to.be.within(before, Date.now());
     await expectProblem(publishComposite(hawser.admin, 'first', version), 409, 'already_published');

@@ -42,6 +42,7 @@ describe('an author adds versions', () => {
       publishedAt: null,
       publishedBy: null,
       withdrawn: null,
+      rollout: null,
       message: null,
     });
     expect(createdAt).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -191,6 +192,7 @@ describe('an author publishes a version', () => {
       message: null,
       commit: draft.commit,
       withdrawn: null,
+      rollout: null,
     });
     expect(publishedAt).to.match(/\.\d{3}Z$/);
     expect(Date.parse(publishedAt)).to.be.within(before, Date.now());
