@@ -41,7 +41,10 @@ describe('rollouts in the console', function () {
     await first.getByRole('button', { name: 'Add a smaller share before' }).click();
     const send = dialog.getByRole('button', { name: 'Roll out', exact: true });
     await dialog.getByLabel('If it halts').selectOption('Keep');
+    await first.getByText(/^It adds (about )?\d+ nodes?\.$/).waitFor();
     await first.getByText(/^Gate:/).click();
+    await first.getByLabel('Bake time', { exact: true }).fill('90');
+    await first.getByLabel('Unit of the bake time').selectOption('minutes');
     await first.getByLabel('Share of successes').fill('2');
     await send.click();
     await dialog.getByRole('alert').waitFor();
@@ -56,6 +59,7 @@ describe('rollouts in the console', function () {
     const bars = step.getByRole('list', { name: 'Nodes of step 1' }).getByRole('listitem');
     expect(await bars.count()).to.equal(7);
     const { steps } = await ok(200, shown.hawser.admin.get(ROLLOUT));
+    expect(steps[0].gate.bakeTime).to.equal('01:30:00');
     expect(
       steps.map(({ ring, percent }: { ring: string; percent: number }) => [ring, percent]),
     ).to.deep.equal([
@@ -78,6 +82,8 @@ describe('rollouts in the console', function () {
     await said(page, 'The rollout of shop 2.2.0 is Paused.');
     const history = page.getByRole('table', { name: 'History' }).getByRole('row');
     await history.filter({ hasText: 'The load balancer is being replaced.' }).waitFor();
+    const why = page.getByRole('region', { name: 'Why' });
+    await why.getByText('admin has paused it: The load balancer is being replaced.').waitFor();
     expect(await history.getByRole('rowheader').allInnerTexts()).to.deep.equal(['Started', 'Paused']);
     expect(await button(page, 'Pause').count()).to.equal(0);
     expect(await axe(page)).to.deep.equal([]);
