@@ -3,6 +3,7 @@
  * steady poll is one comparison: the node in memory says that all that the poll tells is noted already.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
 import {
   keepManifests,
@@ -36,6 +37,8 @@ const RETRY_INTERVAL = SECOND;
 const GATHERING = 50;
 /** Milliseconds between two writes, while many nodes are told or sent something new. */
 const PAUSE = 20;
+/** Milliseconds that a report waits at most for a bundle that is being sent to its node. */
+const ARRIVAL = SECOND;
 /** With this many rows a statement holds the event loop for a few milliseconds at most. */
 const BATCH = 100;
 /** Milliseconds between two batches. A wave of polls after a publish makes more than one, and goes first. */
@@ -56,6 +59,8 @@ export interface EvidenceTools {
 export class EvidenceNotes {
   private readonly tools: EvidenceTools;
   private readonly notes: NodeNotes<Note>;
+  /** By the ids of nodes: the ends of the bundles that are being sent to them. */
+  private readonly underway = new Map<string, Promise<unknown>>();
   private readonly retry: NodeJS.Timeout;
   private gathering: NodeJS.Timeout | null = null;
   private isAtOnce = false;
@@ -105,6 +110,8 @@ export class EvidenceNotes {
     const { checksum } = manifest;
     if (node.notedServed === checksum) return;
     const { socket } = call.req;
+    if (socket.destroyed) return;
+    this.noteUnderway(node.nodeId, call.res);
     // The event comes as well when the client has broken off. This listener goes before Node's own, which may end the
     // connection after the answer.
     call.res.prependOnceListener('finish', () => {
@@ -115,6 +122,18 @@ export class EvidenceNotes {
       node.notedServed = checksum;
       this.flushAtOnce();
     });
+  }
+
+  /**
+   * Waits until a bundle that is on its way to the node is sent, or is broken off. The node may have read its end already,
+   * because the event that tells of it comes a little later. A slow download is not waited for.
+   */
+  async arrived(nodeId: string): Promise<void> {
+    const underway = this.underway.get(nodeId);
+    if (underway === undefined) return;
+    const over = new AbortController();
+    await Promise.race([underway, sleep(ARRIVAL, undefined, { signal: over.signal }).catch(() => undefined)]);
+    over.abort();
   }
 
   /** Writes what is noted of a node, so that what it says next comes after it; undefined where nothing is noted. */
@@ -141,6 +160,14 @@ export class EvidenceNotes {
     clearInterval(this.retry);
     if (this.gathering !== null) clearTimeout(this.gathering);
     await this.notes.flush(true);
+  }
+
+  private noteUnderway(nodeId: string, res: AnsweredCall['res']): void {
+    const before = this.underway.get(nodeId);
+    const closed = new Promise<void>((resolve) => res.once('close', resolve));
+    const all = before === undefined ? closed : Promise.all([before, closed]);
+    this.underway.set(nodeId, all);
+    void all.then(() => this.underway.get(nodeId) === all && this.underway.delete(nodeId));
   }
 
   private notePoll({ nodeId }: KnownNode, manifest: Manifest, told: PollEvidence): void {

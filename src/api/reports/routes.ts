@@ -35,6 +35,8 @@ export interface ReportRouteOptions {
 
 /** What calls of nodes have told of what they run, and what may not be written yet. */
 export interface NotedEvidence {
+  /** Waits until a bundle that is on its way to the node, and that it may have read whole, is sent. */
+  arrived(nodeId: string): Promise<void>;
   /** Writes what is noted of a node; undefined where nothing is. */
   settle(nodeId: string): Promise<void> | undefined;
   /** The checksum of the last bundle that went to a node whole, where that is not written yet. */
@@ -79,6 +81,7 @@ function submitRoute(
       const uncount = volumeGuard.take(nodeId, bytes.length, now);
       try {
         const report = await readReport(threads, nodeId, bytes);
+        if (report.checksum === null) await evidence.arrived(nodeId);
         // What a report says comes after what the node's calls before it told.
         const settled = evidence.settle(nodeId);
         if (settled !== undefined) await settled;

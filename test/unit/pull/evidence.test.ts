@@ -27,6 +27,7 @@ describe('a bundle that is broken off', () => {
   let server: Server;
   let node: KnownNode;
   let finished: Promise<void>;
+  let end: () => void;
 
   const tag = { oid: 'ef'.repeat(20), series: '', version: '1.0.0', status: 'Published' } as VersionRef;
   const manifest: Manifest = {
@@ -64,7 +65,9 @@ describe('a bundle that is broken off', () => {
   function serve(req: IncomingMessage, res: ServerResponse): void {
     finished = once(res, 'finish').then(() => undefined);
     const state = { requestId: '', principal: { kind: 'node', node } };
-    res.end(Buffer.alloc(req.url === '/large' ? LARGE : 10));
+    end = () => res.end();
+    if (req.url === '/open') res.writeHead(200, { 'Content-Length': 10 }).write(Buffer.alloc(10));
+    else res.end(Buffer.alloc(req.url === '/large' ? LARGE : 10));
     const call = { req, res, state, method: 'GET', headers: req.headers };
     evidence.sending(call as unknown as AnsweredCall, manifest, 'digest');
   }
@@ -97,5 +100,18 @@ describe('a bundle that is broken off', () => {
       ...{ checksum: CHECKSUM, evidence: 'Served', served_checksum: CHECKSUM },
     });
     expect(await database.read.selectFrom('manifests').selectAll().execute()).to.deep.equal([]);
+  });
+
+  it('is waited for by a report of whoever has read it to its end before the server knows', async () => {
+    node.notedServed = null;
+    const [answer] = (await once(get(address('/open')), 'response')) as [IncomingMessage];
+    answer.resume();
+    await once(answer, 'end');
+    const arrived = evidence.arrived(node.nodeId);
+    expect(evidence.servedTo(node.nodeId)).to.equal(undefined);
+    end();
+    await arrived;
+    expect(evidence.servedTo(node.nodeId)).to.equal(CHECKSUM);
+    await evidence.settle(node.nodeId);
   });
 });
