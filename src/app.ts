@@ -137,6 +137,7 @@ export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
 /** What routes work with. Each is made once for all of them. */
 function makeParts(options: AppOptions) {
   const { database, store, locks, log, config, metrics, blame, bundleFiles: files } = options;
+  const { questions } = options.fleetThreads;
   const { onMerged, onResolved, onBundleBuilt } = metrics.work;
   const composites = new CompositeReader(store);
   const documents = new Documents(options.threads);
@@ -179,7 +180,7 @@ function makeParts(options: AppOptions) {
       compatibility,
       bundles,
     },
-    versionTools: { database, store, locks, log, limits: config.limits, openness, ...readers },
+    versionTools: { database, store, locks, log, limits: config.limits, questions, ...readers },
     scopeTools: { database, locks, hasParameterFiles: parameterFileLookup(store), isRing: ringLookup(store) },
     parameterTools: { database, store, parameters, schemas, documents, locks },
   };
@@ -219,7 +220,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...lcmRoutes(database),
       ...nodeParameterRoutes({ database, explainer }),
       ...tagRoutes({ ...options, planner }),
-      ...routesOfProof({ ...versionTools, maker, questions: fleetThreads.questions }),
+      ...routesOfProof({ ...versionTools, maker }),
       ...configurationRoutes(versionTools),
       ...compositeRoutes(versionTools),
       ...rolloutRoutes({ ...versionTools, questions: fleetThreads.questions }),
@@ -246,12 +247,11 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
 }
 
 function openPushes(
-  { uploadPack, config, fleetThreads, threads, clock }: AppOptions,
+  { uploadPack, config, threads, clock }: AppOptions,
   tools: ReturnType<typeof makeParts>['versionTools'],
 ): Pushes {
   const { searchPath, push } = config;
-  const { questions } = fleetThreads;
-  return new Pushes({ ...tools, searchPath, push, questions, uploadPack, threads, clock });
+  return new Pushes({ ...tools, searchPath, push, uploadPack, threads, clock });
 }
 
 /** Who runs what, and what that was made of. */

@@ -59,25 +59,21 @@ export async function readHeld(db: Db, nodeIds: readonly string[]): Promise<Read
 
 const partsIn = (content: string) => (JSON.parse(content) as ManifestContent).parts;
 
-type ManifestRow = [checksum: string, name: string, isComposite: number, version: string, content: string];
-
-/** The content is of use for composites alone, whose parts it tells. What it is like is only a first look. */
-const SELECT_MANIFESTS = `select checksum, configuration_name, is_composite, version, content from manifests
-  where (configuration_name = ? and version = ?)
-    or (is_composite = 1 and content like ? and content like ?)`;
+const SELECT_CHECKSUMS = {
+  configurations: 'select checksum from manifest_parts where configuration_name = ? and version = ?',
+  composites: `select checksum from manifests
+    where configuration_name = ? and version = ? and is_composite = 1`,
+};
 
 const SELECT_TAKEN = `select node_id, ${TAKEN} from node_running r`;
 
 /** The checksums of all manifests that are kept with the version. */
-export function* readingChecksums(named: Named, version: string): Reading<ReadonlySet<string>> {
+export function* readingChecksums({ kind, name }: Named, version: string): Reading<ReadonlySet<string>> {
   const checksums = new Set<string>();
   yield {
-    sql: SELECT_MANIFESTS,
-    values: [named.name, version, `%${JSON.stringify(named.name)}%`, `%${JSON.stringify(version)}%`],
-    take([checksum, configurationName, isComposite, ownVersion, content]: ManifestRow) {
-      const held = { configurationName, isComposite: isComposite === 1, version: ownVersion };
-      if (holds({ ...held, parts: partsIn(content) }, named, version)) checksums.add(checksum);
-    },
+    sql: kind === 'composites' ? SELECT_CHECKSUMS.composites : SELECT_CHECKSUMS.configurations,
+    values: [name, version],
+    take: ([checksum]: [string]) => void checksums.add(checksum),
   };
   return checksums;
 }

@@ -1,6 +1,7 @@
-/** Reads what the nodes run to which one configuration or composite is assigned. */
+/** Reads what the nodes run that get one configuration or composite. */
 
 import type { Evidence } from './node-tables.ts';
+import type { Outcome } from './outcomes.ts';
 import type { Reading } from './reading.ts';
 
 export interface RunningRow {
@@ -10,14 +11,22 @@ export interface RunningRow {
   since: number | null;
   /** What its last poll was answered with. */
   answered: string | null;
-  /** The version in what it runs, where that is the configuration or composite that is assigned. */
+  /** How the last report went that names the checksum; null where none does. */
+  outcome: Exclude<Outcome, 'Untested'> | null;
+  /** The version of the configuration or composite in what it runs; null where it is not in it. */
   runs: string | null;
 }
 
-/** A configuration or composite. */
-export interface Assigned {
-  kind: 'configurations' | 'composites';
+export type TargetKind = 'configurations' | 'composites';
+
+/** What is assigned to nodes. */
+export interface Target {
+  kind: TargetKind;
   id: string;
+}
+
+/** A configuration or composite. */
+export interface Assigned extends Target {
   name: string;
 }
 
@@ -27,17 +36,30 @@ type Row = [
   evidence: Evidence | null,
   since: number | null,
   answered: string | null,
+  outcome: RunningRow['outcome'],
 ];
-type ManifestRow = [checksum: string, version: string];
+type VersionRow = [checksum: string, version: string];
 
-const SELECT_RUNNING = (column: string) =>
-  `select r.node_id, r.checksum, r.evidence, r.since, r.answered_checksum
-  from assignments a join node_running r on r.node_id = a.node_id where a.${column} = ?`;
+const SELECT_RUNNING: Record<TargetKind, string> = {
+  configurations: selectRunning('configuration_id'),
+  composites: selectRunning('composite_id'),
+};
 
-const SELECT_MANIFESTS =
-  'select checksum, version from manifests where configuration_name = ? and is_composite = ?';
+function selectRunning(column: string): string {
+  return `select r.node_id, r.checksum, r.evidence, r.since, r.answered_checksum,
+    case when o.had_errors is null then null when o.had_errors = 1 or o.lcm_failed = 1
+      then '${'Failed' satisfies Outcome}' else '${'Applied' satisfies Outcome}' end
+  from assignments a join node_running r on r.node_id = a.node_id
+    left join node_outcomes o on o.node_id = r.node_id and o.checksum = r.checksum
+  where a.${column} = ?`;
+}
 
-/** A number that rises with every change of what nodes run. */
+const SELECT_VERSIONS: Record<TargetKind, string> = {
+  configurations: 'select checksum, version from manifest_parts where configuration_name = ?',
+  composites: 'select checksum, version from manifests where configuration_name = ? and is_composite = 1',
+};
+
+/** A number that rises with every change of what nodes run, and of how that went. */
 export function* readingRunningGeneration(): Reading<number> {
   let generation = 0;
   yield {
@@ -49,22 +71,29 @@ export function* readingRunningGeneration(): Reading<number> {
   return generation;
 }
 
-/** What the nodes run, by their ids. Those of which nothing is known are left out. */
-export function* readingRunning({ kind, id, name }: Assigned): Reading<Map<string, RunningRow>> {
+/**
+ * What the nodes run, by their ids. Those of which nothing is known are left out.
+ * @param by what is assigned to these nodes
+ */
+export function* readingRunning(
+  { kind, name }: Pick<Assigned, 'kind' | 'name'>,
+  by: readonly Target[],
+): Reading<Map<string, RunningRow>> {
   const versions = new Map<string, string>();
   yield {
-    sql: SELECT_MANIFESTS,
-    values: [name, kind === 'composites' ? 1 : 0],
-    take: ([checksum, version]: ManifestRow) => void versions.set(checksum, version),
+    sql: SELECT_VERSIONS[kind],
+    values: [name],
+    take: ([checksum, version]: VersionRow) => void versions.set(checksum, version),
   };
   const rows = new Map<string, RunningRow>();
-  yield {
-    sql: SELECT_RUNNING(kind === 'composites' ? 'composite_id' : 'configuration_id'),
-    values: [id],
-    take([nodeId, checksum, evidence, since, answered]: Row) {
-      const runs = checksum === null ? null : (versions.get(checksum) ?? null);
-      rows.set(nodeId, { checksum, evidence, since, answered, runs });
-    },
-  };
+  for (const target of by)
+    yield {
+      sql: SELECT_RUNNING[target.kind],
+      values: [target.id],
+      take([nodeId, checksum, evidence, since, answered, outcome]: Row) {
+        const runs = checksum === null ? null : (versions.get(checksum) ?? null);
+        rows.set(nodeId, { checksum, evidence, since, answered, outcome, runs });
+      },
+    };
   return rows;
 }

@@ -6,6 +6,7 @@
 import type { Generated, Kysely, Transaction } from 'kysely';
 import type { EventTables } from './event-tables.ts';
 import type { NodeTables } from './node-tables.ts';
+import type { OutcomeTables } from './outcome-tables.ts';
 import type { PreviewTables } from './preview-tables.ts';
 import type { RolloutTables } from './rollout-tables.ts';
 import type { SignInTables } from './sign-in-tables.ts';
@@ -214,7 +215,13 @@ export interface ReportCountsTable {
   count: number;
 }
 
-export interface Schema extends NodeTables, PreviewTables, SignInTables, EventTables, RolloutTables {
+export interface Schema
+  extends NodeTables,
+    PreviewTables,
+    SignInTables,
+    EventTables,
+    RolloutTables,
+    OutcomeTables {
   reports: ReportsTable;
   report_checksums: ReportChecksumsTable;
   report_counts: ReportCountsTable;

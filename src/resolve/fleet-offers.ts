@@ -24,13 +24,23 @@ import {
 } from './fleet-plans.ts';
 import type { ManifestMaker } from './manifest-maker.ts';
 import { chooseFile } from './parameters.ts';
-import type { ConfigurationPlan, Plan } from './plans.ts';
+import type { ConfigurationPlan } from './plans.ts';
 
 /** The files that are merged, part by part. */
 interface ChosenFiles {
   /** Two nodes have the same key only if they get the same. */
   key: string;
   scopes: readonly (readonly GivenFile[])[];
+}
+
+/** By which way a configuration or composite reaches a node. */
+export interface Way {
+  /** The composite that brings it; null where it is assigned itself. */
+  via: string | null;
+  /** Whether an exact version holds it: that of the assignment, or that of the child in the composite. */
+  isPinned: boolean;
+  /** The version that the node gets; null where it gets an error or nothing. */
+  version: string | null;
 }
 
 /** The number of recent outcomes, and of recent choices of files, that are kept for nodes to share. */
@@ -84,19 +94,18 @@ export class FleetOffers {
   }
 
   /**
-   * Tells of each place whether the version is in what the node gets. The parameters are not merged for that, so it may be
-   * a node that gets an error in its place.
+   * Tells of each place by which way the configuration or composite reaches the node; null where it does not. The
+   * parameters are not merged for that, so it may be a node that gets an error in its place.
    */
-  giving({ kind, name }: RepositoryRef, version: string): (at: number) => boolean {
-    const isIt = (plan: Plan) => plan.name === name && plan.tag.version === version;
-    const gives = this.plans.planned.map(({ plan }) => {
-      if ('error' in plan) return false;
-      const { whole, parts } = plan;
-      return kind === 'composites'
-        ? whole.kind === 'composite' && isIt(whole)
-        : parts.some((part) => isIt(part.plan));
-    });
-    return (at) => gives[this.plans.places[at] ?? -1] ?? false;
+  waysTo(repository: RepositoryRef): (at: number) => Way | null {
+    const ways = this.plans.planned.map((planned) => wayIn(planned, repository));
+    return (at) => ways[this.plans.places[at] ?? -1] ?? null;
+  }
+
+  /** Tells of each place whether the version is in what the node gets, as `waysTo`. */
+  giving(repository: RepositoryRef, version: string): (at: number) => boolean {
+    const wayTo = this.waysTo(repository);
+    return (at) => wayTo(at)?.version === version;
   }
 
   /** Two nodes, before or after a change, have the same key only if their outcome is the same. */
@@ -196,6 +205,19 @@ export class FleetOffers {
   private keyOfFiles(files: readonly GivenFile[]): string {
     return files.map(({ file }) => numberOf(this.tools.keys, file.oid)).join();
   }
+}
+
+function wayIn({ names, pinned, plan }: Planned, { kind, name }: RepositoryRef): Way | null {
+  if (kind === 'composites') {
+    if (names.composite !== name) return null;
+    const version = 'error' in plan ? null : plan.whole.tag.version;
+    return { via: null, isPinned: pinned.whole, version };
+  }
+  if (!names.configurations.includes(name)) return null;
+  const part = 'error' in plan ? undefined : plan.parts.find((each) => each.plan.name === name);
+  const { composite: via } = names;
+  const isPinned = via === null ? pinned.whole : pinned.children.has(name);
+  return { via, isPinned, version: part?.plan.tag.version ?? null };
 }
 
 function fileOf(

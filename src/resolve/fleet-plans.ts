@@ -30,6 +30,8 @@ export interface PlannedPart {
 /** What one assignment gives to some nodes, or why it gives nothing. */
 export interface Planned {
   names: AssignedNames;
+  /** What of it an exact version holds: the whole by the assignment, and children of a composite by its document. */
+  pinned: { whole: boolean; children: ReadonlySet<string> };
   channel: string | null;
   plan: { whole: Plan; key: string; parts: readonly PlannedPart[] } | { error: DeliveryError };
 }
@@ -111,19 +113,28 @@ async function plansFor(
   tools: OfferTools,
   assignment: Assignment,
 ): Promise<ByNode<Planned>> {
-  const channel = assignment.prereleaseChannel;
+  const { prereleaseChannel: channel, version } = assignment;
+  const planned = (given: GivenVersions | null, plan: Planned['plan']): Planned => ({
+    names: given ? namesIn(given) : namesOf(snapshot, assignment),
+    pinned: { whole: version !== null, children: pinnedIn(given) },
+    ...{ channel, plan },
+  });
   try {
     return await tools.planner.byVersions(assignment, async (given) => {
-      const names = given ? namesIn(given) : namesOf(snapshot, assignment);
       try {
-        return { names, channel, plan: keyed(await tools.planner.make(given), tools) };
+        return planned(given, keyed(await tools.planner.make(given), tools));
       } catch (error) {
-        return { names, channel, plan: { error: toDeliveryError(error) } };
+        return planned(given, { error: toDeliveryError(error) });
       }
     });
   } catch (error) {
-    return { names: namesOf(snapshot, assignment), channel, plan: { error: toDeliveryError(error) } };
+    return planned(null, { error: toDeliveryError(error) });
   }
+}
+
+function pinnedIn(given: GivenVersions | null): ReadonlySet<string> {
+  const children = given?.composite?.document.children ?? [];
+  return new Set(children.flatMap(({ configuration, version }) => (version === null ? [] : configuration)));
 }
 
 function keyed(whole: Plan, { keys }: OfferTools): Planned['plan'] {

@@ -1,41 +1,49 @@
-/** Who of the nodes with one assignment runs what it is offered, and why the others do not. */
+/** Who of the nodes that a configuration or composite reaches runs what it is offered, and why the others do not. */
 
 import type { Evidence } from '../db/node-tables.ts';
+import type { Outcome } from '../db/outcomes.ts';
 import type { RunningRow } from '../db/read-running.ts';
+import { countWay, newWays, type Ways } from '../domain/ways.ts';
 import { firstIndex } from '../lib/binary-search.ts';
 import { PROOF_REASONS, type ProofReason, proofReason } from './proof-reasons.ts';
+import type { ReachedNode } from './reached-nodes.ts';
 
-/** What one node is offered to which the configuration or composite is assigned. */
-export interface OfferedNode {
-  nodeId: string;
-  fqdn: string;
-  /** What its next poll would be answered with; null for an error or nothing. */
-  offered: { checksum: string; version: string } | null;
+/** How many nodes are offered a version, and how many of them run what they are offered. */
+interface Counts extends Ways {
+  declared: number;
+  served: number;
+  told: number;
+  others: number;
+  /** Those that declare it, by how the last report went that names it. */
+  failed: number;
+  applied: number;
+  untested: number;
 }
 
 export interface VersionProof {
-  nodes: { offered: number; declared: number; served: number; told: number; others: number };
+  nodes: Counts;
   /** Those that concern any node. */
   reasons: { reason: ProofReason; nodes: number }[];
 }
 
 /** One version in the overview of the fleet. */
-export interface VersionUse {
-  offered: number;
-  declared: number;
-  served: number;
-  told: number;
-}
+export type VersionUse = Ways & Pick<Counts, 'declared' | 'served' | 'told'>;
 
 export interface ProofNode extends Pick<RunningRow, 'evidence' | 'checksum' | 'since'> {
   nodeId: string;
   fqdn: string;
+  /** The composite that brings it; null where it is assigned itself. */
+  via: string | null;
+  isPinned: boolean;
   reason: ProofReason | null;
+  /** Null unless the node declares that it runs what it is offered. */
+  outcome: Outcome | null;
 }
 
 export interface ProofFilter {
   evidence?: Evidence | undefined;
   reason?: ProofReason | undefined;
+  outcome?: Outcome | undefined;
 }
 
 /** Which part of a list is asked for. */
@@ -51,15 +59,20 @@ export interface ProofPage {
 }
 
 interface Judged {
-  node: OfferedNode;
+  node: ReachedNode;
   running: RunningRow;
   reason: ProofReason | null;
+  outcome: Outcome | null;
 }
 
-type Tally = VersionProof['nodes'] & { reasons: Map<ProofReason, number> };
+type Tally = Counts & { reasons: Map<ProofReason, number> };
 
 const COUNTED = { Declared: 'declared', Served: 'served', Told: 'told' } as const;
-const NOTHING_KNOWN: RunningRow = { checksum: null, evidence: null, since: null, answered: null, runs: null };
+const OUTCOME_COUNTED = { Failed: 'failed', Applied: 'applied', Untested: 'untested' } as const;
+const NOTHING_KNOWN: RunningRow = {
+  ...{ checksum: null, evidence: null, since: null, answered: null },
+  ...{ outcome: null, runs: null },
+};
 
 let made = 0;
 
@@ -77,17 +90,19 @@ export class ProofTable {
    * @param nodes by fqdn
    * @param running what is known of them, by their ids
    */
-  constructor(nodes: readonly OfferedNode[], running: ReadonlyMap<string, RunningRow>) {
+  constructor(nodes: readonly ReachedNode[], running: ReadonlyMap<string, RunningRow>) {
     made += 1;
     this.id = made;
     const use = new Map<string, VersionUse>();
     this.nodes = nodes.map((node) => {
       const row = running.get(node.nodeId) ?? NOTHING_KNOWN;
       const reason = proofReason(node.offered?.checksum ?? null, row);
-      if (node.offered) entryOf(use, node.offered.version, newUse).offered += 1;
+      const outcome = reason === null ? (row.outcome ?? 'Untested') : null;
+      const judged: Judged = { node, running: row, reason, outcome };
+      if (node.offered) countWay(entryOf(use, node.offered.version, newUse), node);
       if (row.runs !== null && row.evidence) entryOf(use, row.runs, newUse)[COUNTED[row.evidence]] += 1;
-      this.count(node.offered, row, reason);
-      return { node, running: row, reason };
+      this.count(judged);
+      return judged;
     });
     this.versions = use;
   }
@@ -136,42 +151,50 @@ export class ProofTable {
     return rows;
   }
 
-  private count(
-    offered: OfferedNode['offered'],
-    { checksum, evidence }: RunningRow,
-    reason: ProofReason | null,
-  ): void {
+  private count({ node, running: { checksum, evidence }, reason, outcome }: Judged): void {
+    const { offered } = node;
     if (offered === null) {
       this.unresolvable += 1;
       return;
     }
     const tally = entryOf(this.tallies, offered.version, newTally);
-    tally.offered += 1;
+    countWay(tally, node);
     tally[evidence !== null && checksum === offered.checksum ? COUNTED[evidence] : 'others'] += 1;
+    if (outcome !== null) tally[OUTCOME_COUNTED[outcome]] += 1;
     if (reason !== null) tally.reasons.set(reason, (tally.reasons.get(reason) ?? 0) + 1);
   }
 }
 
 function isMeant(
-  { node: { offered }, running, reason }: Judged,
+  { node: { offered }, running, reason, outcome }: Judged,
   version: string,
   wanted: ProofFilter,
 ): boolean {
   if (offered !== null && offered.version !== version) return false;
   if (wanted.evidence !== undefined && running.evidence !== wanted.evidence) return false;
+  if (wanted.outcome !== undefined && outcome !== wanted.outcome) return false;
   return wanted.reason === undefined || wanted.reason === reason;
 }
 
 function shown({
-  node: { nodeId, fqdn },
+  node: { nodeId, fqdn, via, isPinned },
   running: { evidence, checksum, since },
   reason,
+  outcome,
 }: Judged): ProofNode {
-  return { nodeId, fqdn, evidence, checksum, since, reason };
+  return { nodeId, fqdn, via, isPinned, evidence, checksum, since, reason, outcome };
 }
 
-const newUse = (): VersionUse => ({ offered: 0, declared: 0, served: 0, told: 0 });
-const newTally = (): Tally => ({ ...newUse(), others: 0, reasons: new Map() });
+const newUse = (): VersionUse => ({ ...newWays(), declared: 0, served: 0, told: 0 });
+
+/** The counts of a version that nobody is offered. */
+export const NO_USE: Readonly<VersionUse> = newUse();
+
+const newTally = (): Tally => ({
+  ...newUse(),
+  ...{ others: 0, failed: 0, applied: 0, untested: 0 },
+  reasons: new Map(),
+});
 
 function entryOf<V>(map: Map<string, V>, key: string, make: () => V): V {
   const known = map.get(key);

@@ -5,11 +5,11 @@
 
 import { LRUCache } from 'lru-cache';
 import { type Assigned, readingRunning } from '../db/read-running.ts';
+import type { Ways } from '../domain/ways.ts';
 import type { CurrentOffers } from './current-offers.ts';
 import type { Fleet } from './fleet.ts';
 import type { FleetOffers } from './fleet-offers.ts';
 import {
-  type OfferedNode,
   type Part,
   type ProofFilter,
   type ProofNode,
@@ -18,6 +18,8 @@ import {
   type VersionProof,
   type VersionUse,
 } from './proof-table.ts';
+import { nodesReached, type Reached, waysOf } from './reached-nodes.ts';
+import { effectOfWithdrawal, type WithdrawalEffect } from './withdrawal-effect.ts';
 
 export interface ProofQuestion {
   assigned: Assigned;
@@ -43,6 +45,17 @@ export function proofTasks(fleet: () => Fleet, offers: () => CurrentOffers) {
     /** By version, those alone that a node is offered or runs. */
     async versionUse(assigned: Assigned): Promise<ReadonlyMap<string, VersionUse>> {
       return (await proofs().of(assigned)).versions;
+    },
+
+    /** How many nodes are offered the version. What they run is not looked at. */
+    async waysOf({ assigned, version }: ProofQuestion): Promise<Ways> {
+      const { reached } = await proofs().reached(assigned);
+      return waysOf(reached.nodes, version);
+    },
+
+    async withdrawalEffect({ assigned, version }: ProofQuestion): Promise<WithdrawalEffect> {
+      const { offers, reached } = await proofs().reached(assigned);
+      return effectOfWithdrawal(fleet(), { offers, reached }, { repository: assigned, version });
     },
 
     async proof({ assigned, version }: ProofQuestion): Promise<VersionProof> {
@@ -80,7 +93,7 @@ interface SlicePart {
 
 interface Known {
   offers: FleetOffers;
-  offered: readonly OfferedNode[];
+  reached: Reached;
   /** Made of what nodes run at this generation. */
   table: { made: ProofTable; generation: number } | null;
 }
@@ -90,7 +103,7 @@ class Proofs {
   private readonly offers: CurrentOffers;
   private readonly known = new LRUCache<string, Known>({
     maxSize: MAX_NODES,
-    sizeCalculation: ({ offered }) => offered.length + 1,
+    sizeCalculation: ({ reached }) => reached.nodes.length + 1,
   });
   /** The last tables, for whoever reads a whole list slice by slice. */
   private readonly tables = new LRUCache<number, ProofTable>({
@@ -104,61 +117,33 @@ class Proofs {
   }
 
   async of(assigned: Assigned): Promise<ProofTable> {
-    const known = await this.knownOf(assigned);
+    const known = await this.reached(assigned);
     const { database } = this.fleet;
     // It is read before the rows, so that a commit in between is noticed by the next question.
     const generation = await this.offers.runningGeneration();
     if (known.table?.generation === generation) return known.table.made;
-    const made = new ProofTable(known.offered, await database.read(readingRunning(assigned)));
+    const { nodes, by } = known.reached;
+    const made = new ProofTable(nodes, await database.read(readingRunning(assigned, by)));
     this.tables.set(made.id, made);
     known.table = { made, generation };
+    return made;
+  }
+
+  /** Whom it reaches now. */
+  async reached(assigned: Assigned): Promise<Known> {
+    const offers = await this.offers.read();
+    const key = `${assigned.kind} ${assigned.id}`;
+    const known = this.known.get(key);
+    if (known?.offers === offers) return known;
+    const reached = await nodesReached(offers, assigned);
+    const made = { offers, reached, table: null };
+    this.known.set(key, made);
+    // Nothing tells when a disk can be read again, or an object is put back.
+    if (!reached.isLasting) this.offers.forget();
     return made;
   }
 
   remembered(id: number | null): ProofTable | null {
     return (id !== null && this.tables.get(id)) || null;
   }
-
-  private async knownOf(assigned: Assigned): Promise<Known> {
-    const offers = await this.offers.read();
-    const key = `${assigned.kind} ${assigned.id}`;
-    const known = this.known.get(key);
-    if (known?.offers === offers) return known;
-    const { offered, isLasting } = await offeredBy(offers, assigned);
-    const made = { offers, offered, table: null };
-    this.known.set(key, made);
-    // Nothing tells when a disk can be read again, or an object is put back.
-    if (!isLasting) this.offers.forget();
-    return made;
-  }
-}
-
-/** The errors of polls that stay until something is changed. */
-const LASTING = ['no_eligible_version', 'no_configuration_assigned', 'parameter_merge_failed'];
-
-/** What each node is offered to which this is assigned, by fqdn, and whether it stays so until something is changed. */
-async function offeredBy(offers: FleetOffers, { kind, id }: Assigned) {
-  const { nodes, assignments } = offers.snapshot;
-  const idOf = kind === 'composites' ? ('compositeId' as const) : ('configurationId' as const);
-  const isAssigned = assignments.map((assignment) => assignment[idOf] === id);
-  const byKey = new Map<string, OfferedNode['offered']>();
-  const offered: OfferedNode[] = [];
-  let isLasting = true;
-  for (const [at, nodeId] of nodes.nodeIds.entries()) {
-    if (!isAssigned[nodes.assignmentOf[at] ?? -1]) continue;
-    const key = offers.keyOf(at);
-    let offer = byKey.get(key);
-    if (offer === undefined) {
-      const outcome = await offers.outcomeOf(at);
-      offer = outcome && 'delivery' in outcome ? shorten(outcome.delivery.manifest) : null;
-      if (outcome && 'error' in outcome && !LASTING.includes(outcome.error.code)) isLasting = false;
-      byKey.set(key, offer);
-    }
-    offered.push({ nodeId, fqdn: nodes.fqdns[at] ?? '', offered: offer });
-  }
-  return { offered, isLasting };
-}
-
-function shorten({ checksum, version }: { checksum: string; version: string }) {
-  return { checksum, version };
 }

@@ -19,6 +19,8 @@ import {
 import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
 import { started } from '../support/started.ts';
 
+/** So many nodes to which it is assigned, and no others. */
+const direct = (offered: number) => ({ offered, direct: offered, viaComposites: 0, pinned: 0 });
 const NOTHING_RUN = 'a'.repeat(64);
 
 /** Who runs exactly this version, and why the others do not. */
@@ -87,9 +89,11 @@ describe('the proof of a version', () => {
     expect(declared).to.deep.equal({
       nodeId: node('declares').nodeId,
       fqdn: 'declares.example.org',
+      ...{ via: 'Direct', isPinned: false },
       evidence: 'Declared',
       checksum,
       reason: null,
+      outcome: 'Applied',
     });
     expect(Date.now() - Date.parse(since)).to.be.within(0, 120_000);
     expect(rows[1]).to.include({ evidence: 'Served', checksum });
@@ -110,7 +114,8 @@ describe('the proof of a version', () => {
       'goes.example.org',
     ]);
     expect(page.headers['x-total-count']).to.equal('5');
-    for (const query of ['?evidence=Guessed', '?reason=None', '?other=1'])
+    expect(await namesOf('?outcome=applied')).to.deep.equal(['declares']);
+    for (const query of ['?evidence=Guessed', '?reason=None', '?outcome=Fine', '?other=1'])
       await expectInvalid(hawser.admin.get(`${proofPath('web', '1.0.0')}/nodes${query}`));
   });
 
@@ -122,7 +127,7 @@ describe('the proof of a version', () => {
       const reply = await csv.get(`${path}${query || '?take=1&skip=2'}`);
       expect(reply.headers['content-type']).to.match(/^text\/csv/);
       expect(parseCsv(reply.text)).to.deep.equal([
-        ['nodeId', 'fqdn', 'evidence', 'checksum', 'since', 'reason'],
+        ['nodeId', 'fqdn', 'via', 'isPinned', 'evidence', 'checksum', 'since', 'reason', 'outcome'],
         ...rows.map(cellsOf),
       ]);
     }
@@ -157,10 +162,10 @@ describe('the proof of a version', () => {
     it('tells by version what is offered, and what is run whatever is offered', async () => {
       const use = await eventually(async () => {
         const rows = await ok(200, hawser.admin.get('/api/v1/fleet/configurations/web/versions'));
-        expect(rows[1]).to.deep.equal({ version: '1.0.0', offered: 0, declared: 1, served: 1, told: 1 });
+        expect(rows[1]).to.deep.equal({ version: '1.0.0', ...direct(0), declared: 1, served: 1, told: 1 });
         return rows;
       });
-      expect(use[0]).to.deep.equal({ version: '1.1.0', offered: 5, declared: 0, served: 0, told: 0 });
+      expect(use[0]).to.deep.equal({ version: '1.1.0', ...direct(5), declared: 0, served: 0, told: 0 });
       expect(use).to.have.length(2);
       const one = await hawser.admin.get(
         '/api/v1/fleet/configurations/web/versions?take=1&isComposite=false',
@@ -247,7 +252,7 @@ describe('the proof of a version', () => {
         200,
         hawser.admin.get('/api/v1/fleet/configurations/site/versions?isComposite=TRUE'),
       );
-      expect(use).to.deep.equal([{ version: '1.0.0', offered: 2, declared: 1, served: 0, told: 0 }]);
+      expect(use).to.deep.equal([{ version: '1.0.0', ...direct(2), declared: 1, served: 0, told: 0 }]);
     });
 
     it('follows the parameters of a child, whose change makes another checksum', async () => {

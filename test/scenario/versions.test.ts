@@ -174,7 +174,8 @@ describe('an author publishes a version', () => {
     const [draft] = await ok(200, hawser.admin.get(versionsOf('first')));
     const before = Date.now();
     const reply = await publish(hawser.admin, 'first', '1.0.0-rc.1+b');
-    const { affectedParameterFiles, ...version } = await ok(200, reply);
+    const { affectedParameterFiles, nodes, ...version } = await ok(200, reply);
+    expect(nodes).to.deep.equal({ offered: 0, direct: 0, viaComposites: 0, pinned: 0 });
     expect(affectedParameterFiles).to.deep.equal([]);
     const { publishedAt, ...rest } = version;
     expect(rest).to.deep.equal({

@@ -27,6 +27,8 @@ import {
   withdrawComposite,
 } from '../support/withdrawals.ts';
 
+const NOBODY_PINNED = { pinned: 0, pinnedNodes: [] };
+
 describe('withdrawing versions of and in composites', () => {
   const hawser = startedForEach(startHawser);
 
@@ -192,8 +194,9 @@ describe('withdrawing versions of and in composites', () => {
       { compositeName: 'pinned', version: '1.1.0' },
       { compositeName: 'pinned', version: '1.0.0' },
     ];
+    const kept = [{ nodeId: fixed.nodeId, fqdn: fixed.fqdn }];
     expect(await dryRun(versionOf('web', '2.0.0'))).to.deep.equal({
-      nodes: 4,
+      ...{ nodes: 4, direct: 2, viaComposites: 2, pinned: 1, pinnedNodes: kept },
       wouldGet: [
         { version: '1.1.0', nodes: 3 },
         { version: null, nodes: 1 },
@@ -201,17 +204,17 @@ describe('withdrawing versions of and in composites', () => {
       pinnedBy: pins,
     });
     expect(await dryRun(versionOf('web', '2.1.0-rc.1'))).to.deep.equal({
-      nodes: 2,
+      ...{ nodes: 2, direct: 1, viaComposites: 1, ...NOBODY_PINNED },
       wouldGet: [{ version: '2.0.0', nodes: 2 }],
       pinnedBy: [],
     });
     expect(await dryRun(versionOf('web', '1.0.0'))).to.deep.equal({
-      nodes: 0,
+      ...{ nodes: 0, direct: 0, viaComposites: 0, ...NOBODY_PINNED },
       wouldGet: [],
       pinnedBy: [{ compositeName: 'another', version: '1.0.0' }],
     });
     expect(await dryRun(versionOf('base', '1.0.0'))).to.deep.equal({
-      nodes: 4,
+      ...{ nodes: 4, direct: 1, viaComposites: 3, ...NOBODY_PINNED },
       wouldGet: [{ version: null, nodes: 4 }],
       pinnedBy: [],
     });
@@ -222,20 +225,23 @@ describe('withdrawing versions of and in composites', () => {
     await ok(200, withdraw(hawser.admin, 'web', '2.0.0'));
     expect(await gets(fixed)).to.equal('1.0.0');
     expect(await dryRun(versionOf('web', '1.1.0'))).to.deep.equal({
-      nodes: 4,
+      ...{ nodes: 4, direct: 2, viaComposites: 2, ...NOBODY_PINNED },
       wouldGet: [{ version: '1.0.0', nodes: 4 }],
       pinnedBy: [],
     });
-    expect(await dryRun(versionOf('web', '2.0.0'))).to.deep.equal({ nodes: 0, wouldGet: [], pinnedBy: pins });
+    expect(await dryRun(versionOf('web', '2.0.0'))).to.deep.equal({
+      ...{ nodes: 0, direct: 0, viaComposites: 0, pinned: 1, pinnedNodes: kept },
+      ...{ wouldGet: [], pinnedBy: pins },
+    });
     await publishWithChildren(hawser.admin, 'follows', '1.1.0', ['web']);
     expect(await dryRun(compositeVersionOf('follows', '1.1.0'))).to.deep.equal({
-      nodes: 3,
+      ...{ nodes: 3, direct: 3, viaComposites: 0, ...NOBODY_PINNED },
       wouldGet: [{ version: '1.0.0', nodes: 3 }],
       pinnedBy: [],
     });
     expect(await dryRun(compositeVersionOf('follows', '1.0.0'))).to.include({ nodes: 0 });
     expect(await dryRun(compositeVersionOf('pinned', '1.0.0'))).to.deep.equal({
-      nodes: 1,
+      ...{ nodes: 1, direct: 1, viaComposites: 0, ...NOBODY_PINNED },
       wouldGet: [{ version: null, nodes: 1 }],
       pinnedBy: [],
     });
@@ -248,9 +254,13 @@ describe('withdrawing versions of and in composites', () => {
     const fixed = await assign('web', { version: '1.1.0' });
     const site = await assignComposite('site', { version: '1.1.0' });
     await assign('web');
-    const follows = { nodes: 2, wouldGet: [{ version: '1.0.0', nodes: 2 }], pinnedBy: [] };
-    expect(await dryRun(versionOf('web', '1.1.0'))).to.deep.equal(follows);
-    expect(await dryRun(compositeVersionOf('site', '1.1.0'))).to.include({ nodes: 0 });
+    expect(await dryRun(versionOf('web', '1.1.0'))).to.deep.equal({
+      ...{ nodes: 2, direct: 1, viaComposites: 1, wouldGet: [{ version: '1.0.0', nodes: 2 }] },
+      ...{ pinned: 1, pinnedNodes: [{ nodeId: fixed.nodeId, fqdn: fixed.fqdn }], pinnedBy: [] },
+    });
+    expect(await dryRun(compositeVersionOf('site', '1.1.0'))).to.deep.include({
+      ...{ nodes: 0, pinned: 1, pinnedNodes: [{ nodeId: site.nodeId, fqdn: site.fqdn }] },
+    });
     await ok(200, withdraw(hawser.admin, 'web', '1.1.0'));
     await ok(200, withdrawComposite(hawser.admin, 'site', '1.1.0'));
     expect([await gets(fixed), await gets(site)]).to.deep.equal(['1.1.0', '1.1.0']);
@@ -288,9 +298,11 @@ describe('withdrawing versions of and in composites', () => {
         { on: 'composite', name: 'mine', level: 'Read' },
       ],
     });
-    expect((await dryRun(versionOf('web', '1.1.0'), manager)).pinnedBy).to.deep.equal([
-      { compositeName: 'mine', version: '1.0.0' },
-    ]);
+    expect(await dryRun(versionOf('web', '1.1.0'), manager)).to.deep.include({
+      pinnedBy: [{ compositeName: 'mine', version: '1.0.0' }],
+      // Nodes are named only to those who may read them.
+      ...{ pinned: 1, pinnedNodes: [] },
+    });
   });
 
   it('is not what a draft is compared with, nor what parameter files are checked with', async () => {

@@ -7,7 +7,6 @@ import type { Route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
 import { nameBasedId } from '../../lib/ids.ts';
 import { findingsOfChildren } from '../../resolve/composite-findings.ts';
-import type { EffectTools } from '../../resolve/withdrawal-effect.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { heldLevels } from '../../security/rights.ts';
 import { authorVersions } from '../../versions/author.ts';
@@ -15,6 +14,8 @@ import { deleteResource } from '../../versions/resources.ts';
 import { type CompositeRow, notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
 import type { SortedVersions } from '../../versions/sorted-versions.ts';
 import type { VersionDetails, VersionIndex, VersionRef } from '../../versions/store.ts';
+import { offeredWays } from '../crud/offered-ways.ts';
+import type { ProofTools } from '../crud/proof-routes.ts';
 import { PublishCheckView } from '../crud/publish-check.ts';
 import { permitted } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
@@ -36,6 +37,7 @@ import {
   CompositeView,
   NewComposite,
   NewCompositeVersion,
+  PublishedCompositeView,
 } from './schemas.ts';
 import {
   type CompositeTarget,
@@ -51,7 +53,7 @@ type ResourceName = Pick<GrantedResource, 'id' | 'name'>;
 const TAGS = ['Composite configurations'];
 const VERSION_TAGS = ['Composite versions'];
 
-export function compositeRoutes(tools: CompositeTools & EffectTools): Route[] {
+export function compositeRoutes(tools: CompositeTools & ProofTools): Route[] {
   const { database, store } = tools;
   const { reading, managing } = grantedRoutes(database, TAGS, { on: 'composite' });
   const creating = permitted(database, TAGS, 'composite-configurations.create');
@@ -115,7 +117,7 @@ export function compositeRoutes(tools: CompositeTools & EffectTools): Route[] {
   ];
 }
 
-function versionRoutes(tools: CompositeTools & EffectTools): Route[] {
+function versionRoutes(tools: CompositeTools & ProofTools): Route[] {
   const { reading, modifying, managing } = grantedRoutes(tools.database, VERSION_TAGS, { on: 'composite' });
   const kind = 'composites';
   return [
@@ -166,14 +168,14 @@ function versionRoutes(tools: CompositeTools & EffectTools): Route[] {
   ];
 }
 
-function publishRoute(tools: CompositeTools, modifying: GrantedRoutes): Route {
+function publishRoute(tools: CompositeTools & ProofTools, modifying: GrantedRoutes): Route {
   return modifying.update('/api/v1/composite-configurations/{name}/versions/{version}/publish', {
     id: 'publishCompositeVersion',
     changesNodes: true,
     represents: '/api/v1/composite-configurations/{name}/versions/{version}',
     summary: 'Publish a draft; nodes get it at their next poll',
     body: PUBLISHING,
-    answer: { description: 'The published version', schema: CompositeVersionView },
+    answer: { description: 'The published version', schema: PublishedCompositeView },
     problems: [
       'already_published',
       'no_children',
@@ -185,8 +187,11 @@ function publishRoute(tools: CompositeTools, modifying: GrantedRoutes): Route {
     ],
     async handle({ caller, resource, params, body: { message } }) {
       const version = params['version'] ?? '';
+      const { principal } = caller;
       await publishComposite(tools, { kind: 'composites', resource, ...caller }, version, message);
-      return showVersion(tools, { resource, principal: caller.principal }, version);
+      const assigned = { kind: 'composites', ...resource } as const;
+      const nodes = await offeredWays(tools, principal, { assigned, version });
+      return { ...(await showVersion(tools, { resource, principal }, version)), nodes };
     },
   });
 }

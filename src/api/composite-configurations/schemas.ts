@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { Id, Message, orUnchanged } from '../../http/schemas.ts';
+import { PUBLISHED_NODES, WAYS_EXAMPLE } from '../crud/proof-schemas.ts';
 import { FINDINGS } from '../crud/publish-check.ts';
 import {
   ACCESS,
@@ -137,6 +138,11 @@ export const CompositeVersionView = z
     ...AUTHORSHIP,
   })
   .meta({ id: 'CompositeVersion', examples: [VERSION] });
+
+export const PublishedCompositeView = CompositeVersionView.extend({ nodes: PUBLISHED_NODES }).meta({
+  id: 'PublishedCompositeVersion',
+  examples: [{ ...VERSION, status: 'Published', nodes: WAYS_EXAMPLE }],
+});
 
 export const CompositeDetailsView = CompositeView.extend({ versions: z.array(CompositeVersionView) }).meta({
   id: 'CompositeDetails',

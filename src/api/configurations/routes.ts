@@ -4,12 +4,13 @@ import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-c
 import type { Route } from '../../http/route.ts';
 import { conflict } from '../../lib/errors.ts';
 import type { Comparer } from '../../resolve/comparer.ts';
-import type { EffectTools } from '../../resolve/withdrawal-effect.ts';
+import type { CompositeReader } from '../../resolve/composites.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { heldLevels } from '../../security/rights.ts';
 import { deleteResource } from '../../versions/resources.ts';
 import { type ConfigurationRow, notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
 import type { VersionIndex } from '../../versions/store.ts';
+import type { ProofTools } from '../crud/proof-routes.ts';
 import { permitted } from '../crud/routes.ts';
 import { grantedRoutes, type Levels, resourceList, toVersionCounts } from '../crud/versioned.ts';
 import { withdrawRoutes } from '../crud/withdraw-routes.ts';
@@ -35,8 +36,8 @@ const VERSION_TAGS = ['Configuration versions'];
 
 export type ConfigurationRouteOptions = ArchiveTools &
   BlameTools &
-  EffectTools &
-  FileTools & { comparer: Comparer };
+  FileTools &
+  ProofTools & { comparer: Comparer; composites: CompositeReader };
 
 export function configurationRoutes(options: ConfigurationRouteOptions): Route[] {
   const { database } = options;

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { Checksum, choice, Flag, given, Id, Message, orUnchanged } from '../../http/schemas.ts';
+import { PUBLISHED_NODES, WAYS_EXAMPLE } from '../crud/proof-schemas.ts';
 import { AffectedParameterFile, DocumentChecksView, FINDINGS } from '../crud/publish-check.ts';
 import {
   ACCESS,
@@ -148,12 +149,13 @@ export const UploadedVersionView = VersionView.extend(IGNORED_FILES).meta({
 });
 
 export const PublishedVersionView = VersionView.extend({
+  nodes: PUBLISHED_NODES,
   affectedParameterFiles: z.array(AffectedParameterFile).nullable().meta({
     description: 'The parameter files that do not fit the version; null if they could not be read',
   }),
 }).meta({
   id: 'PublishedConfigurationVersion',
-  examples: [{ ...VERSION, status: 'Published', affectedParameterFiles: [] }],
+  examples: [{ ...VERSION, status: 'Published', nodes: WAYS_EXAMPLE, affectedParameterFiles: [] }],
 });
 
 export const VersionDetailsView = VersionView.extend({

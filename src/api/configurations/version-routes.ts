@@ -15,6 +15,8 @@ import { authorVersions } from '../../versions/author.ts';
 import { noSuchFile } from '../../versions/draft-edits.ts';
 import { notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
 import type { BlobInfo, GitStore, RepositoryRef, VersionDetails } from '../../versions/store.ts';
+import { offeredWays } from '../crud/offered-ways.ts';
+import type { ProofTools } from '../crud/proof-routes.ts';
 import { PublishCheckView } from '../crud/publish-check.ts';
 import { callerOf } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
@@ -51,7 +53,7 @@ const NEW_VERSION: UploadBody<z.output<typeof NewVersion> | z.output<typeof Copi
 /** Limits the reading of details, each of which comes from several objects when it is not in memory. */
 const CONCURRENT_LOADS = 16;
 
-export function versionRoutes(tools: ConfigurationTools): Route[] {
+export function versionRoutes(tools: ConfigurationTools & ProofTools): Route[] {
   const { reading, modifying, managing } = grantedRoutes(tools.database, TAGS, { on: 'configuration' });
   const loads = pLimit(CONCURRENT_LOADS);
   const { store } = tools;
@@ -146,7 +148,7 @@ function checkRoute(tools: ConfigurationTools, reading: GrantedRoutes): Route {
   });
 }
 
-function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Route {
+function publishRoute(tools: ConfigurationTools & ProofTools, modifying: GrantedRoutes): Route {
   return modifying.own('PUT', '/api/v1/configurations/{name}/versions/{version}/publish', {
     id: 'publishConfigurationVersion',
     changesNodes: true,
@@ -176,7 +178,9 @@ function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Rout
       const version = params['version'] ?? '';
       const target = { kind: 'configurations', resource, ...callerOf(input) } as const;
       const { details, findings } = await publishVersion(tools, target, version, body.message);
-      const shown = { ...toVersion(details), findings };
+      const assigned = { kind: 'configurations', ...resource } as const;
+      const nodes = await offeredWays(tools, principal, { assigned, version });
+      const shown = { ...toVersion(details), findings, nodes };
       return withAffectedFiles(tools, { resource, principal, version }, shown);
     },
   });

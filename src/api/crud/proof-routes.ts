@@ -13,7 +13,8 @@ import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { GRANT_KINDS, notFoundIfDeleted, type ResourceKind } from '../../versions/rows.ts';
 import type { GitStore } from '../../versions/store.ts';
-import { ProofNodeFilter, ProofNodeView, ProofView, toTag } from './proof-schemas.ts';
+import { DIRECT, ProofNodeFilter, ProofNodeView, ProofView, toTag } from './proof-schemas.ts';
+import { readableComposites } from './readable-composites.ts';
 import { permitted } from './routes.ts';
 
 export interface ProofTools {
@@ -70,16 +71,38 @@ export function proofRoutes(tools: ProofTools, kind: ResourceKind): Route[] {
       async rows({ principal, params, query: { take, skip, ...filter } }) {
         const { question } = await findPublished(tools, kind, principal, params);
         const wish = { ...question, filter, part: { take, skip } };
-        return questions.run(principal.userId, 'proofPage', wish);
+        const { rows, total } = await questions.run(principal.userId, 'proofPage', wish);
+        return { rows: rows.map(await showing(tools, principal)), total };
       },
-      async whole({ principal, params, query: { evidence, reason } }) {
+      async whole({ principal, params, query: { evidence, reason, outcome } }) {
         const { question } = await findPublished(tools, kind, principal, params);
-        const wish = { ...question, filter: { evidence, reason } };
-        return slicesOf((part) => questions.run(principal.userId, 'proofSlice', { ...wish, part }));
+        const wish = { ...question, filter: { evidence, reason, outcome } };
+        const slices = await slicesOf((part) =>
+          questions.run(principal.userId, 'proofSlice', { ...wish, part }),
+        );
+        return shownBy(slices, await showing(tools, principal));
       },
-      show: (node) => ({ ...node, since: toOptionalTimestamp(node.since) }),
+      show: (node) => node,
     }),
   ];
+}
+
+/** How a node is shown to the caller, to whom a composite that it may not read has no name. */
+async function showing({ database }: ProofTools, principal: UserPrincipal) {
+  const readable = await readableComposites(database.read, principal);
+  return ({ nodeId, fqdn, via, since, reason, outcome, ...node }: ProofNode) => ({
+    ...{ nodeId, fqdn },
+    via: via === null ? DIRECT : readable.has(via) ? via : null,
+    ...node,
+    ...{ since: toOptionalTimestamp(since), reason, outcome },
+  });
+}
+
+async function* shownBy<R, T>(
+  slices: AsyncGenerator<readonly R[]>,
+  show: (row: R) => T,
+): AsyncGenerator<T[]> {
+  for await (const rows of slices) yield rows.map(show);
 }
 
 type Slices = (part: { after: string | null; table: number | null; take: number }) => Promise<ProofSlice>;

@@ -6,17 +6,15 @@ import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { Flag, GitText, given } from '../../http/schemas.ts';
 import { conflict, invalidField, notFound } from '../../lib/errors.ts';
-import {
-  type EffectTools,
-  effectOfWithdrawal,
-  type WithdrawalEffect,
-} from '../../resolve/withdrawal-effect.ts';
+import type { WithdrawalEffect } from '../../resolve/withdrawal-effect.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { readableIds } from '../../security/rights.ts';
+import type { ResourceTools } from '../../versions/resources.ts';
 import { GRANT_KINDS, notFoundIfDeleted, type ResourceKind } from '../../versions/rows.ts';
 import type { VersionDetails } from '../../versions/store.ts';
 import { offerVersionAgain, withdrawVersion } from '../../versions/withdrawals.ts';
+import type { ProofTools } from './proof-routes.ts';
+import { readableComposites } from './readable-composites.ts';
 import { grantedRoutes } from './versioned.ts';
 
 const MAX_REASON = 1_000;
@@ -35,16 +33,32 @@ const NewWithdrawal = z
   .meta({ id: 'NewWithdrawal', examples: [{ reason: 'It fills the disk of the web servers' }] });
 
 const EFFECT = {
-  nodes: 12,
+  ...{ nodes: 12, direct: 9, viaComposites: 3 },
   wouldGet: [{ version: '1.1.0', nodes: 12 }],
+  pinned: 1,
+  pinnedNodes: [{ nodeId: '0b9b2f0e-6d59-4b3e-9a53-2c6f5a1d7e84', fqdn: 'web-01.example.org' }],
   pinnedBy: [{ compositeName: 'web-farm', version: '1.0.0' }],
 };
 
 export const EffectView = z
   .object({
-    nodes: z.int().meta({ description: 'How many nodes are offered the version now' }),
+    nodes: z.int().meta({
+      description:
+        'How many nodes are offered the version now, and would get another one: the sum of the next two',
+    }),
+    direct: z.int().meta({ description: 'Of those, nodes to which it is assigned' }),
+    viaComposites: z
+      .int()
+      .meta({ description: 'Nodes that get it as a child of a composite, which follows' }),
     wouldGet: z.array(z.object({ version: z.string().nullable(), nodes: z.int() })).meta({
       description: 'What they would get instead, highest first; null, at the end, is nothing',
+    }),
+    pinned: z.int().meta({
+      description:
+        'How many nodes keep it, because an exact version holds it, of the assignment or of the child',
+    }),
+    pinnedNodes: z.array(z.object({ nodeId: z.string(), fqdn: z.string() })).meta({
+      description: 'The first 20 of them by fqdn; none for callers without `nodes.read`',
     }),
     pinnedBy: z.array(z.object({ compositeName: z.string(), version: z.string() })).meta({
       description: 'Versions of composites that are pinned to it and keep it, drafts too',
@@ -54,6 +68,8 @@ export const EffectView = z
     id: 'WithdrawalEffect',
     examples: [EFFECT],
   });
+
+type WithdrawalTools = ResourceTools & Pick<ProofTools, 'questions'>;
 
 interface Spec {
   kind: ResourceKind;
@@ -69,7 +85,7 @@ interface Spec {
 }
 
 export function withdrawRoutes(
-  tools: EffectTools,
+  tools: WithdrawalTools,
   { kind, tags, path: represents, ids, answer, view, show }: Spec,
 ): Route[] {
   const { managing } = grantedRoutes(tools.database, tags, { on: GRANT_KINDS[kind] });
@@ -118,29 +134,25 @@ export function withdrawRoutes(
 }
 
 async function effectOf(
-  tools: EffectTools,
+  tools: WithdrawalTools,
   { kind, resource, principal }: { kind: ResourceKind; resource: GrantedResource; principal: UserPrincipal },
   version: string,
 ): Promise<WithdrawalEffect> {
   const { id, name } = resource;
-  const repository = { kind, name };
-  return notFoundIfDeleted(tools.database, kind, id, async () => {
-    const ref = (await tools.store.versions(repository)).get(version);
+  const { database, store, questions } = tools;
+  return notFoundIfDeleted(database, kind, id, async () => {
+    const ref = (await store.versions({ kind, name })).get(version);
     if (ref === undefined) throw notFound('No such version');
     if (ref.status !== 'Published') throw conflict('not_published', 'The version is a draft');
-    const readable = await readableComposites(tools, principal);
-    return effectOfWithdrawal(tools, { repository, id, version }, (composite) => readable.has(composite));
+    const question = { assigned: { kind, id, name }, version };
+    const effect = await questions.run(principal.userId, 'withdrawalEffect', question);
+    const readable = await readableComposites(database.read, principal);
+    return {
+      ...effect,
+      pinnedNodes: principal.permissions.has('nodes.read') ? effect.pinnedNodes : [],
+      pinnedBy: effect.pinnedBy.filter(({ compositeName }) => readable.has(compositeName)),
+    };
   });
-}
-
-async function readableComposites(
-  { database: { read } }: EffectTools,
-  principal: UserPrincipal,
-): Promise<ReadonlySet<string>> {
-  const ids = readableIds(read, principal, 'composite');
-  const all = read.selectFrom('composites').select('name');
-  const rows = await (ids === 'all' ? all : all.where('id', 'in', ids)).execute();
-  return new Set(rows.map(({ name }) => name));
 }
 
 function isReason(text: string): boolean {

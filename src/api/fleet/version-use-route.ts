@@ -3,6 +3,7 @@
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { Flag, given, Paging } from '../../http/schemas.ts';
+import { NO_USE } from '../../resolve/proof-table.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import { GRANT_KINDS, notFoundIfDeleted } from '../../versions/rows.ts';
 import type { ProofTools } from '../crud/proof-routes.ts';
@@ -10,15 +11,14 @@ import { VersionUseView } from '../crud/proof-schemas.ts';
 import { permitted } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
 
-const NOBODY = { offered: 0, declared: 0, served: 0, told: 0 };
-
 export function versionUseRoute({ database, store, questions }: ProofTools): Route {
   return permitted(database, ['Proof'], 'nodes.read').list('/api/v1/fleet/configurations/{name}/versions', {
     id: 'listVersionUse',
     summary: 'The published versions, highest first, and how many nodes are offered and run each',
     description:
-      'The caller also needs Read on it. `declared`, `served` and `told` count the nodes assigned this name by the ' +
-      'version that they run, whatever they are offered.',
+      'The caller also needs Read on it. Nodes that get it by a composite, or by a pin, are counted too. `declared`, ' +
+      '`served` and `told` count the nodes that get this name by the version in what they run, whatever they are ' +
+      'offered.',
     query: Paging.extend({
       isComposite: given(Flag).meta({
         description: 'Whether it is a composite configuration; default false',
@@ -34,7 +34,7 @@ export function versionUseRoute({ database, store, questions }: ProofTools): Rou
       const use = await questions.run(principal.userId, 'versionUse', { kind, id, name });
       const published = versions.filter(({ status }) => status === 'Published');
       return pageOfList(
-        published.map(({ version }) => ({ version, ...(use.get(version) ?? NOBODY) })),
+        published.map(({ version }) => ({ version, ...(use.get(version) ?? NO_USE) })),
         query,
       );
     },

@@ -3,6 +3,7 @@
 import type { Change, CompatibilityReport } from '../../domain/compatibility.ts';
 import { type Finding, lineOfFinding } from '../../domain/findings.ts';
 import { showText } from '../../domain/safe-path.ts';
+import { splitText, type Ways } from '../../domain/ways.ts';
 import type { PushCommand, PushRequest } from '../../git/push/push-request.ts';
 import { pushReport, type RefOutcome } from '../../git/push/report.ts';
 import type { FieldError, HawserError } from '../../lib/errors.ts';
@@ -50,6 +51,13 @@ export function firstFault({ code, message, data }: HawserError): { code: string
   if (code !== 'validation_failed' || first === undefined || first.code === 'custom')
     return { code, message };
   return { code: first.code, message: first.message };
+}
+
+/** The rest of the sentence that a version is published; nothing where its nodes could not be counted. */
+export function textOfWays(nodes: Ways | null): string {
+  if (nodes === null) return '';
+  const { offered } = nodes;
+  return `; ${offered} ${offered === 1 ? 'node is' : 'nodes are'} offered it${splitText(nodes)}`;
 }
 
 /** The changes of parameters that the check has found, a line each. */

@@ -26,10 +26,11 @@ import { requireTakeable } from '../../versions/taken-pushes.ts';
 import type { TreeTasks } from '../../versions/tree-tasks.ts';
 import type { PushRecord, TakenPush, VersionIndex } from '../../versions/types.ts';
 import { judgingBy, readEffectiveSettings } from '../configurations/queries.ts';
+import { offeredWays } from '../crud/offered-ways.ts';
 import type { ProofTools } from '../crud/proof-routes.ts';
 import { findingsInHistory } from '../crud/publish-check.ts';
 import { readValidationSettings } from '../settings/queries.ts';
-import { linesOfReport, type TakenAnswer } from './push-answers.ts';
+import { linesOfReport, type TakenAnswer, textOfWays } from './push-answers.ts';
 
 /** Who pushes to which configuration. */
 export interface PushCall {
@@ -161,19 +162,13 @@ export class PushDeeds {
     const found = [...(inHistory ?? []), ...(isSilent ? [] : findings)].map(lineOfFinding);
     if (!isPublishing(plan))
       return { lines: [`draft/${plan.version} is there; publish it with its tag.`, ...found] };
-    const nodes = await this.orNull(() => this.countOffered(call, plan.version));
+    const assigned = { kind: 'configurations', ...call.resource } as const;
+    const nodes = await offeredWays(this.tools, call.principal, { assigned, version: plan.version });
     const report = await this.orNull(compare);
-    const offer = nodes === null ? '' : `; ${nodes} ${nodes === 1 ? 'node is' : 'nodes are'} offered it`;
     const became =
       plan.publishes && tag !== null ? { name: `refs/tags/v${plan.version}`, from: null, to: tag } : null;
-    const lines = [`${plan.version} is published${offer}.`, ...found, ...linesOfReport(report)];
+    const lines = [`${plan.version} is published${textOfWays(nodes)}.`, ...found, ...linesOfReport(report)];
     return { lines, ...(became && { became }) };
-  }
-
-  private async countOffered({ resource, principal }: PushCall, version: string): Promise<number> {
-    const assigned = { kind: 'configurations', ...resource } as const;
-    const use = await this.tools.questions.run(principal.userId, 'versionUse', assigned);
-    return use.get(version)?.offered ?? 0;
   }
 
   /** Once a version is there, nothing may say that it is not. What cannot be told of it is left out. */

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { Database, Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
 import { GroupCommit } from '../../db/group-commit.ts';
+import { noteLcmFailed } from '../../db/outcomes.ts';
 import { takeNotesTurn } from '../../db/running.ts';
 import { type HawserError, unauthenticated } from '../../lib/errors.ts';
 
@@ -41,6 +42,7 @@ export async function writeStatuses(trx: Db, told: readonly ToldStatus[]): Promi
   if (changed.length > 0)
     await sql`update nodes set lcm_status = given.value ->> 1
       from ${engineOf(trx).rows(changed)} given where nodes.id = given.value ->> 0`.execute(trx);
+  await noteFailures(trx, before, last);
   const events = stored.map(({ nodeId: node_id, lcmStatus: lcm_status, now: timestamp }) => ({
     ...{ node_id, lcm_status, timestamp },
     status: null,
@@ -49,4 +51,23 @@ export async function writeStatuses(trx: Db, told: readonly ToldStatus[]): Promi
   return told.map(({ nodeId }) =>
     before.has(nodeId) ? null : unauthenticated('The node was deleted just now'),
   );
+}
+
+/**
+ * A status of Error counts for what nodes have applied until they tell another one, or report again.
+ * @param before the status that each node had
+ * @param last the status that it has now
+ */
+async function noteFailures(
+  trx: Db,
+  before: ReadonlyMap<string, string>,
+  last: ReadonlyMap<string, string>,
+): Promise<void> {
+  const told = [...last];
+  const failed = told.flatMap(([nodeId, status]) => (status === 'Error' ? nodeId : []));
+  const over = told.flatMap(([nodeId, status]) =>
+    status !== 'Error' && before.get(nodeId) === 'Error' ? nodeId : [],
+  );
+  await noteLcmFailed(trx, failed, true);
+  await noteLcmFailed(trx, over, false);
 }

@@ -9,6 +9,7 @@ import type { Engine } from '../../db/engine.ts';
 import { engineOf } from '../../db/engine-of.ts';
 import { emit } from '../../db/events.ts';
 import { GroupCommit } from '../../db/group-commit.ts';
+import { type NamedOutcome, noteOutcomes } from '../../db/outcomes.ts';
 import { joinNotes, type RunningNote, takeNotesTurn, writeRunning } from '../../db/running.ts';
 import type { ReportsTable } from '../../db/schema.ts';
 import type { NodeStatus } from '../../domain/report-verdict.ts';
@@ -102,6 +103,10 @@ async function noteDeclared(trx: Db, reports: readonly ReceivedReport[]): Promis
   if (notes.size > 0) await writeRunning(trx, notes);
 }
 
+function namedOutcome({ row, checksum }: ReceivedReport): NamedOutcome[] {
+  return checksum === null ? [] : [{ nodeId: row.node_id, checksum, hadErrors: row.had_errors === 1 }];
+}
+
 async function insertChecksums(trx: Db, rows: readonly [seq: number, ran: Ran][]): Promise<void> {
   const known = rows.filter(([, { checksum }]) => checksum !== null);
   if (known.length === 0) return;
@@ -133,6 +138,7 @@ export async function writeReports(
     accepted.map((report, at) => [numbers[at] ?? 0, ran(report)]),
   );
   await noteDeclared(trx, accepted);
+  await noteOutcomes(trx, accepted.flatMap(namedOutcome));
   const statuses = new Map<string, string>();
   for (const { row, nodeStatus: status } of accepted) {
     const nodeId = row.node_id;

@@ -28,6 +28,7 @@ import { awaitingCertificatesMigration } from './migrations/0025-awaiting-certif
 import { leadMigration } from './migrations/0026-lead.ts';
 import { documentChecksMigration } from './migrations/0027-document-checks.ts';
 import { nodesOfStepsMigration } from './migrations/0028-nodes-of-steps.ts';
+import { outcomesMigration } from './migrations/0029-outcomes.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initialMigration,
@@ -57,6 +58,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0026-lead': leadMigration,
   '0027-document-checks': documentChecksMigration,
   '0028-nodes-of-steps': nodesOfStepsMigration,
+  '0029-outcomes': outcomesMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

@@ -40,9 +40,16 @@ const run = (...told: readonly Told[]) =>
     on conflict (node_id) do update set checksum = excluded.checksum, evidence = excluded.evidence,
       since = excluded.since, answered_checksum = excluded.answered_checksum`;
 
+const PARTS = JSON.stringify({
+  parts: [
+    { configurationName: 'web', version: '1.0.0' },
+    { configurationName: 'db', version: '2.0.0' },
+  ],
+});
+
 const manifest = (checksum: string) =>
   `insert into manifests (checksum, configuration_name, is_composite, version, content)
-    values ('${checksum}', 'web', 0, '1.0.0', '{}') on conflict do nothing`;
+    values ('${checksum}', 'farm', 1, '1.0.0', '${PARTS}') on conflict do nothing`;
 
 const report = (id: string, name: string, at: number, outcome: string) =>
   `('${id}', '${name}', ${at}, 'Test', ${outcome}, '{}')`;
@@ -158,6 +165,9 @@ const RUNNING = {
   'another manifest': manifest('y'),
   'what contradicts still': run(['n1', 'y', 'Served', 'x']),
   'the end of a manifest': run(['n2', 'y', 'Declared', 'y']),
+  'an outcome': `insert into node_outcomes (node_id, checksum, had_errors, lcm_failed)
+    values ('n1', 'y', 1, 0), ('n2', 'y', 0, 0)`,
+  'a status since': `update node_outcomes set lcm_failed = 1 where node_id = 'n1'`,
   'a served bundle': `update manifests set bundle_digest = 'd', first_served_at = ${T} where checksum = 'y'`,
 };
 

@@ -66,13 +66,14 @@ export async function fill(write: Kysely<Schema>, nodeCount: number): Promise<vo
   await fillRegistry(write);
   const numbers = Array.from({ length: nodeCount }, (_, number) => number);
   for (let from = 0; from < nodeCount; from += ROWS) await addNodes(write, numbers.slice(from, from + ROWS));
-  const manifest = { is_composite: 0, content: '{}', bundle_digest: null, first_served_at: null };
+  const manifest = (checksum: string | undefined, name: string, version: string) => ({
+    ...{ checksum: checksum as string, configuration_name: name, version, is_composite: 0 },
+    content: JSON.stringify({ parts: [{ configurationName: name, version }] }),
+    ...{ bundle_digest: null, first_served_at: null },
+  });
   await write
     .insertInto('manifests')
-    .values([
-      { ...manifest, checksum: CHECKSUMS[0] as string, configuration_name: 'web', version: '1.0.0' },
-      { ...manifest, checksum: CHECKSUMS[1] as string, configuration_name: 'db', version: '2.0.0' },
-    ])
+    .values([manifest(CHECKSUMS[0], 'web', '1.0.0'), manifest(CHECKSUMS[1], 'db', '2.0.0')])
     .execute();
 }
 
@@ -131,6 +132,13 @@ export async function addNodes(write: Kysely<Schema>, numbers: readonly number[]
     .insertInto('node_running')
     .values(numbers.filter((number) => number % 7 > 0).map(runningOf))
     .execute();
+  const outcomes = numbers
+    .filter((number) => number % 7 > 3 && number % 4 < 3)
+    .map((number) => ({
+      ...{ node_id: `n${number}`, checksum: runningOf(number).checksum as string },
+      ...{ had_errors: number % 2, lcm_failed: Number(number % 11 === 0) },
+    }));
+  await write.insertInto('node_outcomes').values(outcomes).execute();
 }
 
 /** Names whose order differs from that of their numbers, and by the rules of most languages. */

@@ -46,6 +46,53 @@ describe('migrations', () => {
     expect(tables()).to.include.members(['users', 'reports', 'report_counts']);
   });
 
+  it('tell of the last report of each node how it went, and what is in the manifests that are kept', async () => {
+    await migrateTo('0027-document-checks');
+    const parts = [
+      { configurationName: 'web', version: '1.0.0' },
+      { configurationName: 'db', version: '2.0.0' },
+    ];
+    inDatabase((handle) => {
+      handle.exec(
+        nodeRows(...['good', 'bad', 'lcm', 'over', 'none'].map((id): [string, string] => [id, id])),
+      );
+      handle.exec(`insert into manifests (checksum, configuration_name, is_composite, version, content)
+        values ('x', 'farm', 1, '3.0.0', '${JSON.stringify({ parts })}')`);
+      const add = handle.prepare(`insert into reports
+        (seq, id, node_id, timestamp, operation, in_desired_state, had_errors, result)
+        values (?, ?, ?, ?, 'Test', 1, ?, '{}')`);
+      const name = handle.prepare(
+        'insert into report_checksums (report_seq, checksum, source) values (?, ?, ?)',
+      );
+      for (const [seq, nodeId, hadErrors, source] of [
+        [1, 'good', 1, 'Declared'],
+        [2, 'good', 0, 'Declared'],
+        [3, 'bad', 1, 'Declared'],
+        [4, 'lcm', 0, 'Declared'],
+        [5, 'over', 0, 'Declared'],
+        [6, 'none', 0, 'Served'],
+      ] as const) {
+        add.run(seq, `r${seq}`, nodeId, seq, hadErrors);
+        name.run(seq, 'x', source);
+        handle.exec(`insert or ignore into node_running (node_id, checksum, evidence, since)
+          values ('${nodeId}', 'x', 'Declared', 1)`);
+      }
+      handle.exec(`update nodes set lcm_status = 'Error' where id in ('lcm', 'over');
+        insert into status_events (node_id, lcm_status, timestamp) values ('lcm', 'Error', 9), ('over', 'Error', 1)`);
+    });
+    await open();
+    expect(all('select * from node_outcomes order by node_id')).to.deep.equal([
+      ['bad', 'x', 1, 0],
+      ['good', 'x', 0, 0],
+      ['lcm', 'x', 0, 1],
+      ['over', 'x', 0, 0],
+    ]);
+    expect(all('select * from manifest_parts order by configuration_name')).to.deep.equal([
+      ['x', 'db', '2.0.0'],
+      ['x', 'web', '1.0.0'],
+    ]);
+  });
+
   it('let many nodes announce one certificate, and keep those that nodes have or had announced', async () => {
     await migrateTo('0009-changes');
     inDatabase((handle) => {

@@ -76,10 +76,16 @@ describe('what threads read', () => {
   });
 
   it('of what nodes run is the same on both engines', async () => {
-    for (const assigned of [WEB, STACK]) {
-      const one = await sqlite.reading.read(readingRunning(assigned));
+    for (const [of, by] of [
+      [WEB, [WEB, STACK]],
+      [STACK, [STACK]],
+    ] as const) {
+      const one = await sqlite.reading.read(readingRunning(of, by));
       expect(one.size).to.be.greaterThan(1_000);
-      expect(await postgres.reading.read(readingRunning(assigned))).to.deep.equal(one);
+      const rows = [...one.values()];
+      expect(new Set(rows.map(({ outcome }) => outcome))).to.deep.equal(new Set(['Failed', 'Applied', null]));
+      expect(rows.some(({ runs }) => runs === '1.0.0')).to.equal(of === WEB);
+      expect(await postgres.reading.read(readingRunning(of, by))).to.deep.equal(one);
     }
   });
 
