@@ -139,7 +139,8 @@ describe('the fleet at a glance', () => {
     await hawser.restart();
     const nodes = await ok(200, hawser.admin.get(NODES));
     const running = nodes.map((node: { running: object | null }) => node.running);
-    expect(running).to.deep.equal([null, { version: '1.0.0', evidence: 'Told' }]);
+    const shown = { version: '1.0.0', evidence: 'Told', configurationName: 'base', isComposite: false };
+    expect(running).to.deep.equal([null, shown]);
     expect(await names('evidence=Told')).to.deep.equal(['told']);
     expect(await names('evidence=told&configurationName=base&version=1.0.0')).to.deep.equal(['told']);
     expect(await names('evidence=Declared')).to.deep.equal([]);

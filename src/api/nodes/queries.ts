@@ -152,6 +152,8 @@ const nodeColumns = (rule: StalenessRule) =>
     'assignments.version as pinnedVersion',
     'node_running.evidence',
     'manifests.version as runningVersion',
+    'manifests.configuration_name as runningName',
+    'manifests.is_composite as runningIsComposite',
   ] as const;
 
 /** The rows of some nodes, in the order of their ids. A node that is gone is left out. */

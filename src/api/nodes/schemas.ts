@@ -26,7 +26,7 @@ const SUMMARY = {
   desiredReportCompliance: null,
   parameterProblems: 0,
   offeredVersion: '1.2.0',
-  running: { version: '1.2.0', evidence: 'Declared' },
+  running: { version: '1.2.0', evidence: 'Declared', configurationName: 'web-server', isComposite: false },
 };
 const TAG = {
   nodeId: '7d1e0f3a-52c4-4e0b-8f1d-3a9b6c5d4e21',
@@ -228,6 +228,11 @@ const nodeSummary = {
         .nullable()
         .meta({ description: 'Null where it is not known which version has this checksum' }),
       evidence: Evidence,
+      configurationName: z
+        .string()
+        .nullable()
+        .meta({ description: 'What the version is of, which may be another one than what is assigned' }),
+      isComposite: z.boolean().nullable().meta({ description: 'Null together with the name' }),
     })
     .nullable()
     .meta({ description: 'What the node runs, as far as the server knows' }),

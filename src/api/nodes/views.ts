@@ -11,12 +11,18 @@ import type { NodeRow, StatusEventRow } from './queries.ts';
 
 /** @param offeredVersion what the assignment gives now; null where it gives nothing */
 export function toNodeSummary(row: NodeRow, offeredVersion: string | null) {
-  const { compositeId, majorVersion, prereleaseChannel, pinnedVersion, evidence, runningVersion, ...shown } =
-    row;
+  const { compositeId, majorVersion, prereleaseChannel, pinnedVersion, ...known } = row;
+  const { evidence, runningVersion, runningName, runningIsComposite, ...shown } = known;
+  const running = {
+    version: runningVersion,
+    evidence,
+    configurationName: runningName,
+    isComposite: toFlag(runningIsComposite),
+  };
   return {
     ...shown,
     offeredVersion,
-    running: evidence === null ? null : { version: runningVersion, evidence },
+    running: evidence === null ? null : running,
     isStale: Boolean(row.isStale),
     lastCheckIn: toOptionalTimestamp(row.lastCheckIn),
     createdAt: toTimestamp(row.createdAt),

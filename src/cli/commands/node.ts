@@ -39,10 +39,7 @@ const list = command({
           { title: 'LCM', cell: ({ lcmStatus }) => lcmStatus },
           { title: 'CONFIGURATION', cell: ({ configurationName }) => configurationName },
           { title: 'OFFERED', cell: ({ offeredVersion }) => offeredVersion },
-          {
-            title: 'RUNS',
-            cell: ({ running }) => running && `${running.version ?? '?'} (${running.evidence})`,
-          },
+          { title: 'RUNS', cell: runsText },
           { title: 'STALE', cell: ({ isStale }) => isStale },
           { title: 'LAST CHECK-IN', cell: ({ lastCheckIn }) => dateTime(lastCheckIn) },
         ],
@@ -51,6 +48,14 @@ const list = command({
     );
   },
 });
+
+/** The version stands alone where it is of what is assigned. */
+function runsText({ running, configurationName: assigned }: Schemas['NodeSummary']): string | null {
+  if (running === null) return null;
+  const { version, evidence, configurationName: name } = running;
+  const what = name === null || name === assigned ? '' : `${name} `;
+  return `${what}${version ?? '?'} (${evidence})`;
+}
 
 const show = command({
   path: 'node show',

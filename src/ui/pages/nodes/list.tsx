@@ -71,11 +71,18 @@ function Marks({ node: { status, isStale, parameterProblems } }: { node: NodeSum
   );
 }
 
-function RunningVersion({ node: { running, offeredVersion } }: { node: NodeSummary }) {
+/** The version that a node runs, with the name of what it is of where that is not what is assigned. */
+function RunningVersion({
+  node: { running, offeredVersion, configurationName: assigned },
+}: {
+  node: NodeSummary;
+}) {
   if (running === null) return <span class="muted">unknown</span>;
-  if (running.version === null) return <span class="muted">not known any more</span>;
-  const isOther = offeredVersion !== null && running.version !== offeredVersion;
-  return isOther ? <Mark word={running.version} tone="warn" /> : running.version;
+  const { version, configurationName: name } = running;
+  if (version === null) return <span class="muted">not known any more</span>;
+  if (name !== assigned) return <Mark word={`${name} ${version}`} tone="warn" />;
+  const isOther = offeredVersion !== null && version !== offeredVersion;
+  return isOther ? <Mark word={version} tone="warn" /> : version;
 }
 
 /** The filters. Where the scope values may not be read, the node list cannot be filtered by them. */
