@@ -2,6 +2,7 @@
 
 import { ApiProblem } from '../../client/errors.ts';
 import { type Finding, lineOfFinding } from '../../domain/findings.ts';
+import { splitText } from '../../domain/ways.ts';
 import { type Command, type Context, command, YES } from '../declaration.ts';
 import { UsageError } from '../errors.ts';
 import { counted } from '../values.ts';
@@ -146,12 +147,18 @@ function withdrawCommand(kind: Kind): Command {
 
 interface Effect {
   nodes: number;
+  direct: number;
+  viaComposites: number;
   wouldGet: { version: string | null; nodes: number }[];
+  pinned: number;
+  pinnedNodes: { fqdn: string }[];
   pinnedBy: { compositeName: string; version: string }[];
 }
 
-function showEffect(name: string, version: string, { nodes, wouldGet, pinnedBy }: Effect, out: Out): void {
-  out.text(`${name} ${version} is offered to ${counted(nodes, 'node')}. Nothing was changed.`);
+function showEffect(name: string, version: string, effect: Effect, out: Out): void {
+  const { nodes, wouldGet, pinned, pinnedNodes, pinnedBy } = effect;
+  const split = splitText({ ...effect, pinned: 0 });
+  out.text(`${name} ${version} is offered to ${counted(nodes, 'node')}${split}. Nothing was changed.`);
   if (wouldGet.length > 0)
     out.table(
       wouldGet,
@@ -161,8 +168,16 @@ function showEffect(name: string, version: string, { nodes, wouldGet, pinnedBy }
       ],
       '',
     );
-  for (const pinned of pinnedBy)
-    out.text(`The composite ${pinned.compositeName} ${pinned.version} is pinned to it, and keeps it.`);
+  if (pinned > 0) {
+    const named = pinnedNodes.map(({ fqdn }) => fqdn);
+    const more = named.length > 0 && pinned > named.length ? [`${pinned - named.length} more`] : [];
+    const names = named.length > 0 ? `: ${[...named, ...more].join(', ')}` : '';
+    out.text(
+      `${counted(pinned, 'node')} ${pinned === 1 ? 'is' : 'are'} pinned to it and will keep it${names}.`,
+    );
+  }
+  for (const { compositeName, version: each } of pinnedBy)
+    out.text(`The composite ${compositeName} ${each} is pinned to it, and keeps it.`);
 }
 
 function restoreCommand(kind: Kind): Command {
