@@ -27,6 +27,7 @@ const TONES: Record<string, Tone> = {
   Done: 'good',
   Running: 'info',
   Failed: 'bad',
+  Applied: 'good',
   Paused: 'warn',
   Halted: 'bad',
   Completed: 'good',

@@ -1,5 +1,6 @@
-/** How many nodes run exactly one version, and why the others do not. */
+/** How many nodes run exactly one version and have applied it, and why the others do not. */
 
+import type { ComponentChildren } from 'preact';
 import { apiOf, type Kind, links } from '../links.ts';
 import { type List, useList } from '../list.ts';
 import { useResource } from '../resource.ts';
@@ -9,7 +10,7 @@ import { Empty } from './empty.tsx';
 import { ExportCsv } from './export-csv.tsx';
 import { Checksum } from './files-table.tsx';
 import { Filters } from './filters.tsx';
-import { EvidenceMark } from './marks.tsx';
+import { EvidenceMark, Mark } from './marks.tsx';
 import { Num } from './num.tsx';
 import { Part, Skeleton } from './page.tsx';
 import { Problem } from './problem.tsx';
@@ -29,6 +30,7 @@ const REASONS: Readonly<Record<string, string>> = {
 const FILTERS = [
   { name: 'reason', label: 'Reason', choices: Object.keys(REASONS) },
   { name: 'evidence', label: 'Evidence', choices: ['Declared', 'Served', 'Told'] },
+  { name: 'outcome', label: 'Outcome', choices: ['Applied', 'Failed', 'Untested'] },
 ] as const;
 
 interface Props {
@@ -45,7 +47,14 @@ export function ProofPart({ kind, name, version }: Props) {
   const isListed =
     place.query.get('nodes') === 'all' || FILTERS.some((filter) => place.query.get(filter.name) !== null);
   const urlOf = (changes: Record<string, string | null>) =>
-    changedUrl(place.path, place.query, { file: null, blame: null, page: null, reason: null, ...changes });
+    changedUrl(place.path, place.query, {
+      file: null,
+      blame: null,
+      page: null,
+      reason: null,
+      outcome: null,
+      ...changes,
+    });
   return (
     <>
       <Part of={proof} heading="Proof">
@@ -53,18 +62,30 @@ export function ProofPart({ kind, name, version }: Props) {
           <div class="card proof">
             <div class="bar">
               <span class="proof-count">
-                <Count shown={nodes.declared + nodes.served} total={nodes.offered} />
+                <Count shown={nodes.applied} total={nodes.offered} />
               </span>
               <span>
-                nodes run exactly this version.{' '}
+                nodes have applied exactly this version.{' '}
                 {nodes.offered > 0 && <a href={urlOf({ nodes: 'all' })}>List the nodes</a>}
               </span>
             </div>
             <dl class="facts parts">
               <Figure label="Declared" value={nodes.declared} says="say themselves that they run it" />
+              <Figure label="Applied" value={nodes.applied} says="of these reported it without errors" />
+              <Figure label="Failed" value={nodes.failed} says="reported errors, or their LCM is in Error">
+                {nodes.failed > 0 && (
+                  <a href={urlOf({ outcome: 'Failed', nodes: null })}>Which nodes failed?</a>
+                )}
+              </Figure>
+              <Figure label="Untested" value={nodes.untested} says="have not reported it yet" />
               <Figure label="Served" value={nodes.served} says="have fetched it whole" />
               <Figure label="Told" value={nodes.told} says="know of it" />
               <Figure label="Others" value={nodes.others} says="have not asked since, or run another" />
+            </dl>
+            <dl class="facts parts" aria-label="By which way it is offered">
+              <Figure label="Direct" value={nodes.direct} says="are assigned it, and follow" />
+              <Figure label="By composites" value={nodes.viaComposites} says="get it from a composite" />
+              <Figure label="Pinned" value={nodes.pinned} says="get exactly this version" />
             </dl>
             {reasons.length > 0 && (
               <ul class="reasons" aria-label="Why nodes do not run it">
@@ -84,12 +105,19 @@ export function ProofPart({ kind, name, version }: Props) {
   );
 }
 
-function Figure({ label, value, says }: { label: string; value: number; says: string }) {
+interface FigureProps {
+  label: string;
+  value: number;
+  says: string;
+  children?: ComponentChildren;
+}
+
+function Figure({ label, value, says, children }: FigureProps) {
   return (
     <>
       <dt>{label}</dt>
       <dd>
-        <Num value={value} /> <span class="muted">{says}</span>
+        <Num value={value} /> <span class="muted">{says}</span> {children}
       </dd>
     </>
   );
@@ -129,7 +157,9 @@ function NodesTable({ list }: { list: List<ProofNode> }) {
       none={none}
       columns={[
         { label: 'Name', isName: true, cell: ({ nodeId, fqdn }) => <a href={links.node(nodeId)}>{fqdn}</a> },
+        { label: 'Way', cell: (node) => <Way node={node} /> },
         { label: 'Reason', cell: ({ reason }) => reason ?? <span class="muted">none, it runs it</span> },
+        { label: 'Outcome', cell: ({ outcome }) => <OutcomeMark outcome={outcome} /> },
         { label: 'Evidence', cell: ({ evidence }) => <EvidenceMark evidence={evidence} /> },
         { label: 'Since', cell: ({ since }) => <Time at={since} /> },
         {
@@ -144,4 +174,19 @@ function NodesTable({ list }: { list: List<ProofNode> }) {
       ]}
     />
   );
+}
+
+function Way({ node: { via, isPinned } }: { node: ProofNode }) {
+  return (
+    <>
+      {via === null && <span class="muted">a composite that you may not read</span>}
+      {via === 'Direct' && via}
+      {via !== null && via !== 'Direct' && <a href={links.named('composites', via)}>{via}</a>}
+      {isPinned && <span class="muted"> pinned</span>}
+    </>
+  );
+}
+
+function OutcomeMark({ outcome }: { outcome: ProofNode['outcome'] }) {
+  return outcome === null ? <span class="muted">none</span> : <Mark word={outcome} />;
 }

@@ -109,7 +109,7 @@ export function VersionsTable({ kind, name, versions, use }: VersionsProps) {
                 </th>
                 <VersionCells version={version} />
                 {uses !== undefined && (
-                  <UseCells use={uses?.get(version.version)} {...{ name, version, most }} />
+                  <UseCells use={uses?.get(version.version)} {...{ kind, name, version, most }} />
                 )}
               </tr>
             ))}
@@ -143,6 +143,7 @@ function VersionCells({ version }: { version: AnyVersion }) {
 }
 
 interface UseProps {
+  kind: Kind;
   name: string;
   version: AnyVersion;
   /** Undefined while it is not known. */
@@ -151,7 +152,7 @@ interface UseProps {
   most: number;
 }
 
-function UseCells({ name, version, use, most }: UseProps) {
+function UseCells({ kind, name, version, use, most }: UseProps) {
   if (use === undefined)
     return (
       <>
@@ -159,13 +160,12 @@ function UseCells({ name, version, use, most }: UseProps) {
         <td />
       </>
     );
-  const { offered, declared, served } = use;
-  const query = { configurationName: name, version: version.version };
+  const { offered, direct, viaComposites, pinned, declared, served } = use;
   return (
     <>
       <td>
         <span class="use">
-          <a href={links.nodes(query)}>
+          <a href={links.version(kind, name, version.version, { nodes: 'all' })}>
             <Num value={offered} />
             <span class="visually-hidden"> nodes are offered {version.version}</span>
           </a>
@@ -173,6 +173,11 @@ function UseCells({ name, version, use, most }: UseProps) {
             <span class="use-bar" style={{ width: `${(offered / most) * 100}%` }} />
           </span>
         </span>
+        {viaComposites + pinned > 0 && (
+          <span class="muted">
+            {direct} directly, {viaComposites} by composites, {pinned} pinned
+          </span>
+        )}
       </td>
       <td class="number">
         <Num value={declared + served} />

@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ApiProblem, send } from '../client.ts';
 import { apiOf, type Kind, links } from '../links.ts';
+import { can } from '../session.ts';
 import type { WithdrawalEffect } from '../types.ts';
 import { DeedDialog } from './dialog.tsx';
 import { TextField } from './field.tsx';
@@ -33,7 +34,7 @@ export function WithdrawDialog({ kind, name, version, onClose }: Props) {
     >
       {(problem) => (
         <>
-          <Effect path={path} kind={kind} />
+          <Effect {...{ path, kind, name, version }} />
           <TextField
             label="Reason"
             name="reason"
@@ -50,7 +51,7 @@ export function WithdrawDialog({ kind, name, version, onClose }: Props) {
 }
 
 /** What the dry run says. It is asked once, when the dialog opens. */
-function Effect({ path, kind }: { path: string; kind: Kind }) {
+function Effect({ path, kind, name, version }: Omit<Props, 'onClose'> & { path: string }) {
   const [effect, setEffect] = useState<WithdrawalEffect | null>(null);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   useEffect(() => {
@@ -64,16 +65,17 @@ function Effect({ path, kind }: { path: string; kind: Kind }) {
   }, [path]);
   if (problem !== null) return <Problem problem={problem} />;
   if (effect === null) return <Skeleton lines={2} />;
-  const { nodes, wouldGet, pinnedBy } = effect;
+  const { nodes, wouldGet, pinnedBy, pinned } = effect;
   return (
     <section class="part" aria-label="What would happen">
       {nodes === 0 ? (
-        <p>No node is offered this version now.</p>
+        <p>No node would get another version.</p>
       ) : (
         <>
           <p>
-            <Num value={nodes} /> {nodes === 1 ? 'node is' : 'nodes are'} offered this version now. At their
-            next poll:
+            <Num value={nodes} /> {nodes === 1 ? 'node is' : 'nodes are'} offered this version now
+            {effect.viaComposites > 0 && `, ${effect.viaComposites} of them by composites`}. At their next
+            poll:
           </p>
           <ul class="bullets">
             {wouldGet.map((next) => (
@@ -85,6 +87,7 @@ function Effect({ path, kind }: { path: string; kind: Kind }) {
           </ul>
         </>
       )}
+      {pinned > 0 && <PinnedNodes {...{ effect, name, version }} />}
       {pinnedBy.length > 0 && (
         <>
           <p>{kind === 'composites' ? 'These are' : 'These composites are'} pinned to it and keep it:</p>
@@ -100,6 +103,38 @@ function Effect({ path, kind }: { path: string; kind: Kind }) {
         </>
       )}
     </section>
+  );
+}
+
+interface PinnedProps extends Pick<Props, 'name' | 'version'> {
+  effect: WithdrawalEffect;
+}
+
+/** The nodes that keep the version. In the list of nodes those that are assigned it can be assigned anew. */
+function PinnedNodes({ effect: { pinned, pinnedNodes }, name, version }: PinnedProps) {
+  return (
+    <>
+      <p>
+        <Num value={pinned} /> {pinned === 1 ? 'node is' : 'nodes are'} pinned to it and{' '}
+        {pinned === 1 ? 'keeps' : 'keep'} it.
+      </p>
+      <ul class="bullets" aria-label="Pinned nodes">
+        {pinnedNodes.map(({ nodeId, fqdn }) => (
+          <li key={nodeId}>
+            <a href={links.node(nodeId)}>{fqdn}</a>
+          </li>
+        ))}
+        {pinnedNodes.length > 0 && pinned > pinnedNodes.length && (
+          <li class="muted">and {pinned - pinnedNodes.length} more</li>
+        )}
+      </ul>
+      {can('nodes.read') && can('nodes.assign-configuration') && (
+        <p>
+          <a href={links.nodes({ configurationName: name, version })}>Assign them anew</a> in the list of
+          nodes, so that they follow.
+        </p>
+      )}
+    </>
   );
 }
 

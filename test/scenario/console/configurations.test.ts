@@ -58,19 +58,19 @@ describe('configurations in the console', () => {
     const newest = use.find(({ version }) => version === '2.1.0');
     expect(newest?.offered).to.be.greaterThan(0);
     await page.getByRole('link', { name: `${newest?.offered} nodes are offered 2.1.0`, exact: true }).click();
-    await page.waitForURL('**/ui/nodes?configurationName=shop&version=2.1.0');
+    await page.waitForURL('**/ui/configurations/shop/versions/2.1.0?nodes=all');
     await close();
   });
 
   it('proves how many nodes run a version, and lists those that do not by their reason', async () => {
     const { page, close } = await visit(shown, '/ui/configurations/shop/versions/2.1.0');
     const proof = await get<{
-      nodes: { offered: number; declared: number; served: number };
+      nodes: { offered: number; applied: number };
       reasons: { reason: string; nodes: number }[];
     }>(page, '/configurations/shop/versions/2.1.0/proof');
-    const { offered, declared, served } = proof.nodes;
+    const { offered, applied } = proof.nodes;
     const counts = page.getByRole('status').filter({ hasText: /^\d+ of \d+$/ });
-    expect(await counts.allInnerTexts()).to.deep.equal([`${declared + served} of ${offered}`]);
+    expect(await counts.allInnerTexts()).to.deep.equal([`${applied} of ${offered}`]);
     const [first] = proof.reasons;
     await page.getByRole('link', { name: first?.reason ?? 'none', exact: true }).click();
     await page.waitForURL(`**?reason=${first?.reason}`);

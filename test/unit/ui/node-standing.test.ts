@@ -22,6 +22,7 @@ const facts = ({
     ? { checksum, version, evidence, configurationName: 'web', since: '2026-11-20T09:08:00.000Z' }
     : null,
   lastCheckIn: '2026-11-20T09:08:00.000Z',
+  ...{ status: 'Compliant', lcmStatus: 'Idle' },
   ...more,
 });
 
@@ -32,6 +33,14 @@ describe('what the console says about a node', () => {
     expect(wordOf(facts({ evidence: 'Declared' }))).to.equal('Declared');
     expect(wordOf(facts({ evidence: 'Served' }))).to.equal('NotReported');
     expect(wordOf(facts({ evidence: 'Told' }))).to.equal('NotDownloaded');
+  });
+
+  it('does not call what failed to be applied good', () => {
+    for (const failed of [{ status: 'Error' }, { lcmStatus: 'Error' }] as const)
+      expect(standingOf(facts({ evidence: 'Declared', ...failed }), CHECKSUM)).to.include({
+        ...{ tone: 'bad', word: 'Failed' },
+      });
+    expect(wordOf(facts({ evidence: 'Served', status: 'Error' }))).to.equal('NotReported');
   });
 
   it('tells a node that has not polled since from one that may have reported another state', () => {

@@ -17,10 +17,13 @@ const standing = (tone: Tone, word: string, sentence: string, isOther = false): 
   ...{ tone, word, sentence, isOther },
 });
 
-type Facts = Pick<NodeDetails, 'assignment' | 'running' | 'lastCheckIn'>;
+type Facts = Pick<NodeDetails, 'assignment' | 'running' | 'lastCheckIn' | 'status' | 'lcmStatus'>;
 
 /** @param offered the checksum of what it gets at its next poll; null: it is not known */
-export function standingOf({ assignment, running, lastCheckIn }: Facts, offered: string | null): Standing {
+export function standingOf(
+  { assignment, running, lastCheckIn, ...statuses }: Facts,
+  offered: string | null,
+): Standing {
   if (assignment === null)
     return standing(
       'idle',
@@ -43,7 +46,9 @@ export function standingOf({ assignment, running, lastCheckIn }: Facts, offered:
         ? 'The node has registered, and has not called since.'
         : 'The node has called, but it has never asked for its configuration.',
     );
-  return isSame({ assignment, running }, offered) ? sameOf(running) : otherOf(assignment, running, offered);
+  return isSame({ assignment, running }, offered)
+    ? sameOf(running, statuses)
+    : otherOf(assignment, running, offered);
 }
 
 type Assignment = NonNullable<Facts['assignment']>;
@@ -60,7 +65,10 @@ function isSame(
   );
 }
 
-function sameOf({ evidence }: Running): Standing {
+/** To have it is not to have applied it. */
+function sameOf({ evidence }: Running, statuses: Pick<Facts, 'status' | 'lcmStatus'>): Standing {
+  if (evidence === 'Declared' && (statuses.status === 'Error' || statuses.lcmStatus === 'Error'))
+    return standing('bad', 'Failed', 'It has what it should get, and has not applied it without errors.');
   if (evidence === 'Declared')
     return standing('good', 'Declared', 'It runs what it should get, and has said so itself.');
   if (evidence === 'Served')
