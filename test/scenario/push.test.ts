@@ -6,10 +6,12 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { auditedDuring } from '../support/audit.ts';
+import { publishWithChildren } from '../support/composites.ts';
 import { itOnSqlite } from '../support/engine.ts';
 import { gitClient } from '../support/git-client.ts';
 import { quarantinesOf } from '../support/hand-made-push.ts';
 import { createToken, startHawser } from '../support/hawser.ts';
+import { assign } from '../support/parameter-files.ts';
 import { beginAuthor, cloneOf, DRAFT, type PushAuthor } from '../support/push-author.ts';
 import { started } from '../support/started.ts';
 
@@ -112,6 +114,20 @@ describe('git push', function () {
     // The branch main has followed.
     await author.ok('pull', '-q', 'origin', 'main');
     expect((await author.ok('rev-parse', 'origin/main')).trim()).to.equal(commit);
+  });
+
+  it('says by which way nodes are offered what was pushed', async () => {
+    const author = await begin();
+    const farm = `${author.name}-farm`;
+    await publishWithChildren(hawser.admin, farm, '1.0.0', [author.name]);
+    await assign(hawser, await hawser.registerNode('one.example.org'), author.name);
+    for (const name of ['two.example.org', 'three.example.org'])
+      await assign(hawser, await hawser.registerNode(name), farm, { isComposite: true });
+    await author.commit(TWO);
+    await author.ok('tag', '-a', 'v1.1.0', '-m', 'x');
+    expect(await pushed(author, 'v1.1.0')).to.include(
+      '1.1.0 is published; 3 nodes are offered it (1 directly, 2 by composites, 0 pinned).',
+    );
   });
 
   it('makes the tag alone of a draft and its tag in one push', async () => {

@@ -5,6 +5,7 @@ import { signedInCli } from '../../support/cli-session.ts';
 import { publishWithChildren } from '../../support/composites.ts';
 import { type NodeUnderTest, publishConfiguration, startHawser } from '../../support/hawser.ts';
 import { assign, pullBundle, saveParameters } from '../../support/parameter-files.ts';
+import { ran } from '../../support/proof.ts';
 import { createScopeType, createScopeValue } from '../../support/scopes.ts';
 import { started } from '../../support/started.ts';
 
@@ -62,6 +63,18 @@ describe('hawserctl node', () => {
     const { json } = await hawser.admin.get('/api/v1/nodes');
     expect(JSON.parse((await run('list', '--json')).stdout)).to.deep.equal(json);
     expect(rowsOf((await run('list', '--sort=-fqdn')).stdout)[1]?.[0]).to.equal('web02.example');
+  });
+
+  it('names what a node runs where that is not what is assigned', async () => {
+    await publishConfiguration(hawser.admin, 'other', { '1.0.0': { 'main.dsc.yaml': 'a: 2\n' } });
+    await assign(hawser, at(1), 'other');
+    await ran(at(1));
+    const runs = async () => rowsOf((await run('list')).stdout)[2]?.slice(3, 6);
+    expect(await runs()).to.deep.equal(['other', '1.0.0', '1.0.0 (Declared)']);
+    await assign(hawser, at(1), 'web');
+    expect(await runs()).to.deep.equal(['web', '1.1.0', 'other 1.0.0 (Declared)']);
+    const csv = await hawser.admin.with({ Accept: 'text/csv' }).get('/api/v1/nodes');
+    expect(csv.text).to.contain('""configurationName"":""other"",""isComposite"":false');
   });
 
   it('filters by members of the list, by what the server filters by, and by tags', async () => {

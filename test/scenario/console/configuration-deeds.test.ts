@@ -10,6 +10,7 @@ import { versionsOf } from '../../support/configurations.ts';
 import { REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
 import { findTable, get, headingOf } from '../../support/console-configurations.ts';
 import { said, visit } from '../../support/console-parts.ts';
+import { ok } from '../../support/replies.ts';
 import { started } from '../../support/started.ts';
 
 interface Version {
@@ -96,6 +97,22 @@ describe('deeds on configurations in the console', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await row.waitFor({ state: 'detached' });
     await close();
+  });
+
+  it('names the nodes that keep a version after its withdrawal, and leads to where they are assigned anew', async () => {
+    const { admin } = shown.hawser;
+    const [node] = await ok(200, admin.get('/api/v1/nodes?unassigned=true&take=1'));
+    const assigned = { configurationName: 'shop', version: '2.1.0' };
+    await ok(204, admin.put(`/api/v1/nodes/${node.id}/configuration`, assigned));
+    const { page, close } = await open('/ui/configurations/shop/versions/2.1.0', 'admin');
+    await page.getByRole('button', { name: 'Withdraw' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Withdraw shop 2.1.0' });
+    await dialog.getByText('1 node is pinned to it and keeps it.').waitFor();
+    await dialog.getByRole('list', { name: 'Pinned nodes' }).getByRole('link', { name: node.fqdn }).waitFor();
+    await dialog.getByRole('link', { name: 'Assign them anew' }).click();
+    await page.waitForURL('**/ui/nodes?configurationName=shop&version=2.1.0');
+    await close();
+    await ok(204, admin.delete(`/api/v1/nodes/${node.id}/configuration`));
   });
 
   it('withdraws a version after saying what that would do, and offers it again', async () => {
