@@ -274,6 +274,11 @@ export interface Schemas {
       by: string;
       reason: string;
     } | null;
+    rollout: {
+      state: 'Running' | 'Paused' | 'Halted' | 'Completed' | 'Superseded';
+      step: number;
+      steps: number;
+    } | null;
   };
   CompositeWithdrawal: Schemas['CompositeVersion'] | Schemas['WithdrawalEffect'];
   Configuration: {
@@ -349,6 +354,11 @@ export interface Schemas {
       by: string;
       reason: string;
     } | null;
+    rollout: {
+      state: 'Running' | 'Paused' | 'Halted' | 'Completed' | 'Superseded';
+      step: number;
+      steps: number;
+    } | null;
   };
   ConfigurationVersionDetails: {
     version: string;
@@ -374,6 +384,11 @@ export interface Schemas {
       at: string;
       by: string;
       reason: string;
+    } | null;
+    rollout: {
+      state: 'Running' | 'Paused' | 'Halted' | 'Completed' | 'Superseded';
+      step: number;
+      steps: number;
     } | null;
     files: {
       path: string;
@@ -817,6 +832,7 @@ export interface Schemas {
         successShare?: number | null | undefined;
         maxRegressions?: number | null | undefined;
         maxSilent?: number | null | undefined;
+        maxAbsent?: number | null | undefined;
         bakeTime?: string | null | undefined;
         deadline?: string | null | undefined;
         approval?: boolean | null | undefined;
@@ -935,6 +951,8 @@ export interface Schemas {
     running: {
       version: string | null;
       evidence: 'Told' | 'Served' | 'Declared';
+      configurationName: string | null;
+      isComposite: boolean | null;
     } | null;
     parameterProblems: number | null;
   };
@@ -949,6 +967,12 @@ export interface Schemas {
   };
   NodeTags: {
     scopeValueIds: string[];
+  };
+  OfferedNodes: {
+    offered: number;
+    direct: number;
+    viaComposites: number;
+    pinned: number;
   };
   ParameterFile: {
     id: string;
@@ -1146,6 +1170,11 @@ export interface Schemas {
       version: string;
       findings: Schemas['Finding'][];
     })[];
+    warnings: {
+      code: string;
+      message: string;
+      path: string;
+    }[];
     error: string | null;
   };
   PreviewGroup: {
@@ -1251,10 +1280,13 @@ export interface Schemas {
   ProofNode: {
     nodeId: string;
     fqdn: string;
+    via: string | null;
+    isPinned: boolean;
     evidence: 'Told' | 'Served' | 'Declared' | null;
     checksum: string | null;
     since: string | null;
     reason: 'NeverPolled' | 'NotPolledSince' | 'NotDownloaded' | 'NotReported' | 'RunsOther' | 'Unresolvable' | null;
+    outcome: 'Failed' | 'Applied' | 'Untested' | null;
   };
   PublicSettings: {
     certificateRotationInterval: string;
@@ -1269,6 +1301,38 @@ export interface Schemas {
     compatibility: Schemas['CompatibilityReport'] | null;
     findings: Schemas['Finding'][];
     comparedWith: string | null;
+  };
+  PublishedCompositeVersion: {
+    id: string;
+    version: string;
+    status: 'Draft' | 'Published';
+    prereleaseChannel: string | null;
+    items: Schemas['CompositeItem'][];
+    findings: Schemas['Finding'][] | null;
+    createdAt: string;
+    createdBy: string;
+    changedAt: string | null;
+    changedBy: string | null;
+    author: {
+      name: string;
+      email: string;
+    } | null;
+    publishedAt: string | null;
+    publishedBy: string | null;
+    commit: string;
+    message: string | null;
+    signature: 'OpenPgp' | 'Ssh' | 'X509' | null;
+    withdrawn: {
+      at: string;
+      by: string;
+      reason: string;
+    } | null;
+    rollout: {
+      state: 'Running' | 'Paused' | 'Halted' | 'Completed' | 'Superseded';
+      step: number;
+      steps: number;
+    } | null;
+    nodes: Schemas['OfferedNodes'] | null;
   };
   PublishedConfigurationVersion: {
     version: string;
@@ -1295,6 +1359,12 @@ export interface Schemas {
       by: string;
       reason: string;
     } | null;
+    rollout: {
+      state: 'Running' | 'Paused' | 'Halted' | 'Completed' | 'Superseded';
+      step: number;
+      steps: number;
+    } | null;
+    nodes: Schemas['OfferedNodes'] | null;
     affectedParameterFiles: Schemas['AffectedParameterFile'][] | null;
   };
   Publishing: {
@@ -1447,6 +1517,7 @@ export interface Schemas {
         successShare: number;
         maxRegressions: number;
         maxSilent: number | null;
+        maxAbsent: number | null;
         bakeTime: string;
         deadline: string;
         approval: boolean;
@@ -1467,6 +1538,17 @@ export interface Schemas {
     onHalt: 'Keep' | 'Revert';
     createdBy: string;
     createdAt: string;
+    cause: {
+      reason: 'Regressions' | 'Deadline' | 'Person' | 'Withdrawn' | 'Superseded';
+      summary: string;
+      nodes: ({
+        nodeId: string;
+        fqdn: string;
+        before: 'Unknown' | 'Compliant' | 'NonCompliant' | 'Error' | null;
+        after: 'Unknown' | 'Compliant' | 'NonCompliant' | 'Error' | null;
+        message: string | null;
+      })[];
+    } | null;
     frozenUntil: string | null;
     history: ({
       at: string;
@@ -1488,6 +1570,19 @@ export interface Schemas {
   RolloutDeed: {
     reason: string;
     expectedState: 'Running' | 'Paused' | 'Halted' | 'Completed' | 'Superseded';
+  };
+  RolloutNode: {
+    nodeId: string;
+    fqdn: string;
+    step: number;
+    outcome: 'Success' | 'Regression' | 'AlreadyBad' | 'Silent' | 'Absent' | 'NotTaken';
+    before: 'Unknown' | 'Compliant' | 'NonCompliant' | 'Error' | null;
+    after: 'Unknown' | 'Compliant' | 'NonCompliant' | 'Error' | null;
+    message: string | null;
+  };
+  RolloutRing: {
+    ring: string | null;
+    nodes: number;
   };
   RolloutSettings: {
     rolloutScopeType: string | null;
@@ -1517,11 +1612,15 @@ export interface Schemas {
     scopeTypeId: string;
     value: string;
     description: string | null;
+    order: number;
     createdAt: string;
     updatedAt: string;
   };
   ScopeValueChange: {
     description?: string | null | undefined;
+  };
+  ScopeValueOrder: {
+    scopeValueIds: string[];
   };
   SearchHit: {
     kind: 'Node' | 'Configuration' | 'Composite' | 'User' | 'Group' | 'ScopeValue';
@@ -1586,6 +1685,11 @@ export interface Schemas {
       at: string;
       by: string;
       reason: string;
+    } | null;
+    rollout: {
+      state: 'Running' | 'Paused' | 'Halted' | 'Completed' | 'Superseded';
+      step: number;
+      steps: number;
     } | null;
     ignoredFiles: string[];
   };
@@ -1666,10 +1770,16 @@ export interface Schemas {
     tag: Schemas['VersionTag'];
     nodes: {
       offered: number;
+      direct: number;
+      viaComposites: number;
+      pinned: number;
       declared: number;
       served: number;
       told: number;
       others: number;
+      failed: number;
+      applied: number;
+      untested: number;
     };
     reasons: ({
       reason: 'NeverPolled' | 'NotPolledSince' | 'NotDownloaded' | 'NotReported' | 'RunsOther' | 'Unresolvable';
@@ -1685,6 +1795,9 @@ export interface Schemas {
   VersionUse: {
     version: string;
     offered: number;
+    direct: number;
+    viaComposites: number;
+    pinned: number;
     declared: number;
     served: number;
     told: number;
@@ -1718,10 +1831,17 @@ export interface Schemas {
   };
   WithdrawalEffect: {
     nodes: number;
+    direct: number;
+    viaComposites: number;
     wouldGet: ({
       version: string | null;
       nodes: number;
     })[];
+    pinned: number;
+    pinnedNodes: {
+      nodeId: string;
+      fqdn: string;
+    }[];
     pinnedBy: {
       compositeName: string;
       version: string;
@@ -2012,6 +2132,23 @@ export interface Routes {
       answer: Schemas['Rollout'];
     };
   };
+  '/api/v1/composite-configurations/{name}/rollouts/{version}/nodes': {
+    /** The nodes of the steps that are open or done, by fqdn, each with what it made of the version. */
+    get: {
+      path: {
+        name: string;
+        version: string;
+      };
+      query?: {
+        take?: number | undefined;
+        skip?: number | undefined;
+        step?: number | undefined;
+        outcome?: 'Success' | 'Regression' | 'AlreadyBad' | 'Silent' | 'Absent' | 'NotTaken' | undefined;
+      } | undefined;
+      isPaged: true;
+      answer: Schemas['RolloutNode'][];
+    };
+  };
   '/api/v1/composite-configurations/{name}/rollouts/{version}/pause': {
     /** Open no further step until the rollout is resumed. */
     post: {
@@ -2139,6 +2276,7 @@ export interface Routes {
         skip?: number | undefined;
         evidence?: 'Told' | 'Served' | 'Declared' | undefined;
         reason?: 'NeverPolled' | 'NotPolledSince' | 'NotDownloaded' | 'NotReported' | 'RunsOther' | 'Unresolvable' | undefined;
+        outcome?: 'Failed' | 'Applied' | 'Untested' | undefined;
       } | undefined;
       isPaged: true;
       answer: Schemas['ProofNode'][];
@@ -2152,7 +2290,7 @@ export interface Routes {
         version: string;
       };
       json?: Schemas['Publishing'] | undefined;
-      answer: Schemas['CompositeVersion'];
+      answer: Schemas['PublishedCompositeVersion'];
     };
   };
   '/api/v1/composite-configurations/{name}/versions/{version}/publish-check': {
@@ -2163,6 +2301,16 @@ export interface Routes {
         version: string;
       };
       answer: Schemas['PublishCheck'];
+    };
+  };
+  '/api/v1/composite-configurations/{name}/versions/{version}/rings': {
+    /** How many nodes of each ring a rollout of this version would reach. */
+    get: {
+      path: {
+        name: string;
+        version: string;
+      };
+      answer: Schemas['RolloutRing'][];
     };
   };
   '/api/v1/composite-configurations/{name}/versions/{version}/withdraw': {
@@ -2486,6 +2634,23 @@ export interface Routes {
       answer: Schemas['Rollout'];
     };
   };
+  '/api/v1/configurations/{name}/rollouts/{version}/nodes': {
+    /** The nodes of the steps that are open or done, by fqdn, each with what it made of the version. */
+    get: {
+      path: {
+        name: string;
+        version: string;
+      };
+      query?: {
+        take?: number | undefined;
+        skip?: number | undefined;
+        step?: number | undefined;
+        outcome?: 'Success' | 'Regression' | 'AlreadyBad' | 'Silent' | 'Absent' | 'NotTaken' | undefined;
+      } | undefined;
+      isPaged: true;
+      answer: Schemas['RolloutNode'][];
+    };
+  };
   '/api/v1/configurations/{name}/rollouts/{version}/pause': {
     /** Open no further step until the rollout is resumed. */
     post: {
@@ -2707,6 +2872,7 @@ export interface Routes {
         skip?: number | undefined;
         evidence?: 'Told' | 'Served' | 'Declared' | undefined;
         reason?: 'NeverPolled' | 'NotPolledSince' | 'NotDownloaded' | 'NotReported' | 'RunsOther' | 'Unresolvable' | undefined;
+        outcome?: 'Failed' | 'Applied' | 'Untested' | undefined;
       } | undefined;
       isPaged: true;
       answer: Schemas['ProofNode'][];
@@ -2731,6 +2897,16 @@ export interface Routes {
         version: string;
       };
       answer: Schemas['PublishCheck'];
+    };
+  };
+  '/api/v1/configurations/{name}/versions/{version}/rings': {
+    /** How many nodes of each ring a rollout of this version would reach. */
+    get: {
+      path: {
+        name: string;
+        version: string;
+      };
+      answer: Schemas['RolloutRing'][];
     };
   };
   '/api/v1/configurations/{name}/versions/{version}/withdraw': {
@@ -3579,6 +3755,16 @@ export interface Routes {
       answer: Schemas['ScopeValue'];
     };
   };
+  '/api/v1/scope-types/{scopeTypeId}/values/reorder': {
+    /** Put all values of a scope type into a new order. */
+    put: {
+      path: {
+        scopeTypeId: string;
+      };
+      json: Schemas['ScopeValueOrder'];
+      answer: Schemas['ScopeValue'][];
+    };
+  };
   '/api/v1/scope-types/{scopeTypeId}/values/{id}': {
     /** Read a scope value. */
     get: {
@@ -3935,6 +4121,7 @@ export const TAKES_IF_MATCH: ReadonlySet<string> = new Set([
   'delete /api/v1/composite-configurations/{name}',
   'put /api/v1/composite-configurations/{name}/permissions',
   'delete /api/v1/composite-configurations/{name}/permissions/{principalType}/{principalId}',
+  'post /api/v1/composite-configurations/{name}/rollouts',
   'delete /api/v1/composite-configurations/{name}/versions/{version}',
   'put /api/v1/composite-configurations/{name}/versions/{version}/children/{childId}',
   'delete /api/v1/composite-configurations/{name}/versions/{version}/children/{childId}',
@@ -3948,6 +4135,7 @@ export const TAKES_IF_MATCH: ReadonlySet<string> = new Set([
   'delete /api/v1/configurations/{name}/parameters/permissions/{principalType}/{principalId}',
   'put /api/v1/configurations/{name}/permissions',
   'delete /api/v1/configurations/{name}/permissions/{principalType}/{principalId}',
+  'post /api/v1/configurations/{name}/rollouts',
   'put /api/v1/configurations/{name}/settings',
   'delete /api/v1/configurations/{name}/settings',
   'put /api/v1/configurations/{name}/settings/retention',
@@ -3982,6 +4170,7 @@ export const TAKES_IF_MATCH: ReadonlySet<string> = new Set([
   'delete /api/v1/scope-types/{id}',
   'patch /api/v1/scope-types/{id}/disable',
   'patch /api/v1/scope-types/{id}/enable',
+  'put /api/v1/scope-types/{scopeTypeId}/values/reorder',
   'put /api/v1/scope-types/{scopeTypeId}/values/{id}',
   'delete /api/v1/scope-types/{scopeTypeId}/values/{id}',
   'put /api/v1/settings',
