@@ -120,7 +120,12 @@ async function rollOutToAll(site: PreviewSite): Promise<void> {
     ({ name }: { name: string }) => name === 'Region',
   );
   const values = (await client.get(`/api/v1/scope-types/${type.id}/values`)).json;
-  const common = { maxRegressions: 1_000_000, bakeTime: '00:00:00.001', deadline: '1000.00:00:00' };
+  const common = {
+    successShare: 0,
+    maxRegressions: 1_000_000,
+    bakeTime: '00:00:00.001',
+    deadline: '1000.00:00:00',
+  };
   const steps = values.map(({ value }: { value: string }, at: number) => ({
     ring: value,
     gate: { ...common, minNodes: at + 1 < values.length ? 0 : 1_000_000 },
