@@ -1,12 +1,13 @@
 /** What somebody may have meant by a name that nothing has. */
 
-/** The name of those that is most like a word; null where none is like it. */
+/** The name of those that is most like a word; null where none is like it, and where one is the word itself. */
 export function nearestOf(word: string, names: readonly string[]): string | null {
   const wanted = word.toLowerCase();
   let best: string | null = null;
   let least = Math.max(2, Math.floor(wanted.length / 3)) + 1;
   for (const name of names) {
     const lower = name.toLowerCase();
+    if (lower === wanted) return null;
     // The host name of a machine stands for its whole name.
     const distance = lower.startsWith(`${wanted}.`) ? 0 : distanceOf(wanted, lower);
     if (distance < least) [best, least] = [name, distance];

@@ -27,7 +27,9 @@ export async function suggestion(
     if (node !== undefined) return await nearNode(context.api, [node].flat(), error.message);
     const isComposite =
       path.startsWith('composite ') || (context.options as Record<string, unknown>)['composite'];
-    if (typeof name === 'string')
+    // What a message quotes is what is missing, such as a child of a composite.
+    const [, quoted] = /"([^"]+)"/.exec(error.message) ?? [];
+    if (typeof name === 'string' && (quoted === undefined || quoted === name))
       return await nearVersion(context.api, isComposite ? COMPOSITE : CONFIGURATION, name, version);
   } catch {
     // What is asked for here only helps: the error that is there is the one that counts.

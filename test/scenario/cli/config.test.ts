@@ -226,7 +226,9 @@ describe('hawserctl config', () => {
       const published = await config('publish', 'web', '1.2.0', '-m', 'Port 8443');
       expect(published).to.deep.equal({
         code: 0,
-        stdout: 'web 1.2.0 is published. Nodes that it is for get it at their next poll.\n',
+        stdout:
+          'Publishing web 1.2.0 changes 1 of 3 nodes; 2 unchanged, 0 unresolvable.\n' +
+          'web 1.2.0 is published. Nodes that it is for get it at their next poll.\n',
         stderr: 'Next: "hawserctl proof web 1.2.0" tells who runs it.\n',
       });
       expect(await isOffered()).to.equal('1.2.0');
