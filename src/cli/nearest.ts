@@ -4,7 +4,7 @@
 export function nearestOf(word: string, names: readonly string[]): string | null {
   const wanted = word.toLowerCase();
   let best: string | null = null;
-  let least = Math.max(2, Math.floor(wanted.length / 3)) + 1;
+  let least = Math.max(1, Math.floor(wanted.length / 4)) + 1;
   for (const name of names) {
     const lower = name.toLowerCase();
     if (lower === wanted) return null;
