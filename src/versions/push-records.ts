@@ -87,6 +87,5 @@ export function pushedFacts({ status, pushed }: VersionRef): Partial<VersionDeta
   if (pushed === undefined) return {};
   const { createdAt, creator, pusher, pushedAt } = pushed;
   const made = { createdAt, createdBy: creator.name };
-  if (status === 'Draft') return { ...made, changedAt: pushedAt, changedBy: pusher.name };
-  return { ...made, publishedAt: pushedAt, publishedBy: pusher.name };
+  return status === 'Draft' ? made : { ...made, publishedAt: pushedAt, publishedBy: pusher.name };
 }

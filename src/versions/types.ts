@@ -98,9 +98,6 @@ export interface VersionDetails {
   files: readonly StoredFile[];
   createdAt: number;
   createdBy: string;
-  /** Who wrote its commit last: as the committer of it, which a push may claim, or as who pushed the draft. */
-  changedBy: string;
-  changedAt: number;
   /** Whom git's commit names as its author, which is a claim. Null only if it names nobody. */
   author: Person | null;
   /** That of the annotated tag where it has one, else that of the commit. It is present, and verified by nobody. */

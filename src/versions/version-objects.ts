@@ -9,7 +9,6 @@ import { preciseTime, readText, readTrailers } from '../git/trailers.ts';
 import { decodeTree, FOLDER_MODE, type TreeEntry } from '../git/tree.ts';
 import type { StoredFile } from '../git/types.ts';
 import { sortByBytes } from '../lib/byte-order.ts';
-import { SECOND } from '../lib/clock.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { Pace } from '../lib/pace.ts';
 import { originOf, statedOrigin } from './draft-chain.ts';
@@ -39,7 +38,7 @@ export interface Flaw {
 }
 
 /** What a commit says of a version. */
-type WrittenCommit = Pick<CommitObject, 'message' | 'author' | 'committer' | 'parent' | 'gpgsig'>;
+type WrittenCommit = Pick<CommitObject, 'message' | 'author' | 'parent' | 'gpgsig'>;
 
 type Wanted = readonly string[] | null;
 
@@ -191,7 +190,7 @@ export class VersionObjects {
 }
 
 function contentOf(oid: string, written: WrittenCommit, files: readonly StoredFile[]): VersionContent {
-  const { message, author, committer, parent } = written;
+  const { message, author, parent } = written;
   const { name, email } = author;
   const trailers = readTrailers(message);
   const { createdAt, creator } = originOf(trailers, author);
@@ -205,8 +204,6 @@ function contentOf(oid: string, written: WrittenCommit, files: readonly StoredFi
     files: sortByBytes(files, ({ path }) => path),
     createdAt,
     createdBy: creator.name,
-    changedBy: committer.name,
-    changedAt: committer.timestamp * SECOND,
     author: name === '' && email === '' ? null : { name, email },
     signature: signatureOfCommit(written),
     publishedAt: null,

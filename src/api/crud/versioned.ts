@@ -105,20 +105,10 @@ export const PUBLISHING = {
   isOptional: true,
 } as const;
 
-/** Who changed a draft last. */
-export const CHANGED = {
-  changedAt: Timestamp.nullable().meta({ description: 'In whole seconds; null of a published version' }),
-  changedBy: z
-    .string()
-    .nullable()
-    .meta({ description: 'Who wrote or pushed a draft last; null of a published version' }),
-};
-
 /** The members that views of versions end with: who made, published and withdrew the version, when, and why. */
 export const AUTHORSHIP = {
   createdAt: Timestamp,
   createdBy: z.string(),
-  ...CHANGED,
   author: z
     .object({ name: z.string(), email: z.string() })
     .nullable()
@@ -143,8 +133,6 @@ export const AUTHORSHIP = {
 export const AUTHORSHIP_EXAMPLE = {
   createdAt: '2026-11-20T09:08:00.000Z',
   createdBy: 'alice',
-  changedAt: null,
-  changedBy: null,
   author: { name: 'alice', email: 'alice@example.org' },
   publishedAt: '2026-11-20T10:00:00.000Z',
   publishedBy: 'alice',
@@ -155,22 +143,12 @@ export const AUTHORSHIP_EXAMPLE = {
   rollout: null,
 };
 
-export function toChanged({
-  status,
-  changedAt,
-  changedBy,
-}: Pick<VersionDetails, 'status' | 'changedAt' | 'changedBy'>) {
-  if (status === 'Published') return { changedAt: null, changedBy: null };
-  return { changedAt: toTimestamp(changedAt), changedBy };
-}
-
 export function toAuthorship(details: VersionDetails) {
   const { createdAt, createdBy, author, publishedAt, publishedBy, commit, message, signature } = details;
   const { withdrawn, rollout } = details;
   return {
     createdAt: toTimestamp(createdAt),
     createdBy,
-    ...toChanged(details),
     author,
     publishedAt: toOptionalTimestamp(publishedAt),
     publishedBy,

@@ -11,7 +11,7 @@ import type { UserPrincipal } from '../../security/principal.ts';
 import { seriesOf } from '../../versions/parameter-files.ts';
 import type { ParameterDetails, ParameterScope, VersionRef } from '../../versions/store.ts';
 import { pageOfList } from '../crud/rows.ts';
-import { grantedRoutes, toChanged } from '../crud/versioned.ts';
+import { grantedRoutes } from '../crud/versioned.ts';
 import type { ScopeTypeRow } from '../scope-types/queries.ts';
 import { type ConfigurationOf, FileChecks, type ParameterTools } from './checks.ts';
 import { MEDIA_TYPES } from './content.ts';
@@ -185,7 +185,6 @@ export function toParameterFile(
     needsMigration,
     createdAt: toTimestamp(details.createdAt),
     createdBy: details.createdBy,
-    ...toChanged(details),
     publishedAt: toOptionalTimestamp(details.publishedAt),
   };
 }

@@ -15,7 +15,7 @@ import {
   Paging,
   Timestamp,
 } from '../../http/schemas.ts';
-import { CHANGED, draftFlag, SemVerVersion } from '../crud/versioned.ts';
+import { draftFlag, SemVerVersion } from '../crud/versioned.ts';
 import { contentTypeNamed, MEDIA_TYPES } from './content.ts';
 
 /** This is the example of a file in the API description. */
@@ -34,8 +34,6 @@ const FILE = {
   needsMigration: false,
   createdAt: '2026-11-20T09:08:00.000Z',
   createdBy: 'alice',
-  changedAt: null,
-  changedBy: null,
   publishedAt: '2026-11-20T10:00:00.000Z',
 };
 
@@ -151,7 +149,6 @@ export const ParameterFileView = z
       .meta({ description: 'Whether the schema of its major, as it is now, refuses it; false in mode None' }),
     createdAt: Timestamp,
     createdBy: z.string().meta({ description: 'User name' }),
-    ...CHANGED,
     publishedAt: Timestamp.nullable(),
   })
   .meta({ id: 'ParameterFile', examples: [FILE] });
