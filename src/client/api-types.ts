@@ -258,8 +258,6 @@ export interface Schemas {
     findings: Schemas['Finding'][] | null;
     createdAt: string;
     createdBy: string;
-    changedAt: string | null;
-    changedBy: string | null;
     author: {
       name: string;
       email: string;
@@ -338,8 +336,6 @@ export interface Schemas {
     findings: Schemas['Finding'][] | null;
     createdAt: string;
     createdBy: string;
-    changedAt: string | null;
-    changedBy: string | null;
     author: {
       name: string;
       email: string;
@@ -369,8 +365,6 @@ export interface Schemas {
     findings: Schemas['Finding'][] | null;
     createdAt: string;
     createdBy: string;
-    changedAt: string | null;
-    changedBy: string | null;
     author: {
       name: string;
       email: string;
@@ -989,8 +983,6 @@ export interface Schemas {
     needsMigration: boolean;
     createdAt: string;
     createdBy: string;
-    changedAt: string | null;
-    changedBy: string | null;
     publishedAt: string | null;
   };
   ParameterFileWithContent: {
@@ -1008,8 +1000,6 @@ export interface Schemas {
     needsMigration: boolean;
     createdAt: string;
     createdBy: string;
-    changedAt: string | null;
-    changedBy: string | null;
     publishedAt: string | null;
     content: string | null;
   };
@@ -1311,8 +1301,6 @@ export interface Schemas {
     findings: Schemas['Finding'][] | null;
     createdAt: string;
     createdBy: string;
-    changedAt: string | null;
-    changedBy: string | null;
     author: {
       name: string;
       email: string;
@@ -1343,8 +1331,6 @@ export interface Schemas {
     findings: Schemas['Finding'][] | null;
     createdAt: string;
     createdBy: string;
-    changedAt: string | null;
-    changedBy: string | null;
     author: {
       name: string;
       email: string;
@@ -1670,8 +1656,6 @@ export interface Schemas {
     findings: Schemas['Finding'][] | null;
     createdAt: string;
     createdBy: string;
-    changedAt: string | null;
-    changedBy: string | null;
     author: {
       name: string;
       email: string;

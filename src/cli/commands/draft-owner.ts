@@ -11,18 +11,17 @@ export const REPLACE = {
 interface Draft {
   createdBy: string;
   createdAt: string;
-  /** Null of a published version. */
-  changedBy: string | null;
-  changedAt: string | null;
+  /** Whom its last commit names, which is who edited it last. Absent of parameter files, null where it names nobody. */
+  author?: { name: string } | null;
 }
 
 /** @param what the draft, as the beginning of a sentence @throws Failure where it is not the caller's alone */
 export async function requireOwn(api: Api, draft: Draft, what: string): Promise<void> {
   const { username } = await api.get('/api/v1/auth/me');
-  const { createdBy, createdAt, changedBy, changedAt } = draft;
-  if (createdBy === username && changedBy === username) return;
-  const changed =
-    changedBy === createdBy ? '' : `, and ${changedBy} changed it last, at ${dateTime(changedAt)}`;
+  const { createdBy, createdAt, author } = draft;
+  const by = author?.name ?? createdBy;
+  if (createdBy === username && by === username) return;
+  const changed = by === createdBy ? '' : `, and ${by} changed it last`;
   throw new Failure(
     `${what} is not yours alone: ${createdBy} made it at ${dateTime(createdAt)}${changed}. ` +
       'It stays as it is. Say another --version, or --replace to replace it.',

@@ -8,6 +8,7 @@ import { type Cli, expectFailed, makeCli } from '../../support/cli.ts';
 import { startCliSession } from '../../support/cli-session.ts';
 import { publishWithChildren } from '../../support/composites.ts';
 import { fileOf, MAIN, versionsOf } from '../../support/configurations.ts';
+import { save } from '../../support/draft-files.ts';
 import { publishConfiguration } from '../../support/hawser.ts';
 import { assign } from '../../support/parameter-files.ts';
 import { documentOf } from '../../support/parameter-schemas.ts';
@@ -73,10 +74,11 @@ describe('hawserctl, before it changes something', () => {
     expect(await draftOf('1.0.1')).to.equal('two');
     expect((await push(bob, 'four', '--replace')).code).to.equal(0);
     expect(await draftOf('1.0.1')).to.equal('four');
-    const hers = await push(ann, 'five');
+    await ok(200, save(session.hawser.admin, ['web', '1.0.1', 'note.txt'], 'five'));
+    const hers = await push(ann, 'six');
     expect(hers.code).to.equal(1);
-    expect(hers.stderr).to.match(/\bbob\b/);
-    expect(await draftOf('1.0.1')).to.equal('four');
+    expect(hers.stderr).to.include('and admin changed it last');
+    expect(await draftOf('1.0.1')).to.equal('five');
   });
 
   it('is as careful with drafts of parameters', async () => {
