@@ -2294,6 +2294,11 @@ export interface Routes {
         name: string;
         version: string;
       };
+      query?: {
+        take?: number | undefined;
+        skip?: number | undefined;
+      } | undefined;
+      isPaged: true;
       answer: Schemas['RolloutRing'][];
     };
   };
@@ -2890,6 +2895,11 @@ export interface Routes {
         name: string;
         version: string;
       };
+      query?: {
+        take?: number | undefined;
+        skip?: number | undefined;
+      } | undefined;
+      isPaged: true;
       answer: Schemas['RolloutRing'][];
     };
   };

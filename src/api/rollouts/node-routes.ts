@@ -7,6 +7,7 @@ import { notFound } from '../../lib/errors.ts';
 import type { NodesSlice } from '../../resolve/rollout-tasks.ts';
 import { notFoundIfDeleted, type ResourceKind } from '../../versions/rows.ts';
 import type { ProofTools } from '../crud/proof-routes.ts';
+import { pageOfList } from '../crud/rows.ts';
 import type { GrantedRoutes } from '../crud/versioned.ts';
 import { requireRings } from './moves.ts';
 import { RingView, RolloutNodeFilter, RolloutNodeView } from './schemas.ts';
@@ -52,17 +53,17 @@ export function nodeRoutes(
       },
       show: (node) => node,
     }),
-    reading.get(`${version}/rings`, {
+    reading.list(`${version}/rings`, {
       id: `list${noun}Rings`,
       summary: 'How many nodes of each ring a rollout of this version would reach',
       description:
         'As if it were published and open to all, by the rings that the setting `rolloutScopeType` names.',
       answer: {
         description: 'The rings in the order of their values, the nodes without one last',
-        schema: RingView.array(),
+        schema: RingView,
       },
       problems: ['no_rings', ...READING_REPOSITORIES],
-      async handle({ principal, resource, params }) {
+      async rows({ principal, resource, params, query }) {
         const wanted = params['version'] ?? '';
         const { versions } = await notFoundIfDeleted(tools.database, kind, resource.id, () =>
           tools.store.versions({ kind, name: resource.name }),
@@ -73,8 +74,10 @@ export function nodeRoutes(
         const rolledOut = { kind, id: resource.id, name: resource.name, version: wanted };
         const question = { rolledOut, isDraft: ref.status === 'Draft', scopeTypeId: scopeType.id };
         const counts = new Map(await questions.run(principal.userId, 'ringCounts', question));
-        return [...values, null].map((ring) => ({ ring, nodes: counts.get(ring) ?? 0 }));
+        const rings = [...values, null].map((ring) => ({ ring, nodes: counts.get(ring) ?? 0 }));
+        return pageOfList(rings, query);
       },
+      show: (ring) => ring,
     }),
   ];
 }

@@ -117,7 +117,7 @@ interface DialogProps extends Omit<Props, 'reason'> {
 function RollOutDialog({ kind, name, version, etag, typeName, rings, onClose }: DialogProps) {
   const place = usePlace();
   const [plan, setPlan] = useState(() => planFor(rings));
-  const reached = can('nodes.read') ? apiOf(kind, name, 'versions', version, 'rings') : null;
+  const reached = can('nodes.read') ? `${apiOf(kind, name, 'versions', version, 'rings')}?take=1000` : null;
   const counts = useResource<RolloutRing[]>(reached, { poll: false });
   const nodesOf = (ring: string | null) => counts.data?.find((each) => each.ring === ring)?.nodes ?? null;
   const run = async () => {

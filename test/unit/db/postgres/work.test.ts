@@ -71,6 +71,9 @@ describe('work on PostgreSQL', () => {
     await add(1);
     await add(2);
     let attempts = 0;
+    let held = 0;
+    let meet = () => {};
+    const met = new Promise<void>((resolve) => (meet = resolve));
     const beside = await openHandles(database.url);
     const both = (note: Handles['note'], one: number, two: number) =>
       note.transaction().execute(async (trx) => {
@@ -78,7 +81,10 @@ describe('work on PostgreSQL', () => {
         const set = (id: number) =>
           trx.updateTable('items').set({ text: 'set' }).where('id', '=', id).execute();
         await set(one);
-        await sleep(50);
+        // Each has one of the two when both go on.
+        held += 1;
+        if (held === 2) meet();
+        await met;
         await set(two);
       });
     // Those of one process wait for each other, and so cannot meet.
