@@ -190,7 +190,8 @@ function firstErrors({ alert, expr, for: wait = '0m', labels, annotations }: Ale
     input_series: [{ series: `${metric}{${label}="${value}"}`, values: '0x3 1x30' }],
     alert_rule_test: [
       {
-        eval_time: '10m',
+        // The first error comes at the fourth minute, and is within the window for one minute more than the rule waits.
+        eval_time: `${5 + minutesOf(wait)}m`,
         alertname: alert,
         exp_alerts: expr.includes(`by (${label})`)
           ? [{ exp_labels: { ...labels, [label]: value }, exp_annotations: annotations }]
