@@ -108,7 +108,7 @@ export interface Schemas {
     lcmStatus?: 'Unknown' | 'Idle' | 'Downloading' | 'Testing' | 'Remediating' | 'Error' | null | undefined;
     configurationName?: string | null | undefined;
     stale?: boolean | null | undefined;
-    scopeValueId?: string[] | null | undefined;
+    scopeValueId?: unknown | null | undefined;
     withoutScopeTypeId?: string | null | undefined;
     unassigned?: boolean | null | undefined;
     version?: string | null | undefined;

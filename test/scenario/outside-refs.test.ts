@@ -86,6 +86,7 @@ describeOnSqlite('an administrator moves refs with stock git beside the running 
       message: 'Version 1.1.0',
       commit: outside.git('rev-parse', 'v1.1.0^{commit}'),
       withdrawn: null,
+      rollout: null,
     });
     expect(files.map((file: { path: string }) => file.path)).to.deep.equal([MAIN, 'sub/a.json']);
     for (const time of [createdAt, publishedAt]) expect(time).to.match(/^\d{4}-.*\.\d{3}Z$/);

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { EVIDENCE, LCM_STATUSES, NODE_STATUSES } from '../../db/node-tables.ts';
 import { choice, Duration, Flag, Id, IdInAnyCase, Paging, Timestamp } from '../../http/schemas.ts';
+import { isId } from '../../lib/ids.ts';
 import { historyFilter } from '../crud/history.ts';
 import { AssignmentView } from './assignment-schemas.ts';
 import { RUNNING_EXAMPLE, Running } from './running.ts';
@@ -160,6 +161,14 @@ const MAX_TAGS = 100;
 
 const ScopeValueIds = z.array(IdInAnyCase);
 
+/** One id, or several. A fault is one of the member as a whole, as of all members of queries. */
+function readTags(given: unknown, context: z.RefinementCtx): string[] {
+  const ids = [given].flat().map((id) => (typeof id === 'string' ? id.toLowerCase() : ''));
+  if (ids.length > 0 && ids.length <= MAX_TAGS && ids.every(isId)) return ids;
+  context.addIssue({ code: 'invalid_format', format: 'guid', input: String(given) });
+  return z.NEVER;
+}
+
 const SortOrder = choice(
   ...(['fqdn', 'lastCheckIn', 'createdAt', 'status'] as const),
   ...(['-fqdn', '-lastCheckIn', '-createdAt', '-status'] as const),
@@ -172,7 +181,8 @@ export const NodeFilter = Paging.extend({
   configurationName: z.string().max(128).optional().meta({ description: 'Of what is assigned, exactly' }),
   stale: Flag.optional(),
   scopeValueId: z
-    .preprocess((given) => (typeof given === 'string' ? [given] : given), ScopeValueIds.min(1).max(MAX_TAGS))
+    .unknown()
+    .transform(readTags)
     .optional()
     .meta({
       description: 'Nodes with this tag; with each of them, where it is given several times',
