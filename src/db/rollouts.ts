@@ -68,9 +68,9 @@ export async function saveRolloutCounts(
 }
 
 /**
- * Notes nodes, and looks at the reports of those that have taken the version. What a node was before is kept as it was seen first, and the
- * last report since then as it is seen now; of a node in Remediate a Set without errors is passed over, as it says nothing.
- * Nodes that were deleted are skipped. The counts must have been saved before.
+ * Notes nodes, and looks at the reports of those that have taken the version. What a node was before is kept as it was seen
+ * first, and the last report since then as it is seen now; of a node in Remediate a Set without errors is passed over, as it
+ * says nothing. Nodes that were deleted are skipped. The counts must have been saved before.
  * @param began when the rollout began, in epoch milliseconds; nothing is older of what nodes reported of the version
  * @returns what is known now of those of which something else was known before, by their ids
  */
@@ -113,7 +113,8 @@ export async function noteNodes(
     from found t left join reports b on b.seq = t.before_seq left join reports l on l.seq = t.last_seq
     where true
     on conflict (kind, resource_id, version, node_id) do update
-      set step = excluded.step, ${sql.join(ofReport.map((name) => sql`${sql.ref(name)} = ${reported(name)}`))}, taken_at = coalesce(rollout_nodes.taken_at, excluded.taken_at),
+      set step = excluded.step, ${sql.join(ofReport.map((name) => sql`${sql.ref(name)} = ${reported(name)}`))},
+        taken_at = coalesce(rollout_nodes.taken_at, excluded.taken_at),
         status_before = coalesce(rollout_nodes.status_before, excluded.status_before)
       where (rollout_nodes.step, ${sql.join(ofReport.map((name) => sql.ref(`rollout_nodes.${name}`)))})
           is distinct from (excluded.step, ${sql.join(ofReport.map(reported))})
@@ -131,7 +132,8 @@ const ofReport = ['operation', 'status', 'has_set', 'report_seq'] as const;
 
 /** One that has taken it and now has something else keeps what it said. */
 const reported = (name: (typeof ofReport)[number]) =>
-  sql`case when excluded.taken_at is null then ${sql.ref(`rollout_nodes.${name}`)} else ${sql.ref(`excluded.${name}`)} end`;
+  sql`case when excluded.taken_at is null then ${sql.ref(`rollout_nodes.${name}`)}
+    else ${sql.ref(`excluded.${name}`)} end`;
 
 /** Whether a report is of the version: by the checksum that it names, or by its time where nothing is known of that. */
 function reportsOf(db: Db, { kind, name, version }: RolledOut, report: string): RawBuilder<unknown> {

@@ -27,7 +27,7 @@ export interface Transition {
   what: string;
   /** Why, in whole sentences; of a deed what the person has given. */
   reason: string;
-  /** Of one that halts, pauses or supersedes; null of any other. */
+  /** It says why a rollout halts, pauses or is superseded; null where it does none of these. */
   cause: RolloutCause | null;
 }
 

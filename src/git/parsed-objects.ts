@@ -69,7 +69,7 @@ export function parseObject<T extends keyof ParsedTypes>(
   return (wanted === 'commit' ? parseCommit(content) : parseTag(content)) as ParsedTypes[T] | null;
 }
 
-/** Whether it says who made it, and when. */
+/** Tells whether a commit says who made it, and when. */
 export function isSigned(commit: ParsedCommit): commit is CommitObject {
   return commit.author !== null && commit.committer !== null;
 }

@@ -25,7 +25,7 @@ export interface CertificateFormat {
 /** The header is as it should be, but says nothing of a certificate. */
 export class NoCertificate extends Error {}
 
-/** By the names of their headers in lower case. */
+/** The formats that are known. The keys are the names of their headers in lower case. */
 const FORMATS: ReadonlyMap<string, CertificateFormat> = new Map(
   Object.entries<CertificateFormat>({
     [CLIENT_CERT.toLowerCase()]: {

@@ -33,7 +33,7 @@ interface ChosenFiles {
   scopes: readonly (readonly GivenFile[])[];
 }
 
-/** By which way a configuration or composite reaches a node. */
+/** How a configuration or composite reaches a node. */
 export interface Way {
   /** The composite that brings it; null where it is assigned itself. */
   via: string | null;

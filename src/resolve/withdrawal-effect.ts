@@ -1,12 +1,11 @@
 /** What the withdrawal of a version would mean: which nodes would get another version, and who keeps it by a pin. */
 
-import type { SortedVersions } from '../versions/sorted-versions.ts';
 import type { RepositoryRef } from '../versions/store.ts';
-import type { VersionSource } from '../versions/version-source.ts';
 import { CompositeReader } from './composites.ts';
 import type { Fleet } from './fleet.ts';
 import type { FleetOffers } from './fleet-offers.ts';
 import { FrozenVersions } from './frozen-versions.ts';
+import { ProposedVersions } from './proposed-versions.ts';
 import { type Reached, type ReachedNode, waysOf } from './reached-nodes.ts';
 import { readOffers } from './read-offers.ts';
 
@@ -61,38 +60,21 @@ async function nextVersions(
   withdrawn: WithdrawnVersion,
   following: readonly ReachedNode[],
 ): Promise<WithdrawalEffect['wouldGet']> {
-  const source = new VersionsWithout(fleet.store, withdrawn);
-  const wayTo = (await readOffers(fleet, { snapshot, source })).waysTo(withdrawn.repository);
+  const { repository, version: without } = withdrawn;
+  const offers = [{ ...repository, version: without, isOffered: false }];
+  const source = new ProposedVersions(new FrozenVersions(fleet.store), { published: [], files: [], offers });
+  const wayTo = (await readOffers(fleet, { snapshot, source })).waysTo(repository);
   const counts = new Map<string | null, number>();
   for (const { nodeId } of following) {
     const next = wayTo(snapshot.placeOf(nodeId))?.version ?? null;
     counts.set(next, (counts.get(next) ?? 0) + 1);
   }
-  const { versions } = await source.versions(withdrawn.repository);
+  const { versions } = await source.versions(repository);
   const order = [...versions.map((ref) => ref.version), null];
   return order.flatMap((version) => {
     const nodes = counts.get(version);
     return nodes === undefined ? [] : { version, nodes };
   });
-}
-
-/** Versions as they would be if one of them were withdrawn. */
-class VersionsWithout extends FrozenVersions {
-  private readonly withdrawn: WithdrawnVersion;
-
-  constructor(stored: VersionSource, withdrawn: WithdrawnVersion) {
-    super(stored);
-    this.withdrawn = withdrawn;
-  }
-
-  override async versions(ref: RepositoryRef): Promise<SortedVersions> {
-    const versions = await super.versions(ref);
-    const { repository, version } = this.withdrawn;
-    const found = versions.get(version);
-    if (ref.kind !== repository.kind || ref.name !== repository.name || found === undefined) return versions;
-    const withdrawal = found.withdrawn ?? { tag: '', at: 0, by: '', reason: '' };
-    return versions.with(new Map([[version, { ...found, withdrawn: withdrawal }]]));
-  }
 }
 
 async function listPins(

@@ -56,7 +56,7 @@ interface Memory {
   saved: { text: string; at: number } | null;
   /** Since when its evaluations fail, in epoch milliseconds; null where the last one did not. */
   failingSince: number | null;
-  /** Whether the log says that they fail for long. */
+  /** It is true once the log has a line that says that they have failed for long. */
   isLongToldOf: boolean;
 }
 
@@ -176,7 +176,7 @@ export class RolloutEvaluation {
       const { rows } = await this.tools.questions.run(CALLER, 'rolloutNodes', question);
       await saveFaults(this.tools.database.write, rolledOut(underWay), rows);
     } catch (err) {
-      // To halt matters more than to name the nodes.
+      // The rollout halts all the same, because that matters more than the names of the nodes.
       this.tools.log.warn({ err, ...told(underWay) }, 'the nodes that halt a rollout could not be named');
     }
   }
@@ -300,7 +300,7 @@ function rolledOut({ owner: { kind, resource }, ref: { version } }: UnderWay) {
   return { kind, id: resource.id, name: resource.name, version };
 }
 
-/** By which the log names it. */
+/** What the log says of a rollout, so that it can be found. */
 function told({ owner: { kind, resource }, ref: { version } }: UnderWay) {
   return { kind, name: resource.name, version };
 }

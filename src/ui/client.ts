@@ -8,7 +8,7 @@ export interface FieldProblem {
   path: string | null;
   message: string;
   code: string;
-  /** Where it stands in a text, from 1. */
+  /** Its line in a text; the first line is 1. */
   line?: number | null | undefined;
   column?: number | null | undefined;
   /** Of what is found in a document. */

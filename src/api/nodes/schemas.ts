@@ -156,7 +156,7 @@ export const StatusEvent = z
     ],
   });
 
-/** More tags than any node has. */
+/** No node has as many tags as this. */
 const MAX_TAGS = 100;
 
 const ScopeValueIds = z.array(IdInAnyCase);

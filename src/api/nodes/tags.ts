@@ -96,7 +96,7 @@ export async function tagsOfType(
 export interface WantedTags {
   /** The ids of values, by those of their scope types. */
   values: ReadonlyMap<string, string>;
-  /** Whether tags of other scope types go. */
+  /** It says whether tags of other scope types are taken away. */
   areAll: boolean;
 }
 

@@ -3,16 +3,18 @@
 import type { Api } from '../../client/api.ts';
 import type { Schemas } from '../../client/api-types.ts';
 import { command } from '../declaration.ts';
-import { UsageError } from '../errors.ts';
 import { dateTime } from '../formats.ts';
+import { limitOptions, readLimited } from '../limits.ts';
 import { findNamed, isId } from '../names.ts';
-import { readTime, readWhole } from '../values.ts';
+import { readTime } from '../values.ts';
 import { USER } from './user.ts';
 
 type Entry = Schemas['AuditEntry'];
 
 /** The most entries that are asked for at once. */
 const PAGE = 1000;
+
+const FEW = 100;
 
 const list = command({
   path: 'audit list',
@@ -25,8 +27,7 @@ const list = command({
     'resource-id': { value: 'ID', summary: 'the id of what was acted on' },
     user: { value: 'NAME', summary: 'who acted, by name or id' },
     after: { value: 'ID', summary: 'what was written after this entry, oldest first; 0: from the oldest' },
-    limit: { value: 'N', summary: 'so many at most; without it 100' },
-    all: { summary: 'all of them' },
+    ...limitOptions(FEW),
   },
   examples: [
     'hawserctl audit list --from 24h --user alice',
@@ -35,9 +36,6 @@ const list = command({
   ],
   async run({ api, out, options }) {
     const { from, to, action, user, after } = options;
-    if (options.all && options.limit !== undefined)
-      throw new UsageError('--all and --limit do not fit together; say one of them.');
-    const most = options.all ? Number.POSITIVE_INFINITY : (readWhole(options.limit, '--limit') ?? 100);
     const query = {
       ...{ action, resourceType: options['resource-type'], resourceId: options['resource-id'] },
       from: from === undefined ? undefined : readTime(from, '--from', -1),
@@ -47,15 +45,9 @@ const list = command({
           ? user
           : findNamed(await USER.list(api), user, 'user', USER.namesOf).id,
     };
-    const entries: Entry[] = [];
-    let hasMore = false;
-    const found =
+    const read = () =>
       after === undefined ? api.list('/api/v1/audit', { query }) : entriesAfter(api, after, query);
-    for await (const entry of found) {
-      hasMore = entries.length >= most;
-      if (hasMore) break;
-      entries.push(entry);
-    }
+    const { items: entries, most, hasMore } = await readLimited(options, FEW, read);
     if (hasMore)
       out.note(`These are the ${after ? 'first' : 'newest'} ${most}. --limit or --all shows more.`);
     out.answer(entries, () => {

@@ -5,7 +5,7 @@ import { Failure } from '../errors.ts';
 import { dateTime } from '../formats.ts';
 
 export const REPLACE = {
-  replace: { summary: 'replace the draft also where somebody else made or changed it' },
+  replace: { summary: 'replace the draft also where somebody else made or edited it' },
 } as const;
 
 interface Draft {

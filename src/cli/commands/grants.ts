@@ -4,6 +4,8 @@ import { type Command, type Context, command } from '../declaration.ts';
 import { dateTime } from '../formats.ts';
 import { findNamed, isId } from '../names.ts';
 import type { Kind } from './config-kinds.ts';
+import { GROUP } from './group.ts';
+import { USER } from './user.ts';
 
 /** None takes a grant away. */
 const LEVELS = ['Read', 'Modify', 'Manage', 'None'] as const;
@@ -83,7 +85,7 @@ function grantCommand(kind: Kind): Command {
 
 async function idOf(api: Context['api'], principal: string, type: 'User' | 'Group'): Promise<string> {
   if (isId(principal)) return principal.toLowerCase();
-  if (type === 'Group')
-    return findNamed(await api.all('/api/v1/groups'), principal, 'group', ({ name }) => [name]).id;
-  return findNamed(await api.all('/api/v1/users'), principal, 'user', ({ username }) => [username]).id;
+  return type === 'Group'
+    ? findNamed(await GROUP.list(api), principal, GROUP.word, GROUP.namesOf).id
+    : findNamed(await USER.list(api), principal, USER.word, USER.namesOf).id;
 }

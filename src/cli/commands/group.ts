@@ -14,7 +14,7 @@ import {
 import { roleCommands } from './role.ts';
 import { USER } from './user.ts';
 
-const GROUP: ReadKind<Schemas['Group'], Schemas['GroupDetails']> = {
+export const GROUP: ReadKind<Schemas['Group'], Schemas['GroupDetails']> = {
   word: 'group',
   namesOf: ({ name }) => [name],
   list: (api) => api.all('/api/v1/groups'),

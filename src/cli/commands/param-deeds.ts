@@ -17,6 +17,7 @@ import {
   findSet,
   listVersions,
   type ParameterFile,
+  publishedBelow,
   readVersion,
   SCOPE,
   VERSION_PATH,
@@ -104,9 +105,7 @@ async function choose(api: Api, files: FileSet, said: string | undefined) {
         ? `not_found: There are no versions of ${files.label}.`
         : `not_found: There is no version ${said} of ${files.label}.`,
     );
-  const isBelow = (each: ParameterFile) => compareVersions(each.version, chosen.version) < 0;
-  const below = versions.find((each) => each.status === 'Published' && isBelow(each)) ?? null;
-  return { chosen, below };
+  return { chosen, below: publishedBelow(versions, chosen.version) ?? null };
 }
 
 async function read(api: Api, files: FileSet, { version }: ParameterFile): Promise<FileWithContent> {

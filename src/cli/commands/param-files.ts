@@ -2,6 +2,7 @@
 
 import type { Api } from '../../client/api.ts';
 import type { Schemas } from '../../client/api-types.ts';
+import { compareVersions } from '../../domain/version-order.ts';
 import { Failure } from '../errors.ts';
 import { findScope } from '../scopes.ts';
 import { required } from '../values.ts';
@@ -60,6 +61,14 @@ export async function findConfigurationId(api: Api, name: string): Promise<strin
 /** The versions of one scope, highest first. */
 export function listVersions(api: Api, { path, query }: FileSet): Promise<ParameterFile[]> {
   return api.all('/api/v1/parameters/{scopeTypeId}/{configurationId}/versions', { path, query });
+}
+
+/** The highest published version below one. @param versions the highest first */
+export function publishedBelow(
+  versions: readonly ParameterFile[],
+  version: string,
+): ParameterFile | undefined {
+  return versions.find((each) => each.status === 'Published' && compareVersions(each.version, version) < 0);
 }
 
 /** @returns null where there is no such version */

@@ -16,6 +16,7 @@ import {
   findSet,
   listVersions,
   type ParameterFile,
+  publishedBelow,
   readVersion,
   requireDraft,
   SCOPE,
@@ -144,10 +145,7 @@ async function findStart(api: Api, files: FileSet, said: string | undefined) {
     said ?? (highest?.status === 'Draft' ? highest.version : nextPatch(highest?.version ?? null));
   const own = versions.find((each) => compareVersions(each.version, version) === 0);
   requireDraft(own, files);
-  const below = versions.find(
-    (each) => each.status === 'Published' && compareVersions(each.version, version) < 0,
-  );
-  const base = own ?? below ?? highest;
+  const base = own ?? publishedBelow(versions, version) ?? highest;
   const read = base && (await readVersion(api, files, base.version));
   return {
     version: own?.version ?? version,

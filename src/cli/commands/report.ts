@@ -1,10 +1,9 @@
 /** `hawserctl report`: what nodes have reported. */
 
-import type { Schemas } from '../../client/api-types.ts';
 import { command } from '../declaration.ts';
-import { UsageError } from '../errors.ts';
 import { dateTime } from '../formats.ts';
-import { readTime, readWhole } from '../values.ts';
+import { limitOptions, readLimited } from '../limits.ts';
+import { readTime } from '../values.ts';
 import { findNode } from './node-choice.ts';
 
 const FEW = 50;
@@ -17,28 +16,19 @@ const list = command({
     from: { value: 'TIME', summary: 'not before this time, such as 2026-11-20 or 24h' },
     to: { value: 'TIME', summary: 'not after this time' },
     errors: { summary: 'only those with errors' },
-    limit: { value: 'N', summary: `so many at most; without it ${FEW}` },
-    all: { summary: 'all of them' },
+    ...limitOptions(FEW),
   },
   examples: ['hawserctl report list web01.example.com', 'hawserctl report list --from 24h --errors'],
   async run({ api, out, arguments: { node }, options }) {
-    if (options.all && options.limit !== undefined)
-      throw new UsageError('--all and --limit do not fit together; say one of them.');
-    const most = options.all ? Number.POSITIVE_INFINITY : (readWhole(options.limit, '--limit') ?? FEW);
     const query = {
       nodeId: node === undefined ? undefined : (await findNode(api, node)).id,
       from: options.from === undefined ? undefined : readTime(options.from, '--from', -1),
       to: options.to === undefined ? undefined : readTime(options.to, '--to', -1),
       ...(options.errors && { hadErrors: true }),
     };
-    const reports: Schemas['ReportSummary'][] = [];
-    for await (const report of api.list('/api/v1/reports', { query })) {
-      if (reports.length >= most) {
-        out.note(`These are the newest ${most}. --limit or --all shows more.`);
-        break;
-      }
-      reports.push(report);
-    }
+    const read = () => api.list('/api/v1/reports', { query });
+    const { items: reports, most, hasMore } = await readLimited(options, FEW, read);
+    if (hasMore) out.note(`These are the newest ${most}. --limit or --all shows more.`);
     out.answer(reports, () =>
       out.table(
         reports,

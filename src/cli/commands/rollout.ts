@@ -1,6 +1,7 @@
 /** `hawserctl rollout`: versions that reach the nodes ring by ring. */
 
 import type { Schemas } from '../../client/api-types.ts';
+import { OUTCOMES } from '../../domain/rollout-counts.ts';
 import { type Command, type Context, command } from '../declaration.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { dateTime } from '../formats.ts';
@@ -96,8 +97,6 @@ const status = command({
     out.answer(newest, () => showRollout(newest, out));
   },
 });
-
-const OUTCOMES = ['Success', 'Regression', 'AlreadyBad', 'Silent', 'Absent', 'NotTaken'] as const;
 
 const nodes = command({
   path: 'rollout nodes',

@@ -95,7 +95,7 @@ describe('hawserctl, before it changes something', () => {
     expect(await get()).to.include('two');
   });
 
-  it('publishes what gives nodes problems, nothing, or another major version only when told so', async () => {
+  it('publishes what moves nodes to another major version only when told so', async () => {
     const { cli, hawser } = session;
     const node = await hawser.registerNode('careful.example.org');
     await publishConfiguration(hawser.admin, 'app', {
@@ -132,6 +132,28 @@ describe('hawserctl, before it changes something', () => {
     const unseen = await publish('3.0.0', '--no-preview');
     expect(unseen.code, unseen.stderr).to.equal(0);
     expect(unseen.stdout).to.not.include('Publishing');
+  });
+
+  it('publishes what gives nodes new parameter problems only when told so, and names the problems', async () => {
+    const { cli, hawser } = session;
+    const node = await hawser.registerNode('faulty.example.org');
+    const document = { $schema: 'x', parameters: { a: { type: 'int', defaultValue: 1 } }, resources: [] };
+    await publishConfiguration(hawser.admin, 'typed', { '1.0.0': { [MAIN]: JSON.stringify(document) } });
+    const settings = '/api/v1/configurations/typed/settings';
+    await ok(200, hawser.admin.put(settings, { parameterValidationMode: 'Warn' }));
+    await assign(hawser, node, 'typed');
+    const words = ['typed', '--scope', 'Default', '--version', '1.0.0'];
+    const made = await cli.run(['param', 'set', ...words, '-f', '-'], { stdin: 'parameters: {a: text}\n' });
+    expect(made.code, made.stderr).to.equal(0);
+    const refused = await cli.run(['param', 'publish', ...words]);
+    expect(refused.code, refused.stderr).to.equal(1);
+    expect(refused.stderr)
+      .to.match(/^1 node would get new parameter problems\.$/m)
+      .and.to.match(/^Problem: \/parameters\/a: /m);
+    const status = async () => (await cli.run(['param', 'list', 'typed'])).stdout;
+    expect(await status()).to.include('Draft');
+    expect((await cli.run(['param', 'publish', ...words, '--yes'])).code).to.equal(0);
+    expect(await status()).to.include('Published');
   });
 
   it('says that it could not look at the nodes where one may not see them', async () => {

@@ -1,4 +1,7 @@
-/** What is known of nodes that have not taken a version, step by step; for which nodes a rollout has halted; the order of values; warnings of previews. */
+/**
+ * Nodes of rollouts are noted before they have taken the version too, with their step, and a rollout keeps the nodes for which
+ * it has halted. Scope values have an order, and previews have warnings.
+ */
 
 import { type Kysely, type Migration, sql } from 'kysely';
 import { VALUE_ORDER_STATEMENTS } from '../../rollout-tables.ts';

@@ -6,7 +6,7 @@ export interface EditorProblem {
   path?: string | null | undefined;
   /** Counted from 1. It goes before `path`. */
   line?: number | null | undefined;
-  /** Where in the line it begins, counted from 1. */
+  /** The place in the line at which it begins; the first place is 1. */
   column?: number | null | undefined;
   message: string;
   severity?: 'error' | 'warning' | 'info' | undefined;
