@@ -143,7 +143,8 @@ describe('hawser adopt', () => {
       ['v1.0.0', 'v1.1.0', 'withdrawn/v1.1.0'].map((name) => `refs/tags/${name}: taken`),
     );
     const node = await hawser.registerNode('bundled.example.org');
-    await assign(hawser, node, 'bundled');
+    // The command has told the server, which takes the versions a moment later.
+    await eventually(() => assign(hawser, node, 'bundled'));
     await eventually(async () => {
       expect((await node.client.get(configurationPath(node))).text).to.equal('one\n');
     });

@@ -70,7 +70,11 @@ export class Reader {
   private async rollout(key: string): Promise<State> {
     const [name, version] = partsOf(key);
     const view = await this.get(`/api/v1/configurations/${name}/rollouts/${version}`);
-    return view && { state: view.state, moves: view.history.map(({ to }: Row) => to) };
+    // The server passes steps without nodes at a time of its own.
+    const moves = view?.history
+      .filter(({ actorName }: Row) => actorName !== 'Hawser')
+      .map(({ to }: Row) => to);
+    return view && { state: moves.at(-1), moves };
   }
 
   private async composite(key: string): Promise<State> {

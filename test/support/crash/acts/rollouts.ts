@@ -1,4 +1,7 @@
-/** Acts on rollouts. What the nodes report moves none of them, so each stays where the acts have brought it. */
+/**
+ * Acts on rollouts. What the nodes report moves none of them. A step that adds no node is passed by the server itself, at a
+ * time that the acts do not know, so the model keeps what people have made of a rollout.
+ */
 
 import type { Deed } from '../../../../src/domain/rollout-machine.ts';
 import type { State } from '../model.ts';
@@ -69,6 +72,8 @@ function deed(what: Deed, from: readonly string[], to: string): Act {
         client.post(`${PATH}/${name}/rollouts/${version}/${what}`, {
           ...{ reason: `reason ${model.next()}`, expectedState: before.state },
         }),
+      // None of its steps added a node, so it is completed.
+      refusals: [409],
     });
     return true;
   };
