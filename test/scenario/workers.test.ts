@@ -302,7 +302,12 @@ describeOnSqlite('a server of two workers', function () {
           .filter((line) => line.includes('"path":"/health"'))
           .map((line) => JSON.parse(line).worker),
       );
-    const askAll = () => Promise.all(admins.map((each) => each.get('/health')));
+    // Over new connections, because those that are kept may all lead to one worker.
+    const askAll = async () => {
+      const clients = Array.from({ length: CONNECTIONS }, () => makeClient(target));
+      await Promise.all(clients.map((each) => each.get('/health')));
+      for (const client of clients) client.close();
+    };
     await askAll();
     expect(tellers().size).to.equal(0);
     for (const pid of workers()) process.kill(pid, 'SIGUSR2');
