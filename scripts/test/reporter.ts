@@ -3,8 +3,14 @@
 import { relative } from 'node:path';
 import Mocha from 'mocha';
 
-const { EVENT_RUN_END, EVENT_SUITE_END, EVENT_TEST_FAIL, EVENT_TEST_PASS, EVENT_TEST_PENDING } =
-  Mocha.Runner.constants;
+const {
+  EVENT_HOOK_END,
+  EVENT_RUN_END,
+  EVENT_SUITE_END,
+  EVENT_TEST_FAIL,
+  EVENT_TEST_PASS,
+  EVENT_TEST_PENDING,
+} = Mocha.Runner.constants;
 
 /** The tests of one file. */
 export interface FileOutcome {
@@ -14,6 +20,8 @@ export interface FileOutcome {
   pending: number;
   /** Each with its whole title and what went wrong. */
   failures: string[];
+  /** Of its tests and hooks; loading the file is not in it. */
+  milliseconds: number;
 }
 
 export interface ReporterOptions {
@@ -29,17 +37,23 @@ export class FileReporter extends Mocha.reporters.Base {
     const { folder, outcomes } = options.reporterOptions as ReporterOptions;
     const outcomeOf = ({ file }: Mocha.Runnable): FileOutcome => {
       const path = relative(folder, file ?? '').replace(/\.js$/, '.ts');
-      const known = outcomes.get(path) ?? { path, passing: 0, pending: 0, failures: [] };
+      const known = outcomes.get(path) ?? { path, passing: 0, pending: 0, failures: [], milliseconds: 0 };
       outcomes.set(path, known);
       return known;
     };
+    const addTime = (work: Mocha.Runnable) => {
+      if (work.file !== undefined) outcomeOf(work).milliseconds += work.duration ?? 0;
+    };
+    runner.on(EVENT_HOOK_END, addTime);
     runner.on(EVENT_TEST_PASS, (test) => {
+      addTime(test);
       outcomeOf(test).passing += 1;
     });
     runner.on(EVENT_TEST_PENDING, (test) => {
       outcomeOf(test).pending += 1;
     });
     runner.on(EVENT_TEST_FAIL, (test, error: Error) => {
+      addTime(test);
       outcomeOf(test).failures.push(`${test.fullTitle()}\n${error.stack ?? error.message}`);
     });
     let printed = 0;
@@ -59,11 +73,11 @@ export class FileReporter extends Mocha.reporters.Base {
   }
 }
 
-function lineOf({ path, passing, pending, failures }: FileOutcome): string {
+function lineOf({ path, passing, pending, failures, milliseconds }: FileOutcome): string {
   const counts = [
     `${passing} passed`,
     pending > 0 && `${pending} left out`,
     failures.length > 0 && `${failures.length} FAILED`,
   ];
-  return `${failures.length > 0 ? '✗' : '✓'} ${path}: ${counts.filter(Boolean).join(', ')}`;
+  return `${failures.length > 0 ? '✗' : '✓'} ${path}: ${counts.filter(Boolean).join(', ')} in ${Math.round(milliseconds / 1_000)} s`;
 }
