@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 import { X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
 import { auditEntries } from '../support/audit.ts';

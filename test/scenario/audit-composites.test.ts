@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 import { expect } from 'chai';
 import { newId } from '../../src/lib/ids.ts';
 import { entriesDuring, entriesOf, expectNoEntry, onlyEntry, shortly } from '../support/audit-table.ts';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 import { expect } from 'chai';
 import type { Client } from '../support/client.ts';
 import { addChild, addCompositeDraft, compositeOf, publishWithChildren } from '../support/composites.ts';

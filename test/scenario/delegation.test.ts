@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 /** Nobody hands out more than they hold: each deed that hands something out, by each kind of giver (rights.md section 2). */
 
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// everyday: SQLite
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,

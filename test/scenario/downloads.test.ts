@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 /** Who may read over `/git`, and what everybody else is told. */
 
 import { rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// everyday: SQLite
 import { expect } from 'chai';
 import { addVersion, CONFIGURATIONS, create, MAIN, versionsOf } from '../support/configurations.ts';
 import { save } from '../support/draft-files.ts';

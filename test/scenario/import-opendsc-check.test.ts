@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 /** `hawser import-opendsc --check`: node by node, what OpenDSC served and what this server serves. */
 
 import { rmSync } from 'node:fs';

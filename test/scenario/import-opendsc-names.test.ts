@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 /** What becomes of things of an OpenDSC server that count as one here, or that belong to others there. */
 
 import { appendFileSync, mkdtempSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 /** Users who came from another server with the hashes of their passwords. */
 
 import { pbkdf2Sync, randomBytes } from 'node:crypto';

@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// everyday: SQLite
 import { expect } from 'chai';
 import { HOUR } from '../../src/lib/clock.ts';
 import { type ClientCertificate, makeClientCertificate } from '../support/client-certificates.ts';

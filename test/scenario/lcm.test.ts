@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// everyday: SQLite
 import { expect } from 'chai';
 import { MINUTE, SECOND } from '../../src/lib/clock.ts';
 import { auditedDuring, expectNothingAudited } from '../support/audit.ts';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 /** Numbers of versions that JavaScript would round: SemVer sets no limit to them. */
 
 import { expect } from 'chai';

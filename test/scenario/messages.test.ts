@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 /** The mistakes that new users make: each answer says what was wanted, and how to come by it. */
 
 import { once } from 'node:events';

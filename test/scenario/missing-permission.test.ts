@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 import { expect } from 'chai';
 import { PERMISSION_NAMES, type Permission } from '../../src/domain/permissions.ts';
 import type { Route } from '../../src/http/route.ts';

@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// everyday: SQLite
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { create } from '../support/configurations.ts';

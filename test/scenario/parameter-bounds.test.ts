@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 import { expect } from 'chai';
 import type { Client, Reply } from '../support/client.ts';
 import { publishWithChildren } from '../support/composites.ts';

@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// everyday: SQLite
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { MAIN } from '../support/configurations.ts';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 import { expect } from 'chai';
 import { auditedDuring } from '../support/audit.ts';
 import type { Client } from '../support/client.ts';

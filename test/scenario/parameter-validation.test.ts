@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
 import { addVersion, MAIN, publish } from '../support/configurations.ts';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 import { expect } from 'chai';
 import { sha256Hex } from '../../src/lib/hash.ts';
 import type { Client } from '../support/client.ts';

@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// everyday: SQLite
 /** Who reads a preview that was kept: whoever may read, with this token and now, all that a group is made of. */
 
 import { expect } from 'chai';

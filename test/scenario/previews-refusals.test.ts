@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// everyday: SQLite
 import { expect } from 'chai';
 import type { Client, Reply } from '../support/client.ts';
 import { addCompositeDraft, createComposite, publishWithChildren } from '../support/composites.ts';

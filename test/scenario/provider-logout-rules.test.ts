@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 /** How sessions by a provider end: here, at the provider, and by an administrator, rule by rule. */
 
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 /** Providers that lie, are broken, or are away: nobody gets in, and nobody else is kept out. */
 
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 import { expect } from 'chai';
 import { addChild, addCompositeDraft, compositeVersionOf, createComposite } from '../support/composites.ts';
 import { addVersion, CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 /** Pushes of history that programs other than today's git have made: odd dates, zones, modes, and texts that are no UTF-8. */
 
 import { execFileSync } from 'node:child_process';

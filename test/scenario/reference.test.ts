@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { openPage, startBrowser, type WatchedPage } from '../support/browser.ts';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 /**
  * What opens doors in a sign-in by a provider, or in an exchange of tokens, is shown to whom it is for and to nobody else:
  * not in the log at its lowest level, not in another answer, not in the audit trail, and not on the disk.

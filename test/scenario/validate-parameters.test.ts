@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// everyday: SQLite
 import { expect } from 'chai';
 import { auditedDuring } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';

@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Form, Reply } from '../support/client.ts';

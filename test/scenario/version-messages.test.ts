@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 import { expect } from 'chai';
 import type { Form, Reply } from '../support/client.ts';
 import { itOnSqlite } from '../support/engine.ts';
