@@ -7,6 +7,7 @@ import { openReportWriter, type ReceivedReport } from '../../src/api/reports/wri
 import type { Database } from '../../src/db/database.ts';
 import { engineOf } from '../../src/db/engine-of.ts';
 import { openDatabase } from '../../src/db/open.ts';
+import { NO_FAULTS } from '../../src/domain/report-faults.ts';
 import { newOrderedId } from '../../src/lib/ids.ts';
 import type { CapacityAmounts } from './capacity.ts';
 import { inBatches, makeFleet } from './fleet.ts';
@@ -145,7 +146,7 @@ function reportOf(nodeId: string, resources: number, number: number): ReceivedRe
       ...{ id: newOrderedId(now), node_id: nodeId, timestamp: now, operation: 'Test' },
       ...{ in_desired_state: 1, had_errors: 0, result: resultOf(resources, number) },
     },
-    ...{ nodeStatus: 'Compliant', checksum: 'f'.repeat(64), servedChecksum: null },
+    ...{ nodeStatus: 'Compliant', checksum: 'f'.repeat(64), servedChecksum: null, faults: NO_FAULTS },
   };
 }
 

@@ -10,6 +10,7 @@ import { insertNode } from '../../src/api/nodes/queries.ts';
 import { openReportWriter, type ReceivedReport } from '../../src/api/reports/writer.ts';
 import type { Database } from '../../src/db/database.ts';
 import { DATABASE_FILE, openSqlite } from '../../src/db/sqlite/open.ts';
+import { NO_FAULTS } from '../../src/domain/report-faults.ts';
 import { SECOND } from '../../src/lib/clock.ts';
 import { newId, newOrderedId } from '../../src/lib/ids.ts';
 import { median, middleHalf } from './measure.ts';
@@ -122,7 +123,7 @@ function makeReport(nodeId: string): ReceivedReport {
       ...{ in_desired_state: 1, had_errors: 0 },
     },
     nodeStatus: 'Compliant',
-    ...{ checksum: null, servedChecksum: null },
+    ...{ checksum: null, servedChecksum: null, faults: NO_FAULTS },
   };
 }
 

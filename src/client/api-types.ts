@@ -888,6 +888,8 @@ export interface Schemas {
     desiredConfigurationMode: 'Monitor' | 'Remediate' | null;
     desiredConfigurationModeInterval: string | null;
     desiredReportCompliance: boolean | null;
+    statusSince: string;
+    statusReason: string | null;
     offeredVersion: string | null;
     running: {
       checksum: string;
@@ -915,6 +917,8 @@ export interface Schemas {
       pinnedToWithdrawn: boolean;
     } | null;
     tags: Schemas['NodeTag'][];
+    statusCause: Schemas['StatusCause'] | null;
+    lastReport: Schemas['ReportSummary'] | null;
   };
   NodeRegistration: {
     registrationKey: string;
@@ -941,6 +945,8 @@ export interface Schemas {
     desiredConfigurationMode: 'Monitor' | 'Remediate' | null;
     desiredConfigurationModeInterval: string | null;
     desiredReportCompliance: boolean | null;
+    statusSince: string;
+    statusReason: string | null;
     offeredVersion: string | null;
     running: {
       version: string | null;
@@ -1401,6 +1407,10 @@ export interface Schemas {
     hadErrors: boolean;
     configurationChecksum: string | null;
     checksumSource: 'Declared' | 'Served' | null;
+    configurationName: string | null;
+    version: string | null;
+    outOfState: number | null;
+    firstFault: Schemas['StatusCause'] | null;
     result: {
       hadErrors: boolean;
     };
@@ -1423,6 +1433,10 @@ export interface Schemas {
     hadErrors: boolean;
     configurationChecksum: string | null;
     checksumSource: 'Declared' | 'Served' | null;
+    configurationName: string | null;
+    version: string | null;
+    outOfState: number | null;
+    firstFault: Schemas['StatusCause'] | null;
   };
   ReportedLcmConfig: {
     configurationMode?: 'Monitor' | 'Remediate' | null | undefined;
@@ -1629,6 +1643,16 @@ export interface Schemas {
     username: string;
     email: string;
     requirePasswordChange: boolean;
+  };
+  StatusCause: {
+    kind: 'Report' | 'LcmStatus' | 'Silence' | 'Problem';
+    at: string;
+    reportId: string | null;
+    resource: {
+      type: string;
+      name: string;
+    } | null;
+    message: string | null;
   };
   StatusEvent: {
     id: number;

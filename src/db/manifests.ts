@@ -56,6 +56,21 @@ export interface KeptManifest extends ManifestRecord {
   firstServedAt: number | null;
 }
 
+/** The names in the manifests of these checksums, as far as they are kept. */
+export async function namesOf(
+  db: Db,
+  all: readonly { checksum: string | null }[],
+): Promise<Map<string, { configurationName: string; version: string }>> {
+  const checksums = [...new Set(all.flatMap(({ checksum }) => checksum ?? []))];
+  if (checksums.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('manifests')
+    .select(['checksum', 'configuration_name as configurationName', 'version'])
+    .where(engineOf(db).isOneOf('checksum', checksums))
+    .execute();
+  return new Map(rows.map(({ checksum, ...names }) => [checksum, names]));
+}
+
 /** The manifest of a checksum in lower case; undefined as soon as no node and no report names it. */
 export async function findManifest(db: Db, checksum: string): Promise<KeptManifest | undefined> {
   const row = await db

@@ -50,6 +50,8 @@ export interface KnownNode {
   notedAs: PollEvidence;
   /** The checksum of the bundle of which it is noted that the node got it whole. It is forgotten with the two above. */
   notedServed: string | null;
+  /** The error of the last poll, of which it is noted that it was answered with it. It is forgotten with those above. */
+  notedProblem: string | null;
 }
 
 /** What a poll tells: nothing, with what it was answered, that the node was told it, or that the node has it. */
@@ -298,15 +300,20 @@ function toKnownNode(row: NodeRow, read: Pick<KnownNode, 'generation' | 'epoch'>
   return withGeneration(known, read.generation, UNMARKED);
 }
 
-type Marks = Pick<KnownNode, 'notedEtag' | 'notedAs' | 'notedServed'>;
+type Marks = Pick<KnownNode, 'notedEtag' | 'notedAs' | 'notedServed' | 'notedProblem'>;
 
 /** Nothing is noted yet. */
-const UNMARKED: Marks = { notedEtag: null, notedAs: POLL_EVIDENCE.none, notedServed: null };
+const UNMARKED: Marks = {
+  notedEtag: null,
+  notedAs: POLL_EVIDENCE.none,
+  notedServed: null,
+  notedProblem: null,
+};
 
 /** A copy, because calls in progress rely on what the node was. V8 takes longer to copy an object by `...`. */
 function withGeneration(node: Omit<KnownNode, keyof Marks>, generation: number, marks: Marks): KnownNode {
   const { nodeId, certificateNotAfter, pendingNotAfter, assignment, epoch, scopes } = node;
-  const { notedEtag, notedAs, notedServed } = marks;
+  const { notedEtag, notedAs, notedServed, notedProblem } = marks;
   return {
     nodeId,
     certificateNotAfter,
@@ -318,6 +325,7 @@ function withGeneration(node: Omit<KnownNode, keyof Marks>, generation: number, 
     notedEtag,
     notedAs,
     notedServed,
+    notedProblem,
   };
 }
 

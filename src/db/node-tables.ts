@@ -114,6 +114,8 @@ export interface NodeTables {
     desired_configuration_mode_interval: string | null;
     desired_report_compliance: number | null;
     created_at: number;
+    /** When the status changed last; null for a node whose status never has, as far as is known. */
+    status_since: Generated<number | null>;
     /** A later node has a higher number, and no two ever have the same. A trigger sets it. */
     number: Generated<number>;
     /** The row of `node_cells` that counts the node. Triggers set it. */

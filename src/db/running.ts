@@ -34,6 +34,16 @@ export interface RunningNote {
   /** The checksum with which the last poll was answered. */
   answered: string | null;
   served: ServedBundle | null;
+  /** The error with which the last poll was answered; null where it was answered well. Absent: there was no poll. */
+  problem?: PollProblem | null | undefined;
+}
+
+/** An error with which a poll was answered. */
+export interface PollProblem {
+  code: string;
+  detail: string;
+  /** The time is in epoch milliseconds. */
+  at: number;
 }
 
 /**
@@ -45,6 +55,7 @@ export function joinNotes(before: RunningNote, then: RunningNote): RunningNote {
     running: joinRunning(before.running, then.running),
     answered: then.answered ?? before.answered,
     served: then.served ?? before.served,
+    problem: then.problem === undefined ? before.problem : then.problem,
   };
 }
 
@@ -114,6 +125,27 @@ export async function writeRunning(
     on conflict (node_id) do update set checksum = excluded.checksum, evidence = excluded.evidence,
       since = excluded.since, answered_checksum = excluded.answered_checksum,
       served_checksum = excluded.served_checksum`.execute(trx);
+}
+
+/** Writes with which error polls are answered. One that goes on keeps the time of its begin. */
+export async function writeProblems(
+  trx: Db,
+  notes: Iterable<readonly [nodeId: string, note: RunningNote]>,
+): Promise<void> {
+  const over: string[] = [];
+  const found: (string | number)[][] = [];
+  for (const [nodeId, { problem }] of notes) {
+    if (problem === null) over.push(nodeId);
+    else if (problem !== undefined) found.push([nodeId, problem.code, problem.detail, problem.at]);
+  }
+  if (over.length > 0)
+    await trx.deleteFrom('node_problems').where(engineOf(trx).isOneOf('node_id', over)).execute();
+  if (found.length > 0)
+    await sql`insert into node_problems (node_id, code, detail, since)
+      select n.id, c.value ->> 1, c.value ->> 2, cast(c.value ->> 3 as bigint)
+      from ${engineOf(trx).rows(found)} c join nodes n on n.id = c.value ->> 0 where true
+      on conflict (node_id) do update set code = excluded.code, detail = excluded.detail, since = excluded.since
+      where node_problems.code <> excluded.code or node_problems.detail <> excluded.detail`.execute(trx);
 }
 
 /** The place of the evidence in `EVIDENCE`, so that this and `joinNotes` follow one order. */

@@ -10,6 +10,7 @@ import type { OutcomeTables } from './outcome-tables.ts';
 import type { PreviewTables } from './preview-tables.ts';
 import type { RolloutTables } from './rollout-tables.ts';
 import type { SignInTables } from './sign-in-tables.ts';
+import type { TruthTables } from './truth-tables.ts';
 
 export interface UsersTable {
   id: string;
@@ -221,7 +222,8 @@ export interface Schema
     SignInTables,
     EventTables,
     RolloutTables,
-    OutcomeTables {
+    OutcomeTables,
+    TruthTables {
   reports: ReportsTable;
   report_checksums: ReportChecksumsTable;
   report_counts: ReportCountsTable;

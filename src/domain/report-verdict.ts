@@ -1,5 +1,7 @@
 /** Judges a report: takes the result of a DSC v3 operation and gives the verdict and the node's status. */
 
+import { memberOf } from './report-faults.ts';
+
 export const REPORT_OPERATIONS = ['Get', 'Set', 'Test', 'Export'] as const;
 export type ReportOperation = (typeof REPORT_OPERATIONS)[number];
 
@@ -51,8 +53,4 @@ function stateOf(results: readonly unknown[]): boolean | null {
     }
   }
   return said;
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }

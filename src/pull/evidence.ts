@@ -18,6 +18,7 @@ import {
   type RunningNote,
   type ServedBundle,
   takeNotesTurn,
+  writeProblems,
   writeRunning,
 } from '../db/running.ts';
 import type { Answer } from '../http/answer.ts';
@@ -100,6 +101,22 @@ export class EvidenceNotes {
     if (node.notedEtag !== etag) node.notedServed = null;
     node.notedEtag = etag;
     node.notedAs = told;
+    node.notedProblem = null;
+  }
+
+  /** Notes that the poll of a node is answered with an error. One that passes by itself is not worth a word. */
+  refused(node: KnownNode, error: unknown): void {
+    if (!(error instanceof HawserError) || error.kind === 'unavailable') return;
+    const { code, message: detail } = error;
+    const problem = { code, detail, at: this.tools.clock.now() };
+    const key = `${code} ${detail}`;
+    if (node.notedProblem === key) return;
+    node.notedProblem = key;
+    // The next poll that is answered well ends it.
+    node.notedEtag = null;
+    node.notedAs = POLL_EVIDENCE.none;
+    this.notes.add(node.nodeId, { manifest: null, running: null, answered: null, served: null, problem });
+    this.flushSoon();
   }
 
   /** Waits for the last byte of a bundle, and notes that it went to its node whole. */
@@ -178,7 +195,8 @@ export class EvidenceNotes {
       told === POLL_EVIDENCE.answered
         ? null
         : ({ checksum, evidence, since, last: since, replaces: false } as const);
-    this.notes.add(nodeId, { manifest: running && manifest, running, answered: checksum, served: null });
+    const noted = { running, answered: checksum, served: null, problem: null };
+    this.notes.add(nodeId, { manifest: running && manifest, ...noted });
     if (told === POLL_EVIDENCE.told) this.flushAtOnce();
     else this.flushSoon();
   }
@@ -226,6 +244,7 @@ export class EvidenceNotes {
           notes.map(([nodeId, { running, answered }]) => [nodeId, running?.checksum ?? null, answered]),
         );
         await writeRunning(trx, notes);
+        await writeProblems(trx, notes);
         await keepManifests(trx, records);
         await noteServed(trx, served.values());
         return lackingManifests(trx, [...manifests.keys()]);

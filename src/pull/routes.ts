@@ -9,7 +9,7 @@ import { mediaTypeOf } from '../http/media-types.ts';
 import { READING_REPOSITORIES } from '../http/problem-codes.ts';
 import { type Route, route } from '../http/route.ts';
 import { Checksum } from '../http/schemas.ts';
-import { andThen } from '../lib/awaitable.ts';
+import { andThen, thenOrElse } from '../lib/awaitable.ts';
 import { internal } from '../lib/errors.ts';
 import type { Manifest } from '../resolve/manifest.ts';
 import type { Resolver } from '../resolve/resolver.ts';
@@ -82,8 +82,17 @@ function checksumRoute({ resolver, evidence }: PullTools): Route {
       200: { description: 'The checksum, also as ETag', schema: ConfigurationChecksum },
       304: { description: 'The checksum in If-None-Match still holds' },
     },
-    handle({ node, content }) {
-      return andThen(content ?? resolver.polled(node), (manifest) => {
+    handle({ node, content, principal }) {
+      const polled = () =>
+        thenOrElse(
+          () => resolver.polled(node),
+          (manifest) => manifest,
+          (error) => {
+            if (principal.kind === 'node') evidence.refused(principal.node, error);
+            throw error;
+          },
+        );
+      return andThen(content ?? polled(), (manifest) => {
         // One manifest serves many nodes and polls, so its answer is written out once.
         const known = answers.get(manifest);
         if (known !== undefined) return known;

@@ -39,7 +39,8 @@ describe('an operator deletes a node', () => {
     await hawser.admin.put(`${path}/configuration`, { configurationName: 'web' });
     await tagNode(hawser, busy.nodeId, scopeValueId);
     await ok(204, busy.client.put(`${path}/lcm-status`, { lcmStatus: 'Idle' }));
-    const report = { operation: 'Test', result: { results: [], hadErrors: false } };
+    await ok(200, busy.client.get(`${path}/configuration/checksum`));
+    const report = { operation: 'Test', result: { results: [], hadErrors: true } };
     const reply = await busy.client.post(`${path}/reports`, {
       ...report,
       configurationChecksum: 'ab'.repeat(32),
@@ -64,6 +65,11 @@ describe('an operator deletes a node', () => {
       );
       await eventually(async () => expect(await kept()).to.deep.equal([]));
       await write.insertInto('rollout_counts').values(counts).execute();
+      for (const { nodeId: node_id } of takers)
+        await write
+          .insertInto('node_problems')
+          .values({ node_id, code: 'no_eligible_version', detail: '', since: 0 })
+          .execute();
       for (const { nodeId } of takers)
         await write
           .insertInto('rollout_nodes')

@@ -26,6 +26,8 @@ const SUMMARY = [
   'desiredConfigurationModeInterval',
   'desiredReportCompliance',
   'parameterProblems',
+  'statusSince',
+  'statusReason',
   'offeredVersion',
   'running',
 ];
@@ -140,7 +142,15 @@ describe('operators list and read nodes', () => {
   it('shows certificate, assignment and tags in the detail', async () => {
     const reply = await hawser.admin.get(`${NODES}/${web.nodeId}/`);
     expect(reply.status).to.equal(200);
-    expect(reply.json).to.have.all.keys(...SUMMARY, 'certificate', 'assignment', 'tags', 'running');
+    expect(reply.json).to.have.all.keys(
+      ...SUMMARY,
+      'certificate',
+      'assignment',
+      'tags',
+      'running',
+      'statusCause',
+      'lastReport',
+    );
     expect(reply.json.certificate).to.have.all.keys(
       ...['thumbprint', 'awaiting', 'subject', 'notBefore', 'notAfter', 'pendingThumbprint'],
     );

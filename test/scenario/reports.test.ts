@@ -56,10 +56,13 @@ describe('a report', () => {
     it(`is taken: ${name}`, async () => {
       const reply = await report(node, operation, result);
       expect(reply.status, reply.text).to.equal(201);
-      const { id, timestamp, ...summary } = reply.json;
+      const { id, timestamp, outOfState, firstFault, ...summary } = reply.json;
+      expect([outOfState, firstFault?.kind ?? null]).to.deep.equal([
+        ...[inDesiredState === false ? 1 : 0, hadErrors || inDesiredState === false ? 'Report' : null],
+      ]);
       expect(summary).to.deep.equal({
         ...{ nodeId: node.nodeId, nodeFqdn: node.fqdn, operation, inDesiredState, hadErrors },
-        ...{ configurationChecksum: null, checksumSource: null },
+        ...{ configurationChecksum: null, checksumSource: null, configurationName: null, version: null },
       });
       expect(reply.headers['location']).to.equal(`${REPORTS}/${id}`);
       expect(timestamp).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

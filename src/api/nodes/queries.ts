@@ -83,6 +83,13 @@ export async function recordComplianceEvent(
   await trx.insertInto('status_events').values({ node_id, lcm_status: null, status, timestamp }).execute();
 }
 
+/** When the LCM of a node said last that it is in error, in epoch milliseconds; null if nothing is kept of it. */
+export async function lastLcmError(db: Db, nodeId: string): Promise<number | null> {
+  const errors = db.selectFrom('status_events').select('timestamp').where('node_id', '=', nodeId);
+  const last = newestFirst(errors.where('lcm_status', '=', 'Error'), 'id').limit(1);
+  return (await last.executeTakeFirst())?.timestamp ?? null;
+}
+
 export type StatusEventRow = Awaited<ReturnType<typeof listStatusEvents>>['rows'][number];
 
 /** Lists a node's events, newest first. @throws HawserError not_found where there is no such node */
@@ -123,11 +130,13 @@ function nodeRows(db: Db) {
     .leftJoin('composites', 'composites.id', 'assignments.composite_id');
 }
 
-/** The same with what is known of what they run. */
+/** The same with what is known of what they run, and why they are not well. */
 const runningRows = (db: Db) =>
   nodeRows(db)
     .leftJoin('node_running', 'node_running.node_id', 'nodes.id')
-    .leftJoin('manifests', 'manifests.checksum', 'node_running.checksum');
+    .leftJoin('manifests', 'manifests.checksum', 'node_running.checksum')
+    .leftJoin('node_faults', 'node_faults.node_id', 'nodes.id')
+    .leftJoin('node_problems', 'node_problems.node_id', 'nodes.id');
 
 const nodeColumns = (rule: StalenessRule) =>
   [
@@ -154,6 +163,13 @@ const nodeColumns = (rule: StalenessRule) =>
     'manifests.version as runningVersion',
     'manifests.configuration_name as runningName',
     'manifests.is_composite as runningIsComposite',
+    'nodes.status_since as statusSince',
+    'node_faults.report_id as faultReportId',
+    'node_faults.timestamp as faultAt',
+    'node_faults.first_fault as firstFault',
+    'node_problems.code as problemCode',
+    'node_problems.detail as problemDetail',
+    'node_problems.since as problemSince',
   ] as const;
 
 /** The rows of some nodes, in the order of their ids. A node that is gone is left out. */

@@ -8,8 +8,10 @@ import { idsInPath } from '../../http/schemas.ts';
 import { notFound } from '../../lib/errors.ts';
 import type { OfferedVersions } from '../../resolve/offered-versions.ts';
 import type { ProblemCounts } from '../../resolve/problem-counts.ts';
+import { toReportSummary } from '../crud/report-summaries.ts';
 import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
+import { findLastReport } from '../reports/queries.ts';
 import { type AssignmentTools, assignConfiguration, unassignConfiguration } from './assignment.ts';
 import { NewAssignment } from './assignment-schemas.ts';
 import type { BulkTools } from './bulk.ts';
@@ -17,7 +19,7 @@ import { bulkRoute } from './bulk-routes.ts';
 import { listCertificates } from './certificate-queries.ts';
 import { toReported } from './lcm-settings.ts';
 import { ProblemList } from './problem-list.ts';
-import { findNode, requireNode, stalenessRule } from './queries.ts';
+import { findNode, lastLcmError, requireNode, stalenessRule } from './queries.ts';
 import { CERTIFICATE_PROBLEMS, type RegistrationOptions, registerNode } from './registration.ts';
 import { removeNode } from './removal.ts';
 import { readRunning } from './running.ts';
@@ -31,6 +33,7 @@ import {
   Registered,
   Registration,
 } from './schemas.ts';
+import { causeOf } from './status-cause.ts';
 import { TagGate } from './tag-gate.ts';
 import { listTags, setTags, tagNode, toNodeTag, untagNode, valuesByType } from './tags.ts';
 import { toAssignment, toCertificate, toNodeSummary } from './views.ts';
@@ -112,6 +115,7 @@ function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions, l
         const node = await database.nodeLookup.byNodeId(nodeId);
         const assignment = node?.assignment ?? null;
         const tags = await listTags(read, nodeId);
+        const report = principal.permissions.has('reports.read') && (await findLastReport(read, nodeId));
         return {
           ...toNodeSummary(row, await list.offeredVersion(row)),
           certificate: toCertificate(await listCertificates(read, nodeId), now),
@@ -122,6 +126,8 @@ function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions, l
           tags: tags.map(toNodeTag),
           running: await readRunning(read, nodeId),
           parameterProblems: node ? await problemCounts.ofNode(node, principal.userId) : 0,
+          statusCause: causeOf(row, row.lcmStatus === 'Error' ? await lastLcmError(read, nodeId) : null),
+          lastReport: report ? toReportSummary(report) : null,
         };
       },
     }),

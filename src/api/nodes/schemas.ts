@@ -5,6 +5,7 @@ import { EVIDENCE, LCM_STATUSES, NODE_STATUSES } from '../../db/node-tables.ts';
 import { choice, Duration, Flag, Id, IdInAnyCase, Paging, Timestamp } from '../../http/schemas.ts';
 import { isId } from '../../lib/ids.ts';
 import { historyFilter } from '../crud/history.ts';
+import { Cause, REPORT_EXAMPLE, ReportSummary } from '../crud/report-summaries.ts';
 import { AssignmentView } from './assignment-schemas.ts';
 import { RUNNING_EXAMPLE, Running } from './running.ts';
 
@@ -14,6 +15,8 @@ const SUMMARY = {
   fqdn: 'web-01.example.com',
   configurationName: 'web-server',
   status: 'Compliant',
+  statusSince: '2026-11-19T21:00:00.000Z',
+  statusReason: null,
   lcmStatus: 'Idle',
   isStale: false,
   lastCheckIn: '2026-11-20T09:08:00.000Z',
@@ -227,6 +230,10 @@ const nodeSummary = {
   }),
   desiredConfigurationModeInterval: z.string().nullable(),
   desiredReportCompliance: z.boolean().nullable(),
+  statusSince: Timestamp.meta({ description: 'When the status became what it is' }),
+  statusReason: z.string().nullable().meta({
+    description: 'What is wrong, in one line, as `statusCause` of the node has it; null where nothing is',
+  }),
   offeredVersion: z
     .string()
     .nullable()
@@ -292,6 +299,14 @@ export const NodeDetails = z
     parameterProblems: z
       .int()
       .meta({ description: 'Faults of the merged parameters; which ones, `parameters/resolution` says' }),
+    statusCause: Cause.nullable().meta({
+      description:
+        'The first that holds: the last report of a node that is NonCompliant or in Error; an LCM in error; a poll that ' +
+        'is answered with an error; a node that is stale',
+    }),
+    lastReport: ReportSummary.nullable().meta({
+      description: 'Null before the first one, and for a caller without `reports.read`',
+    }),
   })
   .meta({
     id: 'NodeDetails',
@@ -317,6 +332,8 @@ export const NodeDetails = z
         },
         tags: [TAG],
         running: RUNNING_EXAMPLE,
+        statusCause: null,
+        lastReport: REPORT_EXAMPLE,
       },
     ],
   });

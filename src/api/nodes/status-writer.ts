@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { Database, Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
 import { GroupCommit } from '../../db/group-commit.ts';
+import { NodeOrder } from '../../db/node-order.ts';
 import { noteLcmFailed } from '../../db/outcomes.ts';
 import { takeNotesTurn } from '../../db/running.ts';
 import { type HawserError, unauthenticated } from '../../lib/errors.ts';
@@ -43,8 +44,9 @@ export async function writeStatuses(trx: Db, told: readonly ToldStatus[]): Promi
     await sql`update nodes set lcm_status = given.value ->> 1
       from ${engineOf(trx).rows(changed)} given where nodes.id = given.value ->> 0`.execute(trx);
   await noteFailures(trx, before, last);
-  const events = stored.map(({ nodeId: node_id, lcmStatus: lcm_status, now: timestamp }) => ({
-    ...{ node_id, lcm_status, timestamp },
+  const order = await NodeOrder.of(trx, ids);
+  const events = stored.map(({ nodeId: node_id, lcmStatus: lcm_status, now }) => ({
+    ...{ node_id, lcm_status, timestamp: order.next(node_id, now) },
     status: null,
   }));
   if (events.length > 0) await trx.insertInto('status_events').values(events).execute();

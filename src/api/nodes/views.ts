@@ -8,11 +8,13 @@ import { isWithdrawn } from '../../resolve/wanted-version.ts';
 import { isAwaiting } from '../../security/awaiting-certificates.ts';
 import type { VersionRef } from '../../versions/types.ts';
 import type { NodeRow, StatusEventRow } from './queries.ts';
+import { causeOf, reasonOf, statusSince } from './status-cause.ts';
 
 /** @param offeredVersion what the assignment gives now; null where it gives nothing */
 export function toNodeSummary(row: NodeRow, offeredVersion: string | null) {
   const { compositeId, majorVersion, prereleaseChannel, pinnedVersion, ...known } = row;
-  const { evidence, runningVersion, runningName, runningIsComposite, ...shown } = known;
+  const { evidence, runningVersion, runningName, runningIsComposite, ...rest } = known;
+  const { faultReportId, faultAt, firstFault, problemCode, problemDetail, problemSince, ...shown } = rest;
   const running = {
     version: runningVersion,
     evidence,
@@ -21,6 +23,8 @@ export function toNodeSummary(row: NodeRow, offeredVersion: string | null) {
   };
   return {
     ...shown,
+    statusSince: toTimestamp(statusSince(row)),
+    statusReason: reasonOf(causeOf(row), row),
     offeredVersion,
     running: evidence === null ? null : running,
     isStale: Boolean(row.isStale),

@@ -7,7 +7,6 @@
 import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
-import type { ReportChecksumsTable, ReportsTable } from '../../db/schema.ts';
 import {
   behind,
   newestFirst,
@@ -20,20 +19,10 @@ import {
   whereGiven,
   within,
 } from '../crud/history.ts';
+import type { ReportRow } from '../crud/report-summaries.ts';
 import type { Page } from '../crud/rows.ts';
 import { ALL_TIMES, countOutcomesWithin, countWithin, NOT_SAID, type Outcome, type Span } from './counts.ts';
 import type { NodeReportFilter } from './schemas.ts';
-
-/** What the summary of a report shows. */
-export type ReportRow = Pick<
-  ReportsTable,
-  'id' | 'node_id' | 'timestamp' | 'operation' | 'in_desired_state' | 'had_errors'
-> & {
-  fqdn: string;
-  /** What the node ran; null where that is not known. */
-  checksum: string | null;
-  source: ReportChecksumsTable['source'] | null;
-};
 
 /** A report with its place in the lists. */
 type PlacedReport = ReportRow & Place;
@@ -48,6 +37,8 @@ function reportRows(db: Db) {
     .selectFrom('reports')
     .innerJoin('nodes', 'nodes.id', 'reports.node_id')
     .leftJoin('report_checksums', 'report_checksums.report_seq', 'reports.seq')
+    .leftJoin('manifests', 'manifests.checksum', 'report_checksums.checksum')
+    .leftJoin('report_faults', 'report_faults.report_seq', 'reports.seq')
     .select([
       'reports.seq',
       'reports.id',
@@ -59,11 +50,21 @@ function reportRows(db: Db) {
       'reports.had_errors',
       'report_checksums.checksum',
       'report_checksums.source',
+      'manifests.configuration_name as configurationName',
+      'manifests.version',
+      'report_faults.out_of_state as outOfState',
+      'report_faults.first_fault as firstFault',
     ]);
 }
 
 export function findReport(db: Db, id: string): Promise<(ReportRow & { result: string }) | undefined> {
   return reportRows(db).select('reports.result').where('reports.id', '=', id).executeTakeFirst();
+}
+
+/** The last report of a node, in the order in which they took effect. */
+export function findLastReport(db: Db, nodeId: string): Promise<ReportRow | undefined> {
+  const last = newestFirst(db.selectFrom('reports').select('seq').where('node_id', '=', nodeId)).limit(1);
+  return reportRows(db).where('reports.seq', 'in', last).executeTakeFirst();
 }
 
 /** Lists the reports of a node that match, newest first. */

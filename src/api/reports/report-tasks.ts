@@ -1,6 +1,7 @@
 /** Reads a report: its verdict, and the text of its result, which is kept as it came. */
 
 import { memberText } from '../../domain/json-member.ts';
+import { faultsOf, type ReportFaults } from '../../domain/report-faults.ts';
 import { judgeReport, type ReportOperation, type Verdict } from '../../domain/report-verdict.ts';
 import { decodeJson, parseJson, validate } from '../../http/validation.ts';
 import { NewReport } from './schemas.ts';
@@ -10,6 +11,7 @@ export interface JudgedReport extends Verdict {
   hadErrors: boolean;
   /** What the report names as run, in lower case. */
   checksum: string | null;
+  faults: ReportFaults;
   /** The text of the member `result`. */
   result: string;
 }
@@ -27,6 +29,7 @@ export const reportTasks = {
       hadErrors,
       checksum,
       ...judgeReport(operation, result),
+      faults: faultsOf(result),
       result: memberText(text, 'result'),
     };
   },

@@ -4,23 +4,16 @@ import type { Database } from '../../db/database.ts';
 import { created, writtenJson } from '../../http/answer.ts';
 import { RawJson, type Route, route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
-import { toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
 import { newOrderedId } from '../../lib/ids.ts';
 import type { Threads } from '../../lib/threads.ts';
+import { ReportSummary, toReportSummary } from '../crud/report-summaries.ts';
 import { operation, permitted } from '../crud/routes.ts';
 import { requireNode } from '../nodes/queries.ts';
 import { FloodGuard, VolumeGuard } from './intake-limits.ts';
-import {
-  allNodeReports,
-  allReports,
-  findReport,
-  listNodeReports,
-  listReports,
-  type ReportRow,
-} from './queries.ts';
+import { allNodeReports, allReports, findReport, listNodeReports, listReports } from './queries.ts';
 import { type JudgedReport, type ReportTasks, reportTasks } from './report-tasks.ts';
-import { NewReport, NodeReportFilter, Report, ReportFilter, ReportSummary } from './schemas.ts';
+import { NewReport, NodeReportFilter, Report, ReportFilter } from './schemas.ts';
 import { openReportWriter, type ReceivedReport, type ReportWriter } from './writer.ts';
 
 const TAGS = ['Reports'];
@@ -111,9 +104,9 @@ function toReceived(
   nodeId: string,
   now: number,
 ): Omit<ReceivedReport, 'servedChecksum'> {
-  const { operation, hadErrors, inDesiredState, nodeStatus, result, checksum } = report;
+  const { operation, hadErrors, inDesiredState, nodeStatus, faults, result, checksum } = report;
   return {
-    checksum,
+    ...{ checksum, faults },
     row: {
       id: newOrderedId(now),
       node_id: nodeId,
@@ -184,18 +177,4 @@ function listRoute(database: Database): Route {
         : allNodeReports(database.read, nodeId, filter),
     show: toReportSummary,
   });
-}
-
-function toReportSummary(row: ReportRow) {
-  return {
-    id: row.id,
-    nodeId: row.node_id,
-    nodeFqdn: row.fqdn,
-    timestamp: toTimestamp(row.timestamp),
-    operation: row.operation,
-    inDesiredState: row.in_desired_state === null ? null : row.in_desired_state === 1,
-    hadErrors: row.had_errors === 1,
-    configurationChecksum: row.checksum,
-    checksumSource: row.source,
-  };
 }

@@ -1,6 +1,6 @@
 /**
- * Stores reports: the row, what the node ran, the node's status and the event of its change, in one commit with reports of
- * other nodes.
+ * Stores reports: the row, what the node ran, what is wrong, the node's status and the event of its change, in one commit
+ * with reports of other nodes.
  */
 
 import { CompiledQuery, sql } from 'kysely';
@@ -9,13 +9,16 @@ import type { Engine } from '../../db/engine.ts';
 import { engineOf } from '../../db/engine-of.ts';
 import { emit } from '../../db/events.ts';
 import { GroupCommit } from '../../db/group-commit.ts';
+import { namesOf } from '../../db/manifests.ts';
+import { NodeOrder } from '../../db/node-order.ts';
 import { type NamedOutcome, noteOutcomes } from '../../db/outcomes.ts';
 import { joinNotes, type RunningNote, takeNotesTurn, writeRunning } from '../../db/running.ts';
 import type { ReportsTable } from '../../db/schema.ts';
+import type { ReportFaults } from '../../domain/report-faults.ts';
 import type { NodeStatus } from '../../domain/report-verdict.ts';
 import { type HawserError, unauthenticated } from '../../lib/errors.ts';
+import type { ReportRow } from '../crud/report-summaries.ts';
 import { recordComplianceEvent } from '../nodes/queries.ts';
-import type { ReportRow } from './queries.ts';
 
 export interface ReceivedReport {
   row: Omit<ReportsTable, 'seq'>;
@@ -25,6 +28,7 @@ export interface ReceivedReport {
   checksum: string | null;
   /** The checksum of the last bundle that went to the node whole, where that is not in the database yet. */
   servedChecksum: string | null;
+  faults: ReportFaults;
 }
 
 export type ReportWriter = GroupCommit<ReceivedReport, ReportRow>;
@@ -116,6 +120,19 @@ async function insertChecksums(trx: Db, rows: readonly [seq: number, ran: Ran][]
     from ${engineOf(trx).rows(values)} given`.execute(trx);
 }
 
+/** A report without a fault has no row. */
+async function insertFaults(trx: Db, numbers: readonly number[], reports: readonly ReceivedReport[]) {
+  const values = reports.flatMap(({ faults: { outOfState, firstFault }, row }, at) =>
+    outOfState > 0 || firstFault !== null || row.had_errors === 1
+      ? [[numbers[at], outOfState, firstFault && JSON.stringify(firstFault)]]
+      : [],
+  );
+  if (values.length === 0) return;
+  await sql`insert into report_faults (report_seq, out_of_state, first_fault)
+    select cast(value ->> 0 as bigint), cast(value ->> 1 as bigint), value ->> 2
+    from ${engineOf(trx).rows(values)} given`.execute(trx);
+}
+
 /** @returns for each report its row, or the error of one whose node was deleted after the request was let in */
 export async function writeReports(
   trx: Db,
@@ -127,34 +144,85 @@ export async function writeReports(
     from nodes n left join node_running r on r.node_id = n.id
     where ${engineOf(trx).isOneOf('n.id', nodeIds)}`.execute(trx);
   const reporters = new Map(nodes.map((node) => [node.id, node]));
-  const accepted = reports.filter(({ row }) => reporters.has(row.node_id));
-  const ran = (report: ReceivedReport) => ranOf(report, reporters.get(report.row.node_id));
+  const order = await NodeOrder.of(trx, nodeIds);
+  const accepted = reports
+    .filter(({ row }) => reporters.has(row.node_id))
+    .map(({ row, ...report }) => ({
+      ...report,
+      row: { ...row, timestamp: order.next(row.node_id, row.timestamp) },
+    }));
   const numbers = await insertReports(
     trx,
     accepted.map(({ row }) => row),
   );
+  const ran = accepted.map((report) => ranOf(report, reporters.get(report.row.node_id)));
   await insertChecksums(
     trx,
-    accepted.map((report, at) => [numbers[at] ?? 0, ran(report)]),
+    ran.map((each, at) => [numbers[at] ?? 0, each]),
   );
+  await insertFaults(trx, numbers, accepted);
   await noteDeclared(trx, accepted);
   await noteOutcomes(trx, accepted.flatMap(namedOutcome));
-  const statuses = new Map<string, string>();
-  for (const { row, nodeStatus: status } of accepted) {
-    const nodeId = row.node_id;
-    const before = statuses.get(nodeId) ?? reporters.get(nodeId)?.status;
+  await changeStatuses(trx, accepted, reporters);
+  const names = await namesOf(trx, ran);
+  const written = accepted.map(({ row, faults }, at) => ({
+    ...{ ...row, ...(ran[at] ?? NOTHING), fqdn: reporters.get(row.node_id)?.fqdn ?? '' },
+    ...(names.get(ran[at]?.checksum ?? '') ?? { configurationName: null, version: null }),
+    outOfState: faults.outOfState,
+    firstFault: faults.firstFault && JSON.stringify(faults.firstFault),
+  }));
+  return reports.map(({ row }) =>
+    reporters.has(row.node_id) ? (written.shift() as ReportRow) : nodeDeleted(),
+  );
+}
+
+/** Gives the nodes the statuses that the reports tell, with the events of changes, and what is wrong with them now. */
+async function changeStatuses(
+  trx: Db,
+  reports: readonly ReceivedReport[],
+  reporters: ReadonlyMap<string, Reporter>,
+): Promise<void> {
+  const statuses = new Map<string, { status: string; since: number }>();
+  const faults = new Map<string, ReceivedReport>();
+  const well: string[] = [];
+  for (const report of reports) {
+    const { row, nodeStatus: status } = report;
+    const { node_id: nodeId, timestamp: since } = row;
+    const before = statuses.get(nodeId)?.status ?? reporters.get(nodeId)?.status;
+    if (status === 'Error' || status === 'NonCompliant') faults.set(nodeId, report);
     if (status === null || status === before) continue;
-    statuses.set(nodeId, status);
-    await recordComplianceEvent(trx, { nodeId, status, now: row.timestamp });
+    if (status === 'Compliant' || status === 'Unknown') {
+      faults.delete(nodeId);
+      well.push(nodeId);
+    }
+    statuses.set(nodeId, { status, since });
+    await recordComplianceEvent(trx, { nodeId, status, now: since });
     const data = { fqdn: reporters.get(nodeId)?.fqdn, before, status };
-    await emit(trx, { type: 'node.status_changed', subject: `nodes/${nodeId}`, at: row.timestamp, data });
+    await emit(trx, { type: 'node.status_changed', subject: `nodes/${nodeId}`, at: since, data });
   }
-  for (const [nodeId, status] of statuses)
-    await trx.updateTable('nodes').set({ status }).where('id', '=', nodeId).execute();
-  return reports.map((report) => {
-    const reporter = reporters.get(report.row.node_id);
-    return reporter ? { ...report.row, ...ran(report), fqdn: reporter.fqdn } : nodeDeleted();
-  });
+  for (const [nodeId, { status, since }] of statuses)
+    await trx.updateTable('nodes').set({ status, status_since: since }).where('id', '=', nodeId).execute();
+  await writeNodeFaults(trx, faults, well);
+}
+
+/** @param faults the last report of each node that is not well by it @param well nodes that are well, as far as they have no fault */
+async function writeNodeFaults(
+  trx: Db,
+  faults: ReadonlyMap<string, ReceivedReport>,
+  well: readonly string[],
+): Promise<void> {
+  if (well.length > 0)
+    await trx.deleteFrom('node_faults').where(engineOf(trx).isOneOf('node_id', well)).execute();
+  if (faults.size === 0) return;
+  const values = Array.from(faults.values(), ({ row, faults: { firstFault } }) => [
+    ...[row.node_id, row.id, row.timestamp],
+    firstFault && JSON.stringify(firstFault),
+  ]);
+  await sql`insert into node_faults (node_id, report_id, timestamp, first_fault)
+    select value ->> 0, value ->> 1, cast(value ->> 2 as bigint), value ->> 3
+    from ${engineOf(trx).rows(values)} given where true
+    on conflict (node_id) do update set report_id = excluded.report_id, timestamp = excluded.timestamp,
+      first_fault = excluded.first_fault`.execute(trx);
 }
 
 const nodeDeleted = () => unauthenticated('No node is registered with this certificate');

@@ -11,6 +11,7 @@ import { leadMigration } from './migrations/0026-lead.ts';
 import { documentChecksMigration } from './migrations/0027-document-checks.ts';
 import { nodesOfStepsMigration } from './migrations/0028-nodes-of-steps.ts';
 import { outcomesMigration } from './migrations/0029-outcomes.ts';
+import { truthMigration } from './migrations/0030-truth.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0019-baseline': baselineMigration,
@@ -23,4 +24,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0027-document-checks': documentChecksMigration,
   '0028-nodes-of-steps': nodesOfStepsMigration,
   '0029-outcomes': outcomesMigration,
+  '0030-truth': truthMigration,
 };

@@ -5,6 +5,7 @@ import { insertNode } from '../../../src/api/nodes/queries.ts';
 import { openReportWriter, type ReceivedReport } from '../../../src/api/reports/writer.ts';
 import { cleanRecords, type RecordRule } from '../../../src/api/retention/records.ts';
 import { REPORT_ROW_BYTES } from '../../../src/db/report-bytes.ts';
+import { NO_FAULTS } from '../../../src/domain/report-faults.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { Outcome } from '../../../src/versions/cleanup-run.ts';
 import { ENGINES, temporaryEngine } from '../../support/engines/open.ts';
@@ -34,7 +35,7 @@ for (const engine of ENGINES)
         ...{ had_errors: 0, result: `{"at":${timestamp}}` },
       },
       nodeStatus: null,
-      ...{ checksum: null, servedChecksum: null },
+      ...{ checksum: null, servedChecksum: null, faults: NO_FAULTS },
     });
     async function clean(
       rule: RecordRule,

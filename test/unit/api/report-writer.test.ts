@@ -1,6 +1,9 @@
 import { expect } from 'chai';
-import { insertNode } from '../../../src/api/nodes/queries.ts';
+import { insertNode, listStatusEvents } from '../../../src/api/nodes/queries.ts';
+import { openStatusWriter } from '../../../src/api/nodes/status-writer.ts';
+import { listNodeReports } from '../../../src/api/reports/queries.ts';
 import { openReportWriter, type ReceivedReport } from '../../../src/api/reports/writer.ts';
+import { NO_FAULTS } from '../../../src/domain/report-faults.ts';
 import type { NodeStatus } from '../../../src/domain/report-verdict.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { ENGINES, temporaryEngine } from '../../support/engines/open.ts';
@@ -23,7 +26,7 @@ for (const engine of ENGINES)
         result: '{"hadErrors":false}',
       },
       nodeStatus,
-      ...{ checksum: null, servedChecksum: null },
+      ...{ checksum: null, servedChecksum: null, faults: NO_FAULTS },
     });
     const events = async () => {
       const rows = await database().read.selectFrom('status_events').selectAll().orderBy('id').execute();
@@ -52,6 +55,29 @@ for (const engine of ENGINES)
       ]);
       expect(await statusOf(web)).to.equal('Unknown');
       expect(await statusOf(db)).to.equal('Error');
+    });
+
+    it('has one order of what a node tells, whatever the clocks of the servers that took it say', async () => {
+      const ofOther = openReportWriter(database());
+      const writer = openReportWriter(database());
+      await writer.submit(received(web, 'Compliant', 5_000));
+      const late = await ofOther.submit(received(web, 'Error', 4_000));
+      await openStatusWriter(database()).submit({ nodeId: web, lcmStatus: 'Idle', now: 3_000 });
+      await writer.submit(received(web, 'Compliant', 4_500));
+      expect(late).to.include({ timestamp: 5_000 });
+      const { rows } = await listStatusEvents(database().read, web, { take: 10, skip: 0 });
+      expect(rows.map(({ status, lcmStatus }) => status ?? lcmStatus)).to.deep.equal([
+        ...['Compliant', 'Idle', 'Error', 'Compliant'],
+      ]);
+      const reports = await listNodeReports(database().read, web, { take: 1, skip: 0 });
+      expect(reports.rows.map(({ timestamp }) => timestamp)).to.deep.equal([5_000]);
+      expect(await statusOf(web)).to.equal('Compliant');
+    });
+
+    it('takes the time as it is again after a clock that was far ahead', async () => {
+      const writer = openReportWriter(database());
+      await writer.submit(received(web, 'Error', 3_600_000));
+      expect(await writer.submit(received(web, 'Compliant', 7))).to.include({ timestamp: 7 });
     });
 
     it('refuses the report of a node that is gone, and of no other', async () => {

@@ -11,6 +11,7 @@ import {
   removeTakers,
   saveRolloutCounts,
 } from '../../../src/db/rollouts.ts';
+import { NO_FAULTS } from '../../../src/domain/report-faults.ts';
 import type { NodeStatus } from '../../../src/domain/report-verdict.ts';
 import { NO_COUNTS } from '../../../src/domain/rollout.ts';
 import { newId } from '../../../src/lib/ids.ts';
@@ -116,7 +117,13 @@ for (const engine of ENGINES)
       const [at, operation, status, checksum] = sent.split(' ') as [string, Operation, Status, string?];
       const said = { timestamp: Number(at), operation, result: '{}', ...STATUSES[status] };
       const row = { id: newId(), node_id, ...said };
-      const report = { row, nodeStatus: null, checksum: checksum ?? null, servedChecksum: null };
+      const report = {
+        row,
+        nodeStatus: null,
+        checksum: checksum ?? null,
+        servedChecksum: null,
+        faults: NO_FAULTS,
+      };
       await database()
         .write.transaction()
         .execute((trx) => writeReports(trx, [report]));

@@ -9,6 +9,7 @@ import { keepManifests } from '../../../src/db/manifests.ts';
 import { EVIDENCE, NODE_STATUSES } from '../../../src/db/node-tables.ts';
 import { openPostgres } from '../../../src/db/postgres/open.ts';
 import { takeNotesTurn, writeRunning } from '../../../src/db/running.ts';
+import { NO_FAULTS } from '../../../src/domain/report-faults.ts';
 import { NODE_SCOPE_TYPE_ID } from '../../../src/domain/scopes.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { writeCheckIns } from '../../../src/pull/check-ins.ts';
@@ -97,7 +98,8 @@ describe('writers beside each other on PostgreSQL', () => {
           const outcome = { operation: 'Test', in_desired_state: below(2), had_errors: below(2) } as const;
           const row = { id: newId(), node_id, timestamp: NOW + below(1e6), ...outcome, result: '{}' };
           const named = below(2) === 0 ? { checksum: checksum() } : { checksum: null };
-          return { row, nodeStatus: oneOf(NODE_STATUSES), ...named, servedChecksum: checksum() };
+          const faults = outcome.had_errors === 1 ? { outOfState: 1, firstFault: null } : NO_FAULTS;
+          return { row, nodeStatus: oneOf(NODE_STATUSES), ...named, servedChecksum: checksum(), faults };
         }),
       ),
     );

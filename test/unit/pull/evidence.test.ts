@@ -50,6 +50,7 @@ describe('a bundle that is broken off', () => {
       scopes: null,
       notedEtag: null,
       notedServed: null,
+      notedProblem: null,
     };
     node = { nodeId, certificateNotAfter: 0, pendingNotAfter: 0, ...none, notedAs: POLL_EVIDENCE.none };
     server = createServer(serve).listen(0);

@@ -1,0 +1,59 @@
+/** Row types of what is remembered of nodes for whoever asks why and since when. Rules as in schema.ts. */
+
+/** What is wrong in a report. A report without a fault has no row, and neither has one that an earlier release stored. */
+export interface ReportFaultsTable {
+  report_seq: number;
+  /** How many resources are out of their state. */
+  out_of_state: number;
+  /** JSON: Fault; null where the report names none. */
+  first_fault: string | null;
+}
+
+/** The last report by which a node is NonCompliant or in Error. Other nodes have no row. */
+export interface NodeFaultsTable {
+  node_id: string;
+  report_id: string;
+  timestamp: number;
+  /** As that of the report, which may be deleted before the node is well. */
+  first_fault: string | null;
+}
+
+/** With which error the last poll of a node was answered, and since when. Nodes whose poll was answered have no row. */
+export interface NodeProblemsTable {
+  node_id: string;
+  code: string;
+  detail: string;
+  since: number;
+}
+
+export interface TruthTables {
+  report_faults: ReportFaultsTable;
+  node_faults: NodeFaultsTable;
+  node_problems: NodeProblemsTable;
+}
+
+/** The statements that make the tables, the same on both engines but for the type of texts. */
+export function truthStatements(text: string): readonly string[] {
+  const ofNode = `node_id ${text} not null primary key references nodes (id) on delete cascade`;
+  return [
+    'alter table nodes add column status_since bigint',
+    `update nodes set status_since = (
+      select timestamp from status_events e where e.node_id = nodes.id and e.status is not null
+      order by timestamp desc, id desc limit 1)`,
+    // These are no columns of reports: they would stand behind the result, and a list would read all of it to reach them.
+    `create table report_faults (
+      report_seq bigint not null primary key,
+      out_of_state bigint not null,
+      first_fault ${text})`,
+    `create table node_faults (
+      ${ofNode},
+      report_id ${text} not null,
+      timestamp bigint not null,
+      first_fault ${text})`,
+    `create table node_problems (
+      ${ofNode},
+      code ${text} not null,
+      detail ${text} not null,
+      since bigint not null)`,
+  ];
+}
