@@ -43,6 +43,8 @@ export interface Schemas {
     action: string;
     resourceType: string;
     resourceId: string | null;
+    resourceName: string | null;
+    summary: string;
     details: Record<string, unknown> | null;
     ipAddress: string | null;
     requestId: string | null;
@@ -1911,6 +1913,8 @@ export interface Routes {
         from?: string | undefined;
         to?: string | undefined;
         action?: string | undefined;
+        actor?: string | undefined;
+        resource?: string | undefined;
         resourceType?: string | undefined;
         resourceId?: string | undefined;
         userId?: string | undefined;

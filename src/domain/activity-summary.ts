@@ -1,5 +1,6 @@
-/** Says in a sentence what an entry of the audit trail means, for those who may read the resource that it is about. */
+/** Says in a sentence what an entry of the audit trail means. */
 
+import { ACCOUNT_SENTENCES, type ActionOn } from './account-summary.ts';
 import { AUDIT_ACTIONS, type AuditAction } from './audit-actions.ts';
 
 /** The kinds of resources whose entries are shown to whoever may read the resource. */
@@ -7,7 +8,7 @@ export const ACTIVITY_TYPES = ['Node', 'Configuration', 'Parameters', 'Composite
 export type ActivityType = (typeof ACTIVITY_TYPES)[number];
 
 type ActivityAction = Exclude<
-  { [A in AuditAction]: (typeof AUDIT_ACTIONS)[A] extends ActivityType ? A : never }[AuditAction],
+  ActionOn<ActivityType>,
   // It is about no node, and it says who was refused.
   'node.registration_refused'
 >;
@@ -136,7 +137,11 @@ const UNNAMED: Record<ActivityType, string> = {
 export function summarize(action: string, name: string | null, details: Details): string {
   const type = AUDIT_ACTIONS[action as AuditAction] as ActivityType;
   const sentence = SENTENCES[action as ActivityAction] as Sentence | undefined;
-  const text = sentence?.(name ?? UNNAMED[type], details) ?? action;
+  const ofAccount = ACCOUNT_SENTENCES[action as keyof typeof ACCOUNT_SENTENCES] as string | undefined;
+  const text =
+    sentence?.(name ?? UNNAMED[type], details) ??
+    ofAccount?.replace('NAME', () => name ?? 'somebody or something that is gone') ??
+    action;
   // A name stays as it is written.
   return name === null ? text.charAt(0).toUpperCase() + text.slice(1) : text;
 }

@@ -94,8 +94,16 @@ export function isEventGlob(text: string): boolean {
   return text.length <= 100 && GLOB.test(text) && EVENT_TYPES.some((type) => matchesGlob(text, type));
 }
 
-export function matchesGlob(glob: string, type: string): boolean {
-  const [start = '', end] = glob.split('*');
-  if (end === undefined) return type === start;
-  return type.length >= start.length + end.length && type.startsWith(start) && type.endsWith(end);
+/** Whether a text is as a glob says, in which each star stands for any characters. The parts are looked for one by one. */
+export function matchesGlob(glob: string, text: string): boolean {
+  const [start = '', ...parts] = glob.split('*');
+  const end = parts.pop();
+  if (end === undefined) return text === start;
+  let at = start.length;
+  for (const part of parts) {
+    const found = text.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return text.startsWith(start) && text.endsWith(end) && text.length >= at + end.length;
 }

@@ -40,7 +40,7 @@ describe('the audit trail', () => {
     for (const entry of entries) {
       expect(entry).to.have.all.keys(
         ...['id', 'timestamp', 'actorType', 'actorId', 'actorName', 'action', 'resourceType', 'resourceId'],
-        ...['details', 'ipAddress', 'requestId'],
+        ...['resourceName', 'summary', 'details', 'ipAddress', 'requestId'],
       );
       expect(entry.timestamp).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     }

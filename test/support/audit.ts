@@ -13,6 +13,8 @@ export interface Entry {
   action: string;
   resourceType: string;
   resourceId: string | null;
+  resourceName: string | null;
+  summary: string;
   details: Record<string, unknown> | null;
   ipAddress: string | null;
   requestId: string | null;

@@ -130,18 +130,3 @@ async function placesOfResources(
   });
   return (await sql<Place>`${newest}`.execute(db)).rows;
 }
-
-/** The names of nodes, configurations and composites by their ids, as far as they are still there. */
-export async function namesOf(
-  db: Db,
-  ids: Readonly<Record<'nodes' | 'configurations' | 'composites', readonly string[]>>,
-): Promise<ReadonlyMap<string, string>> {
-  const nodes = db.selectFrom('nodes').select(['id', 'fqdn as name']).where('id', 'in', ids.nodes);
-  const configurations = db
-    .selectFrom('configurations')
-    .select(['id', 'name'])
-    .where('id', 'in', ids.configurations);
-  const composites = db.selectFrom('composites').select(['id', 'name']).where('id', 'in', ids.composites);
-  const rows = await nodes.unionAll(configurations).unionAll(composites).execute();
-  return new Map(rows.map(({ id, name }) => [id, name]));
-}

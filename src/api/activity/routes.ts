@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { Database } from '../../db/database.ts';
-import { ACTIVITY_TYPES, type ActivityType, summarize } from '../../domain/activity-summary.ts';
+import { ACTIVITY_TYPES } from '../../domain/activity-summary.ts';
 import { json } from '../../http/answer.ts';
 import type { Route } from '../../http/route.ts';
 import { Id, IdInAnyCase, Paging, Timestamp } from '../../http/schemas.ts';
@@ -10,8 +10,9 @@ import { toTimestamp } from '../../lib/clock.ts';
 import { invalidField } from '../../lib/errors.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { readableResources } from '../../security/rights.ts';
+import { type EntryNames, withNames } from '../crud/entry-names.ts';
 import { operation, ResourceRoutes } from '../crud/routes.ts';
-import { type ActivityRow, findEntry, isVisible, listVisible, namesOf, type Visible } from './queries.ts';
+import { type ActivityRow, findEntry, isVisible, listVisible, type Visible } from './queries.ts';
 
 const ActivityFilter = z.object({
   take: Paging.shape.take,
@@ -71,7 +72,7 @@ export function activityRoute(database: Database): Route {
       if (before !== undefined && !(place && isVisible(visible, place)))
         throw invalidField('/before', 'No entry that you may see has this id');
       const rows = await listVisible(read, visible, { take, before: place });
-      return json(await showEntries(read, rows));
+      return json((await withNames(read, rows)).map(toActivity));
     },
   });
 }
@@ -87,26 +88,7 @@ async function visibleTo(db: Database['read'], principal: UserPrincipal): Promis
   };
 }
 
-async function showEntries(db: Database['read'], rows: readonly ActivityRow[]) {
-  const idsOf = (...types: readonly ActivityType[]) => [
-    ...new Set(
-      rows
-        .filter((row) => types.includes(row.resource_type as ActivityType))
-        .map((row) => row.resource_id ?? ''),
-    ),
-  ];
-  const names = await namesOf(db, {
-    nodes: idsOf('Node'),
-    configurations: idsOf('Configuration', 'Parameters'),
-    composites: idsOf('CompositeConfiguration'),
-  });
-  return rows.map((row) => toActivity(row, names.get(row.resource_id ?? '')));
-}
-
-function toActivity(row: ActivityRow, known: string | undefined) {
-  const details = JSON.parse(row.details ?? '{}') as Record<string, unknown>;
-  const then = details[row.resource_type === 'Node' ? 'fqdn' : 'name'];
-  const name = known ?? (typeof then === 'string' ? then : null);
+function toActivity(row: ActivityRow & EntryNames) {
   return {
     id: row.id,
     timestamp: toTimestamp(row.timestamp),
@@ -114,7 +96,7 @@ function toActivity(row: ActivityRow, known: string | undefined) {
     action: row.action,
     resourceType: row.resource_type,
     resourceId: row.resource_id,
-    resourceName: name,
-    summary: summarize(row.action, name, details),
+    resourceName: row.resourceName,
+    summary: row.summary,
   };
 }

@@ -3,13 +3,17 @@
 import type { Selectable } from 'kysely';
 import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
+import { engineOf } from '../../db/engine-of.ts';
 import type { AuditEntriesTable } from '../../db/schema.ts';
+import { AUDIT_ACTIONS } from '../../domain/audit-actions.ts';
+import { matchesGlob } from '../../domain/event-types.ts';
 import { HawserError } from '../../lib/errors.ts';
+import { type EntryNames, idsNamed, withNames } from '../crud/entry-names.ts';
 import { newestPage, newestSlices, SLICE, slicesOf, whereGiven, within } from '../crud/history.ts';
 import { countRows, type Page } from '../crud/rows.ts';
 import { type AuditFilter, BEGINNING } from './schemas.ts';
 
-export type AuditEntryRow = Selectable<AuditEntriesTable>;
+export type AuditEntryRow = Selectable<AuditEntriesTable> & EntryNames;
 
 type Filter = z.output<typeof AuditFilter>;
 
@@ -20,23 +24,36 @@ type Filter = z.output<typeof AuditFilter>;
  */
 export async function listEntries(db: Db, filter: Filter): Promise<Page<AuditEntryRow>> {
   const { after, take, skip } = filter;
-  if (after === undefined)
-    return newestPage(matching(db, filter), db.selectFrom('audit_entries').selectAll(), filter);
-  const following = matching(db, filter).where('seq', '>', await seqOf(db, after));
+  const matching = await matchingEntries(db, filter);
+  if (after === undefined) {
+    const { rows, total } = await newestPage(matching, db.selectFrom('audit_entries').selectAll(), filter);
+    return { rows: await withNames(db, rows), total };
+  }
+  const following = matching.where('seq', '>', await seqOf(db, after));
   const rows = await following.selectAll().orderBy('seq').limit(take).offset(skip).execute();
-  return { rows, total: await countRows(following) };
+  return { rows: await withNames(db, rows), total: await countRows(following) };
 }
 
 /** All entries that match, in slices and in the order of `listEntries`. @throws HawserError as `listEntries` */
 export async function allEntries(db: Db, filter: Filter): Promise<AsyncGenerator<AuditEntryRow[]>> {
   const { after } = filter;
+  const matching = await matchingEntries(db, filter);
   if (after === undefined)
-    return newestSlices(matching(db, filter), db.selectFrom('audit_entries').selectAll());
+    return named(db, newestSlices(matching, db.selectFrom('audit_entries').selectAll()));
   const first = await seqOf(db, after);
   return slicesOf((place) => {
-    const following = matching(db, filter).where('seq', '>', place?.seq ?? first);
-    return following.selectAll().orderBy('seq').limit(SLICE).execute();
+    const following = matching.where('seq', '>', place?.seq ?? first);
+    return following
+      .selectAll()
+      .orderBy('seq')
+      .limit(SLICE)
+      .execute()
+      .then((rows) => withNames(db, rows));
   });
+}
+
+async function* named(db: Db, slices: AsyncIterable<Selectable<AuditEntriesTable>[]>) {
+  for await (const rows of slices) yield await withNames(db, rows);
 }
 
 /**
@@ -53,15 +70,31 @@ async function seqOf(db: Db, after: string): Promise<number> {
   throw new HawserError('gone', 'audit_gone', message);
 }
 
-function matching(db: Db, filter: Filter) {
-  const { action, resourceType, resourceId, userId } = filter;
-  return whereGiven(within(db.selectFrom('audit_entries'), filter), {
-    action,
+async function matchingEntries(db: Db, filter: Filter) {
+  const { action, resourceType, resource, resourceId, actor, userId } = filter;
+  const entries = whereGiven(within(db.selectFrom('audit_entries'), filter), {
     resource_type: resourceType,
     resource_id: resourceId,
     actor_id: userId,
   });
+  const { isOneOf } = engineOf(db);
+  const ofActions = action ? entries.where(isOneOf('action', actionsLike(action))) : entries;
+  const ofResources = resource
+    ? ofActions.where(isOneOf('resource_id', await idsNamed(db, resource)))
+    : ofActions;
+  if (!actor) return ofResources;
+  const ids = await idsNamed(db, actor);
+  // What the server does by itself has a name and no id.
+  return ids.length > 0
+    ? ofResources.where(isOneOf('actor_id', ids))
+    : ofResources.where('actor_id', 'is', null).where(isOneOf('actor_name', actor));
 }
+
+/** The actions that any of the globs means. What is no glob may be an action of another release. */
+const actionsLike = (globs: readonly string[]): string[] =>
+  globs.flatMap((glob) =>
+    glob.includes('*') ? Object.keys(AUDIT_ACTIONS).filter((action) => matchesGlob(glob, action)) : glob,
+  );
 
 export function countEntriesBefore(db: Db, time: number): Promise<number> {
   return countRows(db.selectFrom('audit_entries').where('timestamp', '<', time));

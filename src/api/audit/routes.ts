@@ -15,9 +15,9 @@ export function auditRoutes(database: Database): Route[] {
         'List entries of the audit trail, newest first, or what follows an entry',
       ),
       description:
-        'One entry per change and per refused sign-in or registration. `from` and `to` are both inclusive; `action` ' +
-        'and `resourceType` are matched without regard to case, and one that does not exist matches nothing; ' +
-        '`userId` is the id of who acted. No route changes or deletes entries. Of a flood of refusals 100 per address and ' +
+        'One entry per change and per refused sign-in or registration. `from` and `to` are both inclusive. `actor`, ' +
+        '`resource` and `action` take several values with commas between them. All are matched without regard to case, ' +
+        'and what does not exist matches nothing. No route changes or deletes entries. Of a flood of refusals 100 per address and ' +
         'minute are recorded, the last of which says so; user names that do not exist never are, as people type ' +
         'passwords there. With `after` the entries that were written after that one come, oldest first: whoever ' +
         'remembers the id of the last entry, and asks again with it, misses none. `application/x-ndjson` has one entry ' +
@@ -45,6 +45,8 @@ function toAuditEntry(row: AuditEntryRow) {
     action: row.action,
     resourceType: row.resource_type,
     resourceId: row.resource_id,
+    resourceName: row.resourceName,
+    summary: row.summary,
     details: row.details === null ? null : (JSON.parse(row.details) as Record<string, unknown>),
     ipAddress: row.ip_address,
     requestId: row.request_id,

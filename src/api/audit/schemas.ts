@@ -13,12 +13,22 @@ const IdInQuery = z.guid().transform((id) => id.toLowerCase());
 /** What `after` says for the beginning, where no entry goes before. */
 export const BEGINNING = '0';
 
+/** Values with commas between them, in lower case. */
+const List = z
+  .string()
+  .max(2_000)
+  .transform((text) => text.toLowerCase().split(','))
+  .optional();
+
 /** An action or type that does not exist is allowed, and matches nothing. */
 export const AuditFilter = historyFilter({
-  action: z
-    .string()
-    .transform((action) => action.toLowerCase())
-    .optional(),
+  action: List.meta({ description: 'A star stands for any characters, as in `configuration.*`' }),
+  actor: List.meta({ description: 'Who acted: a user or a node, by name or id' }),
+  resource: List.meta({
+    description:
+      'What was acted on, by name or id: a node, a configuration and its parameters, a composite, a user, a group, a ' +
+      'role, a scope type or value',
+  }),
   resourceType: z
     .string()
     .transform((type): string => TYPES.get(type.toLowerCase()) ?? type)
@@ -41,6 +51,11 @@ export const AuditEntry = z
     action: z.string().meta({ description: 'Such as `user.created`' }),
     resourceType: z.string(),
     resourceId: Id.nullable(),
+    resourceName: z
+      .string()
+      .nullable()
+      .meta({ description: 'As it is now, or was last; null where nothing knows it' }),
+    summary: z.string().meta({ description: 'For people; may change at any time' }),
     details: z
       .record(z.string(), z.unknown())
       .nullable()
@@ -63,6 +78,8 @@ export const AuditEntry = z
         action: 'configuration.version_published',
         resourceType: 'Configuration',
         resourceId: '3c9a4b1e-0f6d-4c57-9b2a-8e7d6c5b4a30',
+        resourceName: 'web-server',
+        summary: 'Version 1.2.0 of web-server was published',
         details: { name: 'web-server', version: '1.2.0', commit: '8c1f0d5a6b7e4c39a2d1f0e9b8c7d6a5f4e3d2c1' },
         ipAddress: '192.0.2.17',
         requestId: 'f3b9a1c2-0d4e-4f5a-8b6c-7d8e9fa0b1c2',

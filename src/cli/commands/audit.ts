@@ -22,8 +22,9 @@ const list = command({
   options: {
     from: { value: 'TIME', summary: 'not before this time, such as 2026-11-20 or 24h' },
     to: { value: 'TIME', summary: 'not after this time' },
-    action: { value: 'NAME', summary: 'this action, such as configuration.published' },
+    action: { value: 'NAME', summary: "these actions, such as 'configuration.*,node.tagged'" },
     'resource-type': { value: 'NAME', summary: 'what was acted on, such as Node' },
+    resource: { value: 'NAME', summary: 'what was acted on, by name or id; several with commas' },
     'resource-id': { value: 'ID', summary: 'the id of what was acted on' },
     user: { value: 'NAME', summary: 'who acted, by name or id' },
     after: { value: 'ID', summary: 'what was written after this entry, oldest first; 0: from the oldest' },
@@ -32,12 +33,13 @@ const list = command({
   examples: [
     'hawserctl audit list --from 24h --user alice',
     'hawserctl audit list --action user.deleted --all',
+    'hawserctl audit list --resource web-server,web01.example.com',
     'hawserctl audit list --after 0 --all --json',
   ],
   async run({ api, out, options }) {
-    const { from, to, action, user, after } = options;
+    const { from, to, action, resource, user, after } = options;
     const query = {
-      ...{ action, resourceType: options['resource-type'], resourceId: options['resource-id'] },
+      ...{ action, resource, resourceType: options['resource-type'], resourceId: options['resource-id'] },
       from: from === undefined ? undefined : readTime(from, '--from', -1),
       to: to === undefined ? undefined : readTime(to, '--to', -1),
       userId:
@@ -59,7 +61,8 @@ const list = command({
           { title: 'ACTION', cell: (entry) => entry.action },
           {
             title: 'RESOURCE',
-            cell: ({ resourceType, resourceId }) => `${resourceType} ${resourceId ?? ''}`,
+            cell: ({ resourceType, resourceName, resourceId }) =>
+              `${resourceType} ${resourceName ?? resourceId ?? ''}`,
           },
           { title: 'FROM', cell: ({ ipAddress }) => ipAddress },
           { title: 'DETAILS', cell: ({ details }) => details && JSON.stringify(details) },

@@ -12,6 +12,13 @@ describe('a glob of events', () => {
       expect(matchesGlob(glob, 'rollout.halted'), glob).to.equal(false);
   });
 
+  it('may have several stars where it is no event that is chosen', () => {
+    for (const glob of ['*.*', 'r*l*.h*', '**', 'rollout*.*halted'])
+      expect(matchesGlob(glob, 'rollout.halted'), glob).to.equal(true);
+    for (const glob of ['*halted*rollout*', '*x*', 'rollout.h*h*alted*d', '*.*.*'])
+      expect(matchesGlob(glob, 'rollout.halted'), glob).to.equal(false);
+  });
+
   it('is taken if some event has such a type', () => {
     for (const glob of [...EVENT_TYPES, '*', 'rollout.*', '*.version_published', 'node.*'])
       expect(isEventGlob(glob), glob).to.equal(true);
