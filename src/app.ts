@@ -94,6 +94,7 @@ import { ProblemCounts } from './resolve/problem-counts.ts';
 import { registryOf } from './resolve/registry.ts';
 import { Resolver } from './resolve/resolver.ts';
 import { SchemaReader } from './resolve/schemas.ts';
+import { ValueOrigins } from './resolve/value-origins.ts';
 import type { KeyedCertificate } from './security/certificate-authority.ts';
 import { Identifier } from './security/identify.ts';
 import type { Providers } from './security/openid/providers.ts';
@@ -149,7 +150,8 @@ function makeParts(options: AppOptions) {
   const resolver = new Resolver(database, { planner, maker, onResolved });
   const entryPoints = new EntryPoints(documents);
   const schemas = new SchemaReader(store, { parameters, documents, entryPoints });
-  const explainer = new Explainer(database, store, { planner, parameters, schemas, documents });
+  const origins = new ValueOrigins(store, { parameters, documents });
+  const explainer = new Explainer(database, store, { planner, parameters, schemas, documents, origins });
   const problemCounts = new ProblemCounts(database, { planner, explainer });
   const offeredVersions = new OfferedVersions(store, composites, openness);
   const compatibility = new CompatibilityGuard(schemas, { parameters, documents, composites });
@@ -225,7 +227,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...compositeRoutes(versionTools),
       ...rolloutRoutes({ ...versionTools, questions: fleetThreads.questions }),
       ...GRANT_KINDS.flatMap((kind) => permissionRoutes(database, kind)),
-      ...parameterRoutes({ ...parameterTools, comparer }),
+      ...parameterRoutes({ ...parameterTools, comparer, blame: options.blame }),
       ...schemaRoutes({ ...parameterTools, compatibility }),
       ...scopeTypeRoutes(scopeTools),
       permissionCatalogueRoute(database),

@@ -992,6 +992,8 @@ export interface Schemas {
     createdAt: string;
     createdBy: string;
     publishedAt: string | null;
+    publishedBy: string | null;
+    message: string | null;
   };
   ParameterFileWithContent: {
     id: string;
@@ -1009,6 +1011,8 @@ export interface Schemas {
     createdAt: string;
     createdBy: string;
     publishedAt: string | null;
+    publishedBy: string | null;
+    message: string | null;
     content: string | null;
   };
   ParameterMajor: {
@@ -1031,6 +1035,7 @@ export interface Schemas {
       precedence: number;
       resolvedVersion: string;
       isPrerelease: boolean;
+      version: string;
       commit: string;
       author: string;
       committedAt: string;
@@ -3463,6 +3468,23 @@ export interface Routes {
         scopeValue?: string | undefined;
       } | undefined;
       answer: undefined;
+    };
+  };
+  '/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}/blame': {
+    /** Tell of each line of a scope's file who wrote it, and in which version. */
+    get: {
+      path: {
+        scopeTypeId: string;
+        configurationId: string;
+        version: string;
+      };
+      query?: {
+        take?: number | undefined;
+        skip?: number | undefined;
+        scopeValue?: string | undefined;
+      } | undefined;
+      isPaged: true;
+      answer: Schemas['BlamedLines'][];
     };
   };
   '/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}/publish': {

@@ -6,8 +6,9 @@
 import { LRUCache } from 'lru-cache';
 import { compareSchemas, type SchemaChanges } from '../domain/compatibility.ts';
 import { readEntryPoint } from '../domain/entry-point.ts';
+import { traceLeaves } from '../domain/leaf-history.ts';
 import { LeafCount } from '../domain/leaves.ts';
-import { mergeOver, mergeUntraced } from '../domain/merge.ts';
+import { mergeMappings, mergeOver, mergeUntraced } from '../domain/merge.ts';
 import { checkParameters } from '../domain/parameter-checks.ts';
 import { readParameterDefinitions } from '../domain/parameter-definitions.ts';
 import {
@@ -116,6 +117,16 @@ export function documentTasks(cacheBytes = CACHE_BYTES) {
     printProvenance({ schema, documents: sources, ...input }: ProvenanceRequest): Uint8Array {
       return printProvenance({ ...input, definitions: definedBy(schema), documents: allOf(sources) });
     },
+
+    /**
+     * Since which document each leaf of the last one has its value, as `traceLeaves`. What stock git made that is no
+     * parameter file, or too large for one, has no values.
+     */
+    traceLeaves: ({ documents: sources }: { documents: readonly (DocumentSource | null)[] }) =>
+      traceLeaves(
+        sources.map((source) => source && orNothing(() => documents.get(source))),
+        (document) => orNothing(() => mergeMappings([document]).provenance) ?? new Map(),
+      ),
 
     /** What is found in an entry point, and what it declares; null if that is unknown. */
     readEntryPoint({ document: { bytes } }: { document: DocumentSource }) {
@@ -269,11 +280,17 @@ function toUnknown({ message, data }: HawserError): Declaration {
   return { kind: 'unknown', message, errors: (data['errors'] ?? []) as FieldError[] };
 }
 
-function orFault<T>(work: () => T): T | HawserError {
+/** Gives null where a document itself is at fault. */
+function orNothing<T>(work: () => T): T | null {
+  const read = orFault(work, ['invalid', 'internal', 'conflict']);
+  return read instanceof HawserError ? null : read;
+}
+
+function orFault<T>(work: () => T, kinds = ['invalid', 'internal']): T | HawserError {
   try {
     return work();
   } catch (error) {
-    if (error instanceof HawserError && ['invalid', 'internal'].includes(error.kind)) return error;
+    if (error instanceof HawserError && kinds.includes(error.kind)) return error;
     throw error;
   }
 }

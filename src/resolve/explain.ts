@@ -3,8 +3,8 @@
 import type { Database } from '../db/database.ts';
 import type { KnownNode, ScopeLink } from '../db/node-lookup.ts';
 import { isPrerelease } from '../domain/version-order.ts';
-import { toTimestamp } from '../lib/clock.ts';
 import type { FieldError } from '../lib/errors.ts';
+import { seriesOf } from '../versions/parameter-files.ts';
 import type { ParameterDetails } from '../versions/store.ts';
 import type { VersionSource } from '../versions/version-source.ts';
 import { type Declared, schemaIn } from './declared.ts';
@@ -15,6 +15,7 @@ import type { ConfigurationPlan, Planner } from './plans.ts';
 import type { ShownSource } from './provenance-text.ts';
 import type { SchemaReader } from './schemas.ts';
 import { declaredBy, secretNamesOf } from './secret-names.ts';
+import type { ValueOrigins } from './value-origins.ts';
 
 /** A version of a configuration as a node gets it, or would get it. */
 export interface Delivered {
@@ -50,6 +51,7 @@ interface Readers {
   parameters: ParameterReader;
   schemas: SchemaReader;
   documents: DocumentRunner;
+  origins: ValueOrigins;
 }
 
 /** A configuration's plan for one node. */
@@ -102,7 +104,7 @@ export class Explainer {
     const declared = await this.declaredBy(part.plan, caller);
     const text = await this.readers.documents.run(caller, 'printProvenance', {
       delivered: deliveredBy(part, question),
-      sources: sources.map(toShownSource),
+      sources: await Promise.all(sources.map((scope) => this.shownSource(part, scope, caller))),
       documents,
       schema: schemaFor(part, declared),
       secrets: await secretNamesOf(this.readers.schemas, part.plan.name, declared, scopes, caller),
@@ -150,6 +152,22 @@ export class Explainer {
     );
   }
 
+  /** @param scope must have content, and so a file */
+  private async shownSource(
+    { plan }: Part,
+    { scopeTypeName, scopeValue, precedence, file }: ExplainedScope,
+    caller: string,
+  ): Promise<ShownSource> {
+    if (file === null || plan.parameters === null) throw new Error('content comes from no file');
+    const series = plan.parameters.of(seriesOf({ scopeType: scopeTypeName, value: scopeValue }));
+    const { version } = file;
+    return {
+      scope: { scopeTypeName, scopeValue, precedence },
+      file: { resolvedVersion: version, isPrerelease: isPrerelease(version) },
+      ...(await this.readers.origins.of(plan.name, series, file, caller)),
+    };
+  }
+
   /** The scopes that have content, and the content of each of them. */
   private async contentOf<S extends ScopeFile>(name: string, scopes: readonly S[]) {
     const sources: S[] = [];
@@ -184,20 +202,4 @@ function deliveredBy({ plan, prereleaseChannel }: Part, { node, configuration }:
   const { nodeId } = node;
   const { id: configurationId } = configuration;
   return { nodeId, configurationId, configurationVersion: plan.tag.version, prereleaseChannel };
-}
-
-/** @param scope must have content, and so a file */
-function toShownSource({ scopeTypeName, scopeValue, precedence, details }: ExplainedScope): ShownSource {
-  if (details === null) throw new Error('content comes from no file');
-  const { version, commit, createdBy, createdAt } = details;
-  return {
-    scope: { scopeTypeName, scopeValue, precedence },
-    file: {
-      resolvedVersion: version,
-      isPrerelease: isPrerelease(version),
-      commit,
-      author: createdBy,
-      committedAt: toTimestamp(createdAt),
-    },
-  };
 }

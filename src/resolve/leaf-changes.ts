@@ -1,8 +1,8 @@
 /** What differs between the merged parameters of two sides, leaf by leaf. */
 
 import { type LeafProvenance, mergeMappings } from '../domain/merge.ts';
-import { spellFloat } from '../domain/number-text.ts';
-import { Float, isMapping, type Mapping, type Value } from '../domain/value.ts';
+import { isSameValue } from '../domain/same-value.ts';
+import { isMapping, type Mapping, type Value } from '../domain/value.ts';
 import { compareBytes } from '../lib/byte-order.ts';
 import { isSecret, isSecretAt, PARAMETERS, type SecretNames } from './secrets.ts';
 
@@ -60,19 +60,6 @@ export function countLeafChanges(before: MergedSide | null, after: MergedSide | 
         : countBetween(old, next);
   }
   return count;
-}
-
-/** Whether two values are the same to whoever reads them: `1` and `1.0` are not, the order of keys does not count. */
-export function isSameValue(a: Value | undefined, b: Value | undefined): boolean {
-  if (a === b) return true;
-  if (a instanceof Float) return b instanceof Float && spellFloat(a) === spellFloat(b);
-  if (isMapping(a)) {
-    if (!isMapping(b) || a.size !== b.size) return false;
-    for (const [key, item] of a) if (!b.has(key) || !isSameValue(item, b.get(key))) return false;
-    return true;
-  }
-  if (!Array.isArray(a) || !Array.isArray(b)) return false;
-  return a.length === b.length && a.every((item, at) => isSameValue(item, b[at]));
 }
 
 function tracedLeaves(side: LeafSide | null): ReadonlyMap<string, LeafProvenance> {

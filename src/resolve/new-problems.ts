@@ -6,9 +6,9 @@ import {
   type ParameterDefinition,
   type ParameterDefinitions,
 } from '../domain/parameter-schema.ts';
+import { isSameValue } from '../domain/same-value.ts';
 import { isMapping, type Mapping, type Value } from '../domain/value.ts';
 import type { FieldError } from '../lib/errors.ts';
-import { isSameValue } from './leaf-changes.ts';
 import { checkMerged } from './provenance-text.ts';
 import { PARAMETERS } from './secrets.ts';
 

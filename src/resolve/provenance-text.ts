@@ -22,13 +22,18 @@ export interface ShownScope {
 /** A scope that has content, with the shown members of its file. */
 export interface ShownSource {
   scope: ShownScope;
-  file: {
-    resolvedVersion: string;
-    isPrerelease: boolean;
-    commit: string;
-    author: string;
-    committedAt: string;
-  };
+  file: { resolvedVersion: string; isPrerelease: boolean };
+  /** Which of these changes gave each leaf of the file its value. */
+  changes: readonly ShownChange[];
+  leaves: ReadonlyMap<string, number>;
+}
+
+/** The commit that gave a leaf its value, and the lowest version that has it since. */
+export interface ShownChange {
+  version: string;
+  commit: string;
+  author: string;
+  committedAt: string;
 }
 
 export interface ProvenanceInput {
@@ -52,15 +57,17 @@ export function printProvenance(input: ProvenanceInput): Buffer {
   const text = new BoundedText();
   text.add(JSON.stringify({ ...delivered, problems }).slice(0, -1));
   text.add(`,"mergedParameters":${JSON.stringify(printYaml(redactDocument(merged, secrets)))}`);
-  const scopes = input.sources.map(({ scope, file }) => ({
+  const scopes = input.sources.map(({ scope, file, changes, leaves }) => ({
     ofLeaf: membersOf({ ...scope, ...file }),
     ofHidden: membersOf(scope),
+    changes: changes.map(membersOf),
+    leaves,
   }));
   text.add(',"provenance":{');
   let comma = '';
   for (const [pointer, leaf] of provenance) {
     text.add(`${comma}${JSON.stringify(pointer)}:{`);
-    addLeaf(text, leaf, { scopes, shown: (value) => redactAt(pointer, value, secrets) });
+    addLeaf(text, pointer, leaf, { scopes, shown: (value) => redactAt(pointer, value, secrets) });
     comma = ',';
   }
   text.add('}}');
@@ -81,13 +88,17 @@ export function checkMerged(
 
 interface Shown {
   /** The first members of the values of each source, written once. */
-  scopes: readonly { ofLeaf: string; ofHidden: string }[];
+  scopes: readonly (Pick<ShownSource, 'leaves'> & { ofLeaf: string; ofHidden: string; changes: string[] })[];
   shown(value: Value): Value;
 }
 
+const NO_SCOPE: Shown['scopes'][number] = { ofLeaf: '', ofHidden: '', changes: [], leaves: new Map() };
+
 /** Writes what follows the opening brace of the leaf. */
-function addLeaf(text: BoundedText, leaf: LeafProvenance, { scopes, shown }: Shown): void {
-  text.add(`${scopes[leaf.source]?.ofLeaf},"value":${printJson(shown(leaf.value))},"overriddenValues":[`);
+function addLeaf(text: BoundedText, pointer: string, leaf: LeafProvenance, { scopes, shown }: Shown): void {
+  const { ofLeaf, changes, leaves } = scopes[leaf.source] ?? NO_SCOPE;
+  text.add(`${ofLeaf},${changes[leaves.get(pointer) ?? 0]},"value":`);
+  text.add(`${printJson(shown(leaf.value))},"overriddenValues":[`);
   let comma = '';
   for (const { source, value } of leaf.overridden) {
     text.add(`${comma}{${scopes[source]?.ofHidden},"value":${printJson(shown(value))}}`);

@@ -6,6 +6,7 @@ import type { RefsChange } from '../db/git-tables.ts';
 import { AtomicFs } from '../git/atomic-fs.ts';
 import { DISK, UNFLUSHED_DISK } from '../git/disk.ts';
 import { damagedRepository, guardDisk } from '../git/disk-errors.ts';
+import { History } from '../git/history.ts';
 import type { UpperObjects } from '../git/layered-objects.ts';
 import { BlobInfos, contentCache, PackCaches } from '../git/object-caches.ts';
 import type { GivenObject, ObjectStore } from '../git/objects.ts';
@@ -246,6 +247,24 @@ export class GitStore {
   /** The size and the hash of each file, in their order. They come from memory after the first time. */
   fileInfos(ref: RepositoryRef, files: readonly Pick<StoredFile, 'oid'>[]): Promise<BlobInfo[]> {
     return this.blobInfos.ofAll(files, (oid) => this.blob(ref, oid));
+  }
+
+  /**
+   * A commit and those that it stands on, newest first, up to the first one of which `isEnd` says so.
+   * @throws HawserError `repository_damaged`
+   */
+  lineage(ref: RepositoryRef, commit: string, isEnd: (commit: string) => boolean): Promise<string[]> {
+    return this.reading(ref, async ({ gitdir, refs }) => {
+      const history = new History(this.tools.objects, gitdir, await refs.shallow());
+      const commits: string[] = [];
+      await guardDisk(async () => {
+        for await (const { oid } of history.firstParents(commit)) {
+          commits.push(oid);
+          if (isEnd(oid)) return;
+        }
+      });
+      return commits;
+    });
   }
 
   /** As `readRolloutHistory`. */

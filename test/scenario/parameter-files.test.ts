@@ -17,7 +17,7 @@ const PORT_80 = 'parameters:\n  port: 80 # the usual\n';
 const MEMBERS = [
   ...['id', 'scopeTypeId', 'scopeTypeName', 'configurationId', 'scopeValue', 'version', 'majorVersion'],
   ...['checksum', 'contentType', 'status', 'isPassthrough', 'needsMigration', 'createdAt', 'createdBy'],
-  'publishedAt',
+  ...['publishedAt', 'publishedBy', 'message'],
 ];
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -90,7 +90,7 @@ describe('parameter files', () => {
         ...{ scopeTypeId: environment, scopeTypeName: 'Environment', configurationId: web, scopeValue },
         ...{ version: '1.2.0-beta.1', majorVersion: 1, checksum: sha256(PORT_80) },
         ...{ contentType: 'application/yaml', status: 'Draft', isPassthrough: false, needsMigration: false },
-        ...{ createdBy: 'admin', publishedAt: null },
+        ...{ createdBy: 'admin', publishedAt: null, publishedBy: null, message: null },
       });
       expect(reply.headers['location']).to.equal(versionPath(environment, '1.2.0-beta.1', scopeValue));
       expect(await list(environment, scopeValue)).to.deep.equal([file]);
@@ -262,7 +262,12 @@ describe('parameter files', () => {
       const scopeValue = freshValue();
       const draft = await ok(201, put(environment, { version: '1.0.0', scopeValue }));
       const file = await ok(200, publish(environment, '1.0.0', scopeValue));
-      expect(file).to.deep.equal({ ...draft, status: 'Published', publishedAt: file.publishedAt });
+      expect(file).to.deep.equal({
+        ...draft,
+        status: 'Published',
+        publishedAt: file.publishedAt,
+        publishedBy: 'admin',
+      });
       expect(Date.parse(file.publishedAt)).to.be.at.least(Date.parse(file.createdAt));
       await changesNothing(async () => {
         for (const body of [{}, { content: 'parameters: {}' }, { content: null, isPassthrough: true }]) {

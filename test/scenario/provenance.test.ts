@@ -6,16 +6,18 @@ import { eventually } from '../support/eventually.ts';
 import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { assign, configurationId, pullParameters, saveParameters } from '../support/parameter-files.ts';
+import { makeUser, type Person } from '../support/people.ts';
 import { ok } from '../support/replies.ts';
-import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
+import { createScopeType, createScopeValue, DEFAULT_ID, tagNode } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
 
 describe("the provenance of a node's parameters", () => {
   const hawser = started(startHawser);
   let node: NodeUnderTest;
+  let environment: string;
 
   before(async () => {
-    const environment = await createScopeType(hawser, 'Environment');
+    environment = await createScopeType(hawser, 'Environment');
     const site = await createScopeType(hawser, 'Site');
     node = await hawser.registerNode('web-01.example.org');
     await tagNode(hawser, node.nodeId, await createScopeValue(hawser, environment, 'prod'));
@@ -85,6 +87,7 @@ describe("the provenance of a node's parameters", () => {
       precedence: 1,
       resolvedVersion: '1.2.0',
       isPrerelease: false,
+      version: '1.2.0',
       commit: outside.git('rev-parse', 'Environment/prod/v1.2.0^{commit}'),
       author: 'admin',
       value: 'warn',
@@ -196,9 +199,105 @@ resources: []
         author: 'Carol',
         commit,
         resolvedVersion: '1.1.0',
+        version: '1.1.0',
         value: 2,
       });
     });
+  });
+
+  it('names who last changed a value in its scope, and not who published the file', async () => {
+    await publishConfiguration(hawser.admin, 'shared', {
+      '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' },
+    });
+    await assign(hawser, node, 'shared');
+    const id = await configurationId(hawser.admin, 'shared');
+    const people = await Promise.all(
+      ['ann', 'bob'].map((username) =>
+        makeUser(hawser, { username, permissions: ['parameters.admin-override'] }),
+      ),
+    );
+    const [ann, bob] = people as [Person, Person];
+    const path = `/api/v1/parameters/${DEFAULT_ID}/${id}`;
+    const save = async (who: Person, version: string, content: string) => {
+      await ok(201, who.put(path, { version, content }));
+      await ok(200, who.put(`${path}/versions/${version}/publish`));
+    };
+    const origins = async () => {
+      const { provenance } = await ok(200, read());
+      return Object.fromEntries(
+        Object.entries(provenance as Record<string, Record<string, string>>).map(([pointer, leaf]) => [
+          pointer.replace('/parameters/', ''),
+          `${leaf['author']} ${leaf['version']} in ${leaf['resolvedVersion']}`,
+        ]),
+      );
+    };
+    await save(ann, '1.0.0', 'parameters: {port: 80, tls: {min: "1.2"}, list: [1, 2]}\n');
+    await save(bob, '1.0.1', '# tidied\nparameters:\n  list: [1, 2]\n  tls:\n    min: "1.2"\n  port: 80\n');
+    expect(await origins()).to.deep.equal({
+      ...{ list: 'ann 1.0.0 in 1.0.1', 'tls/min': 'ann 1.0.0 in 1.0.1', port: 'ann 1.0.0 in 1.0.1' },
+    });
+    await save(bob, '1.0.2', 'parameters: {port: 443, tls: {min: 1.2}, list: [1, 2], new: ~}\n');
+    await save(ann, '1.0.3', 'parameters: {port: 80, tls: {min: 1.2}, list: [2, 1], new: ~}\n');
+    expect(await origins()).to.deep.equal({
+      ...{ port: 'ann 1.0.3 in 1.0.3', 'tls/min': 'bob 1.0.2 in 1.0.3' },
+      ...{ list: 'ann 1.0.3 in 1.0.3', new: 'bob 1.0.2 in 1.0.3' },
+    });
+    const { provenance } = await ok(200, read());
+    const outside = new Outside(hawser, 'shared', 'parameters');
+    expect(provenance['/parameters/new'].commit).to.equal(
+      outside.git('rev-parse', 'Default/v1.0.2^{commit}'),
+    );
+    const [line] = await ok(200, hawser.admin.get(`${path}/versions/1.0.3/blame`));
+    expect(line).to.include({ startLine: 1, lineCount: 1, version: '1.0.3', author: 'ann' });
+    const multi = await ok(200, hawser.admin.get(`${path}/versions/1.0.1/blame?take=1`));
+    expect(multi).to.have.length(1);
+    await ok(404, hawser.admin.get(`${path}/versions/9.0.0/blame`));
+  });
+
+  it('agrees with git blame where each value has a line of its own', async () => {
+    await publishConfiguration(hawser.admin, 'lines', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
+    await assign(hawser, node, 'lines');
+    const id = await configurationId(hawser.admin, 'lines');
+    for (const [version, a, b, c] of [
+      ...[['1.0.0', 1, 1, 1] as const, ['1.0.1', 1, 2, 1] as const, ['1.1.0', 3, 2, 1] as const],
+      // It comes from 1.0.1, and not from what was published before it.
+      ...[['1.0.2', 1, 2, 4] as const, ['1.2.0', 3, 5, 1] as const],
+    ]) {
+      const content = `parameters:\n  a: ${a}\n  b: ${b}\n  c: ${c}\n`;
+      await saveParameters(hawser, { configuration: 'lines', ...PROD, version, content });
+    }
+    const path = `/api/v1/parameters/${environment}/${id}/versions`;
+    const { provenance } = await ok(200, read());
+    const blamed: { startLine: number; lineCount: number; commit: string; version: string }[] = await ok(
+      200,
+      hawser.admin.get(`${path}/1.2.0/blame?scopeValue=prod`),
+    );
+    for (const [at, name] of ['a', 'b', 'c'].entries()) {
+      const line = blamed.find(({ startLine, lineCount }) => at + 2 < startLine + lineCount);
+      const { commit, version } = provenance[`/parameters/${name}`];
+      expect({ commit, version }, name).to.deep.equal({ commit: line?.commit, version: line?.version });
+    }
+  });
+
+  it('follows a history of many versions as a small model says', async () => {
+    await publishConfiguration(hawser.admin, 'long', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
+    await assign(hawser, node, 'long');
+    const lines = ['a', 'b', 'c', 'd', 'e'];
+    const values = lines.map(() => 0);
+    const expected: string[] = [];
+    for (let at = 0; at < 40; at += 1) {
+      const version = `1.0.${at}`;
+      for (const index of at === 0 ? lines.keys() : [(at * 7) % 3, (at * at) % 5]) {
+        values[index] = at + 1;
+        expected[index] = version;
+      }
+      const content = `parameters:\n${lines.map((name, index) => `  ${name}: ${values[index]}\n`).join('')}`;
+      await saveParameters(hawser, { configuration: 'long', version, content });
+      // What was found before is built upon.
+      if (at === 20) await ok(200, read());
+    }
+    const { provenance } = await ok(200, read());
+    expect(lines.map((name) => provenance[`/parameters/${name}`].version)).to.deep.equal(expected);
   });
 
   it('is empty where no scope gives anything', async () => {

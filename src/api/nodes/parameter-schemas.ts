@@ -77,10 +77,13 @@ const ExactValue = z.unknown().meta({
 
 const LeafView = z.object({
   ...scope,
-  resolvedVersion: z.string(),
+  resolvedVersion: z.string().meta({ description: 'Of the file that the node gets' }),
   isPrerelease: z.boolean(),
-  commit: z.string(),
-  author: z.string(),
+  version: z.string().meta({ description: 'The lowest version of the file that has the value since' }),
+  commit: z
+    .string()
+    .meta({ description: 'The commit that last changed the value of this leaf in its scope' }),
+  author: z.string().meta({ description: 'Of that commit' }),
   committedAt: Timestamp,
   value: ExactValue,
   overriddenValues: z.array(z.object({ ...scope, value: ExactValue })).meta({ description: 'Nearest first' }),
@@ -105,6 +108,7 @@ export const Provenance = z
             precedence: 1,
             resolvedVersion: '1.1.0',
             isPrerelease: false,
+            version: '1.0.3',
             commit: '8c1f0d5a6b7e4c39a2d1f0e9b8c7d6a5f4e3d2c1',
             author: 'alice',
             committedAt: '2026-11-20T09:08:00.000Z',

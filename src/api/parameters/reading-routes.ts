@@ -186,6 +186,8 @@ export function toParameterFile(
     createdAt: toTimestamp(details.createdAt),
     createdBy: details.createdBy,
     publishedAt: toOptionalTimestamp(details.publishedAt),
+    publishedBy: details.publishedBy,
+    message: details.message,
   };
 }
 

@@ -7,8 +7,10 @@ import { invalidField } from '../../lib/errors.ts';
 import type { Comparer } from '../../resolve/comparer.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import type { BlameTools } from '../crud/blaming.ts';
 import { callerOf } from '../crud/routes.ts';
 import { type GrantedRoutes, grantedRoutes, PUBLISHING } from '../crud/versioned.ts';
+import { blameRoute } from './blame-route.ts';
 import type { ParameterTools } from './checks.ts';
 import { compareRoute } from './compare-route.ts';
 import { readFile, readText } from './content.ts';
@@ -35,7 +37,7 @@ const WRITE_PROBLEMS = [
 ];
 const FILE = { name: 'parametersFile', bytes: 5 * 1024 * 1024 };
 
-export function parameterRoutes(tools: ParameterTools & { comparer: Comparer }): Route[] {
+export function parameterRoutes(tools: ParameterTools & BlameTools & { comparer: Comparer }): Route[] {
   const granted = { on: 'parameters', by: 'configurationId' } as const;
   const { modifying, managing } = grantedRoutes(tools.database, TAGS, granted);
   const named = grantedRoutes(tools.database, TAGS, { on: 'parameters' });
@@ -44,6 +46,7 @@ export function parameterRoutes(tools: ParameterTools & { comparer: Comparer }):
     ...readingRoutes(tools),
     fileListRoute(tools),
     compareRoute(tools),
+    blameRoute(tools),
     modifying.update('/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}/publish', {
       id: 'publishParameterVersion',
       changesNodes: true,

@@ -35,6 +35,8 @@ const FILE = {
   createdAt: '2026-11-20T09:08:00.000Z',
   createdBy: 'alice',
   publishedAt: '2026-11-20T10:00:00.000Z',
+  publishedBy: 'bob',
+  message: 'The load balancer asks on the new port.',
 };
 
 /** Always SemVer, even where the configuration allows other versions, because files are matched by major version. */
@@ -150,6 +152,8 @@ export const ParameterFileView = z
     createdAt: Timestamp,
     createdBy: z.string().meta({ description: 'User name' }),
     publishedAt: Timestamp.nullable(),
+    publishedBy: z.string().nullable(),
+    message: z.string().nullable().meta({ description: 'What the tag says, else the commit' }),
   })
   .meta({ id: 'ParameterFile', examples: [FILE] });
 

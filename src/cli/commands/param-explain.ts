@@ -60,6 +60,7 @@ export const explain = command({
         { title: 'VALUE', cell: ({ value }) => value },
         { title: 'SCOPE', cell: ({ origin }) => scopeText(origin) },
         { title: 'VERSION', cell: ({ origin }) => origin.resolvedVersion },
+        { title: 'SET IN', cell: ({ origin }) => origin.version },
         { title: 'WHO', cell: ({ origin }) => origin.author },
         { title: 'WHEN', cell: ({ origin }) => dateTime(origin.committedAt) },
         { title: 'HIDES', cell: ({ hides }) => hides },

@@ -35,14 +35,22 @@ describe('hawserctl param explain', () => {
     const { code, stdout } = await run(['explain', NODE]);
     expect(code).to.equal(0);
     const [head, ...lines] = rowsOf(stdout);
-    expect(head).to.deep.equal(['PATH', 'VALUE', 'SCOPE', 'VERSION', 'WHO', 'WHEN', 'HIDES']);
-    expect(lines.map((cells) => cells.filter((_, at) => at !== 5))).to.have.deep.members([
-      ['/parameters/port', '3', `Node/${NODE}`, '1.0.0', 'admin', '"2" (Environment/prod), 1 (Default)'],
-      ['/parameters/big', '12345678901234567890', 'Default', '1.0.0', 'admin', '-'],
-      ['/parameters/list', '[1]', 'Default', '1.0.0', 'admin', '-'],
-      ['/parameters/tls/port', '443', 'Environment/prod', '1.0.0', 'admin', '-'],
+    expect(head).to.deep.equal(['PATH', 'VALUE', 'SCOPE', 'VERSION', 'SET IN', 'WHO', 'WHEN', 'HIDES']);
+    expect(lines.map((cells) => cells.filter((_, at) => at !== 6))).to.have.deep.members([
+      [
+        '/parameters/port',
+        '3',
+        `Node/${NODE}`,
+        '1.0.0',
+        '1.0.0',
+        'admin',
+        '"2" (Environment/prod), 1 (Default)',
+      ],
+      ['/parameters/big', '12345678901234567890', 'Default', '1.0.0', '1.0.0', 'admin', '-'],
+      ['/parameters/list', '[1]', 'Default', '1.0.0', '1.0.0', 'admin', '-'],
+      ['/parameters/tls/port', '443', 'Environment/prod', '1.0.0', '1.0.0', 'admin', '-'],
     ]);
-    expect(lines[0]?.[5]).to.match(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ$/);
+    expect(lines[0]?.[6]).to.match(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ$/);
     const answer = await hawser.admin.get(`/api/v1/nodes/${NODE}/parameters/provenance`);
     expect((await run(['explain', NODE, '--json'])).stdout).to.equal(`${answer.text}\n`);
   });
