@@ -27,6 +27,7 @@ import { lcmRoutes } from './api/nodes/lcm-routes.ts';
 import { nodeParameterRoutes } from './api/nodes/parameter-routes.ts';
 import { rotationRoute } from './api/nodes/rotation-route.ts';
 import { nodeRoutes, tagRoutes } from './api/nodes/routes.ts';
+import { timelineRoute } from './api/nodes/timeline.ts';
 import { openApiRoute } from './api/openapi/routes.ts';
 import { parameterRoutes } from './api/parameters/routes.ts';
 import { schemaRoutes } from './api/parameters/schema-routes.ts';
@@ -220,6 +221,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       rotationRoute(options),
       authorityRoute(options),
       ...lcmRoutes(database),
+      timelineRoute(database),
       ...nodeParameterRoutes({ database, explainer }),
       ...tagRoutes({ ...options, planner }),
       ...routesOfProof({ ...versionTools, maker }),

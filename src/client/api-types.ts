@@ -1668,6 +1668,15 @@ export interface Schemas {
     status: 'Unknown' | 'Compliant' | 'NonCompliant' | 'Error' | null;
     timestamp: string;
   };
+  TimelineEntry: {
+    id: string;
+    at: string;
+    kind: 'Status' | 'LcmStatus' | 'Assignment' | 'Tag' | 'Settings' | 'Certificate' | 'Offered' | 'Running' | 'Report';
+    actorName: string | null;
+    summary: string;
+    details: Record<string, unknown>;
+    link: string | null;
+  };
   Token: {
     id: string;
     name: string;
@@ -3369,6 +3378,20 @@ export interface Routes {
         scopeValueId: string;
       };
       answer: undefined;
+    };
+  };
+  '/api/v1/nodes/{nodeId}/timeline': {
+    /** List what happened to a node, newest first. */
+    get: {
+      path: {
+        nodeId: string;
+      };
+      query?: {
+        take?: number | undefined;
+        before?: string | undefined;
+        kinds?: string | undefined;
+      } | undefined;
+      answer: Schemas['TimelineEntry'][];
     };
   };
   '/api/v1/parameters/{scopeTypeId}/{configurationId}': {

@@ -18,12 +18,20 @@ export class NodeOrder {
 
   /** Must be read in the transaction that writes, once it has its turn (`takeNotesTurn`). */
   static async of(trx: Db, nodeIds: readonly string[]): Promise<NodeOrder> {
-    const { rows } = await sql<{ id: string; report: number | null; event: number | null }>`
+    const { rows } = await sql<{
+      id: string;
+      report: number | null;
+      event: number | null;
+      other: number | null;
+    }>`
       select n.id, (select max(timestamp) from reports where node_id = n.id) as report,
-        (select max(timestamp) from status_events where node_id = n.id) as event
+        (select max(timestamp) from status_events where node_id = n.id) as event,
+        (select max(timestamp) from node_events where node_id = n.id) as other
       from nodes n where ${engineOf(trx).isOneOf('n.id', nodeIds)}`.execute(trx);
     return new NodeOrder(
-      new Map(rows.map(({ id, report, event }) => [id, Math.max(report ?? 0, event ?? 0)])),
+      new Map(
+        rows.map(({ id, ...times }) => [id, Math.max(times.report ?? 0, times.event ?? 0, times.other ?? 0)]),
+      ),
     );
   }
 

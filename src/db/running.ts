@@ -36,6 +36,23 @@ export interface RunningNote {
   served: ServedBundle | null;
   /** The error with which the last poll was answered; null where it was answered well. Absent: there was no poll. */
   problem?: PollProblem | null | undefined;
+  /** What the last poll was told to be offered. Absent where no poll told it. */
+  offered?: OfferedNow | undefined;
+}
+
+/** What a node is offered; null for nothing. The time is in epoch milliseconds. */
+export interface OfferedNow {
+  at: number;
+  what: { checksum: string; configurationName: string; version: string } | null;
+}
+
+/** A node that runs something else than before. */
+export interface Moved {
+  nodeId: string;
+  before: { checksum: string; configurationName: string | null; version: string | null } | null;
+  checksum: string;
+  /** Epoch milliseconds. */
+  at: number;
 }
 
 /** An error with which a poll was answered. */
@@ -56,7 +73,14 @@ export function joinNotes(before: RunningNote, then: RunningNote): RunningNote {
     answered: then.answered ?? before.answered,
     served: then.served ?? before.served,
     problem: then.problem === undefined ? before.problem : then.problem,
+    offered: joinOffered(before.offered, then.offered),
   };
+}
+
+/** What stays the same has been offered since the first note, which tells the deeds before it from those after it. */
+function joinOffered(before?: OfferedNow, then?: OfferedNow): OfferedNow | undefined {
+  if (before === undefined || then === undefined) return then ?? before;
+  return before.what?.checksum === then.what?.checksum ? before : then;
 }
 
 function joinRunning(before: Running | null, then: Running | null): Running | null {
@@ -84,11 +108,12 @@ export async function takeNotesTurn(trx: Db, told: () => readonly Told[]): Promi
  *
  * Another process may have written later evidence meanwhile. Evidence that is older has come too late then and changes
  * nothing, unless it is of the same checksum. A row from the future does not count: the clock was set back since.
+ * @returns the nodes that run something else since
  */
 export async function writeRunning(
   trx: Db,
   notes: Iterable<readonly [nodeId: string, note: RunningNote]>,
-): Promise<void> {
+): Promise<Moved[]> {
   const values = Array.from(notes, ([nodeId, { running, answered, served }]) => [
     nodeId,
     running?.checksum ?? null,
@@ -99,7 +124,13 @@ export async function writeRunning(
     answered,
     served?.checksum ?? null,
   ]);
-  await sql`with noted as (
+  const noted = new Set(values.flatMap(([nodeId, checksum]) => (checksum === null ? [] : String(nodeId))));
+  const before = await runningOf(trx, [...noted]);
+  const { rows } = await sql<{
+    node_id: string;
+    checksum: string | null;
+    since: number | null;
+  }>`with noted as (
       select n.id, c.value ->> 1 as checksum, c.value ->> 2 as evidence, cast(c.value ->> 3 as bigint) as since,
         cast(c.value ->> 4 as bigint) as last, cast(c.value ->> 5 as bigint) as replaces,
         c.value ->> 6 as answered, c.value ->> 7 as served
@@ -124,7 +155,30 @@ export async function writeRunning(
       or coalesce(served, old_served) is distinct from old_served
     on conflict (node_id) do update set checksum = excluded.checksum, evidence = excluded.evidence,
       since = excluded.since, answered_checksum = excluded.answered_checksum,
-      served_checksum = excluded.served_checksum`.execute(trx);
+      served_checksum = excluded.served_checksum
+    returning node_id, checksum, since`.execute(trx);
+  return rows.flatMap(({ node_id: nodeId, checksum, since }) => {
+    const known = before.get(nodeId) ?? null;
+    return checksum === null || !noted.has(nodeId) || known?.checksum === checksum
+      ? []
+      : [{ nodeId, before: known, checksum, at: since ?? 0 }];
+  });
+}
+
+/** What nodes run, with the names from the manifests; nodes of which nothing is known are left out. */
+async function runningOf(trx: Db, nodeIds: readonly string[]): Promise<Map<string, Moved['before']>> {
+  if (nodeIds.length === 0) return new Map();
+  const rows = await trx
+    .selectFrom('node_running as r')
+    .leftJoin('manifests as m', 'm.checksum', 'r.checksum')
+    .select(['r.node_id', 'r.checksum', 'm.configuration_name as configurationName', 'm.version'])
+    .where(engineOf(trx).isOneOf('r.node_id', nodeIds))
+    .execute();
+  return new Map(
+    rows.flatMap(({ node_id, checksum, ...names }) =>
+      checksum === null ? [] : [[node_id, { checksum, ...names }]],
+    ),
+  );
 }
 
 /** Writes with which error polls are answered. One that goes on keeps the time of its begin. */

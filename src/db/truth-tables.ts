@@ -1,5 +1,7 @@
 /** Row types of what is remembered of nodes for whoever asks why and since when. Rules as in schema.ts. */
 
+import type { Generated } from 'kysely';
+
 /** What is wrong in a report. A report without a fault has no row, and neither has one that an earlier release stored. */
 export interface ReportFaultsTable {
   report_seq: number;
@@ -26,14 +28,37 @@ export interface NodeProblemsTable {
   since: number;
 }
 
+/** What the last poll of a node was told to be offered. Null: nothing. */
+export interface NodeOffersTable {
+  node_id: string;
+  checksum: string | null;
+  /** Null also where no manifest told it. */
+  configuration_name: string | null;
+  version: string | null;
+}
+
+/** What a node is offered or runs has changed. */
+export interface NodeEventsTable {
+  /** Later events have higher numbers. */
+  seq: Generated<number>;
+  node_id: string;
+  timestamp: number;
+  kind: 'Offered' | 'Running';
+  /** JSON: Having; null for nothing. */
+  before: string | null;
+  after: string | null;
+}
+
 export interface TruthTables {
+  node_offers: NodeOffersTable;
+  node_events: NodeEventsTable;
   report_faults: ReportFaultsTable;
   node_faults: NodeFaultsTable;
   node_problems: NodeProblemsTable;
 }
 
-/** The statements that make the tables, the same on both engines but for the type of texts. */
-export function truthStatements(text: string): readonly string[] {
+/** The statements that make the tables, the same on both engines but for the type of texts and of the number of a row. */
+export function truthStatements(text: string, numbered: string): readonly string[] {
   const ofNode = `node_id ${text} not null primary key references nodes (id) on delete cascade`;
   return [
     'alter table nodes add column status_since bigint',
@@ -55,5 +80,22 @@ export function truthStatements(text: string): readonly string[] {
       code ${text} not null,
       detail ${text} not null,
       since bigint not null)`,
+    `create table node_offers (
+      ${ofNode},
+      checksum ${text},
+      configuration_name ${text},
+      version ${text})`,
+    `insert into node_offers (node_id, checksum, configuration_name, version)
+      select r.node_id, r.answered_checksum, m.configuration_name, m.version
+      from node_running r left join manifests m on m.checksum = r.answered_checksum
+      where r.answered_checksum is not null`,
+    `create table node_events (
+      seq ${numbered},
+      node_id ${text} not null references nodes (id) on delete cascade,
+      timestamp bigint not null,
+      kind ${text} not null check (kind in ('Offered', 'Running')),
+      before ${text},
+      after ${text})`,
+    'create index node_events_by_node on node_events (node_id, timestamp, seq)',
   ];
 }

@@ -12,6 +12,7 @@ import {
   missingManifests,
   noteServed,
 } from '../db/manifests.ts';
+import { recordMoves, recordOffers } from '../db/node-events.ts';
 import { type KnownNode, POLL_EVIDENCE, type PollEvidence } from '../db/node-lookup.ts';
 import {
   joinNotes,
@@ -108,14 +109,18 @@ export class EvidenceNotes {
   refused(node: KnownNode, error: unknown): void {
     if (!(error instanceof HawserError) || error.kind === 'unavailable') return;
     const { code, message: detail } = error;
-    const problem = { code, detail, at: this.tools.clock.now() };
+    const at = this.tools.clock.now();
+    const problem = { code, detail, at };
+    // What cannot be merged is no reason to drop what the node has.
+    const offered = error.kind === 'not_found' ? { at, what: null } : undefined;
     const key = `${code} ${detail}`;
     if (node.notedProblem === key) return;
     node.notedProblem = key;
     // The next poll that is answered well ends it.
     node.notedEtag = null;
     node.notedAs = POLL_EVIDENCE.none;
-    this.notes.add(node.nodeId, { manifest: null, running: null, answered: null, served: null, problem });
+    const nothing = { manifest: null, running: null, answered: null, served: null };
+    this.notes.add(node.nodeId, { ...nothing, problem, offered });
     this.flushSoon();
   }
 
@@ -195,7 +200,9 @@ export class EvidenceNotes {
       told === POLL_EVIDENCE.answered
         ? null
         : ({ checksum, evidence, since, last: since, replaces: false } as const);
-    const noted = { running, answered: checksum, served: null, problem: null };
+    const { configurationName, version } = manifest;
+    const offered = { at: since, what: { checksum, configurationName, version } };
+    const noted = { running, answered: checksum, served: null, problem: null, offered };
     this.notes.add(nodeId, { manifest: running && manifest, ...noted });
     if (told === POLL_EVIDENCE.told) this.flushAtOnce();
     else this.flushSoon();
@@ -243,9 +250,11 @@ export class EvidenceNotes {
         await takeNotesTurn(trx, () =>
           notes.map(([nodeId, { running, answered }]) => [nodeId, running?.checksum ?? null, answered]),
         );
-        await writeRunning(trx, notes);
+        const moved = await writeRunning(trx, notes);
         await writeProblems(trx, notes);
         await keepManifests(trx, records);
+        await recordMoves(trx, moved);
+        await recordOffers(trx, notes);
         await noteServed(trx, served.values());
         return lackingManifests(trx, [...manifests.keys()]);
       });

@@ -14,6 +14,7 @@ const isList = ({ method, answers }: Route) => method === 'GET' && answers[200]?
 /** What lists take that are not paged as all others are. */
 const UNPAGED: Record<string, string[]> = {
   listActivity: ['take', 'before'],
+  listNodeTimeline: ['take', 'before', 'kinds'],
   search: ['q'],
   listEvents: ['after', 'wait'],
   listIdentityProviders: [],

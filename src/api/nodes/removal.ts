@@ -11,6 +11,7 @@ import { endOfSlice, giveWay } from './slices.ts';
 const RECORDS = [
   { table: 'reports', key: 'seq' },
   { table: 'status_events', key: 'id' },
+  { table: 'node_events', key: 'seq' },
 ] as const;
 
 /** Records per statement, after which the clock is read. A report may have megabytes. */

@@ -10,6 +10,7 @@ import { engineOf } from '../../db/engine-of.ts';
 import { emit } from '../../db/events.ts';
 import { GroupCommit } from '../../db/group-commit.ts';
 import { namesOf } from '../../db/manifests.ts';
+import { recordMoves } from '../../db/node-events.ts';
 import { NodeOrder } from '../../db/node-order.ts';
 import { type NamedOutcome, noteOutcomes } from '../../db/outcomes.ts';
 import { joinNotes, type RunningNote, takeNotesTurn, writeRunning } from '../../db/running.ts';
@@ -104,7 +105,7 @@ async function noteDeclared(trx: Db, reports: readonly ReceivedReport[]): Promis
     const before = notes.get(row.node_id);
     notes.set(row.node_id, before === undefined ? note : joinNotes(before, note));
   }
-  if (notes.size > 0) await writeRunning(trx, notes);
+  if (notes.size > 0) await recordMoves(trx, await writeRunning(trx, notes));
 }
 
 function namedOutcome({ row, checksum }: ReceivedReport): NamedOutcome[] {

@@ -9,10 +9,10 @@ import type { Database, Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
 import type { CleanupRun } from '../../versions/cleanup-run.ts';
 
-export type RecordTable = 'reports' | 'status_events';
+export type RecordTable = 'reports' | 'status_events' | 'node_events';
 
 /** The columns that rise with the order of writing. */
-export const KEYS = { reports: 'seq', status_events: 'id' } as const;
+export const KEYS = { reports: 'seq', status_events: 'id', node_events: 'seq' } as const;
 
 /** Records per statement. A report may have megabytes, so the clock is read after a few of them. */
 const RECORDS_AT_ONCE = 10;

@@ -58,6 +58,9 @@ const NOT_RECORDED =
 const NOT_REPACKED =
   'Nothing was repacked, as this server has no git: the deleted versions still take up space';
 
+/** What a node is offered and runs is as old as what it said of itself. */
+const RECORD_TABLES = { Report: ['reports'], StatusEvent: ['status_events', 'node_events'] } as const;
+
 export class RetentionRuns {
   private readonly tools: CleanupTools;
   private readonly running = new Set<Promise<unknown>>();
@@ -131,9 +134,10 @@ export class RetentionRuns {
     const { tools } = this;
     const settings = await readRetentionSettings(tools.database.read);
     if (!ofVersions(versionType)) {
-      const table = versionType === 'Report' ? 'reports' : 'status_events';
       const rule = recordRule(versionType, overrides, settings);
-      return cleanRecords(tools.database, table, rule, run, tools.maxReportBytes);
+      for (const table of RECORD_TABLES[versionType])
+        await cleanRecords(tools.database, table, rule, run, tools.maxReportBytes);
+      return;
     }
     const { keepVersions, keepDays, keepReleaseVersions } = overrides;
     const rule = {

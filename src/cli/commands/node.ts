@@ -7,6 +7,7 @@ import { scopeText } from '../scopes.ts';
 import { chooseNodes, FILTER_HELP, findNode, listNodes, NODE_FILTER, NODES } from './node-choice.ts';
 import { NODE_DEEDS } from './node-deeds.ts';
 import { diff } from './node-diff.ts';
+import { NODE_HISTORY } from './node-history.ts';
 
 type Details = Schemas['NodeDetails'];
 
@@ -126,4 +127,4 @@ function runningText({ configurationName, version, checksum }: NonNullable<Detai
   return configurationName === null || version === null ? checksum : `${configurationName} ${version}`;
 }
 
-export const NODE_COMMANDS = [list, show, ...NODE_DEEDS, diff];
+export const NODE_COMMANDS = [list, show, ...NODE_HISTORY, ...NODE_DEEDS, diff];

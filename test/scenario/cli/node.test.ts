@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { expectFailed, rowsOf } from '../../support/cli.ts';
 import { signedInCli } from '../../support/cli-session.ts';
 import { publishWithChildren } from '../../support/composites.ts';
+import { testedService, testOutput } from '../../support/dsc-results.ts';
 import { type NodeUnderTest, publishConfiguration, startHawser } from '../../support/hawser.ts';
 import { assign, pullBundle, saveParameters } from '../../support/parameter-files.ts';
 import { ran } from '../../support/proof.ts';
@@ -50,6 +51,28 @@ describe('hawserctl node', () => {
     for (const { nodeId } of nodes) await hawser.admin.delete(`/api/v1/nodes/${nodeId}`);
   });
   const at = (index: number) => nodes[index] as NodeUnderTest;
+
+  it('tells why a node is not well, since when, and what happened to it', async () => {
+    const path = `/api/v1/nodes/${at(1).nodeId}`;
+    const well = await run('why', PAIR[0] as string);
+    expect(well.stdout).to.match(/Status: +Unknown since .*\nBecause: +nothing is wrong/);
+    const report = { operation: 'Test', result: testOutput([testedService(false)]) };
+    expect((await at(1).client.post(`${path}/reports`, report)).status).to.equal(201);
+    const { code, stdout } = await run('why', PAIR[0] as string);
+    expect(code).to.equal(0);
+    expect(stdout).to.match(
+      /Status: +NonCompliant since \d{4}-.*\nBecause: +Web server .*: differs in status\n/,
+    );
+    const { statusCause } = JSON.parse((await run('why', PAIR[0] as string, '--json')).stdout);
+    expect(statusCause).to.deep.equal((await hawser.admin.get(path)).json.statusCause);
+    const told = rowsOf((await run('timeline', PAIR[0] as string, '--kinds', 'Status,Certificate')).stdout);
+    expect(told.map((cells) => cells.slice(1))).to.deep.equal([
+      ['KIND', 'WHO', 'WHAT'],
+      ['Status', '-', `${PAIR[0]} became NonCompliant`],
+      ['Certificate', '-', `${PAIR[0]} was registered`],
+    ]);
+    expect(rowsOf((await run('timeline', PAIR[0] as string, '--limit', '1')).stdout)).to.have.length(2);
+  });
 
   it('lists nodes as a table, or as the API answers', async () => {
     await assign(hawser, at(1), 'web');

@@ -2,11 +2,11 @@
 
 import { type Kysely, type Migration, sql } from 'kysely';
 import { truthStatements } from '../../truth-tables.ts';
-import { TEXT } from './baseline/columns.ts';
+import { NUMBERED, TEXT } from './baseline/columns.ts';
 import { afterEach } from './baseline/trigger.ts';
 
 const STATEMENTS = [
-  ...truthStatements(TEXT),
+  ...truthStatements(TEXT, NUMBERED),
   ...afterEach(
     'delete',
     'reports',

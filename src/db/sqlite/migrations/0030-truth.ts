@@ -4,7 +4,7 @@ import { type Kysely, type Migration, sql } from 'kysely';
 import { truthStatements } from '../../truth-tables.ts';
 
 const STATEMENTS = [
-  ...truthStatements('text'),
+  ...truthStatements('text', 'integer primary key autoincrement'),
   `create trigger report_faults_end after delete on reports
     begin delete from report_faults where report_seq = old.seq; end`,
 ];
