@@ -14,6 +14,7 @@ import { type ProofTools, proofRoutes } from './api/crud/proof-routes.ts';
 import type { ClientFiles } from './api/download/files.ts';
 import { downloadRoutes } from './api/download/routes.ts';
 import { eventRoute } from './api/events/routes.ts';
+import { historyRoutes } from './api/fleet/history.ts';
 import { fleetReportRoute } from './api/fleet/report-routes.ts';
 import { fleetSummaryRoute } from './api/fleet/summary-route.ts';
 import { versionUseRoute } from './api/fleet/version-use-route.ts';
@@ -217,6 +218,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...gitRoutes({ store, uploadPack: options.uploadPack, pushes: openPushes(options, versionTools) }),
       ...(config.ui.isOn ? consoleRoutes(options.consoleFiles) : []),
       fleetSummaryRoute(database),
+      ...historyRoutes({ database, questions: fleetThreads.questions }),
       ...nodeRoutes({ ...options, planner, problemCounts, offeredVersions, onRegistration }),
       rotationRoute(options),
       authorityRoute(options),

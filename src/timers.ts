@@ -2,6 +2,7 @@
 
 import { hostname } from 'node:os';
 import { startAuditRetention } from './api/audit/retention.ts';
+import { startHours } from './api/fleet/hours.ts';
 import { startPreviewExpiry } from './api/previews/expiry.ts';
 import type { CleanupTools, RetentionRuns } from './api/retention/runs.ts';
 import { RetentionSchedule } from './api/retention/schedule.ts';
@@ -101,6 +102,7 @@ function lead(
   const servers = setInterval(() => void removeServers(database), MINUTE).unref();
   void removeServers(database);
   const events = startEventExpiry({ database, clock, log });
+  const hours = startHours({ database, clock, log, questions });
   const onAttempt = metrics.work.onWebhookAttempt;
   const sender = new Sender({ database, clock, log, post, source: sourceOf(config), onAttempt });
   const { store } = tools;
@@ -120,6 +122,7 @@ function lead(
         audit.close(),
         upkeep.close(),
         events.close(),
+        hours.close(),
         sender.close(),
         rollouts.close(),
       ]);

@@ -305,6 +305,28 @@ export interface Schemas {
     configurationName: string;
     version: string;
   };
+  ConfigurationHistory: {
+    buckets: ({
+      from: string;
+      to: string;
+      nodes: number | null;
+      compliant: number | null;
+      nonCompliant: number | null;
+      error: number | null;
+      unknown: number | null;
+      stale: number | null;
+      versions: {
+        version: string;
+        nodes: number;
+      }[] | null;
+    })[];
+    events: ({
+      at: string;
+      kind: 'Publish' | 'Withdrawal' | 'Rollout' | 'Freeze';
+      summary: string;
+      link: string | null;
+    })[];
+  };
   ConfigurationRetention: {
     isOverridden: boolean;
     enabled: boolean | null;
@@ -516,6 +538,24 @@ export interface Schemas {
     file: string;
     line: number | null;
     column: number | null;
+  };
+  FleetHistory: {
+    buckets: ({
+      from: string;
+      to: string;
+      nodes: number | null;
+      compliant: number | null;
+      nonCompliant: number | null;
+      error: number | null;
+      unknown: number | null;
+      stale: number | null;
+    })[];
+    events: ({
+      at: string;
+      kind: 'Publish' | 'Withdrawal' | 'Rollout' | 'Freeze';
+      summary: string;
+      link: string | null;
+    })[];
   };
   FleetSummary: {
     nodes: number;
@@ -2977,6 +3017,21 @@ export interface Routes {
       answer: Schemas['CloudEvent'][];
     };
   };
+  '/api/v1/fleet/configurations/{name}/history': {
+    /** Count the nodes that are offered a configuration over time. */
+    get: {
+      path: {
+        name: string;
+      };
+      query: {
+        isComposite?: boolean | undefined;
+        from: string;
+        to: string;
+        bucket: string;
+      };
+      answer: Schemas['ConfigurationHistory'];
+    };
+  };
   '/api/v1/fleet/configurations/{name}/versions': {
     /** The published versions, highest first, and how many nodes are offered and run each. */
     get: {
@@ -2990,6 +3045,17 @@ export interface Routes {
       } | undefined;
       isPaged: true;
       answer: Schemas['VersionUse'][];
+    };
+  };
+  '/api/v1/fleet/history': {
+    /** Count the nodes by status over time, and list what happened meanwhile. */
+    get: {
+      query: {
+        from: string;
+        to: string;
+        bucket: string;
+      };
+      answer: Schemas['FleetHistory'];
     };
   };
   '/api/v1/fleet/reports': {

@@ -49,7 +49,21 @@ export interface NodeEventsTable {
   after: string | null;
 }
 
+/** How all nodes were at the end of an hour. */
+export interface FleetHoursTable {
+  ended: number;
+  /** JSON: StateCounts. */
+  counts: string;
+}
+
+/** How the nodes were that were offered a configuration or composite. Hours in which that stayed the same have no row. */
+export interface OfferedHoursTable extends FleetHoursTable {
+  resource_id: string;
+}
+
 export interface TruthTables {
+  fleet_hours: FleetHoursTable;
+  offered_hours: OfferedHoursTable;
   node_offers: NodeOffersTable;
   node_events: NodeEventsTable;
   report_faults: ReportFaultsTable;
@@ -97,5 +111,14 @@ export function truthStatements(text: string, numbered: string): readonly string
       before ${text},
       after ${text})`,
     'create index node_events_by_node on node_events (node_id, timestamp, seq)',
+    `create table fleet_hours (
+      ended bigint not null primary key,
+      counts ${text} not null)`,
+    `create table offered_hours (
+      resource_id ${text} not null,
+      ended bigint not null,
+      counts ${text} not null,
+      primary key (resource_id, ended))`,
+    'create index offered_hours_by_time on offered_hours (ended)',
   ];
 }

@@ -8,6 +8,7 @@ import { ownScope } from '../db/fleet-snapshot.ts';
 import type { ScopeLink } from '../db/node-lookup.ts';
 import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
+import { entryOf } from '../lib/entry-of.ts';
 import { RecentMap } from '../lib/recent-map.ts';
 import type { SortedVersions } from '../versions/sorted-versions.ts';
 import type { RepositoryRef, VersionRef } from '../versions/store.ts';
@@ -54,6 +55,8 @@ export class FleetOffers {
   private readonly plans: FleetPlans;
   /** By the number that `filesOf` makes of a plan and a list of scopes. */
   private readonly shared = new RecentMap<number, ChosenFiles>(MAX_CHOICES);
+  /** By the place of a plan. */
+  private readonly given = new Map<number, readonly { key: string; version: string }[]>();
   private readonly outcomes = new RecentMap<string, { outcome: Awaitable<Outcome> }>(MAX_OUTCOMES);
 
   private constructor(snapshot: FleetSnapshot, tools: OfferTools, plans: FleetPlans) {
@@ -106,6 +109,26 @@ export class FleetOffers {
   giving(repository: RepositoryRef, version: string): (at: number) => boolean {
     const wayTo = this.waysTo(repository);
     return (at) => wayTo(at)?.version === version;
+  }
+
+  /**
+   * The versions that the node at this place is offered: of its configuration, or of its composite and of the children. The
+   * parameters are not merged for that, as for `giving`.
+   */
+  versionsFor(at: number): readonly { key: string; version: string }[] {
+    const place = this.plans.places[at] ?? -1;
+    return entryOf(this.given, place, () => {
+      const plan = this.plans.planned[place]?.plan;
+      if (plan === undefined || 'error' in plan) return [];
+      const { whole, parts } = plan;
+      const own =
+        whole.kind === 'composite' ? [{ key: `composites/${whole.name}`, version: whole.tag.version }] : [];
+      const ofParts = parts.map(({ plan: { name, tag } }) => ({
+        key: `configurations/${name}`,
+        version: tag.version,
+      }));
+      return [...own, ...ofParts];
+    });
   }
 
   /** Two nodes, before or after a change, have the same key only if their outcome is the same. */

@@ -5,6 +5,7 @@ import { CurrentOffers } from './current-offers.ts';
 import { Fleet, type FleetPlace } from './fleet.ts';
 import { groupQuestions } from './group-questions.ts';
 import { makePreview } from './make-preview.ts';
+import { offeredTasks } from './offered-counts.ts';
 import type { PreviewInput } from './preview-types.ts';
 import { proofTasks } from './proof-tasks.ts';
 import { rolloutTasks } from './rollout-tasks.ts';
@@ -29,5 +30,6 @@ export function fleetTasks(place: FleetPlace) {
     ...groupQuestions(fleet),
     ...proofTasks(fleet, offers),
     ...rolloutTasks(fleet, offers),
+    ...offeredTasks(fleet, offers),
   };
 }

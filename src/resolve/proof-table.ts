@@ -5,6 +5,7 @@ import type { Outcome } from '../db/outcomes.ts';
 import type { RunningRow } from '../db/read-running.ts';
 import { countWay, newWays, type Ways } from '../domain/ways.ts';
 import { firstIndex } from '../lib/binary-search.ts';
+import { entryOf } from '../lib/entry-of.ts';
 import { PROOF_REASONS, type ProofReason, proofReason } from './proof-reasons.ts';
 import type { ReachedNode } from './reached-nodes.ts';
 
@@ -195,11 +196,3 @@ const newTally = (): Tally => ({
   ...{ others: 0, failed: 0, applied: 0, untested: 0 },
   reasons: new Map(),
 });
-
-function entryOf<V>(map: Map<string, V>, key: string, make: () => V): V {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
-}

@@ -14,7 +14,7 @@ import { type AccessWorld, startAccessWorld } from '../support/access-world.ts';
 import type { Client, Reply } from '../support/client.ts';
 import type { Hawser, NodeUnderTest } from '../support/hawser.ts';
 import { type Grant, makeUser, type Person } from '../support/people.ts';
-import { addressOf, declaredRoutes, describeAccess } from '../support/routes.ts';
+import { addressOf, declaredRoutes, describeAccess, neededQuery } from '../support/routes.ts';
 
 const BELOW: Record<GrantLevel, GrantLevel | null> = { Read: null, Modify: 'Read', Manage: 'Modify' };
 /** Those that no route asks for yet. */
@@ -61,8 +61,8 @@ describe('who is let in by each route', () => {
   }
 
   const call = (client: Client, route: Route): Promise<Reply> => {
-    const service = route.path.endsWith('/info/refs') ? '?service=git-upload-pack' : '';
-    return client.call(route.method, addressOf(route, world.valuesOf(route)) + service, {
+    const query = route.path.endsWith('/info/refs') ? '?service=git-upload-pack' : neededQuery(route);
+    return client.call(route.method, addressOf(route, world.valuesOf(route)) + query, {
       headers: UNTOUCHED,
     });
   };

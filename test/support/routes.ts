@@ -126,8 +126,12 @@ export function addressOf(route: Route, values: Readonly<Record<string, string>>
   });
 }
 
+const A_DAY = '?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&bucket=01:00:00';
+
 const NEEDED: Record<string, string> = {
-  '/api/v1/fleet/reports': '?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&bucket=01:00:00',
+  '/api/v1/fleet/reports': A_DAY,
+  '/api/v1/fleet/history': A_DAY,
+  '/api/v1/fleet/configurations/{name}/history': A_DAY,
   '/api/v1/search': '?q=web',
 };
 

@@ -3,31 +3,14 @@
 import { z } from 'zod';
 import type { Database } from '../../db/database.ts';
 import type { Route } from '../../http/route.ts';
-import { Duration, Instant, Paging, Timestamp } from '../../http/schemas.ts';
-import { DAY, MINUTE, toTimestamp } from '../../lib/clock.ts';
+import { Paging, Timestamp } from '../../http/schemas.ts';
+import { MINUTE, toTimestamp } from '../../lib/clock.ts';
 import { operation, permitted } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
 import { countVerdicts } from '../reports/queries.ts';
+import { bucketsOf, bucketsQuery, MOST_BUCKETS } from './buckets.ts';
 
-const MOST_BUCKETS = 1_000;
-const SHORTEST = 5 * MINUTE;
-const LONGEST = 31 * DAY;
-
-const Bucket = Duration.refine(
-  ({ milliseconds }) => milliseconds >= SHORTEST && milliseconds <= LONGEST,
-  'Must be from 00:05:00 to 31.00:00:00',
-);
-
-const Buckets = Paging.extend({
-  from: Instant.meta({ description: 'The first moment that counts' }),
-  to: Instant.meta({ description: 'The moment after the last one that counts' }),
-  bucket: Bucket.meta({ description: 'How long each bucket is, from 5 minutes to 31 days' }),
-})
-  .refine(({ from, to }) => from <= to, { path: ['to'], message: 'Before from' })
-  .refine((query) => countBuckets(query) <= MOST_BUCKETS, {
-    path: ['bucket'],
-    message: `There would be more than ${MOST_BUCKETS} buckets`,
-  });
+const Buckets = bucketsQuery(Paging, { least: 5 * MINUTE, text: '00:05:00' });
 
 export const ReportBucket = z
   .object({
@@ -68,23 +51,4 @@ export function fleetReportRoute(database: Database): Route {
     },
     show: ({ start, end, ...counts }) => ({ from: toTimestamp(start), to: toTimestamp(end), ...counts }),
   });
-}
-
-/** What decides which buckets there are. */
-interface Division {
-  from: number;
-  to: number;
-  bucket: z.output<typeof Bucket>;
-}
-
-const countBuckets = ({ from, to, bucket }: Division): number => Math.ceil((to - from) / bucket.milliseconds);
-
-/** A bucket that is no whole number of milliseconds begins at the nearest one. */
-function bucketsOf(query: Division) {
-  const { from, to, bucket } = query;
-  const begin = (index: number) => Math.min(Math.round(from + index * bucket.milliseconds), to);
-  return Array.from({ length: countBuckets(query) }, (_, index) => ({
-    start: begin(index),
-    end: begin(index + 1),
-  }));
 }
