@@ -1,5 +1,6 @@
 /** Reads what is known of the nodes of a fleet while a version rolls out, and what was noted of those of its steps. */
 
+import type { Fault } from '../domain/report-faults.ts';
 import type { NodeStatus } from '../domain/report-verdict.ts';
 import type { CountedNode } from '../domain/rollout-counts.ts';
 import { readingChecksums, TAKEN } from './read-holders.ts';
@@ -194,16 +195,17 @@ export function* readingNoted(
   return nodes;
 }
 
-/** The results of reports, as the nodes sent them, by their numbers. Those that were deleted are left out. */
-export function* readingResults(numbers: readonly number[]): Reading<ReadonlyMap<number, string>> {
-  const results = new Map<number, string>();
-  if (numbers.length === 0) return results;
+/** What is wrong by reports, by their numbers. Those that were deleted or tell of no fault are left out. */
+export function* readingFaults(numbers: readonly number[]): Reading<ReadonlyMap<number, Fault>> {
+  const faults = new Map<number, Fault>();
+  if (numbers.length === 0) return faults;
   yield {
-    sql: `select seq, result from reports where seq in (${numbers.map(() => '?').join()})`,
+    sql: `select report_seq, first_fault from report_faults
+      where first_fault is not null and report_seq in (${numbers.map(() => '?').join()})`,
     values: numbers,
-    take([seq, result]: [number, string]) {
-      results.set(seq, result);
+    take([seq, fault]: [number, string]) {
+      faults.set(seq, JSON.parse(fault));
     },
   };
-  return results;
+  return faults;
 }

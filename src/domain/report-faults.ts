@@ -57,6 +57,12 @@ function* leavesOf(results: readonly unknown[]): Generator<unknown> {
   }
 }
 
+/** A fault in one line. */
+export function tellFault({ resource, message }: Fault): string {
+  const named = [resource?.name, resource?.type && `(${resource.type})`].filter(Boolean).join(' ');
+  return `${named === '' ? '' : `${named}: `}${message}`.replace(/\s+/g, ' ').trim();
+}
+
 function firstError(messages: unknown): Fault | null {
   if (!Array.isArray(messages)) return null;
   for (const entry of messages) {

@@ -5,13 +5,13 @@ import {
   type FleetNode,
   type NotedNode,
   type RolledOut,
+  readingFaults,
   readingNoted,
-  readingResults,
   readingRollout,
   type SeenReports,
 } from '../db/read-rollouts.ts';
 import type { ToNote } from '../db/rollouts.ts';
-import { firstFault } from '../domain/first-fault.ts';
+import { tellFault } from '../domain/report-faults.ts';
 import { NO_COUNTS, openStepOf, type RolloutCounts, type RolloutRecord } from '../domain/rollout.ts';
 import {
   type CountedNode,
@@ -173,13 +173,12 @@ async function readSlice(
   return { found, next: nodes.length < part.take ? null : (nodes.at(-1)?.fqdn ?? null) };
 }
 
-/** What is wrong with a node is read from its report when somebody asks. */
 async function shown({ database }: Fleet, nodes: readonly [NotedNode, Outcome][]): Promise<RolloutNode[]> {
   const numbers = nodes.flatMap(([{ reportSeq }]) => reportSeq ?? []);
-  const results = await database.read(readingResults(numbers));
+  const faults = await database.read(readingFaults(numbers));
   return nodes.map(([{ nodeId, fqdn, step, statusBefore: before, report, reportSeq }, outcome]) => {
-    const result = results.get(reportSeq ?? 0);
-    const message = result === undefined ? null : firstFault(result);
+    const fault = faults.get(reportSeq ?? 0);
+    const message = fault === undefined ? null : tellFault(fault);
     return { nodeId, fqdn, step, outcome, before, after: report?.status ?? null, message };
   });
 }

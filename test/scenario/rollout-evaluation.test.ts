@@ -203,7 +203,7 @@ describe('nodes report, and a rollout', function () {
       const { steps, cause } = await show();
       expect(steps[0].counts).to.include({ offered: 2, taken: 2, regression: 1, alreadyBad: 1 });
       const { nodeId, fqdn } = good;
-      const message = 'Microsoft.Windows/Service "Web server" is not in its desired state: status';
+      const message = 'Web server (Microsoft.Windows/Service): differs in status';
       const fault = { nodeId, fqdn, before: 'Compliant', after: 'NonCompliant', message };
       expect(cause).to.deep.equal({
         reason: 'Regressions',

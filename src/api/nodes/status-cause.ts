@@ -1,6 +1,6 @@
 /** Why a node is not well: the first of what holds, and the sentence that lists show of it. */
 
-import { cut } from '../../domain/report-faults.ts';
+import { cut, tellFault } from '../../domain/report-faults.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { toCause } from '../crud/report-summaries.ts';
 import type { NodeRow } from './queries.ts';
@@ -48,7 +48,6 @@ export function reasonOf(cause: StatusCause | null, { status }: NodeRow): string
   if (cause === null) return null;
   const { kind, resource, message } = cause;
   const text = message ?? (status === 'Error' ? 'Its report has errors' : 'It is not in its desired state');
-  const named = [resource?.name, resource?.type && `(${resource.type})`].filter(Boolean).join(' ');
-  const prefix = kind === 'Problem' ? 'Its poll is answered with ' : named === '' ? '' : `${named}: `;
-  return cut(`${prefix}${text}`.replace(/\s+/g, ' ').trim(), MAX_REASON);
+  const prefix = kind === 'Problem' ? 'Its poll is answered with ' : '';
+  return cut(`${prefix}${tellFault({ resource, message: text })}`, MAX_REASON);
 }
