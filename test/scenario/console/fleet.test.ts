@@ -138,4 +138,14 @@ describe('the start page of the console', () => {
     await row.getByText('request id').waitFor();
     await close();
   });
+
+  it('finds entries of the audit trail by the name of what they are about, in sentences', async () => {
+    const { page, close } = await visit(shown, '/ui/audit');
+    await page.getByRole('search').getByLabel('About, by name').fill('shop');
+    await page.waitForURL('**/ui/audit?resource=shop');
+    const rows = page.getByRole('table', { name: 'Audit' }).getByRole('row');
+    await rows.getByRole('rowheader', { name: 'Version 2.1.0 of shop was published' }).waitFor();
+    for (const what of await rows.getByRole('rowheader').allInnerTexts()) expect(what).to.contain('shop');
+    await close();
+  });
 });

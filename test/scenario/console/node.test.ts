@@ -30,6 +30,23 @@ describe("a node's page in the console", () => {
     await close();
   });
 
+  it('says why a node is not well, in the list too', async () => {
+    const [{ id, statusReason }] = await ok(200, shown.hawser.admin.get('/api/v1/nodes?status=NonCompliant'));
+    expect(statusReason).to.be.a('string');
+    const { page, close } = await visit(shown, '/ui/nodes?status=NonCompliant');
+    await page
+      .getByRole('table', { name: 'Nodes' })
+      .getByText(statusReason, { exact: true })
+      .first()
+      .waitFor();
+    await page.goto(`${shown.base}/ui/nodes/${id}`);
+    await page
+      .getByText(/^NonCompliant since .*: /)
+      .filter({ hasText: statusReason })
+      .waitFor();
+    await close();
+  });
+
   it('says that it runs exactly what it is offered where the checksums are equal', async () => {
     const nodes = await ok(200, shown.hawser.admin.get('/api/v1/nodes?evidence=Declared&version=2.1.0'));
     const { page, close } = await visit(shown, `/ui/nodes/${nodes[0].id}/diff`);

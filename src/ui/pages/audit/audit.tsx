@@ -12,17 +12,17 @@ import type { AuditEntry } from '../../types.ts';
 const FILTERS: readonly FilterField[] = [
   { name: 'from', label: 'From', kind: 'time' },
   { name: 'to', label: 'To', kind: 'time' },
-  { name: 'action', label: 'Action' },
+  { name: 'actor', label: 'Who, by name' },
+  { name: 'resource', label: 'About, by name' },
   { name: 'resourceType', label: 'Resource type' },
-  { name: 'resourceId', label: 'Resource id' },
-  { name: 'userId', label: 'User id' },
+  { name: 'action', label: 'Action, such as configuration.*' },
 ];
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
-  { label: 'Action', isName: true, cell: ({ action }) => action },
+  { label: 'What', isName: true, isLong: true, cell: ({ summary }) => summary },
   { label: 'When', cell: ({ timestamp }) => <Time at={timestamp} /> },
   { label: 'Who', cell: ({ actorName, actorType }) => actorName ?? <span class="muted">{actorType}</span> },
-  { label: 'Resource type', cell: ({ resourceType }) => resourceType },
+  { label: 'Action', cell: ({ action }) => action },
   {
     label: 'From address',
     cell: ({ ipAddress }) => ipAddress ?? <span class="muted">the server itself</span>,
@@ -58,7 +58,8 @@ export function AuditPage() {
 
 /** The first facts in a line, and all of them unfolded. */
 function Details({ entry }: { entry: AuditEntry }) {
-  const { details, id, timestamp, actorType, actorId, resourceId, requestId } = entry;
+  const { details, id, timestamp, actorType, actorId, resourceId, resourceName, resourceType, requestId } =
+    entry;
   const facts = Object.entries(details ?? {});
   const line = facts.map(([name, value]) => `${name} ${brief(value)}`).join(', ');
   return (
@@ -68,6 +69,7 @@ function Details({ entry }: { entry: AuditEntry }) {
         {[
           ['exact time', exactTime(timestamp)],
           ['actor', `${actorType} ${actorId ?? ''}`],
+          ['resource', `${resourceType} ${resourceName ?? ''}`],
           ['resource id', resourceId],
           ['request id', requestId],
           ['entry', id],

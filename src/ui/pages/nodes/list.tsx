@@ -56,7 +56,8 @@ function Name({ text }: { text: string | null }) {
   return text === null ? <span class="muted">none</span> : <span class="name-text">{text}</span>;
 }
 
-function Marks({ node: { status, isStale, parameterProblems } }: { node: NodeSummary }) {
+function Marks({ node }: { node: NodeSummary }) {
+  const { status, statusReason, isStale, parameterProblems } = node;
   const problems = parameterProblems ?? 0;
   return (
     <span class="node-marks">
@@ -67,6 +68,7 @@ function Marks({ node: { status, isStale, parameterProblems } }: { node: NodeSum
           {problems} parameter {problems === 1 ? 'problem' : 'problems'}
         </Mark>
       )}
+      {statusReason !== null && <span class="hint node-reason">{statusReason}</span>}
     </span>
   );
 }

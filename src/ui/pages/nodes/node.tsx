@@ -1,10 +1,11 @@
 /** One node: what it should get against what it runs, its certificate, its tags, and how it is run. */
 
-import { Mark } from '../../components/marks.tsx';
+import { Mark, StatusMark } from '../../components/marks.tsx';
 import { Problem } from '../../components/problem.tsx';
+import { Time } from '../../components/time.tsx';
 import { apiPath } from '../../links.ts';
 import { useResource } from '../../resource.ts';
-import type { LcmConfig } from '../../types.ts';
+import type { LcmConfig, NodeDetails } from '../../types.ts';
 import { CertificateCard, FactsCard, TagsCard } from './cards.tsx';
 import { NodeFrame, useNode } from './frame.tsx';
 import { LcmCard } from './lcm.tsx';
@@ -21,6 +22,7 @@ export function NodePage({ id }: { id: string }) {
       {(shown) => (
         <>
           {shown.assignment?.pinnedToWithdrawn && <Pinned />}
+          {shown.statusCause !== null && <Cause node={shown} />}
           <StandingCard node={shown} parts={parts} offered={offered.checksum} />
           {offered.resource.problem !== null && <Problem problem={offered.resource.problem} />}
           <div class="columns">
@@ -40,6 +42,15 @@ function Pinned() {
     <p class="away">
       <Mark word="Withdrawn" tone="warn" /> The node is pinned to a version that has been withdrawn. It gets
       it still.
+    </p>
+  );
+}
+
+/** Why it is not well, and since when. */
+function Cause({ node: { status, statusSince, statusReason } }: { node: NodeDetails }) {
+  return (
+    <p class="away">
+      <StatusMark status={status} /> since <Time at={statusSince} exact />: {statusReason}
     </p>
   );
 }
