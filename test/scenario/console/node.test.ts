@@ -41,7 +41,7 @@ describe("a node's page in the console", () => {
       .waitFor();
     await page.goto(`${shown.base}/ui/nodes/${id}`);
     await page
-      .getByText(/^NonCompliant since .*: /)
+      .getByText(/^NonCompliant .* since /)
       .filter({ hasText: statusReason })
       .waitFor();
     await close();

@@ -15,7 +15,7 @@ const FILTERS: readonly FilterField[] = [
   { name: 'actor', label: 'Who, by name' },
   { name: 'resource', label: 'About, by name' },
   { name: 'resourceType', label: 'Resource type' },
-  { name: 'action', label: 'Action, such as configuration.*' },
+  { name: 'action', label: 'Action' },
 ];
 
 const COLUMNS: readonly Column<AuditEntry>[] = [

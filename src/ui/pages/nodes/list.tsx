@@ -60,16 +60,18 @@ function Marks({ node }: { node: NodeSummary }) {
   const { status, statusReason, isStale, parameterProblems } = node;
   const problems = parameterProblems ?? 0;
   return (
-    <span class="node-marks">
-      <StatusMark status={status} />
-      {isStale && <Mark word="Stale" tone="warn" />}
-      {problems > 0 && (
-        <Mark word="problems" tone="bad">
-          {problems} parameter {problems === 1 ? 'problem' : 'problems'}
-        </Mark>
-      )}
-      {statusReason !== null && <span class="hint node-reason">{statusReason}</span>}
-    </span>
+    <>
+      <span class="node-marks">
+        <StatusMark status={status} />
+        {isStale && <Mark word="Stale" tone="warn" />}
+        {problems > 0 && (
+          <Mark word="problems" tone="bad">
+            {problems} parameter {problems === 1 ? 'problem' : 'problems'}
+          </Mark>
+        )}
+      </span>
+      {statusReason !== null && <p class="hint node-reason">{statusReason}</p>}
+    </>
   );
 }
 

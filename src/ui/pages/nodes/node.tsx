@@ -50,7 +50,10 @@ function Pinned() {
 function Cause({ node: { status, statusSince, statusReason } }: { node: NodeDetails }) {
   return (
     <p class="away">
-      <StatusMark status={status} /> since <Time at={statusSince} exact />: {statusReason}
+      <StatusMark status={status} /> {statusReason}{' '}
+      <span class="muted">
+        since <Time at={statusSince} exact />
+      </span>
     </p>
   );
 }
