@@ -200,6 +200,7 @@ export interface Schemas {
   };
   CompositeChildChange: {
     activeVersion?: string | null | undefined;
+    majorVersion?: number | null | undefined;
     order?: number | null | undefined;
   };
   CompositeComparison: {
@@ -222,10 +223,12 @@ export interface Schemas {
       change: 'Added' | 'Removed' | 'Modified' | 'Unchanged';
       before: {
         activeVersion: string | null;
+        majorVersion?: number | undefined;
         order: number;
       } | null;
       after: {
         activeVersion: string | null;
+        majorVersion?: number | undefined;
         order: number;
       } | null;
     })[];
@@ -248,6 +251,7 @@ export interface Schemas {
     childConfigurationId: string | null;
     childConfigurationName: string;
     activeVersion: string | null;
+    majorVersion: number | null;
     order: number;
     pinnedToWithdrawn: boolean;
   };
@@ -728,6 +732,7 @@ export interface Schemas {
   NewCompositeChild: {
     childConfigurationName: string;
     activeVersion?: string | null | undefined;
+    majorVersion?: number | null | undefined;
     order?: number | null | undefined;
   };
   NewCompositeVersion: {

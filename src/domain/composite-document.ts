@@ -5,25 +5,29 @@ import { z } from 'zod';
 import { isId } from '../lib/ids.ts';
 import { isResourceName } from './names.ts';
 import { foldPath, normalizePath } from './safe-path.ts';
-import { isVersion, isVersionName } from './version-order.ts';
+import { isVersion, isVersionName, majorOf } from './version-order.ts';
 
 export const COMPOSITE_FILE = 'composite.json';
 
 /** The number of children is bounded, because a node's poll after a change walks through all of them. */
 export const MAX_CHILDREN = 1_000;
 
-const Child = z.object({
+const PlainChild = z.object({
   /** The id names the child in the API. It stays the same as long as the child stays in the composite. */
   id: z.string().refine(isId),
   /** The name of the child's configuration. */
   configuration: z.string().refine(isResourceName),
-  /** The pinned version; null follows the child's highest published one. */
+  /** The pinned version; null follows the child's highest published one, of `majorVersion` where that is set. */
   version: z
     .string()
     .refine((text) => isVersion(text) || isVersionName(text))
     .nullable(),
+  /** Null follows across majors. Documents without such a child do not have the member. */
+  majorVersion: z.int().min(0).nullable().default(null),
   order: z.int().min(0),
 });
+
+const Child = PlainChild.refine(({ version, majorVersion }) => version === null || majorVersion === null);
 
 const Document = z.object({
   entryPoint: z.string().refine(isNormalPath),
@@ -40,10 +44,9 @@ export interface CompositeDocument {
 
 /** The document in its stored form. Equal content has equal bytes, so that it is one Git object. */
 export function printComposite({ entryPoint, children }: CompositeDocument): string {
-  const items = [...children].sort(byOrder).map(({ id, configuration, version, order }) => ({
-    id,
-    configuration,
-    version,
+  const items = [...children].sort(byOrder).map(({ id, configuration, version, majorVersion, order }) => ({
+    ...{ id, configuration, version },
+    ...(majorVersion !== null && { majorVersion }),
     order,
   }));
   return `${JSON.stringify({ entryPoint, children: items }, null, 2)}\n`;
@@ -61,6 +64,11 @@ export function parseComposite(text: string): CompositeDocument | null {
   } catch {
     return null;
   }
+}
+
+/** Whether a child that is not pinned may give this version, by its major. */
+export function isFollowed({ majorVersion }: CompositeChild, { version }: { version: string }): boolean {
+  return majorVersion === null || majorOf(version) === majorVersion;
 }
 
 /** Whether a child's folder clashes with the generated entry point or a folder above it, without regard to case. */

@@ -146,7 +146,7 @@ export class CompatibilityGuard {
     { known, draft }: { known: KnownEntryPoint | null; draft: SchemaVersion | undefined },
     { isManaged, documentChecks, isStrict, caller }: Judging,
   ): Promise<Compatibility> {
-    const findings = await this.publishFindings(configurationName, known, { ...around, isManaged });
+    const findings = await this.publishFindings(configurationName, known, { version, ...around, isManaged });
     const none = { ...NOT_COMPARED, findings };
     const errors = findings.filter(isError);
     if (documentChecks === 'Strict' && errors.length > 0)
@@ -173,12 +173,12 @@ export class CompatibilityGuard {
   private async publishFindings(
     configurationName: string,
     known: KnownEntryPoint | null,
-    around: Surroundings,
+    around: Surroundings & { version: string },
   ): Promise<readonly Finding[]> {
     if (known === null) return [];
     const findings = findingsIn(known, around);
     if (known.includes.length === 0) return findings;
-    const followers = await compositesThatFollow(this.composites, configurationName);
+    const followers = await compositesThatFollow(this.composites, configurationName, around);
     if (followers.length === 0) return findings;
     return inOrder([...findings, ...includesForFollowers(known, around.entryPoint, followers)]);
   }

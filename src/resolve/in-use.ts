@@ -6,7 +6,7 @@ import type { RepositoryRef, VersionRef } from '../versions/store.ts';
 import type { VersionSource } from '../versions/version-source.ts';
 import type { CompositeReader } from './composites.ts';
 import type { FileConstraint } from './parameters.ts';
-import { candidatesFor, type WantedVersion } from './wanted-version.ts';
+import { candidatesFor, type WantedVersion, wantedOf } from './wanted-version.ts';
 
 export interface InUse {
   /** The versions of a configuration or composite that some node resolves to, or some composite is pinned to. */
@@ -79,7 +79,7 @@ class Collector implements InUse {
       for (const child of (await this.tools.composites.document(repository, version)).children) {
         const { configuration: childName } = child;
         if (child.version !== null) this.note(childName, { version: child.version, prereleaseChannel });
-        else await this.deliver(childName, { majorVersion: null, prereleaseChannel, version: null });
+        else await this.deliver(childName, wantedOf(child, wanted));
       }
     }
   }

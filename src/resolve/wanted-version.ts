@@ -62,7 +62,7 @@ export function byVersions<T>(
   });
 }
 
-/** A child that is not pinned gets the version that the node's channel admits. */
+/** A child that is not pinned gets the version that the node's channel admits, of its major where it has one. */
 function byChildren<T>(
   readers: GivenReaders,
   [child, ...rest]: readonly CompositeChild[],
@@ -70,12 +70,18 @@ function byChildren<T>(
   lead: (children: readonly GivenChild[]) => Awaitable<ByNode<T>>,
 ): Awaitable<ByNode<T>> {
   if (child === undefined) return lead([]);
-  const { configuration: name, version } = child;
-  const { prereleaseChannel } = wanted;
-  const wantedChild = { majorVersion: null, prereleaseChannel, version };
-  return byVersion<T>(readers, { kind: 'configurations', name }, wantedChild, (tag) =>
+  const repository = { kind: 'configurations', name: child.configuration } as const;
+  return byVersion<T>(readers, repository, wantedOf(child, wanted), (tag) =>
     byChildren<T>(readers, rest, wanted, (others) => lead([{ child, tag }, ...others])),
   );
+}
+
+/** What a node with this channel wants of a child. */
+export function wantedOf(
+  { version, majorVersion }: CompositeChild,
+  { prereleaseChannel }: Pick<WantedVersion, 'prereleaseChannel'>,
+): WantedVersion {
+  return { version, majorVersion, prereleaseChannel };
 }
 
 /** Goes on with the version of one configuration or composite; null where none fits. */

@@ -5,7 +5,7 @@
  */
 
 import { PARAMETERS_FILE, takesParametersPlace } from '../domain/bundle-paths.ts';
-import type { CompositeDocument } from '../domain/composite-document.ts';
+import { type CompositeChild, type CompositeDocument, isFollowed } from '../domain/composite-document.ts';
 import { normalizePath, showText } from '../domain/safe-path.ts';
 import { isVersion, leadingVHint, prereleaseChannelOf } from '../domain/version-order.ts';
 import { conflict, type HawserError, invalidField } from '../lib/errors.ts';
@@ -124,21 +124,23 @@ export async function findUnpublishedChildren(
   if (children.length === 0)
     return [conflict('no_children', 'A composite without children cannot be published')];
   const found: HawserError[] = [];
-  for (const { configuration, version } of children) {
-    const index = await store.versions({ kind: 'configurations', name: configuration });
+  for (const child of children) {
+    const { configuration: name, version } = child;
+    const index = await store.versions({ kind: 'configurations', name });
     const isPublished =
-      version === null ? index.published.length > 0 : index.get(version)?.status === 'Published';
-    if (isPublished) continue;
-    found.push(unpublishedChild(configuration, version));
+      version === null
+        ? index.published.some((ref) => isFollowed(child, ref))
+        : index.get(version)?.status === 'Published';
+    if (!isPublished) found.push(unpublishedChild(child));
   }
   return found;
 }
 
-/** @param version of the child; null where it follows the newest one */
-export function unpublishedChild(configuration: string, version: string | null): HawserError {
+export function unpublishedChild({ configuration, version, majorVersion }: CompositeChild): HawserError {
+  const ofMajor = majorVersion === null ? '' : ` of major ${majorVersion}`;
   const what =
     version === null
-      ? 'has no published version that is offered'
+      ? `has no published version${ofMajor} that is offered`
       : `is pinned to ${version}, which is not published`;
   return conflict('unpublished_child', `The child ${configuration} ${what}`);
 }

@@ -31,7 +31,7 @@ describe('comparing two versions', () => {
       await ok(201, addCompositeDraft(admin, 'farm', '2.0.0'));
       await ok(201, addChild(admin, 'farm', '2.0.0', 'zoo', { order: 0 }));
       await ok(201, addChild(admin, 'farm', '2.0.0', 'web', { order: 1, activeVersion: '1.0.0' }));
-      await ok(201, addChild(admin, 'farm', '2.0.0', 'db', { order: 2 }));
+      await ok(201, addChild(admin, 'farm', '2.0.0', 'db', { order: 2, majorVersion: 1 }));
     });
 
     it('tells of each child by name what became of it', async () => {
@@ -44,7 +44,12 @@ describe('comparing two versions', () => {
       const side = (order: number, activeVersion: string | null = null) => ({ activeVersion, order });
       expect(children).to.deep.equal([
         { childConfigurationName: 'api', change: 'Removed', before: side(2), after: null },
-        { childConfigurationName: 'db', change: 'Added', before: null, after: side(2) },
+        {
+          childConfigurationName: 'db',
+          change: 'Added',
+          before: null,
+          after: { ...side(2), majorVersion: 1 },
+        },
         { childConfigurationName: 'web', change: 'Modified', before: side(1), after: side(1, '1.0.0') },
         { childConfigurationName: 'zoo', change: 'Unchanged', before: side(0), after: side(0) },
       ]);

@@ -74,6 +74,7 @@ describe('the children of a composite', () => {
       childConfigurationId: configuration.id,
       childConfigurationName: 'a',
       activeVersion: null,
+      majorVersion: null,
       order: 0,
       pinnedToWithdrawn: false,
     });
@@ -147,6 +148,43 @@ describe('the children of a composite', () => {
     expect(item.activeVersion).to.equal('2026_spring');
     await ok(200, publishComposite(hawser.admin, 'site', version));
     await expectProblem(addCompositeDraft(hawser.admin, 'site', '2026_spring'), 400, 'validation_failed');
+  });
+
+  it('follow one major where they are told to, which a version excludes', async () => {
+    const version = await newDraft();
+    const item = await ok(201, add(version, 'a', { majorVersion: 1 }));
+    expect(item).to.include({ activeVersion: null, majorVersion: 1 });
+    const { id, order } = item;
+    const stored = { id, configuration: 'a', version: null, majorVersion: 1, order };
+    const file = hawser.git('composites/site.git', 'show', `draft/${version}:composite.json`);
+    expect(JSON.parse(file).children).to.deep.equal([stored]);
+    const change = (body: unknown) => hawser.admin.put(itemAt(version, id), body);
+    const changed = async (body: unknown) => {
+      const { activeVersion, majorVersion } = await ok(200, change(body));
+      return [activeVersion, majorVersion];
+    };
+    expect(await changed({ order: 3 })).to.deep.equal([null, 1]);
+    expect(await changed({ activeVersion: null })).to.deep.equal([null, 1]);
+    expect(await changed({ activeVersion: '1.1.0' })).to.deep.equal(['1.1.0', null]);
+    expect(await changed({ majorVersion: 2 })).to.deep.equal([null, 2]);
+    expect(await changed({ majorVersion: null })).to.deep.equal([null, null]);
+    for (const majorVersion of [-1, 0.5, '1', 2 ** 53])
+      for (const reply of [await add(version, 'b', { majorVersion }), await change({ majorVersion })]) {
+        await expectProblem(reply, 400, 'validation_failed', String(majorVersion));
+        expect(reply.json.errors[0].path).to.equal('/majorVersion');
+      }
+    const both = { activeVersion: '1.0.0', majorVersion: 1 };
+    for (const reply of [await add(version, 'b', both), await change(both)]) {
+      await expectProblem(reply, 400, 'validation_failed');
+      expect(reply.json.errors[0].path).to.equal('/majorVersion');
+    }
+    await ok(200, change({ majorVersion: 7 }));
+    const refused = await publishComposite(hawser.admin, 'site', version);
+    await expectProblem(refused, 409, 'unpublished_child');
+    expect(refused.json.detail).to.include('no published version of major 7');
+    await ok(200, change({ majorVersion: 1 }));
+    await ok(200, publishComposite(hawser.admin, 'site', version));
+    await expectProblem(change({ majorVersion: 2 }), 409, 'published_version');
   });
 
   it('are changed in one member or both, keep their id, and are taken out', async () => {

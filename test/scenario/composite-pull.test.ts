@@ -12,6 +12,7 @@ import {
 import { addVersion, create, MAIN, publish } from '../support/configurations.ts';
 import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
+import { preview, publishing, type Wish } from '../support/previews.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { started } from '../support/started.ts';
 import { unzip, unzipTexts } from '../support/unzip.ts';
@@ -210,6 +211,44 @@ describe('a node pulls a composite', () => {
     expect(await got({})).to.equal('2.0.0 app beta');
     expect(await got({ prereleaseChannel: 'rc' })).to.equal('2.0.0 app beta');
     await expectProblem(assign('suite', 'suite', { majorVersion: 3 }), 409, 'no_eligible_version');
+  });
+
+  it("with the highest of a child's major where it follows one, whatever is above it", async () => {
+    const { admin } = hawser;
+    const content = (version: string) => ({ [MAIN]: `lib ${version}` });
+    const versions = ['1.0.0', '1.1.0', '1.2.0-rc.1', '2.0.0'];
+    const contents = Object.fromEntries(versions.map((version) => [version, content(version)]));
+    await publishConfiguration(admin, 'lib', contents);
+    await publishWithChildren(admin, 'kit', '1.0.0', ['base', { name: 'lib', majorVersion: 1 }]);
+    await ok(204, assign('kit', 'kit'));
+    await ok(204, assign('kit-rc', 'kit', { prereleaseChannel: 'rc' }));
+    const got = async (name: string) => (await unzipTexts((await bundle(name)).bytes))['lib/main.dsc.yaml'];
+    expect([await got('kit'), await got('kit-rc')]).to.deep.equal(['lib 1.1.0', 'lib 1.2.0-rc.1']);
+
+    const before = (await checksum('kit')).checksum;
+    await release('lib', '2.1.0');
+    expect((await checksum('kit')).checksum).to.equal(before);
+    await ok(201, addVersion(admin, 'lib', { version: '1.3.0' }, { files: content('1.3.0') }));
+    await ok(201, addCompositeDraft(admin, 'kit', '1.1.0'));
+    await ok(201, addChild(admin, 'kit', '1.1.0', 'lib', { majorVersion: 2 }));
+    const affected = async (change: Wish) => (await preview(admin, [change])).counts.changed;
+    expect(await affected(publishing('lib', '1.3.0'))).to.equal(2);
+    expect(await affected({ kind: 'PublishComposite', compositeName: 'kit', version: '1.1.0' })).to.equal(2);
+    const { nodes } = await ok(200, publish(admin, 'lib', '1.3.0'));
+    expect(nodes).to.include({ offered: 2, direct: 0, viaComposites: 2, pinned: 0 });
+    expect([await got('kit'), await got('kit-rc')]).to.deep.equal(['lib 1.3.0', 'lib 1.3.0']);
+
+    await ok(200, admin.put('/api/v1/configurations/lib/versions/1.3.0/withdraw', { reason: 'bad' }));
+    expect([await got('kit'), await got('kit-rc')]).to.deep.equal(['lib 1.1.0', 'lib 1.2.0-rc.1']);
+    const limits = { keepVersions: 1, keepDays: 0, keepReleaseVersions: false, dryRun: true };
+    const cleaned = await ok(200, admin.post('/api/v1/retention/configurations/cleanup', limits));
+    const gone = cleaned.deletedVersions.filter((each: { name: string }) => each.name === 'lib');
+    expect(gone.map((each: { version: string }) => each.version))
+      .to.include('1.0.0')
+      .and.to.not.include.members(['1.1.0'])
+      .and.to.not.include.members(['1.2.0-rc.1']);
+    await ok(200, publishComposite(admin, 'kit', '1.1.0'));
+    expect([await got('kit'), await got('kit-rc')]).to.deep.equal(['lib 2.1.0\n', 'lib 2.1.0\n']);
   });
 
   it('not one that gives it nothing: without an eligible version, its own or of a child', async () => {

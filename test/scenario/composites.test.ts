@@ -513,7 +513,7 @@ describeOnSqlite('at its start the server brings composites and their repositori
     expect(copy.latestPublishedVersion).to.equal('1.0.0');
     const { configuration: childConfigurationName, id, order } = child;
     const names = { childConfigurationId: null, childConfigurationName };
-    const item = { id, ...names, activeVersion: null, order, pinnedToWithdrawn: false };
+    const item = { id, ...names, activeVersion: null, majorVersion: null, order, pinnedToWithdrawn: false };
     expect(copy.versions[0].items).to.deep.equal([item]);
     await expectProblem(hawser.admin.get(compositeOf('web.lock')), 404, 'not_found');
   });

@@ -46,7 +46,7 @@ export function publishComposite(client: Client, name: string, version: string):
 }
 
 /** A child by its name, or with a pin or order of its own. */
-export type Wish = string | { name: string; activeVersion?: string; order?: number };
+export type Wish = string | { name: string; activeVersion?: string; majorVersion?: number; order?: number };
 
 /** Publishes a version with these children. Makes the composite if it does not exist. */
 export async function publishWithChildren(

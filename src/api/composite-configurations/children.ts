@@ -91,9 +91,10 @@ export function childRoutes(tools: CompositeTools): Route[] {
 async function addChild(
   tools: CompositeTools,
   target: ChildTarget,
-  { childConfigurationName: name, activeVersion, order }: z.output<typeof NewChild>,
+  { childConfigurationName: name, activeVersion, majorVersion, order }: z.output<typeof NewChild>,
 ): Promise<CompositeChild> {
-  const item = { id: newId(), configuration: name, version: activeVersion ?? null, order: order ?? 0 };
+  const given = { version: activeVersion ?? null, majorVersion: majorVersion ?? null };
+  const item = { id: newId(), configuration: name, ...given, order: order ?? 0 };
   const add = async (document: CompositeDocument): Promise<DocumentChange> => {
     if (document.children.some((child) => child.configuration === name)) {
       throw conflict('child_exists', 'The configuration is a child of this version already');
@@ -133,8 +134,14 @@ async function underChildsLock(
   }
 }
 
-function detailsOf({ id, configuration, version, order }: CompositeChild) {
-  return { childId: id, childConfigurationName: configuration, activeVersion: version, order };
+function detailsOf({ id, configuration, version, majorVersion, order }: CompositeChild) {
+  const given = { activeVersion: version, ...(majorVersion !== null && { majorVersion }) };
+  return { childId: id, childConfigurationName: configuration, ...given, order };
+}
+
+/** What a change may alter. */
+function changeable({ version, majorVersion, order }: CompositeChild) {
+  return { activeVersion: version, majorVersion, order };
 }
 
 /**
@@ -146,19 +153,17 @@ async function changeChild(
   tools: CompositeTools,
   target: ChildTarget,
   childId: string,
-  { activeVersion, order }: z.output<typeof ChildChange>,
+  change: z.output<typeof ChildChange>,
 ): Promise<CompositeChild> {
   let changed: CompositeChild | undefined;
   await changeDocument(tools, target, async (document) => {
     const child = findChild(document, childId);
     const name = child.configuration;
     await grantedResource(tools.database.read, target.principal, 'configuration', 'Read', { name });
-    if (activeVersion !== undefined && activeVersion !== child.version)
-      await requireVersion(tools, child.configuration, activeVersion);
-    const version = activeVersion === undefined ? child.version : activeVersion;
-    const after = { ...child, version, order: order ?? child.order };
+    const after = { ...child, ...givenAfter(child, change), order: change.order ?? child.order };
+    if (after.version !== child.version) await requireVersion(tools, name, after.version);
     changed = after;
-    const changes = changedMembers(detailsOf(child), detailsOf(after));
+    const changes = changedMembers(changeable(child), changeable(after));
     if (changes === null) return null;
     const children = document.children.map((other) => (other === child ? after : other));
     const details = { childId, childConfigurationName: child.configuration, ...changes };
@@ -166,6 +171,19 @@ async function changeChild(
   });
   if (changed === undefined) throw noSuchChild();
   return changed;
+}
+
+/** What is left out stays, unless what is given excludes it. */
+function givenAfter(
+  before: CompositeChild,
+  { activeVersion, majorVersion }: z.output<typeof ChildChange>,
+): Pick<CompositeChild, 'version' | 'majorVersion'> {
+  if (typeof activeVersion === 'string') return { version: activeVersion, majorVersion: null };
+  if (typeof majorVersion === 'number') return { version: null, majorVersion };
+  return {
+    version: activeVersion === undefined ? before.version : null,
+    majorVersion: majorVersion === undefined ? before.majorVersion : null,
+  };
 }
 
 /** @throws HawserError not_found for the child, conflict `published_version` */
@@ -258,6 +276,7 @@ export function toItem(
     childConfigurationId: configurationIds.get(child.configuration) ?? null,
     childConfigurationName: child.configuration,
     activeVersion: child.version,
+    majorVersion: child.majorVersion,
     order: child.order,
     pinnedToWithdrawn,
   };

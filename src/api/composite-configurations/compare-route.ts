@@ -19,7 +19,11 @@ import { grantedRoutes } from '../crud/versioned.ts';
 import type { CompositeTools } from './versions.ts';
 
 const ChildSide = z
-  .object({ activeVersion: z.string().nullable(), order: z.int() })
+  .object({
+    activeVersion: z.string().nullable(),
+    majorVersion: z.int().optional().meta({ description: 'Of a child that follows one major; else absent' }),
+    order: z.int(),
+  })
   .nullable()
   .meta({ description: 'Null where the version has no such child' });
 
@@ -90,22 +94,27 @@ function compareChildren(before: CompositeDocument | null, after: CompositeDocum
   const [old, next] = [byName(before), byName(after)];
   const names = sortByBytes([...new Set([...old.keys(), ...next.keys()])], (name) => name);
   return names.map((name) => {
-    const sides = { before: toSide(old.get(name)), after: toSide(next.get(name)) };
-    return { childConfigurationName: name, change: changeOf(sides), ...sides };
+    const [from, to] = [old.get(name), next.get(name)];
+    return {
+      ...{ childConfigurationName: name, change: changeOf(from, to) },
+      ...{ before: toSide(from), after: toSide(to) },
+    };
   });
 }
 
-type Side = ReturnType<typeof toSide>;
-
-function changeOf({ before, after }: { before: Side; after: Side }) {
-  if (before === null) return 'Added';
-  if (after === null) return 'Removed';
-  const isSame = before.activeVersion === after.activeVersion && before.order === after.order;
+function changeOf(before: CompositeChild | undefined, after: CompositeChild | undefined) {
+  if (before === undefined) return 'Added';
+  if (after === undefined) return 'Removed';
+  const isSame = (['version', 'majorVersion', 'order'] as const).every(
+    (name) => before[name] === after[name],
+  );
   return isSame ? 'Unchanged' : 'Modified';
 }
 
 function toSide(child: CompositeChild | undefined) {
-  return child ? { activeVersion: child.version, order: child.order } : null;
+  if (child === undefined) return null;
+  const { version: activeVersion, majorVersion, order } = child;
+  return { activeVersion, ...(majorVersion !== null && { majorVersion }), order };
 }
 
 function byName(document: CompositeDocument | null): Map<string, CompositeChild> {

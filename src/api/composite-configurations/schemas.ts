@@ -21,6 +21,7 @@ const ITEM = {
   childConfigurationId: '3c9a4b1e-0f6d-4c57-9b2a-8e7d6c5b4a30',
   childConfigurationName: 'web-server',
   activeVersion: null,
+  majorVersion: 1,
   order: 0,
   pinnedToWithdrawn: false,
 };
@@ -79,23 +80,45 @@ const ActiveVersion = anyVersion('Not a version');
 
 const Order = z.int().min(0);
 
+/** Whoever takes this beside `activeVersion` takes `refuseBesidePin` too. */
+const MajorVersion = z.int().min(0);
+
+function refuseBesidePin(
+  { activeVersion, majorVersion }: { activeVersion?: unknown; majorVersion?: unknown },
+  context: z.RefinementCtx,
+): void {
+  if ((activeVersion ?? null) === null || (majorVersion ?? null) === null) return;
+  const message = 'Leave this out where activeVersion names the one version';
+  context.addIssue({ code: 'custom', path: ['majorVersion'], message });
+}
+
 export const NewChild = z
   .strictObject({
     childConfigurationName: z.string().min(1).max(128),
     activeVersion: ActiveVersion.nullish().meta({
       description: 'Absent or null follows the highest published version that a node may get',
     }),
+    majorVersion: MajorVersion.nullish().meta({
+      description:
+        'Follows the highest of this major alone, so without `activeVersion`; absent or null: of any',
+    }),
     order: Order.nullish().meta({ description: 'Absent or null: behind all others; equal ones go by name' }),
   })
+  .superRefine(refuseBesidePin)
   .meta({ id: 'NewCompositeChild', examples: [{ childConfigurationName: 'web-server', order: 0 }] });
 
 export const ChildChange = z
   .strictObject({
     activeVersion: ActiveVersion.nullish().meta({
-      description: 'Null follows the highest published version; absent stays',
+      description: 'Null follows the highest published version; absent stays, unless `majorVersion` is given',
+    }),
+    majorVersion: MajorVersion.nullish().meta({
+      description:
+        'Follows the highest of this major alone; null of any; absent stays, unless `activeVersion` is given',
     }),
     order: Order.nullish(),
   })
+  .superRefine(refuseBesidePin)
   .meta({ id: 'CompositeChildChange', examples: [{ activeVersion: '1.2.0', order: 1 }] });
 
 export const CompositeView = z
@@ -120,6 +143,10 @@ export const ItemView = z
       .string()
       .nullable()
       .meta({ description: 'Null follows the highest published version that a node may get' }),
+    majorVersion: z
+      .int()
+      .nullable()
+      .meta({ description: 'The only major of which a version is followed; null is any' }),
     order: z.int(),
     pinnedToWithdrawn: z
       .boolean()

@@ -2,6 +2,7 @@
 
 import type { Schemas } from '../../client/api-types.ts';
 import { type Context, command } from '../declaration.ts';
+import { childText } from './composite-children.ts';
 import { checkVersion } from './config-kinds.ts';
 
 type Child = Schemas['CompositeComparison']['children'][number];
@@ -52,5 +53,5 @@ function linesOf({ childConfigurationName: name, change, before, after }: Child)
 
 function textOf(name: string, side: Child['before']): string {
   if (side === null) return name;
-  return `${side.activeVersion === null ? name : `${name}@${side.activeVersion}`} (order ${side.order})`;
+  return `${childText(name, side)} (order ${side.order})`;
 }

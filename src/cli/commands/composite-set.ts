@@ -3,9 +3,9 @@
 import type { Api } from '../../client/api.ts';
 import type { Schemas } from '../../client/api-types.ts';
 import { ApiProblem } from '../../client/errors.ts';
-import { isResourceName } from '../../domain/names.ts';
 import { command } from '../declaration.ts';
-import { Failure, UsageError } from '../errors.ts';
+import { Failure } from '../errors.ts';
+import { type Child, isSameVersion, readChildren } from './composite-children.ts';
 import { showChildren } from './composite-diff.ts';
 import { linesOfFindings } from './config-findings.ts';
 import {
@@ -18,12 +18,6 @@ import {
   unlessMissing,
 } from './config-kinds.ts';
 
-interface Child {
-  name: string;
-  /** Null follows the child's highest published version. */
-  version: string | null;
-}
-
 type Composite = Schemas['CompositeVersion'];
 
 const VERSION_PATH = '/api/v1/composite-configurations/{name}/versions/{version}';
@@ -32,11 +26,15 @@ export const set = command({
   path: 'composite set',
   summary: 'give a draft exactly these children, in this order',
   description:
-    'Makes the draft where there is none. A child without a version follows its highest published one. Children of the ' +
-    'draft that are not named are taken out of it.',
+    'Makes the draft where there is none. A child without a version follows its highest published one, web@1.x that of ' +
+    'major 1. Children of the draft that are not named are taken out of it.',
   arguments: [
     ...nameAndVersion(COMPOSITE),
-    { name: 'child', summary: 'a configuration, or web@1.2.0 for exactly that version', isVariadic: true },
+    {
+      name: 'child',
+      summary: 'a configuration, web@1.2.0 for exactly that version, or web@1.x',
+      isVariadic: true,
+    },
   ],
   options: {
     ...MESSAGE,
@@ -44,7 +42,7 @@ export const set = command({
     'entry-point': { value: 'PATH', summary: 'of a composite that is made; without it, main.dsc.yaml' },
   },
   examples: [
-    'hawserctl composite set site 1.2.0 web@1.2.0 db',
+    'hawserctl composite set site 1.2.0 web@1.2.0 db@1.x base',
     'hawserctl composite set site 1.0.0 web --create',
   ],
   async run({ api, out, arguments: { name, version, child }, options }) {
@@ -81,26 +79,12 @@ export const set = command({
   },
 });
 
-/** @throws UsageError */
-function readChildren(words: readonly string[]): Child[] {
-  const children = words.map((word): Child => {
-    const [name = '', version, ...more] = word.split('@');
-    if (!isResourceName(name) || version === '' || more.length > 0)
-      throw new UsageError(`"${word}" is no child; one is written as web, or as web@1.2.0.`);
-    if (version !== undefined) checkVersion(version);
-    return { name, version: version ?? null };
-  });
-  for (const [at, { name }] of children.entries())
-    if (children.findIndex((each) => each.name === name) !== at)
-      throw new UsageError(`The child ${name} is named twice.`);
-  return children;
-}
-
 /** Looks for what is new before anything is changed. @throws Failure */
 async function checkChildren(api: Api, wanted: readonly Child[], draft: Composite | null): Promise<void> {
-  for (const { name, version } of wanted) {
+  for (const { name, given } of wanted) {
+    const { activeVersion: version } = given;
     const item = draft?.items.find((each) => each.childConfigurationName === name);
-    if (item && item.activeVersion === version) continue;
+    if (item && isSameVersion(item, given)) continue;
     const found = await unlessMissing<unknown>(
       version === null
         ? api.get('/api/v1/configurations/{name}', { path: { name } })
@@ -150,10 +134,10 @@ async function apply(
   };
   let children = items.length;
   try {
-    for (const [order, { name, version: activeVersion }] of wanted.entries()) {
+    for (const [order, { name, given }] of wanted.entries()) {
       const item = items.find((each) => each.childConfigurationName === name);
-      if (item?.activeVersion === activeVersion && item.order === order) continue;
-      const json = { activeVersion, order };
+      if (item && isSameVersion(item, given) && item.order === order) continue;
+      const json = { ...given, order };
       if (item)
         await api.put(`${VERSION_PATH}/children/{childId}`, { path: { ...path, childId: item.id }, json });
       else {

@@ -3,6 +3,7 @@
 import type { Schemas } from '../../client/api-types.ts';
 import { type Context, command } from '../declaration.ts';
 import { dateTime } from '../formats.ts';
+import { childText } from './composite-children.ts';
 import { diff } from './composite-diff.ts';
 import { set } from './composite-set.ts';
 import { versionDeeds } from './config-deeds.ts';
@@ -52,7 +53,10 @@ function showComposite(found: Schemas['CompositeDetails'], out: Out): void {
     [
       { title: 'VERSION', cell: ({ version }) => version },
       { title: 'STATUS', cell: ({ status, withdrawn }) => (withdrawn ? 'Withdrawn' : status) },
-      { title: 'CHILDREN', cell: ({ items }) => items.map(childText).join(', ') },
+      {
+        title: 'CHILDREN',
+        cell: ({ items }) => items.map((item) => childText(item.childConfigurationName, item)).join(', '),
+      },
       { title: 'CREATED', cell: ({ createdAt }) => dateTime(createdAt) },
       { title: 'BY', cell: ({ createdBy }) => createdBy },
       { title: 'PUBLISHED', cell: ({ publishedAt }) => dateTime(publishedAt) },
@@ -77,7 +81,7 @@ function showVersion(name: string, found: Schemas['CompositeVersion'], out: Out)
     found.items,
     [
       { title: 'CHILD', cell: ({ childConfigurationName }) => childConfigurationName },
-      { title: 'VERSION', cell: ({ activeVersion }) => activeVersion ?? 'the highest published' },
+      { title: 'VERSION', cell: versionText },
       {
         title: 'NOTE',
         cell: ({ pinnedToWithdrawn }) => (pinnedToWithdrawn ? 'this version is withdrawn' : null),
@@ -88,8 +92,8 @@ function showVersion(name: string, found: Schemas['CompositeVersion'], out: Out)
   for (const line of linesOfFindings(COMPOSITE, name, found)) out.text(line);
 }
 
-function childText({ childConfigurationName, activeVersion }: Schemas['CompositeItem']): string {
-  return activeVersion === null ? childConfigurationName : `${childConfigurationName}@${activeVersion}`;
+function versionText({ activeVersion, majorVersion }: Schemas['CompositeItem']): string {
+  return activeVersion ?? `the highest published${majorVersion === null ? '' : ` of ${majorVersion}.x`}`;
 }
 
 export const COMPOSITE_COMMANDS = [

@@ -33,11 +33,14 @@ describe('hawserctl composite', () => {
         ({
           childConfigurationName: child,
           activeVersion,
+          majorVersion,
         }: {
           childConfigurationName: string;
           activeVersion: string | null;
-        }) => (activeVersion === null ? child : `${child}@${activeVersion}`),
+          majorVersion: number | null;
+        }) => [child, activeVersion ?? (majorVersion === null ? null : `${majorVersion}.x`)],
       )
+      .map((words: (string | null)[]) => words.filter((word) => word !== null).join('@'))
       .join(' ');
   };
   const isThere = async (name: string) => (await session.hawser.admin.get(compositeOf(name))).status === 200;
@@ -76,6 +79,16 @@ describe('hawserctl composite', () => {
     expect(await children('changed', '1.0.0')).to.equal('web@1.1.0 db');
     expect(await set('cache', 'db', 'web')).to.deep.equal(['POST /children', 'PUT /children/{childId}']);
     expect(await children('changed', '1.0.0')).to.equal('cache db web');
+    expect(await set('cache', 'db@1.x', 'web')).to.deep.equal(['PUT /children/{childId}']);
+    expect(await set('cache', 'db@1.x', 'web')).to.deep.equal([]);
+    expect(await children('changed', '1.0.0')).to.equal('cache db@1.x web');
+    expect((await composite('show', 'changed', '1.0.0')).stdout).to.match(
+      /^db +the highest published of 1\.x +-? *$/m,
+    );
+    expect((await composite('show', 'changed')).stdout).to.match(/^1\.0\.0 +Draft +cache, db@1\.x, web /m);
+    expect((await composite('diff', 'changed', '1.0.0')).stdout).to.include('+db@1.x (order 1)\n');
+    expect(await set('cache', 'db@1.1.0', 'web')).to.deep.equal(['PUT /children/{childId}']);
+    expect(await children('changed', '1.0.0')).to.equal('cache db@1.1.0 web');
     expect(await set('web')).to.deep.equal([
       'DELETE /children/{childId}',
       'DELETE /children/{childId}',
@@ -109,7 +122,7 @@ describe('hawserctl composite', () => {
 
   for (const [words, says] of [
     [['site', 'v1.0.0', 'web'], 'drop the v: 1.0.0'],
-    [['site', '1.0.0', 'web@'], '"web@" is no child; one is written as web, or as web@1.2.0.'],
+    [['site', '1.0.0', 'web@'], '"web@" is no child; one is written as web, web@1.2.0 or web@1.x.'],
     [['site', '1.0.0', 'web@1.0.0@x'], '"web@1.0.0@x" is no child'],
     [['site', '1.0.0', 'web@v1.0.0'], 'drop the v: 1.0.0'],
     [['site', '1.0.0', 'web', 'db', 'web@1.0.0'], 'The child web is named twice.'],

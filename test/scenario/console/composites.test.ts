@@ -83,6 +83,12 @@ describe('composites in the console', function () {
     await page.keyboard.press('Enter');
     await said(page, 'shop stays at 2.1.0 now.');
     expect(await itemsOf('farm', '1.0.0')).to.deep.equal(['inventory 0 2.0.0', 'shop 1 2.1.0']);
+    await open(button(children(page), 'Change version inventory'));
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('2.x');
+    await page.keyboard.press('Enter');
+    await said(page, 'inventory follows the highest published version of major 2 now.');
+    await children(page).getByText('follows 2.x').waitFor();
     await moveTo(page, page.getByRole('link', { name: 'Review', exact: true }), 'Shift+Tab');
     await page.keyboard.press('Enter');
     await heading(page, 'Review farm 1.0.0');

@@ -13,6 +13,7 @@ const child = (configuration: string, more: Partial<CompositeChild> = {}): Compo
   id: idOf(configuration.charCodeAt(0)),
   configuration,
   version: null,
+  majorVersion: null,
   order: 0,
   ...more,
 });
@@ -35,9 +36,16 @@ describe('composite document', () => {
   it('is printed to the same bytes whatever the order of members and children', () => {
     const printed = printComposite(document(child('b'), child('a')));
     const [a, b] = [child('a'), child('b')];
-    const turned = { order: a.order, version: a.version, configuration: a.configuration, id: a.id };
+    const { id, configuration, majorVersion, version, order } = a;
+    const turned = { order, version, majorVersion, configuration, id };
     expect(printComposite({ children: [turned, b], entryPoint: 'main.dsc.yaml' })).to.equal(printed);
     expect(printed).to.match(/^\{\n {2}"entryPoint": "main\.dsc\.yaml",\n[\s\S]*\}\n$/);
+  });
+
+  it('says which major a child follows, and nothing of it where that is any', () => {
+    const major = document(child('a', { majorVersion: 2 }));
+    expect(parseComposite(printComposite(major))).to.deep.equal(major);
+    expect(printComposite(document(child('a')))).to.not.include('majorVersion');
   });
 
   it('leaves the children that it is given in their order', () => {
@@ -68,6 +76,8 @@ describe('composite document', () => {
       ['a name that is none', document(child('../a'))],
       ['a version that is none', document(child('a', { version: '../1' }))],
       ['no version', document({ ...child('a'), version: undefined } as unknown as CompositeChild)],
+      ['a major below 0', document(child('a', { majorVersion: -1 }))],
+      ['a version and a major', document(child('a', { version: '1.0.0', majorVersion: 1 }))],
       ['an order below 0', document(child('a', { order: -1 }))],
       ['a broken order', document(child('a', { order: 0.5 }))],
       ['an order too large to be exact', document(child('a', { order: 2 ** 53 }))],

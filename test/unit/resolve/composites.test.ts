@@ -14,7 +14,7 @@ const SETTINGS = {
 const composite = (name: string): RepositoryRef => ({ kind: 'composites', name });
 
 async function makeComposite(store: GitStore, name: string, child: string): Promise<void> {
-  const children = [{ id: newId(), configuration: child, version: null, order: 0 }];
+  const children = [{ id: newId(), configuration: child, version: null, majorVersion: null, order: 0 }];
   const content = Buffer.from(printComposite({ entryPoint: 'main.dsc.yaml', children }));
   await store.create(composite(name), SETTINGS, {
     ...{ version: '1.0.0', entryPoint: 'main.dsc.yaml', author: ALICE, at: AT },

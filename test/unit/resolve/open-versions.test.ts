@@ -80,7 +80,7 @@ function world(
       document: async ({ name }: RepositoryRef) => ({
         entryPoint: 'main.dsc.yaml',
         children: (composites[name]?.children ?? []).map((child) => ({
-          ...{ configuration: child.name, version: child.pin ?? null, order: 0 },
+          ...{ configuration: child.name, version: child.pin ?? null, majorVersion: null, order: 0 },
         })),
       }),
     } as unknown as CompositeReader,

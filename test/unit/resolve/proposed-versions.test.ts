@@ -56,7 +56,7 @@ describe('versions as they would be', () => {
       await makeWeb(store, '1.0.0');
       const published = [draftOfWeb('1.0.0')];
       const proposed = new ProposedVersions(store, { published, files: [] });
-      const children = [{ id: '', configuration: 'web', version: null, order: 0 }];
+      const children = [{ id: '', configuration: 'web', version: null, majorVersion: null, order: 0 }];
       const document = { entryPoint: 'main.dsc.yaml', children };
       expect(await findUnpublishedChildren(store, document)).to.have.length(1);
       expect(await findUnpublishedChildren(proposed, document)).to.deep.equal([]);

@@ -80,7 +80,8 @@ function documentOf(
         : 'does not exist there';
       throw new LeftOut(`The version ${version} of its child ${configuration} ${fate}`);
     }
-    return { id, configuration, version, order };
+    // Its major is set by no route there, and ignored when nodes are served.
+    return { id, configuration, version, majorVersion: null, order };
   });
   const document = parseComposite(printComposite({ entryPoint, children }));
   if (document === null)
@@ -99,8 +100,7 @@ function judgeVersion(
   if (!isVersion(version)) throw new LeftOut('Not a SemVer 2.0 version such as 1.2.0');
   if (status === 'Published') requirePublishedChildren(plan, document);
   // The ids of children only name them in the API.
-  const plain = (given: CompositeDocument | null) =>
-    given?.children.map(({ configuration, version: pinned, order }) => ({ configuration, pinned, order }));
+  const plain = (given: CompositeDocument | null) => given?.children.map(({ id: _id, ...child }) => child);
   const content = printComposite(document);
   const judged = judgeVersionHere(plan, 'composite versions', {
     ...{ source, series: compositeKey(composite.name) },
@@ -115,9 +115,10 @@ function judgeVersion(
 /** The rule for publishing a composite, for versions that are not all here yet. @throws LeftOut */
 function requirePublishedChildren(plan: Plan, { children }: CompositeDocument): void {
   if (children.length === 0) throw new LeftOut('A composite without children cannot be published');
-  for (const { configuration, version } of children) {
+  for (const child of children) {
+    const { configuration, version } = child;
     const known = plan.versionsOf(configuration);
     if (version === null ? known.hasOffered : known.get(version)?.status === 'Published') continue;
-    throw unpublishedChild(configuration, version);
+    throw unpublishedChild(child);
   }
 }

@@ -162,10 +162,10 @@ function isEligible(plan: Plan, name: string, isComposite: boolean, constraint: 
   const document = version && plan.documents.get(`${name} ${version.version}`);
   if (!document) return false;
   const { prereleaseChannel } = constraint;
-  return document.children.every(({ configuration, version: pinned }) => {
+  return document.children.every(({ configuration, version: pinned, majorVersion }) => {
     const known = plan.versionsOf(configuration);
     return pinned === null
-      ? known.choose({ majorVersion: null, prereleaseChannel }) !== null
+      ? known.choose({ majorVersion, prereleaseChannel }) !== null
       : known.get(pinned)?.status === 'Published';
   });
 }

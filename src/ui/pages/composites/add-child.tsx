@@ -6,7 +6,7 @@ import { useDeed } from '../../components/dialog.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { apiOf } from '../../links.ts';
 import type { CompositeVersion, Configuration } from '../../types.ts';
-import { ChildField, ChildVersionField, pinOf } from './child-fields.tsx';
+import { ChildField, ChildVersionField, givenBy } from './child-fields.tsx';
 import { KIND } from './shared.tsx';
 
 interface Props {
@@ -21,7 +21,7 @@ export function AddChild({ name, draft, configurations }: Props) {
   const isIn = new Set(draft.items.map(({ childConfigurationName }) => childConfigurationName));
   const names = (configurations ?? []).map((each) => each.name);
   const { isBusy, problem, start } = useDeed(async () => {
-    const body = { childConfigurationName: child.trim(), activeVersion: pinOf(version) };
+    const body = { childConfigurationName: child.trim(), ...givenBy(version) };
     await send('POST', apiOf(KIND, name, 'versions', draft.version, 'children'), body);
     return `${child.trim()} is added.`;
   });

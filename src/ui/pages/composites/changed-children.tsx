@@ -5,6 +5,7 @@ import { Num } from '../../components/num.tsx';
 import { type Column, SimpleTable } from '../../components/table.tsx';
 import { links } from '../../links.ts';
 import type { CompositeComparison } from '../../types.ts';
+import { typedOf } from './child-fields.tsx';
 
 type Child = CompositeComparison['children'][number];
 type Side = Child['before'];
@@ -31,9 +32,9 @@ const COLUMNS: readonly Column<Child>[] = [
 /** What is marked is what the other side has not. */
 function SideOf({ side, other, as: Changed }: { side: Side; other: Side; as: 'ins' | 'del' }) {
   if (side === null) return <span class="muted">none</span>;
-  const version = side.activeVersion ?? 'follows';
+  const version = versionOf(side);
   const order = `order ${side.order}`;
-  const isSameVersion = other !== null && other.activeVersion === side.activeVersion;
+  const isSameVersion = other !== null && versionOf(other) === version;
   const isSameOrder = other !== null && other.order === side.order;
   return (
     <span class="child-side">
@@ -41,6 +42,11 @@ function SideOf({ side, other, as: Changed }: { side: Side; other: Side; as: 'in
       {isSameOrder ? order : <Changed>{order}</Changed>}
     </span>
   );
+}
+
+function versionOf({ activeVersion, majorVersion }: NonNullable<Side>): string {
+  const typed = typedOf({ activeVersion, majorVersion: majorVersion ?? null });
+  return activeVersion ?? `follows ${typed}`.trim();
 }
 
 export function ChangedChildren({ comparison }: { comparison: CompositeComparison }) {

@@ -5,7 +5,7 @@ import type { ApiProblem } from '../../client.ts';
 import { Field } from '../../components/field.tsx';
 import { apiOf, withQuery } from '../../links.ts';
 import { useResource } from '../../resource.ts';
-import type { Version } from '../../types.ts';
+import type { CompositeItem, Version } from '../../types.ts';
 
 interface FieldProps {
   value: string;
@@ -50,7 +50,7 @@ export function ChildVersionField({ name, ...field }: FieldProps & { name: strin
         {...field}
         {...{ list }}
         autocomplete="off"
-        hint="Always this one. Leave it empty to follow the highest published version."
+        hint="Always this one, or 1.x for the highest published one of major 1. Leave it empty to follow the highest of all."
       />
       <datalist id={list}>
         {versions.data?.filter(isOffered).map(({ version, status }) => (
@@ -61,7 +61,17 @@ export function ChildVersionField({ name, ...field }: FieldProps & { name: strin
   );
 }
 
-/** What the API takes: null follows. */
-export function pinOf(typed: string): string | null {
-  return typed.trim() === '' ? null : typed.trim();
+type Given = Pick<CompositeItem, 'activeVersion' | 'majorVersion'>;
+
+/** What the API takes of what was typed. */
+export function givenBy(typed: string): Given {
+  const version = typed.trim();
+  const [, major] = /^(\d+)\.x$/.exec(version) ?? [];
+  if (major !== undefined) return { activeVersion: null, majorVersion: Number(major) };
+  return { activeVersion: version === '' ? null : version, majorVersion: null };
+}
+
+/** How that is typed. */
+export function typedOf({ activeVersion, majorVersion }: Given): string {
+  return activeVersion ?? (majorVersion === null ? '' : `${majorVersion}.x`);
 }

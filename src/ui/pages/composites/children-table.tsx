@@ -7,6 +7,7 @@ import { Num } from '../../components/num.tsx';
 import { type Column, SimpleTable } from '../../components/table.tsx';
 import { links } from '../../links.ts';
 import type { CompositeItem, Configuration } from '../../types.ts';
+import { typedOf } from './child-fields.tsx';
 
 interface Props {
   /** In their order. */
@@ -64,7 +65,7 @@ interface VersionProps {
 }
 
 function ChildVersion({ item, followed }: VersionProps) {
-  const { childConfigurationName: name, activeVersion, pinnedToWithdrawn } = item;
+  const { childConfigurationName: name, activeVersion, majorVersion, pinnedToWithdrawn } = item;
   if (activeVersion !== null)
     return (
       <span class="bar">
@@ -72,6 +73,8 @@ function ChildVersion({ item, followed }: VersionProps) {
         {pinnedToWithdrawn && <Mark word="Pinned to a withdrawn version" tone="warn" />}
       </span>
     );
+  // What a list of configurations says is the highest of all majors.
+  if (majorVersion !== null) return <>follows {typedOf(item)}</>;
   if (followed === undefined) return <>follows</>;
   if (followed === null)
     return (

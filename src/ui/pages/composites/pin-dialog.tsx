@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { send } from '../../client.ts';
 import { DeedDialog } from '../../components/dialog.tsx';
 import type { CompositeItem } from '../../types.ts';
-import { ChildVersionField, pinOf } from './child-fields.tsx';
+import { ChildVersionField, givenBy, typedOf } from './child-fields.tsx';
 
 interface Props {
   item: CompositeItem;
@@ -19,12 +19,14 @@ interface Props {
 
 export function PinDialog({ item, path, etag, isReadable, onClose }: Props) {
   const { childConfigurationName: name } = item;
-  const [version, setVersion] = useState(item.activeVersion ?? '');
+  const [version, setVersion] = useState(typedOf(item));
   const run = async () => {
-    const activeVersion = pinOf(version);
-    await send('PUT', path, { activeVersion }, { ifMatch: etag });
-    if (activeVersion === null) return `${name} follows the highest published version now.`;
-    return `${name} stays at ${activeVersion} now.`;
+    const given = givenBy(version);
+    const { activeVersion, majorVersion } = given;
+    await send('PUT', path, given, { ifMatch: etag });
+    if (activeVersion !== null) return `${name} stays at ${activeVersion} now.`;
+    const ofMajor = majorVersion === null ? '' : ` of major ${majorVersion}`;
+    return `${name} follows the highest published version${ofMajor} now.`;
   };
   return (
     <DeedDialog heading={`Version of ${name}`} deed="Change version" run={run} onClose={onClose}>
