@@ -93,15 +93,17 @@ export function chooseParameterFile<T extends Versioned>(
 /**
  * The version whose schema a file of this major is checked with. This is the highest published version of the major,
  * else the highest that is not withdrawn, else the highest of it, else the same of the nearest lower major, else null.
+ * @param isDraft whether the file is a draft, which may set what only a draft declares: published versions then do not go first
  */
 export function chooseSchemaVersion<T extends Versioned & { isPublished: boolean; isWithdrawn: boolean }>(
   highestFirst: readonly T[],
   major: Major,
+  isDraft = false,
 ): T | null {
   const candidates = highestFirst.filter(({ version }) => isOfMajorUpTo(version, major));
   const nearest = majorOf(candidates[0]?.version ?? '');
   const ofMajor = candidates.filter(({ version }) => majorOf(version) === nearest);
-  const published = ofMajor.find(({ isPublished }) => isPublished);
+  const published = isDraft ? undefined : ofMajor.find(({ isPublished }) => isPublished);
   return published ?? ofMajor.find(({ isWithdrawn }) => !isWithdrawn) ?? ofMajor[0] ?? null;
 }
 

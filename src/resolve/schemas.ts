@@ -30,7 +30,8 @@ const CACHE_BYTES = 32 * 1024 * 1024;
 interface AllVersions {
   uploads: readonly VersionRef[];
   versions: readonly SchemaVersion[];
-  byMajor: Map<Major, SchemaVersion | null>;
+  /** What was chosen, for published files and for drafts. */
+  chosen: { published: Map<Major, SchemaVersion | null>; drafts: Map<Major, SchemaVersion | null> };
 }
 
 export class SchemaReader {
@@ -103,11 +104,17 @@ export class SchemaReader {
     return (await this.parameters.index(configurationName)).of(SCHEMA_SERIES).versions;
   }
 
-  /** What parameter files of a major are checked with. */
-  async forMajor(configurationName: string, major: Major, caller: string): Promise<Declared> {
-    const { versions, byMajor } = await this.allOf(configurationName);
+  /** What parameter files of a major are checked with, as long as they are drafts or from then on. */
+  async forMajor(
+    configurationName: string,
+    major: Major,
+    caller: string,
+    isDraft = false,
+  ): Promise<Declared> {
+    const { versions, chosen: all } = await this.allOf(configurationName);
+    const byMajor = isDraft ? all.drafts : all.published;
     const known = byMajor.get(major);
-    const chosen = known === undefined ? chooseSchemaVersion(versions, major) : known;
+    const chosen = known === undefined ? chooseSchemaVersion(versions, major, isDraft) : known;
     byMajor.set(major, chosen);
     return chosen === null ? NOTHING_DECLARED : this.read(configurationName, chosen, caller);
   }
@@ -169,7 +176,8 @@ export class SchemaReader {
     const uploads = await this.uploads(configurationName);
     const known = this.all.get(own);
     if (known?.uploads === uploads) return known;
-    const made = { uploads, versions: joinVersions(own, uploads), byMajor: new Map() };
+    const chosen = { published: new Map(), drafts: new Map() };
+    const made = { uploads, versions: joinVersions(own, uploads), chosen };
     this.all.set(own, made);
     return made;
   }

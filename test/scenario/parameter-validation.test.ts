@@ -4,6 +4,7 @@ import type { Reply } from '../support/client.ts';
 import { addVersion, MAIN, publish } from '../support/configurations.ts';
 import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { configurationId } from '../support/parameter-files.ts';
+import { askFor, preview, publishing, setting } from '../support/previews.ts';
 import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, DEFAULT_ID } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
@@ -234,6 +235,38 @@ describe('the content of parameter files', () => {
       expect((await ok(201, put('web', freshVersion(0), BAD))).needsMigration, 'nothing below').to.equal(
         false,
       );
+    });
+
+    it('may set what only a draft of the configuration declares, as long as it is a draft itself', async () => {
+      await setMode('web', 'Strict');
+      const files = { [MAIN]: SCHEMA.replace('port:', 'host: {type: string, defaultValue: a}\n  port:') };
+      const draft = { version: '1.9.0' };
+      const version = freshVersion(1);
+      const file = 'parameters: {port: 80, host: b}';
+      await expectInvalid(put('web', version, file), '/parameters/host');
+      await ok(201, addVersion(hawser.admin, 'web', draft, { files }));
+      expect((await ok(201, put('web', version, file))).needsMigration).to.equal(false);
+      expectErrors(await expectInvalid(put('web', version, BAD)));
+      const needs = async () =>
+        (await list('web')).find((each: { version: string }) => each.version === version).needsMigration;
+      expect(await needs()).to.equal(false);
+
+      const path = '/api/v1/configurations/web/parameters/parameter-files';
+      const form = {
+        fields: { scopeTypeName: 'Default', version: freshVersion(1), publish: 'true' },
+        part: { name: 'parametersFile', filename: 'p.yaml', content: file },
+      };
+      await expectInvalid(hawser.admin.upload(path, form), '/parameters/host');
+      const refused = await publishFile('web', version);
+      await expectProblem(refused, 409, 'validation_failed');
+      expect(refused.json.errors).to.have.length(1);
+      expect(refused.json.errors[0]).to.include({ path: '/parameters/host', code: 'unknown_parameter' });
+      const set = setting('web', version, file);
+      await expectProblem(askFor(hawser.admin, [set]), 400, 'validation_failed');
+      expect((await preview(hawser.admin, [publishing('web', '1.9.0'), set])).state).to.equal('Done');
+      await ok(200, publish(hawser.admin, 'web', '1.9.0'));
+      expect((await ok(200, publishFile('web', version))).needsMigration).to.equal(false);
+      expect(await needs()).to.equal(false);
     });
 
     it('may come to break it when the schema changes, which its publishing finds', async () => {

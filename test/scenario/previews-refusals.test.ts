@@ -33,7 +33,6 @@ describe('a preview of what cannot be done', () => {
     await ok(201, create(hawser.admin, 'web', { version: '1.0.0' }, DECLARING));
     await ok(200, publish(hawser.admin, 'web', '1.0.0'));
     await ok(201, addVersion(hawser.admin, 'web', { version: '1.1.0' }, DECLARING));
-    await ok(201, addVersion(hawser.admin, 'web', { version: '1.2.0' }, RETYPED));
     const environment = await createScopeType(hawser, 'Environment');
     await createScopeType(hawser, 'Region', { valueMode: 'Restricted' });
     prod = await createScopeValue(hawser, environment, 'prod');
@@ -41,6 +40,8 @@ describe('a preview of what cannot be done', () => {
     await tagNode(hawser, other.nodeId, prod);
     await saveParameters(hawser, { configuration: 'web', content: PORT });
     await saveParameters(hawser, { configuration: 'web', version: '1.1.0', content: PORT, publish: false });
+    // Drafts of files are checked with it from now on.
+    await ok(201, addVersion(hawser.admin, 'web', { version: '1.2.0' }, RETYPED));
     await assign(hawser, node, 'plain');
   });
 
@@ -150,7 +151,8 @@ describe('a preview of what cannot be done', () => {
     const nobody = { scopeTypeName: 'Node', scopeValue: 'gone.example.org' };
     await refused([setting('web', '1.2.0', PORT, nobody)], 400, 'unknown_node', '/changes/0/scopeValue');
     await refused([setting('web', '1.2.0', 'a: [')], 400, 'validation_failed', '/changes/0/content');
-    const wrong = 'parameters:\n  port: many\n';
+    // Neither the published version nor the draft above it takes a list.
+    const wrong = 'parameters:\n  port: [many]\n';
     const reply = await refused(
       [setting('web', '1.2.0', wrong)],
       400,

@@ -29,13 +29,19 @@ export type ConfigurationOf = Pick<GrantedResource, 'id' | 'name'>;
 /** Whether a schema refuses a file. The key names both, and neither ever changes. */
 const refusals = new LRUCache<string, boolean>({ max: 50_000 });
 
-/** The checks of one request. The settings are read once, and each major's schema is looked for once. */
+/** What decides the schema of a file: drafts may set what only a draft of the configuration declares. */
+export type CheckedFile = Pick<VersionRef, 'version' | 'status'>;
+
+/** The checks of one request. The settings are read once, and each schema is looked for once. */
 export class FileChecks {
   readonly mode: ParameterValidationMode;
   private readonly tools: CheckTools;
   private readonly name: string;
   private readonly caller: string;
-  private readonly schemas = new Map<Major, Promise<Declared>>();
+  private readonly schemas = {
+    Draft: new Map<Major, Promise<Declared>>(),
+    Published: new Map<Major, Promise<Declared>>(),
+  };
 
   private constructor(
     tools: CheckTools,
@@ -55,19 +61,19 @@ export class FileChecks {
   }
 
   /** What the schema finds wrong in a scope's file, which need not set everything. In mode None it finds nothing. */
-  async errorsOf(version: string, document: DocumentSource | null): Promise<FieldError[]> {
-    const schema = schemaIn(await this.declaredFor(version));
+  async errorsOf(file: CheckedFile, document: DocumentSource | null): Promise<FieldError[]> {
+    const schema = schemaIn(await this.declaredFor(file));
     if (schema === null || document === null) return [];
     return this.tools.documents.run(this.caller, 'checkDocument', { schema, document, isPartial: true });
   }
 
-  /** Whether files of the version cannot be checked, because nobody knows what their schema says. */
-  async isUnknown(version: string): Promise<boolean> {
-    return (await this.declaredFor(version)).kind === 'unknown';
+  /** Whether the file cannot be checked, because nobody knows what its schema says. */
+  async isUnknown(file: CheckedFile): Promise<boolean> {
+    return (await this.declaredFor(file)).kind === 'unknown';
   }
 
   async needsMigration(ref: VersionRef): Promise<boolean> {
-    const schema = schemaIn(await this.declaredFor(ref.version));
+    const schema = schemaIn(await this.declaredFor(ref));
     if (schema === null) return false;
     const key = `${schema.key} ${ref.oid}`;
     const verdict = refusals.get(key) ?? (await this.isRefused(ref));
@@ -82,15 +88,17 @@ export class FileChecks {
 
   private async isRefused(ref: VersionRef): Promise<boolean> {
     const document = await this.tools.parameters.source(this.name, ref);
-    return (await this.errorsOf(ref.version, document)).length > 0;
+    return (await this.errorsOf(ref, document)).length > 0;
   }
 
   /** In mode None nothing is asked for. */
-  private async declaredFor(version: string): Promise<Declared> {
+  private async declaredFor({ version, status }: CheckedFile): Promise<Declared> {
     const major = majorOf(version);
     if (this.mode === 'None' || major === null) return NOTHING_DECLARED;
-    const declared = this.schemas.get(major) ?? this.tools.schemas.forMajor(this.name, major, this.caller);
-    this.schemas.set(major, declared);
+    const known = this.schemas[status];
+    const isDraft = status === 'Draft';
+    const declared = known.get(major) ?? this.tools.schemas.forMajor(this.name, major, this.caller, isDraft);
+    known.set(major, declared);
     return declared;
   }
 }

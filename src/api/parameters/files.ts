@@ -16,7 +16,7 @@ import { contentOf, seriesOf } from '../../versions/parameter-files.ts';
 import type { Target } from '../../versions/rows.ts';
 import type { ParameterDetails, ParameterScope, VersionRef } from '../../versions/store.ts';
 import type { ScopeTypeRow } from '../scope-types/queries.ts';
-import { type CheckTools, FileChecks, type ParameterTools } from './checks.ts';
+import { type CheckedFile, type CheckTools, FileChecks, type ParameterTools } from './checks.ts';
 import type { ReadContent } from './content.ts';
 import {
   defineValue,
@@ -72,7 +72,9 @@ export function saveFile(
   const { database } = tools;
   const { version } = file;
   return authorVersions(tools, target, async (author) => {
-    const { type, wanted, needsMigration } = await checkFile(tools, target, file, content);
+    const status = publish ? 'Published' : 'Draft';
+    const checked = await checkFile(tools, target, { ...file, status }, content);
+    const { type, wanted, needsMigration } = checked;
     // This check comes before anything is written. The author repeats it.
     author.findDraft(version, seriesOf(wanted.scope));
     refuseGone(target.gone);
@@ -92,20 +94,20 @@ export function saveFile(
 type CheckedFor = Pick<FileTarget, 'resource' | 'principal'>;
 
 /**
- * The rules for the content of a file and for the scope that it is for. Nothing is written.
+ * The rules for the content of a file, as what it is to be, and for the scope that it is for. Nothing is written.
  * @throws HawserError as `saveFile`, but for the version
  */
 export async function checkFile(
   tools: CheckTools,
   { resource, principal }: CheckedFor,
-  { type: choice, scopeValue, version }: FileName,
+  { type: choice, scopeValue, version, status }: FileName & CheckedFile,
   content: ReadContent | null,
 ): Promise<{ type: ScopeTypeRow; wanted: WantedScope; needsMigration: boolean }> {
   const { read } = tools.database;
   const type = await requireEnabledType(read, choice);
   const wanted = await scopeToWrite(read, type, scopeValue);
   const checks = await FileChecks.of(tools, resource, principal.userId);
-  const errors = await checks.errorsOf(version, content?.document ?? null);
+  const errors = await checks.errorsOf({ version, status }, content?.document ?? null);
   if (checks.mode === 'Strict' && errors.length > 0)
     throw invalid('validation_failed', refusal(version), errors);
   return { type, wanted, needsMigration: errors.length > 0 };
@@ -172,22 +174,24 @@ export async function scopeToPublish(
   return { type, scope: await scopeNamed(read, type, scopeValue) };
 }
 
-/** The rules for publishing a draft: in mode Strict the schema must accept it. */
+/** The rules for publishing a draft: in mode Strict the schema of published files must accept it. */
 export async function judgeFile(
   tools: CheckTools,
   { resource, principal }: CheckedFor,
-  ref: VersionRef,
+  draft: VersionRef,
 ): Promise<{ blockers: readonly HawserError[]; needsMigration: boolean }> {
+  const { version } = draft;
+  const file = { version, status: 'Published' } as const;
   const checks = await FileChecks.of(tools, resource, principal.userId);
-  const document = await tools.parameters.source(resource.name, ref);
-  const errors = await checks.errorsOf(ref.version, document);
+  const document = await tools.parameters.source(resource.name, draft);
+  const errors = await checks.errorsOf(file, document);
   const needsMigration = errors.length > 0;
   if (checks.mode !== 'Strict') return { blockers: [], needsMigration };
-  if (await checks.isUnknown(ref.version)) {
+  if (await checks.isUnknown(file)) {
     const blocker = conflict('schema_unknown', DESCRIBE_UNKNOWN);
     return { blockers: [blocker], needsMigration };
   }
-  const blockers = needsMigration ? [conflict('validation_failed', refusal(ref.version), { errors })] : [];
+  const blockers = needsMigration ? [conflict('validation_failed', refusal(version), { errors })] : [];
   return { blockers, needsMigration };
 }
 

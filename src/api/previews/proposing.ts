@@ -238,7 +238,7 @@ export class Proposing {
     const reader = { documents: this.tools.documents, caller: principal.userId };
     const type = contentTypeNamed(change.contentType ?? '') ?? 'yaml';
     const content = await readText(reader, change.content, type);
-    const file = { type: { name: scopeTypeName }, scopeValue, version };
+    const file = { type: { name: scopeTypeName }, scopeValue, version, status: 'Published' } as const;
     const { wanted } = await checkFile(this.checkTools(), { resource, principal }, file, content);
     const series = seriesOf(this.spelled(wanted.scope));
     const index = (await this.source.parameters.index(resource.name)).of(series);

@@ -71,7 +71,9 @@ export function useFileData({ name, version, isNew, from, scopeTypeName, scopeVa
   // While the page is being left, the address is that of the next one.
   const place = usePlace();
   const isNameless = version === '' && place.path.endsWith('/parameters/file');
-  const meant = schemaVersion(versions.data ?? [], majorOf(version));
+  const isPublished = series.data?.some((each) => each.version === version && each.status === 'Published');
+  const isDraft = isNew || !isPublished;
+  const meant = schemaVersion(versions.data ?? [], majorOf(version), isDraft);
   const schemaPath = withQuery(`${of}/parameters`, { version: meant, optional: 'true' });
   const schema = useResource<DocumentSchema | null>(isKnown ? schemaPath : null, { poll: false });
   return {

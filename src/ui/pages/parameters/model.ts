@@ -54,16 +54,21 @@ export function nextVersion(highestFirst: readonly { version: string }[], major:
 
 /**
  * The version of the configuration whose schema is meant for files of a major: the highest published one of that major,
- * else the highest of it, else the same of the nearest lower major. Undefined: the server chooses.
+ * else the highest of it, else the same of the nearest lower major. For a draft, which may set what only a draft declares,
+ * published ones do not go first. Undefined: the server chooses.
  */
-export function schemaVersion(highestFirst: readonly Version[], major: string | null): string | undefined {
+export function schemaVersion(
+  highestFirst: readonly Version[],
+  major: string | null,
+  isDraft: boolean,
+): string | undefined {
   const offered = highestFirst.filter(({ withdrawn }) => withdrawn === null);
   const majors = offered.map(({ version }) => majorOf(version)).filter((each) => each !== null);
   const meant = majors.find((each) => major === null || compareMajors(each, major) <= 0);
   if (meant === undefined) return undefined;
   const ofMajor = offered.filter(({ version }) => majorOf(version) === meant);
-  const published = ofMajor.filter(({ status }) => status === 'Published');
-  return (published[0] ?? ofMajor[0])?.version;
+  const published = ofMajor.find(({ status }) => !isDraft && status === 'Published');
+  return (published ?? ofMajor[0])?.version;
 }
 
 /** The majors of the configuration and of its files, the highest first. */
