@@ -3,7 +3,6 @@
  * fqdn, and what many nodes share is there once, so that 100,000 nodes take some 30 MB.
  */
 
-import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
 import { notFound } from '../lib/errors.ts';
 import { type Assignment, keyOfAssignment, type ScopeLink } from './node-lookup.ts';
 
@@ -49,6 +48,8 @@ export interface SnapshotNodes {
   nodeIds: readonly string[];
   /** The names are sorted. */
   fqdns: readonly string[];
+  /** The names of nodes that others had before them, which were deleted. */
+  succeeded: ReadonlySet<string>;
   /** The place of each node's assignment among the distinct ones; -1 where nothing is assigned. */
   assignmentOf: Int32Array;
   /** The place of each node's scopes among the distinct ones. */
@@ -169,11 +170,6 @@ export class FleetSnapshot {
     }
     return scopeTypes.flatMap(({ scopeTypeId }) => known.get(scopeTypeId) ?? []);
   }
-}
-
-/** The scope of the node itself, from the link that all nodes share. */
-export function ownScope(link: ScopeLink, fqdn: string): ScopeLink {
-  return link.scopeTypeId === NODE_SCOPE_TYPE_ID ? { ...link, scopeValue: fqdn } : link;
 }
 
 export function placeOfAssignment(distinct: Distinct<Assignment>, assignment: Assignment | null): number {

@@ -6,6 +6,7 @@
 
 import { normalizeHostName } from '../domain/names.ts';
 import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
+import type { FileOwner } from '../domain/version-choice.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { unauthenticated } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
@@ -65,6 +66,8 @@ export interface ScopeLink {
   /** The value is null for Default, and the fqdn for Node. */
   scopeValue: string | null;
   precedence: number;
+  /** The node, for the scope of Node. Absent in what nodes share. */
+  owner?: FileOwner;
 }
 
 /** A node of which its scopes are asked. */
@@ -73,8 +76,9 @@ export type AskedNode = Pick<KnownNode, 'nodeId' | 'scopes'>;
 interface KnownScopes {
   /** The scopes as nodes with the same tags share them, so without the name of this node. */
   shared: readonly ScopeLink[];
-  /** A node has the same name for as long as it exists. */
+  /** A node has the same name for as long as it exists, and so has no other before or after it meanwhile. */
   fqdn: string;
+  owner: FileOwner;
 }
 
 /**
@@ -184,10 +188,11 @@ export class NodeLookup {
 
   /** The scopes of a node in the order of merging. They are read once for each node that is remembered. */
   scopesOf(node: AskedNode): Awaitable<ScopeLink[]> {
+    const { nodeId } = node;
     if (node.scopes !== null) return linksOf(node.scopes);
-    return andThen(this.reader.scopesOf(node.nodeId), (rows) => {
+    return andThen(this.reader.scopesOf(nodeId), (rows) => {
       // If scopes have changed meanwhile, the node itself is no longer remembered.
-      node.scopes = this.toScopes(rows);
+      node.scopes = this.toScopes(nodeId, rows);
       return linksOf(node.scopes);
     });
   }
@@ -262,8 +267,10 @@ export class NodeLookup {
     return fqdn === null ? null : andThen(this.reader.idByFqdn(fqdn), (id) => id ?? null);
   }
 
-  private toScopes(rows: readonly ScopeRow[]): KnownScopes {
-    return { shared: this.share(rows.map(([, ...row]) => row)), fqdn: rows[0]?.[0] ?? '' };
+  private toScopes(nodeId: string, rows: readonly ScopeRow[]): KnownScopes {
+    const [fqdn = '', isSuccessor] = rows[0] ?? [];
+    const owner = { nodeId, isSuccessor: isSuccessor === 1 };
+    return { shared: this.share(rows.map(([, , ...row]) => row)), fqdn, owner };
   }
 
   private share(rows: readonly SharedRow[]): readonly ScopeLink[] {
@@ -274,10 +281,13 @@ export class NodeLookup {
 }
 
 /** The links are shared, apart from the one that has the name of the node. */
-function linksOf({ shared: links, fqdn }: KnownScopes): ScopeLink[] {
-  return links.map((link) =>
-    link.scopeTypeId === NODE_SCOPE_TYPE_ID ? { ...link, scopeValue: fqdn } : link,
-  );
+function linksOf({ shared: links, fqdn, owner }: KnownScopes): ScopeLink[] {
+  return links.map((link) => ownScope(link, fqdn, owner));
+}
+
+/** The scope of the node itself, from the link that all nodes share. */
+export function ownScope(link: ScopeLink, fqdn: string, owner: FileOwner): ScopeLink {
+  return link.scopeTypeId === NODE_SCOPE_TYPE_ID ? { ...link, scopeValue: fqdn, owner } : link;
 }
 
 /** The value that is in the map under this key, or else a new one. */

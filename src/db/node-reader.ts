@@ -24,7 +24,7 @@ export type SharedRow = [
   precedence: number,
   scopeValue: string | null,
 ];
-export type ScopeRow = [fqdn: string, ...shared: SharedRow];
+export type ScopeRow = [fqdn: string, isSuccessor: number, ...shared: SharedRow];
 
 export type NameRow = [number: number, fqdn: string];
 
@@ -55,8 +55,12 @@ export const FROM_NODES = `from node_certificates c left join assignments a on a
   left join node_certificates p on p.node_id = c.node_id and p.state = 'pending'
   where c.state = 'current'`;
 
+/** Whether a node `n` has the name of one that was deleted before. */
+export const IS_SUCCESSOR =
+  'case when exists (select 1 from deleted_node_names d where d.fqdn = n.fqdn) then 1 else 0 end';
+
 /** The columns of `ScopeRow`. */
-export const SCOPE_COLUMNS = 'n.fqdn, t.id, t.name, t.precedence, v.value';
+export const SCOPE_COLUMNS = `n.fqdn, ${IS_SUCCESSOR}, t.id, t.name, t.precedence, v.value`;
 
 export const FROM_SCOPES = `from nodes n cross join scope_types t
   left join node_tags g on g.node_id = n.id and g.scope_type_id = t.id

@@ -23,6 +23,7 @@ type NodeRow = [
   prereleaseChannel: string | null,
   version: string | null,
 ];
+type NameRow = [fqdn: string];
 type TypeRow = [id: string, name: string, precedence: number];
 type ValueRow = [id: string, typeId: string, value: string];
 type TagRow = [nodeId: string, typeId: string, valueId: string];
@@ -39,6 +40,7 @@ const SELECT = {
   values: 'select id, scope_type_id, value from scope_values',
   nodes: `select n.id, n.fqdn, a.configuration_id, a.composite_id, a.major_version, a.prerelease_channel, a.version
     from nodes n left join assignments a on a.node_id = n.id order by n.fqdn`,
+  succeeded: 'select n.fqdn from nodes n join deleted_node_names d on d.fqdn = n.fqdn',
   tags: 'select node_id, scope_type_id, scope_value_id from node_tags',
 };
 
@@ -57,11 +59,14 @@ export function* readingFleet(): Reading<FleetSnapshot> {
       assigned.push(placeOfAssignment(assignments, toAssignment(columns)));
     },
   };
+  const succeeded = new Set<string>();
+  yield { sql: SELECT.succeeded, take: ([fqdn]: NameRow) => succeeded.add(fqdn) };
   const tags = new TagColumns(registry, nodeIds);
   yield { sql: SELECT.tags, take: (row: TagRow) => tags.add(row) };
   const scopes = new Distinct<readonly ScopeLink[]>();
   const scopesOf = tags.place(scopes);
-  const nodes: SnapshotNodes = { nodeIds, fqdns, assignmentOf: Int32Array.from(assigned), scopesOf };
+  const assignmentOf = Int32Array.from(assigned);
+  const nodes: SnapshotNodes = { nodeIds, fqdns, succeeded, assignmentOf, scopesOf };
   return new FleetSnapshot(registry, nodes, { assignments, scopes });
 }
 

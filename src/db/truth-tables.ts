@@ -61,7 +61,13 @@ export interface OfferedHoursTable extends FleetHoursTable {
   resource_id: string;
 }
 
+/** The name of a node that was deleted. Another node may have it since. */
+export interface DeletedNodeNamesTable {
+  fqdn: string;
+}
+
 export interface TruthTables {
+  deleted_node_names: DeletedNodeNamesTable;
   fleet_hours: FleetHoursTable;
   offered_hours: OfferedHoursTable;
   node_offers: NodeOffersTable;

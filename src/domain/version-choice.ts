@@ -66,6 +66,22 @@ interface Versioned {
   version: string;
 }
 
+/** A node of which the own files are asked, which are those of scope Node. */
+export interface FileOwner {
+  nodeId: string;
+  /** Whether a node of the same name was deleted before. Files that do not say whose they are may have been that one's. */
+  isSuccessor: boolean;
+}
+
+/** What belongs to the node, of what was published under its name: a file belongs to the node for which it was published. */
+export function ownedBy<T extends { nodeId?: string | undefined }>(
+  published: readonly T[],
+  { nodeId, isSuccessor }: FileOwner,
+): readonly T[] {
+  const isOwn = (file: T) => (file.nodeId === undefined ? !isSuccessor : file.nodeId === nodeId);
+  return published.every(isOwn) ? published : published.filter(isOwn);
+}
+
 export interface ChosenFile<T> {
   file: T;
   /** Whether the file's major is lower than the configuration's. */

@@ -4,8 +4,7 @@
  */
 
 import type { FleetSnapshot } from '../db/fleet-snapshot.ts';
-import { ownScope } from '../db/fleet-snapshot.ts';
-import type { ScopeLink } from '../db/node-lookup.ts';
+import { ownScope, type ScopeLink } from '../db/node-lookup.ts';
 import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { entryOf } from '../lib/entry-of.ts';
@@ -185,7 +184,9 @@ export class FleetOffers {
     const own = links.at(-1);
     // The scope of the node itself is the last one, because nothing goes before it.
     if (own?.scopeTypeId !== NODE_SCOPE_TYPE_ID) return shared;
-    return this.withOwnFiles(shared, plan.parts, ownScope(own, nodes.fqdns[at] ?? ''), channel);
+    const [fqdn, nodeId] = [nodes.fqdns[at] ?? '', nodes.nodeIds[at] ?? ''];
+    const link = ownScope(own, fqdn, { nodeId, isSuccessor: nodes.succeeded.has(fqdn) });
+    return this.withOwnFiles(shared, plan.parts, link, channel);
   }
 
   private chooseShared(

@@ -2,7 +2,7 @@
 
 import type { ScopeLink } from '../db/node-lookup.ts';
 import { takesParametersPlace } from '../domain/bundle-paths.ts';
-import { type ChosenFile, chooseParameterFile } from '../domain/version-choice.ts';
+import { type ChosenFile, chooseParameterFile, ownedBy } from '../domain/version-choice.ts';
 import { type Awaitable, allOf, andThen, singleFlight, thenOrElse } from '../lib/awaitable.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { HawserError } from '../lib/errors.ts';
@@ -86,10 +86,11 @@ export function chooseFile(
 
 function choose(
   index: SeriesIndex,
-  { scopeTypeName, scopeValue }: ScopeLink,
+  { scopeTypeName, scopeValue, owner }: ScopeLink,
   { configurationVersion, prereleaseChannel }: FileConstraint,
 ): Choice['chosen'] {
-  const published = index.of(seriesOf({ scopeType: scopeTypeName, value: scopeValue })).published;
+  const { published: all } = index.of(seriesOf({ scopeType: scopeTypeName, value: scopeValue }));
+  const published = owner ? ownedBy(all, owner) : all;
   if (published.length === 0) return null;
   const known = choices.get(published) ?? [];
   for (const choice of known) {

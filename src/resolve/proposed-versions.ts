@@ -20,6 +20,8 @@ export interface PublishedDraft {
   /** `ONLY_SERIES`, or for parameters the name that `seriesOf` gives. */
   series: string;
   version: string;
+  /** As that of its ref. */
+  nodeId?: string | undefined;
 }
 
 /** A parameter file that counts as published. It stands in for a draft of its version. */
@@ -28,6 +30,7 @@ export interface ProposedFile {
   /** The name that `seriesOf` gives. */
   series: string;
   version: string;
+  nodeId?: string | undefined;
   /** It is null if the file skips its scope on purpose. */
   content: { type: ParameterContentType; bytes: Uint8Array } | null;
 }
@@ -60,8 +63,7 @@ export class ProposedVersions implements VersionSource {
 
   constructor(stored: VersionSource, { published, files, offers = [] }: ProposedChanges) {
     this.stored = stored;
-    for (const { kind, name, series, version } of published)
-      this.proposalIn({ kind, name }).drafts.push({ series, version });
+    for (const { kind, name, ...draft } of published) this.proposalIn({ kind, name }).drafts.push(draft);
     for (const { kind, name, ...offer } of offers) this.proposalIn({ kind, name }).offers.push(offer);
     for (const file of files) {
       const ref = refOfFile(file);
@@ -127,7 +129,7 @@ export class ProposedVersions implements VersionSource {
 
 /** What is proposed in one repository. */
 class ProposedSeries {
-  readonly drafts: { series: string; version: string }[] = [];
+  readonly drafts: Omit<PublishedDraft, 'kind' | 'name'>[] = [];
   readonly refs: VersionRef[] = [];
   /** Only repositories of one series have these. */
   readonly offers: { version: string; isOffered: boolean }[] = [];
@@ -141,7 +143,8 @@ class ProposedSeries {
     if (known?.stored === stored) return known.versions;
     const changes = new Map<string, VersionRef>();
     for (const draft of this.drafts)
-      if (draft.series === series) changes.set(draft.version, asPublished(stored, draft.version));
+      if (draft.series === series)
+        changes.set(draft.version, asPublished(stored, draft.version, draft.nodeId));
     for (const ref of this.refs)
       if (ref.series === series) changes.set(ref.version, requireUnpublished(stored, ref));
     for (const { version, isOffered } of this.offers) {
@@ -166,10 +169,10 @@ class ProposedSeries {
 
 const PROPOSED_WITHDRAWAL = { tag: PROPOSED, at: 0, by: '', reason: '' } as const;
 
-function asPublished(stored: SortedVersions, version: string): VersionRef {
+function asPublished(stored: SortedVersions, version: string, nodeId?: string): VersionRef {
   const ref = stored.get(version);
   if (ref === undefined) throw notFound(`The draft ${version} has been deleted meanwhile`);
-  return ref.status === 'Published' ? ref : { ...ref, status: 'Published' };
+  return ref.status === 'Published' ? ref : { ...ref, status: 'Published', nodeId };
 }
 
 /** Whether the ref is that of a proposed file, of which there is no object. */
@@ -190,7 +193,7 @@ function requireUnpublished(stored: SortedVersions, ref: VersionRef): VersionRef
 }
 
 /** The ref of a file that is stored nowhere. Its object id stands for all that a reader can see of it. */
-function refOfFile({ series, version, content }: ProposedFile): VersionRef {
+function refOfFile({ series, version, nodeId, content }: ProposedFile): VersionRef {
   const bytes = content === null ? 'passthrough' : `${content.type} ${sha256Hex(content.bytes)}`;
   const oid = `${PROPOSED}${sha256Hex(JSON.stringify([series, version, bytes]))}`;
   const ref = {
@@ -202,6 +205,7 @@ function refOfFile({ series, version, content }: ProposedFile): VersionRef {
     commit: null,
     withdrawn: null,
     rollout: null,
+    nodeId,
   } as const;
   // It is the newest of those that are ordered by their age.
   return isVersion(version) ? ref : { ...ref, createdAt: Number.MAX_SAFE_INTEGER };

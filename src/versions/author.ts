@@ -117,6 +117,7 @@ interface PublishOptions {
   series?: string;
   message?: string | undefined;
   rollout?: PublishedRollout;
+  nodeId?: string | undefined;
   others?: readonly AuditChange[];
 }
 
@@ -200,7 +201,7 @@ export class VersionAuthor<K extends RepositoryKind> {
   async publish(
     version: string,
     rules: PublishRules,
-    { series = ONLY_SERIES, message, rollout, others = [] }: PublishOptions = {},
+    { series = ONLY_SERIES, message, rollout, nodeId, others = [] }: PublishOptions = {},
   ): Promise<VersionDetails> {
     const ref = this.index(series).get(version);
     if (ref === undefined) throw notFound(this.facts.noSuchVersion);
@@ -210,7 +211,7 @@ export class VersionAuthor<K extends RepositoryKind> {
     const { author: tagger, at } = this.writing;
     const action = `${AUDITED[this.target.kind]}.version_published` as const;
     const entry = this.plan(series, version, { action, details: {}, replaces: null });
-    const made = await this.writer.publish(series, version, { tagger, at, message, rollout });
+    const made = await this.writer.publish(series, version, { tagger, at, message, rollout, nodeId });
     const begun = this.index(series).get(version)?.rollout?.oid ?? null;
     return this.record(entry, made, [...others, ...(rollout ? [withCommit(rollout.entry, begun)] : [])]);
   }

@@ -15,7 +15,7 @@ import { Pace } from '../lib/pace.ts';
 import type { DraftContent, VersionRef } from './types.ts';
 
 /** Raise this number with every change of a rule in this file, or of what is read of commits and trees. What was checked by other rules is checked again. */
-export const RULES = 5;
+export const RULES = 6;
 
 export type Status = VersionRef['status'];
 
@@ -66,6 +66,8 @@ export const SCHEMA_SERIES = 'schema';
 /** Trailers of commits and tags. The scope trailer names the scope of a parameter file. */
 export const ENTRY_POINT_TRAILER = 'Entry-Point';
 export const SCOPE_TRAILER = 'Parameter-Scope';
+/** Says in the tag of a parameter file of scope Node for which node, by its id, it was published. */
+export const NODE_TRAILER = 'Node-Id';
 /** Says that a parameter file skips its scope on purpose. */
 export const PASSTHROUGH_TRAILER = 'Passthrough';
 

@@ -38,6 +38,8 @@ const CONCURRENT_CHECKS = 16;
 type Facts = Pick<VersionContent, 'commit' | 'entryPoint' | 'stated' | 'tag' | 'createdAt'> & {
   /** Who pushed it. Absent where it did not come by push. */
   pushed?: PushRecord;
+  /** As that of its ref. */
+  nodeId?: string;
 };
 
 /** Null for a ref that is no annotated tag, or a draft branch that leads to no commit. */
@@ -160,7 +162,7 @@ export class RefChecks {
       return readRollout(objects, this.gitdir, { oid, version: named.version });
     const content = await versions.read(this.gitdir, this.kind, { series, status, oid });
     if (!isContent(content)) return content;
-    const { commit, entryPoint, isPassthrough, files, stated, tag } = content;
+    const { commit, entryPoint, isPassthrough, files, stated, tag, nodeId } = content;
     const fault = await contentFault(this.kind, series, {
       entryPoint,
       isPassthrough,
@@ -170,7 +172,7 @@ export class RefChecks {
     });
     if (fault !== null) return { fault, stated, tag };
     const pushed = record === undefined ? null : await this.readRecord(record, oid);
-    const facts = { commit, entryPoint, stated, tag };
+    const facts = { commit, entryPoint, stated, tag, ...(nodeId !== null && { nodeId }) };
     if (pushed === null) return { ...facts, createdAt: content.createdAt };
     return { ...facts, createdAt: pushed.createdAt, pushed };
   }

@@ -219,6 +219,7 @@ export class RepositoryIndex implements SeriesIndex {
     if (check === null) return null;
     const { name, oid, facts } = check;
     const pushed = facts?.pushed && { pushed: facts.pushed };
+    const owned = facts?.nodeId !== undefined && { nodeId: facts.nodeId };
     const ref = {
       name,
       series,
@@ -228,6 +229,7 @@ export class RepositoryIndex implements SeriesIndex {
       withdrawn,
       rollout,
       ...pushed,
+      ...owned,
     };
     const status = tag ? 'Published' : 'Draft';
     return facts === null || isVersion(version)

@@ -250,7 +250,7 @@ export class Repository {
       this.tools.versions.read(gitdir, this.kind, ref),
     );
     if (!isContent(content)) throw notFound('There is no such version.');
-    const { stated: _stated, tag: _tag, parent: _parent, ...details } = content;
+    const { stated: _stated, tag: _tag, parent: _parent, nodeId: _nodeId, ...details } = content;
     const own = this.kind.inheritsEntryPoints ? content.entryPoint : '';
     const entryPoint = own ?? (await this.load()).requireInheritedEntryPoint(version);
     return { version, status, ...details, ...pushedFacts(ref), entryPoint, withdrawn, rollout };

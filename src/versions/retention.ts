@@ -13,7 +13,7 @@ import {
   type RetentionRule,
   ruleFor,
 } from '../domain/retention-plan.ts';
-import { chooseParameterFile } from '../domain/version-choice.ts';
+import { chooseParameterFile, ownedBy } from '../domain/version-choice.ts';
 import { type Major, majorOf } from '../domain/version-order.ts';
 import type { Maintenance } from '../git/maintenance.ts';
 import type { RepositoryKind, RepositoryRef } from '../git/types.ts';
@@ -170,7 +170,10 @@ class RepositoryCleanup {
     }
     if (!this.resource.isServerManaged) return new Set();
     const deliveries = inUse.deliveries(this.resource.name);
-    return new Set(deliveries.flatMap((wish) => chooseParameterFile(published, wish)?.file.version ?? []));
+    const used = listsByOwner(published).flatMap((files) =>
+      deliveries.flatMap((wish) => chooseParameterFile(files, wish)?.file.version ?? []),
+    );
+    return new Set(used);
   }
 
   private async candidatesOf(refs: readonly VersionRef[]): Promise<Candidate[]> {
@@ -209,6 +212,14 @@ class RepositoryCleanup {
 /** All series but that of uploaded schemas, which are kept. */
 function retainedSeries(index: SeriesIndex): string[] {
   return index.series.filter((series) => series !== SCHEMA_SERIES);
+}
+
+/** What each node would choose from, as it has the name for the first time, and as others had it before. */
+function listsByOwner(published: readonly VersionRef[]): (readonly VersionRef[])[] {
+  const owners = new Set(published.map(({ nodeId }) => nodeId));
+  return [...owners].flatMap((nodeId = '') =>
+    [false, true].map((isSuccessor) => ownedBy(published, { nodeId, isSuccessor })),
+  );
 }
 
 function countOf(index: SeriesIndex): number {

@@ -60,6 +60,8 @@ export interface VersionRef {
   rollout: RolloutRef | null;
   /** Who pushed it. Absent where the version did not come by push. */
   pushed?: PushRecord | undefined;
+  /** For which node a file of scope Node was published. Absent where its tag does not say so, and for all else. */
+  nodeId?: string | undefined;
   /** Set only for a version that is no SemVer. Such versions are ordered by their age. */
   createdAt?: number;
 }
@@ -150,6 +152,8 @@ export interface Publishing {
   at: number;
   /** Why, as the body of the tag's message. */
   message?: string | undefined;
+  /** The node to which a file of scope Node belongs from then on. */
+  nodeId?: string | undefined;
   /** The rollout that the version is published into. By default it is open to all at once. */
   rollout?: PublishedRollout | undefined;
 }

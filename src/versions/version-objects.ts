@@ -12,7 +12,13 @@ import { sortByBytes } from '../lib/byte-order.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { Pace } from '../lib/pace.ts';
 import { originOf, statedOrigin } from './draft-chain.ts';
-import { ENTRY_POINT_TRAILER, PASSTHROUGH_TRAILER, SCOPE_TRAILER, type VersionKind } from './kinds.ts';
+import {
+  ENTRY_POINT_TRAILER,
+  NODE_TRAILER,
+  PASSTHROUGH_TRAILER,
+  SCOPE_TRAILER,
+  type VersionKind,
+} from './kinds.ts';
 import type { VersionDetails, VersionRef } from './types.ts';
 
 export type ObjectRef = Pick<VersionRef, 'series' | 'status' | 'oid'>;
@@ -24,6 +30,8 @@ export interface VersionContent
   parent: string | null;
   /** Null when neither the tag nor the commit names one. */
   entryPoint: string | null;
+  /** The node for which the tag says that it was published. */
+  nodeId: string | null;
   /** Whether the tag, or the commit of a draft, names an entry point or a scope. All that we make do. */
   stated: boolean;
   /** The name inside the tag object, which may differ from the name of its ref. Null for a draft. */
@@ -129,6 +137,7 @@ export class VersionObjects {
       ...(origin && { createdAt: origin.createdAt, createdBy: origin.creator.name }),
       entryPoint: trailers.get(ENTRY_POINT_TRAILER.toLowerCase()) ?? content.entryPoint,
       isPassthrough: isPassthrough(trailers) || content.isPassthrough,
+      nodeId: trailers.get(NODE_TRAILER.toLowerCase()) ?? null,
       publishedAt: tagger ? preciseTime(trailers.get('published-at'), tagger.timestamp) : content.createdAt,
       publishedBy: tagger?.name ?? content.createdBy,
       message: readText(tag.message) ?? content.message,
@@ -198,6 +207,7 @@ function contentOf(oid: string, written: WrittenCommit, files: readonly StoredFi
     commit: oid,
     parent: parent[0] ?? null,
     entryPoint: trailers.get(ENTRY_POINT_TRAILER.toLowerCase()) ?? null,
+    nodeId: null,
     stated: isStated(trailers),
     tag: null,
     isPassthrough: isPassthrough(trailers),

@@ -16,7 +16,14 @@ import {
   originOf,
   placeDraft,
 } from './draft-chain.ts';
-import { type ContentTrailers, labelOf, SCHEMA_SERIES, tagNameOf, type VersionKind } from './kinds.ts';
+import {
+  type ContentTrailers,
+  labelOf,
+  NODE_TRAILER,
+  SCHEMA_SERIES,
+  tagNameOf,
+  type VersionKind,
+} from './kinds.ts';
 import { pushRecordTag } from './push-records.ts';
 import { writeRollout } from './rollout-branch.ts';
 import type {
@@ -153,7 +160,7 @@ export class VersionWriter {
   async writeTag(
     { series, version, parent, draft, pushed, others }: PublishedVersion,
     content: ContentTrailers,
-    { tagger, at, message: said = '' }: Publishing,
+    { tagger, at, message: said = '', nodeId }: Publishing,
   ): Promise<string> {
     const known = this.versions.peek(this.kind, { series, status: 'Draft', oid: draft });
     const isInPlace = pushed !== undefined || (known !== undefined && known.parent === parent);
@@ -162,13 +169,21 @@ export class VersionWriter {
     const trailers = {
       ...this.kind.trailers({ series, version }, content),
       ...(pushed && creationTrailers(pushed)),
+      ...(nodeId !== undefined && { [NODE_TRAILER]: nodeId }),
     };
     const why = tidyText(said);
     const message = this.message({ series, version }, { ...trailers, 'Published-At': toTimestamp(at) }, why);
     const [tag, signature] = [tagNameOf(series, version), sign(tagger, at)];
     const oid = await this.tag(tag, commit, message, signature);
     // The next look at the refs reads the tag. This is what it would find.
-    const says = { commit, stated: true, tag, publishedAt: at, publishedBy: signature.name };
+    const says = {
+      commit,
+      stated: true,
+      tag,
+      nodeId: nodeId ?? null,
+      publishedAt: at,
+      publishedBy: signature.name,
+    };
     const ref = { series, status: 'Published', oid } as const;
     const entryPoint = content.entryPoint || null;
     const made = pushed && { createdAt: pushed.createdAt, createdBy: sign(pushed.creator, 0).name };

@@ -5,11 +5,14 @@ import { auditEntries } from '../support/audit.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { addVersion } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { createKey, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { assign, configurationId, pullParameters, saveParameters } from '../support/parameter-files.ts';
+import { preview, setting } from '../support/previews.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { announce, call, rotate, withCertificate } from '../support/rotation.ts';
-import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
+import { createScopeType, createScopeValue, NODE_ID, tagNode } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
 
 const NODES = '/api/v1/nodes';
@@ -152,6 +155,89 @@ describe('an operator deletes a node', () => {
     expect((await hawser.admin.get(path)).json).to.include({ status: 'Unknown', lcmStatus: 'Unknown' });
     expect((await hawser.admin.get(`${path}/status-history`)).json).to.deep.equal([]);
   });
+
+  it('leaves its files to nobody, so that the next one of its name gets only what is published anew', async () => {
+    const name = 'owned';
+    await publishConfiguration(hawser.admin, name, {
+      '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
+    });
+    const { fqdn } = node;
+    const save = (version: string, content: string, publish = true) =>
+      saveParameters(hawser, {
+        ...{ configuration: name, scopeType: 'Node', value: fqdn },
+        ...{ version, content, publish },
+      });
+    await save('1.0.0', 'parameters: {of: first}');
+    await save('1.5.0', 'parameters: {of: higher}');
+    await save('1.0.2', 'parameters: {of: draft}', false);
+    await assign(hawser, node, name);
+    expect(await pullParameters(node)).to.match(/of: higher/);
+    expect(hawser.git(`parameters/${name}.git`, 'cat-file', 'tag', `Node/${fqdn}/v1.5.0`)).to.match(
+      new RegExp(`^Node-Id: ${node.nodeId}$`, 'm'),
+    );
+
+    await ok(204, remove(node));
+    const next = await hawser.registerNode(fqdn);
+    await assign(hawser, next, name);
+    expect(await pullParameters(next)).to.equal(null);
+    const files = `/api/v1/parameters/${NODE_ID}/${await configurationId(hawser.admin, name)}`;
+    const active = () => hawser.admin.get(`${files}/majors/1?scopeValue=${fqdn}`);
+    const own = async () => {
+      const path = `${NODES}/${next.nodeId}/parameters/resolution`;
+      return (await ok(200, hawser.admin.get(path))).scopes.at(-1);
+    };
+    expect(await own()).to.include({ scopeTypeName: 'Node', noPublishedVersion: true });
+    await expectProblem(active(), 404, 'not_found');
+    await hawser.restart();
+    expect(await own()).to.include({ resolvedVersion: null });
+
+    const { counts } = await preview(hawser.admin, [
+      setting(name, '1.0.3', 'parameters: {of: next}', { scopeTypeName: 'Node', scopeValue: fqdn }),
+    ]);
+    expect(counts.changed).to.equal(1);
+    const draft = {
+      ...{ kind: 'PublishParameters', configurationName: name, version: '1.0.2' },
+      ...{ scopeTypeName: 'Node', scopeValue: fqdn },
+    };
+    expect((await preview(hawser.admin, [draft])).counts.changed).to.equal(1);
+    await ok(200, hawser.admin.put(`${files}/versions/1.0.2/publish?scopeValue=${fqdn}`));
+    expect(await own()).to.include({ resolvedVersion: '1.0.2', noPublishedVersion: false });
+    expect((await ok(200, active())).version).to.equal('1.0.2');
+    const limits = { keepVersions: 1, keepDays: 0, keepReleaseVersions: false };
+    await save('1.0.1', 'parameters: {of: late}');
+    await ok(200, hawser.admin.post('/api/v1/retention/parameters/cleanup', limits));
+    expect(await own()).to.include({ resolvedVersion: '1.0.2' });
+    const again = withCertificate(hawser, next, next.identity);
+    expect(await pullParameters(again)).to.match(/of: draft/);
+  });
+
+  // On PostgreSQL a tag that stock git makes in the folder means nothing.
+  itOnSqlite(
+    'nor leaves it what an older release has published, which does not say whose it is',
+    async () => {
+      const name = 'untold';
+      await publishConfiguration(hawser.admin, name, {
+        '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
+      });
+      const { fqdn } = node;
+      await assign(hawser, node, name);
+      const file = {
+        configuration: name,
+        scopeType: 'Node',
+        value: fqdn,
+        content: 'parameters: {of: first}',
+      };
+      await saveParameters(hawser, { ...file, publish: false });
+      const tag = ['-c', 'user.name=a', '-c', 'user.email=a@b.c', 'tag', '-a', '-m', 'old'];
+      const branch = `refs/heads/draft/Node/${fqdn}/1.0.0`;
+      hawser.git(`parameters/${name}.git`, ...tag, `Node/${fqdn}/v1.0.0`, branch);
+      await eventually(async () => expect(await pullParameters(node)).to.match(/of: first/));
+      await ok(204, remove(node));
+      const next = await hawser.registerNode(fqdn);
+      await assign(hawser, next, name);
+      expect(await pullParameters(next)).to.equal(null);
+    },
+  );
 
   it('deletes once when asked many times at once, and any of its own calls meanwhile end well', async () => {
     const path = `${NODES}/${node.nodeId}`;

@@ -20,6 +20,7 @@ import { type CheckedFile, type CheckTools, FileChecks, type ParameterTools } fr
 import type { ReadContent } from './content.ts';
 import {
   defineValue,
+  ownerOf,
   requireEnabledType,
   requireScopeType,
   type ScopeTypeChoice,
@@ -83,8 +84,9 @@ export function saveFile(
     const series = seriesOf(scope);
     const { name } = target.resource;
     const draft = await writeDraft(tools, author, { name, series, version, content, message });
+    const publishing = { series, nodeId: await ownerOf(database.read, type, scope) };
     const details = publish
-      ? await tools.store.parameters.describe(name, await author.publish(version, async () => [], { series }))
+      ? await tools.store.parameters.describe(name, await author.publish(version, async () => [], publishing))
       : draft.details;
     return { type, scope, details, needsMigration, isNew: draft.isNew };
   });
@@ -157,8 +159,8 @@ export function publishFile(
       return judged.blockers;
     };
     const published = await author.publish(version, rules, {
-      series: seriesOf(scope),
-      message,
+      ...{ series: seriesOf(scope), message },
+      nodeId: await ownerOf(tools.database.read, type, scope),
     });
     const details = await tools.store.parameters.describe(target.resource.name, published);
     return { type, scope, details, needsMigration };

@@ -1,6 +1,8 @@
 /** Lists the versions and majors of a scope's file, and reads the active file of a major. */
 
 import pLimit from 'p-limit';
+import { NODE_SCOPE_TYPE_ID } from '../../domain/scopes.ts';
+import { ownedBy } from '../../domain/version-choice.ts';
 import { isStable, type Major, majorOf, safeMajor } from '../../domain/version-order.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
@@ -12,6 +14,7 @@ import { seriesOf } from '../../versions/parameter-files.ts';
 import type { ParameterDetails, ParameterScope, VersionRef } from '../../versions/store.ts';
 import { pageOfList } from '../crud/rows.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
+import { findOwner } from '../nodes/queries.ts';
 import type { ScopeTypeRow } from '../scope-types/queries.ts';
 import { type ConfigurationOf, FileChecks, type ParameterTools } from './checks.ts';
 import { MEDIA_TYPES } from './content.ts';
@@ -60,10 +63,10 @@ export function readingRoutes(tools: ParameterTools): Route[] {
       answer: { description: 'What there is of each', schema: MajorView },
       problems: READING_REPOSITORIES,
       async rows(call) {
-        const { versions, checks } = await versionsOf(tools, call);
+        const { versions, offered, checks } = await versionsOf(tools, call);
         const { rows, total } = pageOfList(groupByMajor(versions), call.query);
         const judged = rows.map((major) =>
-          loads(async () => toMajorView(major, await checks.anyNeedsMigration(major.versions))),
+          loads(async () => toMajorView(major, offered, await checks.anyNeedsMigration(major.versions))),
         );
         return { rows: await Promise.all(judged), total };
       },
@@ -80,7 +83,7 @@ export function readingRoutes(tools: ParameterTools): Route[] {
       async handle(call) {
         const of = await versionsOf(tools, call);
         const group = groupByMajor(of.versions).find(({ major }) => major === call.params.major);
-        const ref = group && activeOf(group);
+        const ref = group && activeOf(group, of.offered);
         if (ref === undefined) throw notFound('The scope has no published version of this major');
         return showWithContent(tools, call.resource, of, ref);
       },
@@ -108,6 +111,8 @@ interface Versions {
   scope: ParameterScope;
   /** The highest version comes first. */
   versions: readonly VersionRef[];
+  /** Those of them that are offered: of scope Node only those of the node that has the name now. */
+  offered: ReadonlySet<VersionRef>;
   checks: FileChecks;
 }
 
@@ -126,11 +131,13 @@ async function versionsOf(
   const { database, store } = tools;
   const type = await requireScopeType(database.read, { id: params.scopeTypeId });
   const scope = await scopeNamed(database.read, type, query.scopeValue);
-  const index = await store.parameters.index(resource.name);
+  const { versions, published } = (await store.parameters.index(resource.name)).of(seriesOf(scope));
+  const isOfNode = type.id === NODE_SCOPE_TYPE_ID && scope.value !== null;
+  const owner = isOfNode ? await findOwner(database.read, scope.value ?? '') : undefined;
+  const ownedOrNone = owner === undefined ? [] : ownedBy(published, owner);
   return {
-    type,
-    scope,
-    versions: index.of(seriesOf(scope)).versions,
+    ...{ type, scope, versions },
+    offered: new Set(isOfNode ? ownedOrNone : published),
     // Documents are read in the turn of this user.
     checks: await FileChecks.of(tools, resource, principal.userId),
   };
@@ -217,18 +224,22 @@ function groupByMajor(highestFirst: readonly VersionRef[]): MajorGroup[] {
   return [...majors.values()];
 }
 
-function toMajorView({ major, versions }: MajorGroup, hasMigrationNeeded: boolean) {
+function toMajorView(
+  { major, versions }: MajorGroup,
+  offered: Versions['offered'],
+  hasMigrationNeeded: boolean,
+) {
   return {
     majorVersion: safeMajor(major),
     versionCount: versions.length,
-    hasActive: versions.some(({ status }) => status === 'Published'),
+    hasActive: versions.some((ref) => offered.has(ref)),
     latestVersion: versions[0]?.version,
     hasMigrationNeeded,
   };
 }
 
 /** The highest published stable version of a major, else the highest published one. */
-function activeOf({ versions }: MajorGroup): VersionRef | undefined {
-  const published = versions.filter(({ status }) => status === 'Published');
+function activeOf({ versions }: MajorGroup, offered: Versions['offered']): VersionRef | undefined {
+  const published = versions.filter((ref) => offered.has(ref));
   return published.find(({ version }) => isStable(version)) ?? published[0];
 }

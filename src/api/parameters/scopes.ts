@@ -99,6 +99,16 @@ export async function defineValue(
   });
 }
 
+/** The id of the node to which a file of this scope belongs; undefined where there is none, and for all other scopes. */
+export async function ownerOf(
+  db: Db,
+  { id }: Pick<ScopeTypeRow, 'id'>,
+  { value }: ParameterScope,
+): Promise<string | undefined> {
+  if (id !== NODE_SCOPE_TYPE_ID || value === null) return undefined;
+  return (await findNodeByFqdn(db, value))?.id;
+}
+
 function requireFittingValue({ id, name }: ScopeTypeRow, value: string | null | undefined): string | null {
   const given = value ?? null;
   if (id === DEFAULT_SCOPE_TYPE_ID) {

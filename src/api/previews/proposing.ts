@@ -44,6 +44,7 @@ import { alreadyTagged, notTagged, requireTypeOfValue, tagsOfType, valuesByType 
 import type { CheckTools } from '../parameters/checks.ts';
 import { contentTypeNamed, readText } from '../parameters/content.ts';
 import { checkFile, judgeFile, scopeToPublish } from '../parameters/files.ts';
+import { ownerOf } from '../parameters/scopes.ts';
 import { type ParameterFileLookup, requireScopeOrder, requireSwitchable } from '../scope-types/changes.ts';
 import { findTypeOfValue } from '../scope-types/queries.ts';
 import type { Change, ChangeOf } from './change-schemas.ts';
@@ -221,13 +222,14 @@ export class Proposing {
     const { configurationName, scopeTypeName, scopeValue, version } = change;
     const resource = this.resource('parameters', configurationName);
     const tools = this.checkTools();
-    const { scope } = await scopeToPublish(tools, { type: { name: scopeTypeName }, scopeValue });
+    const { type, scope } = await scopeToPublish(tools, { type: { name: scopeTypeName }, scopeValue });
     const series = seriesOf(this.spelled(scope));
     const index = (await this.source.parameters.index(resource.name)).of(series);
     const target = { resource, principal: this.asked.principal };
     const rules: PublishRules = async (draft) => (await judgeFile(tools, target, draft)).blockers;
     await requirePublishable(index, version, rules, 'The scope has no such version');
-    this.publish({ kind: 'parameters', name: resource.name, series, version });
+    const nodeId = await ownerOf(tools.database.read, type, scope);
+    this.publish({ kind: 'parameters', name: resource.name, series, version, nodeId });
   }
 
   /** As PUT of the file, and then its publishing. What publishing asks of the content, PUT has asked already. */
@@ -236,10 +238,10 @@ export class Proposing {
     const { principal } = this.asked;
     const resource = this.resource('parameters', configurationName);
     const reader = { documents: this.tools.documents, caller: principal.userId };
-    const type = contentTypeNamed(change.contentType ?? '') ?? 'yaml';
-    const content = await readText(reader, change.content, type);
-    const file = { type: { name: scopeTypeName }, scopeValue, version, status: 'Published' } as const;
-    const { wanted } = await checkFile(this.checkTools(), { resource, principal }, file, content);
+    const contentType = contentTypeNamed(change.contentType ?? '') ?? 'yaml';
+    const content = await readText(reader, change.content, contentType);
+    const asked = { type: { name: scopeTypeName }, scopeValue, version, status: 'Published' } as const;
+    const { type, wanted } = await checkFile(this.checkTools(), { resource, principal }, asked, content);
     const series = seriesOf(this.spelled(wanted.scope));
     const index = (await this.source.parameters.index(resource.name)).of(series);
     if (!findDraft(index, version)) {
@@ -247,7 +249,9 @@ export class Proposing {
       refuseSameVersion(index, version);
     }
     const bytes = new Uint8Array(content.bytes);
-    this.files.push({ configurationName: resource.name, series, version, content: { type, bytes } });
+    const nodeId = await ownerOf(this.tools.database.read, type, wanted.scope);
+    const file = { configurationName: resource.name, series, version, nodeId };
+    this.files.push({ ...file, content: { type: contentType, bytes } });
     this.renew();
   }
 

@@ -30,6 +30,7 @@ import { documentChecksMigration } from './migrations/0027-document-checks.ts';
 import { nodesOfStepsMigration } from './migrations/0028-nodes-of-steps.ts';
 import { outcomesMigration } from './migrations/0029-outcomes.ts';
 import { truthMigration } from './migrations/0030-truth.ts';
+import { deletedNodeNamesMigration } from './migrations/0032-deleted-node-names.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initialMigration,
@@ -61,6 +62,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0028-nodes-of-steps': nodesOfStepsMigration,
   '0029-outcomes': outcomesMigration,
   '0030-truth': truthMigration,
+  '0032-deleted-node-names': deletedNodeNamesMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

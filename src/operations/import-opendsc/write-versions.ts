@@ -1,6 +1,7 @@
 /** Writes configurations, composites and all versions into their repositories, as uploads do. */
 
 import pLimit from 'p-limit';
+import { ownerOf } from '../../api/parameters/scopes.ts';
 import { defineScopeValue } from '../../api/scope-types/queries.ts';
 import { COMPOSITE_FILE } from '../../domain/composite-document.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
@@ -115,7 +116,8 @@ export class VersionsWriter {
     const series = seriesOf(scope);
     const bytes = deed.isThere || type === null ? null : await this.readParameters(fileId);
     const content = contentOf(series, bytes && type && { type, bytes });
-    await this.write({ kind: 'parameters', resource }, deed, content, series);
+    const nodeId = await ownerOf(this.tools.database.read, { id: deed.scopeTypeId }, scope);
+    await this.write({ kind: 'parameters', resource }, deed, content, { series, nodeId });
   }
 
   private async defineValue({ scope, scopeTypeId }: Deed<'writeParameters'>): Promise<void> {
@@ -143,7 +145,7 @@ export class VersionsWriter {
     owner: { kind: K; resource: { id: string; name: string } },
     { version, author: name, madeAt, isPublished, isThere }: Written,
     content: DraftContent,
-    series = ONLY_SERIES,
+    { series = ONLY_SERIES, nodeId }: { series?: string; nodeId?: string | undefined } = {},
   ): Promise<void> {
     const by = name ?? AUTHOR;
     if (!isThere)
@@ -153,7 +155,7 @@ export class VersionsWriter {
     if (isPublished)
       await this.author(owner, by, madeAt, (author) =>
         // It was published there by the rules of that server.
-        author.publish(version, async () => [], { series, message: MESSAGE }),
+        author.publish(version, async () => [], { series, nodeId, message: MESSAGE }),
       );
   }
 
