@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { insertNode, updateReported } from '../../../src/api/nodes/queries.ts';
+import { insertNode, listStatusEvents, updateReported } from '../../../src/api/nodes/queries.ts';
 import { removeNode } from '../../../src/api/nodes/removal.ts';
 import { writeStatuses } from '../../../src/api/nodes/status-writer.ts';
+import { allNodeReports } from '../../../src/api/reports/queries.ts';
 import { type ReceivedReport, writeReports } from '../../../src/api/reports/writer.ts';
 import type { Database } from '../../../src/db/database.ts';
 import { keepManifests } from '../../../src/db/manifests.ts';
@@ -11,6 +12,7 @@ import { openPostgres } from '../../../src/db/postgres/open.ts';
 import { takeNotesTurn, writeRunning } from '../../../src/db/running.ts';
 import { NO_FAULTS } from '../../../src/domain/report-faults.ts';
 import { NODE_SCOPE_TYPE_ID } from '../../../src/domain/scopes.ts';
+import { MINUTE } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { writeCheckIns } from '../../../src/pull/check-ins.ts';
 import { systemActor } from '../../../src/security/audit.ts';
@@ -96,7 +98,7 @@ describe('writers beside each other on PostgreSQL', () => {
         trx,
         someOf(nodeIds).map((node_id): ReceivedReport => {
           const outcome = { operation: 'Test', in_desired_state: below(2), had_errors: below(2) } as const;
-          const row = { id: newId(), node_id, timestamp: NOW + below(1e6), ...outcome, result: '{}' };
+          const row = { id: newId(), node_id, timestamp: NOW + below(MINUTE), ...outcome, result: '{}' };
           const named = below(2) === 0 ? { checksum: checksum() } : { checksum: null };
           const faults = outcome.had_errors === 1 ? { outOfState: 1, firstFault: null } : NO_FAULTS;
           return { row, nodeStatus: oneOf(NODE_STATUSES), ...named, servedChecksum: checksum(), faults };
@@ -127,7 +129,7 @@ describe('writers beside each other on PostgreSQL', () => {
     const told = someOf(nodeIds).map((nodeId) => ({
       nodeId,
       lcmStatus: oneOf(['Idle', 'Testing']),
-      now: NOW,
+      now: NOW + below(MINUTE),
     }));
     await writeNow.transaction().execute((trx) => writeStatuses(trx, told));
     const settings = { configuration_mode_interval_ms: below(3) };
@@ -144,7 +146,33 @@ describe('writers beside each other on PostgreSQL', () => {
     nodeIds[at] = id;
   };
 
-  it('fail never, because a deadlock is rare and healed by another try, and leave exact counts', async () => {
+  /** What the lists show of a node, which servers whose clocks differ by up to a minute have written. */
+  const expectOneOrder = async ({ read }: Database, nodeId: string) => {
+    const { rows } = await listStatusEvents(read, nodeId, { take: 1_000_000, skip: 0 });
+    const statuses = rows.flatMap(({ status }) => status ?? []);
+    for (const [at, status] of statuses.entries()) expect(status).not.to.equal(statuses[at + 1]);
+    const node = await read
+      .selectFrom('nodes')
+      .select(['status', 'lcm_status'])
+      .where('id', '=', nodeId)
+      .executeTakeFirstOrThrow();
+    expect(node.status).to.equal(statuses[0] ?? 'Unknown');
+    expect(node.lcm_status).to.equal(
+      rows.find(({ lcmStatus }) => lcmStatus !== null)?.lcmStatus ?? 'Unknown',
+    );
+    const reports = await allOf(read, nodeId);
+    expect(reports).to.deep.equal(reports.toSorted((a, b) => b - a));
+  };
+
+  /** The numbers of the reports of a node, in the order of their list. Numbers are given in the order of the commits. */
+  const allOf = async (read: Database['read'], nodeId: string) => {
+    const numbers: number[] = [];
+    for await (const slice of allNodeReports(read, nodeId, { take: 1, skip: 0 }))
+      numbers.push(...slice.map(({ seq }) => seq));
+    return numbers;
+  };
+
+  it('fail never, because a deadlock is rare and healed by another try, and leave exact counts and one order', async () => {
     const until = performance.now() + DURATION;
     const rounds: Record<string, number> = {};
     const repeat = async (name: string, work: () => Promise<unknown>) => {
@@ -163,6 +191,7 @@ describe('writers beside each other on PostgreSQL', () => {
     const client = await connect(place.url);
     try {
       expect(await countFaults(onPostgres(client))).to.deep.equal({});
+      for (const nodeId of nodeIds) await expectOneOrder(first, nodeId);
     } finally {
       await client.end();
     }
