@@ -124,6 +124,7 @@ export async function openStores({
     ...(part && { leftBefore: part.leftBefore }),
     onRefsMoved: (repository, isAwaited, trx = isAwaited ? database.write : database.writeNow) =>
       noteRefsMoved(trx, repository, clock.now()),
+    ...(part && { catchUp: () => database.changes.catchUp('now') }),
     beforeWrite: () => database.requireWritable(),
     onOperation: metrics.work.onGitOperation,
   });

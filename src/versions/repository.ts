@@ -21,10 +21,23 @@ import { isContent } from './version-objects.ts';
 
 export type RepositoryTools = CheckTools &
   BranchTools &
-  Required<Pick<GitStoreOptions, 'log' | 'leftBefore' | 'onOperation' | 'onRefsMoved' | 'beforeWrite'>>;
+  Required<Pick<GitStoreOptions, 'log' | 'leftBefore' | 'onOperation' | 'onRefsMoved' | 'beforeWrite'>> &
+  Pick<GitStoreOptions, 'catchUp'>;
 
 /** Every look at the refs asks the disk for each loose one. */
 const MAX_LOOSE = 100;
+
+/** How the refs are read. */
+interface Reading {
+  /** Refs whose objects are looked at anew. */
+  doubted?: ReadonlySet<string>;
+  /** The only ref that was moved. Default: all refs are read. */
+  moved?: string | undefined;
+  /** Whether another process has told of moves since the last reading. */
+  isTold?: boolean;
+}
+
+const NO_REFS: ReadonlySet<string> = new Set();
 
 export class Repository {
   readonly ref: RepositoryRef;
@@ -64,7 +77,7 @@ export class Repository {
     this.corruption = new CorruptionTracker(tools.log, ref, {
       readBlob: (oid) => this.readBlob(oid),
       readRefs: async (names) => {
-        await this.read(names);
+        await this.read({ doubted: names });
         await this.notifier.notifyIfDue();
       },
     });
@@ -117,6 +130,7 @@ export class Repository {
   invalidate(): void {
     this.refs.doubt();
     this.invalidations += 1;
+    this.notifier.isNoticed = false;
   }
 
   /** Makes the next reader take in a change that the feed tells of. */
@@ -147,7 +161,8 @@ export class Repository {
   /** Reads the refs again and notifies if they have moved. */
   async reload(): Promise<RepositoryIndex> {
     const { invalidations } = this;
-    const index = await this.read();
+    // Whoever has told this process of the moves has told the others too, and has dated them.
+    const index = await this.read({ isTold: invalidations > this.seenInvalidations });
     this.seenInvalidations = Math.max(this.seenInvalidations, invalidations);
     await this.notifier.notifyIfDue();
     return index;
@@ -161,8 +176,8 @@ export class Repository {
 
   /** Reads all refs after a write of our own, or only `moved`. This must come before anything else that may fail. */
   async refreshAfterWrite(moved?: string): Promise<void> {
-    this.notifier.isDue = true;
-    await this.read(undefined, moved);
+    this.notifier.isWriteDue = true;
+    await this.read({ moved });
   }
 
   /**
@@ -265,13 +280,13 @@ export class Repository {
   }
 
   /** Reads what changed on the disk, and also what the refs in `doubted` lead to. */
-  private read(doubted: ReadonlySet<string> = new Set(), moved?: string): Promise<RepositoryIndex> {
-    const reading = this.lastReading.then(() => guardDisk(() => this.readNow(doubted, moved)));
-    this.lastReading = reading.catch(() => undefined);
-    return reading;
+  private read(reading: Reading = {}): Promise<RepositoryIndex> {
+    const next = this.lastReading.then(() => guardDisk(() => this.readNow(reading)));
+    this.lastReading = next.catch(() => undefined);
+    return next;
   }
 
-  private async readNow(doubted: ReadonlySet<string>, moved?: string): Promise<RepositoryIndex> {
+  private async readNow({ doubted = NO_REFS, moved, isTold }: Reading): Promise<RepositoryIndex> {
     const { drops } = this;
     const before = this.state;
     const snapshot = await this.reader.readRefs(before?.snapshot, moved);
@@ -288,7 +303,7 @@ export class Repository {
     if (snapshot) this.reader.warnOfFaults(this.ref, index.faults, snapshot);
     if (!before || (!hasMoved && base !== undefined)) return index;
     // Whoever moves refs in PostgreSQL has notified already.
-    if (!this.refs.isTransactional) this.notifier.isDue = true;
+    if (!this.refs.isTransactional && !isTold) this.notifier.isNoticed = true;
     // A corrupted blob may be one of a version that is gone. If not, the next reader of it finds out.
     if (gone.length > 0) this.corruption.repairedAll(BLOB);
     return index;

@@ -75,7 +75,7 @@ export class GitStore {
   private readonly absences = new Absences();
 
   constructor(options: GitStoreOptions) {
-    const { root, log, onRefsMoved, cacheBytes, beforeWrite = async () => undefined } = options;
+    const { root, log, onRefsMoved, catchUp, cacheBytes, beforeWrite = async () => undefined } = options;
     const { onOperation = () => undefined, leftBefore = () => performance.timeOrigin } = options;
     const { shared, fs = new AtomicFs(shared ? UNFLUSHED_DISK : DISK), locks = new LocalLocks() } = options;
     this.root = resolve(root);
@@ -85,7 +85,18 @@ export class GitStore {
     const { place, objects } = openPlace({ root: this.root, packs: this.packs, shared, fs, log, leftBefore });
     this.place = place;
     const versions = new VersionObjects(objects, Math.floor(cacheBytes * SHARES.versions), onOperation);
-    this.tools = { fs, log, objects, versions, trees, onRefsMoved, onOperation, leftBefore, beforeWrite };
+    this.tools = {
+      fs,
+      log,
+      objects,
+      versions,
+      trees,
+      onRefsMoved,
+      catchUp,
+      onOperation,
+      leftBefore,
+      beforeWrite,
+    };
     this.withdrawnHistory = new WithdrawnHistory(objects, log);
     const poolTools = { root: this.root, fs, log, packs: this.packs, locks, beforeWrite };
     this.pool = new RepositoryPool(poolTools, (ref, gitdir) => {

@@ -13,6 +13,7 @@ import type { GivenObject } from '../git/objects.ts';
 import type { OnOperation } from '../git/operations.ts';
 import type { SignatureKind } from '../git/signature-kinds.ts';
 import type { CommittedFiles, FileContent, Person, RepositoryRef, StoredFile } from '../git/types.ts';
+import type { Awaitable } from '../lib/awaitable.ts';
 import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
 import type { PlannedEntry } from './planned-entry.ts';
@@ -281,6 +282,8 @@ export interface GitStoreOptions {
    * @param trx the transaction that the note belongs into; default: one of its own
    */
   onRefsMoved: (repository: RepositoryRef, isAwaited: boolean, trx?: Db) => Promise<void>;
+  /** Learns what other processes have told of. Absent where there are none. */
+  catchUp?: (() => Awaitable<void>) | undefined;
   /** Called before a lock is taken, and before refs are moved. It rejects when others could not be notified. */
   beforeWrite?: () => Promise<void>;
   onOperation?: OnOperation;

@@ -152,6 +152,23 @@ describeOnSqlite('a server of two workers', function () {
     }
   });
 
+  it('tells in its lists what the version list shows, and dates a change once, whichever worker is asked', async () => {
+    const fields = { name: 'dated', version: '1.0.0' };
+    expect((await admin(0).upload('/api/v1/configurations', { fields, files: MAIN })).status).to.equal(201);
+    for (let round = 1; round < 11; round += 1) {
+      await publish(round, 'dated', `1.${round}.0`);
+      const dates = new Set<string>();
+      // The first answer of each worker may be the one for which it reads the refs.
+      for (const client of [...admins, ...admins]) {
+        const { updatedAt, ...shown } = await ok(200, client.get('/api/v1/configurations/dated'));
+        dates.add(updatedAt);
+        expect(shown).to.include({ versionCount: round + 1, latestPublishedVersion: `1.${round}.0` });
+        expect(await ok(200, client.get('/api/v1/configurations/dated/versions'))).to.have.length(round + 1);
+      }
+      expect([...dates], `1.${round}.0`).to.have.length(1);
+    }
+  });
+
   it('gives a node the parameters of its scopes as they are now, whichever worker changed these', async () => {
     let turn = 0;
     /** Through another connection each time, and so in turn through another worker. */
