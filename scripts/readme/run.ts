@@ -31,6 +31,7 @@ export const WALKS: readonly (readonly string[])[] = [
     'docs/agent.md',
     'docs/protocol.md',
     'docs/troubleshooting.md',
+    'docs/operating.md',
   ],
 ];
 
