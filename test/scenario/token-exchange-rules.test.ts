@@ -127,9 +127,12 @@ describe('a token of a job', () => {
         ...{ headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body },
       });
     const refused: [reason: string, send: () => Promise<Reply>][] = [
-      ['the token does not hold', () => claimed({ exp: undefined })],
-      ['the token does not hold', () => claimed({ iat: undefined })],
-      ['the token does not hold', () => claimed({ jti: undefined })],
+      ['it has no end', () => claimed({ exp: undefined })],
+      ['it has no time of issue', () => claimed({ iat: undefined })],
+      ['it has no id', () => claimed({ jti: undefined })],
+      ['its id is empty or no text', () => claimed({ jti: '' })],
+      ['it has no subject', () => claimed({ sub: undefined })],
+      ['it is not valid yet', () => claimed({ nbf: at + 3_600 })],
       ['it is of the future', () => claimed({ iat: at + 3_600, exp: at + 7_200 })],
       ['unknown issuer', () => claimed({ iss: 'https://third.example.org' })],
       ['no token', () => exchange(name, 'not a token')],
@@ -172,7 +175,7 @@ describe('a token of a job', () => {
     expect((await ok(200, exchange(name, one))).scope).to.equal('nodes.read');
     expect((await ok(200, exchange(name, two))).scope).to.equal('reports.read');
     const forged = await other.token({ iss: forge.issuer });
-    await expectRefused(exchange(name, forged), 'the token does not hold');
+    await expectRefused(exchange(name, forged), 'the issuer has no such key');
   });
 
   it('works once, however many send it at the same time', async () => {
@@ -203,7 +206,8 @@ describe('a token of a job', () => {
     expect(await statusOf(await exchanged(name, { aud: [PUBLIC_URL] }))).to.equal(200);
     for (const aud of [undefined, '', [], `${PUBLIC_URL}/`, PUBLIC_URL.toUpperCase(), [`${PUBLIC_URL}/x`]]) {
       const token = await forge.token({ aud });
-      await expectRefused(exchange(name, token), 'the token does not hold', JSON.stringify(aud));
+      const reason = aud === undefined ? 'it is for nobody' : 'it is for another server';
+      await expectRefused(exchange(name, token), reason, JSON.stringify(aud));
     }
     const both = await forge.token({ aud: [PUBLIC_URL, PUBLIC_URL] });
     await expectRefused(exchange(name, both), 'it is for others too');
@@ -214,10 +218,11 @@ describe('a token of a job', () => {
     const { name } = await makeAccount();
     for (const signWith of ['other', 'none', 'hmac', 'hmac-by-public-key'] as const) {
       const token = await forge.token({}, { signWith, secret: '' });
-      await expectRefused(exchange(name, token), 'the token does not hold', signWith);
+      const reason = signWith === 'other' ? 'its signature does not hold' : 'its algorithm is not taken';
+      await expectRefused(exchange(name, token), reason, signWith);
     }
     const altered = await forge.token({ sub: 'x' }, { alter: (all) => ({ ...all, sub }) });
-    await expectRefused(exchange(name, altered), 'the token does not hold');
+    await expectRefused(exchange(name, altered), 'its signature does not hold');
     for (const claims of [{ exp: 'soon' }, { iat: 'now' }, { jti: 7 }, { sub: 7 }]) {
       const reply = exchange(name, await forge.token(claims));
       await expectProblem(reply, 400, 'invalid_grant', JSON.stringify(claims));
@@ -236,7 +241,7 @@ describe('a token of a job', () => {
       expect(fetched() - before).to.equal(1);
       for (let turn = 0; turn < 3; turn += 1) {
         const token = await forge.token({}, { header: { kid: `other-${turn}` } });
-        await expectRefused(exchange(name, token), 'the token does not hold');
+        await expectRefused(exchange(name, token), 'the issuer has no such key');
       }
       expect(fetched() - before).to.equal(1);
     });

@@ -3,6 +3,7 @@
 import { MINUTE, SECOND } from '../../lib/clock.ts';
 import { isSafeUrl } from '../../lib/safe-url.ts';
 import { boundedFetch } from './bounded-fetch.ts';
+import { isText } from './claims.ts';
 import { CLOCK_TOLERANCE } from './provider.ts';
 import { forLog } from './provider-faults.ts';
 import { ALGORITHMS } from './providers-file.ts';
@@ -25,6 +26,9 @@ export class JobTokenFault extends Error {
     super(message, { cause: forLog(cause) });
   }
 }
+
+/** In characters; a token is not longer. */
+const LONGEST_ID = 16_384;
 
 type Keys = ReturnType<typeof import('jose').createRemoteJWKSet>;
 
@@ -58,15 +62,17 @@ export class JobTokens {
       currentDate: new Date(now),
       requiredClaims: ['exp', 'iat', 'jti', 'sub'],
     }).catch((error: unknown) => {
-      throw new JobTokenFault('the token does not hold', { cause: error });
+      throw new JobTokenFault(reasonOf(error), { cause: error });
     });
     const { aud, iat, exp, jti, sub } = payload;
     // A token for several servers could be used at one by another.
     if (Array.isArray(aud) && aud.length !== 1) throw new JobTokenFault('it is for others too');
     if (typeof iat !== 'number' || iat * SECOND > now + CLOCK_TOLERANCE * SECOND)
       throw new JobTokenFault('it is of the future');
-    if (typeof exp !== 'number' || typeof jti !== 'string' || typeof sub !== 'string')
-      throw new JobTokenFault('it has no end, no id or no subject');
+    if (typeof exp !== 'number' || typeof sub !== 'string')
+      throw new JobTokenFault('it has no end or no subject');
+    // Without an id it could not be told from another one, and so would be taken twice.
+    if (!isText(jti, LONGEST_ID)) throw new JobTokenFault('its id is empty or no text');
     return { ...payload, iss: issuer, exp, jti, sub };
   }
 
@@ -90,6 +96,33 @@ export class JobTokens {
       throw new Error('The issuer names no keys');
     return createRemoteJWKSet(new URL(keys), { [customFetch]: fetch, cooldownDuration: MINUTE });
   }
+}
+
+/** Why a token does not hold, by the code of what jose has thrown. */
+const REASONS: Record<string, string> = {
+  ERR_JWT_EXPIRED: 'it has ended',
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'its signature does not hold',
+  ERR_JOSE_ALG_NOT_ALLOWED: 'its algorithm is not taken',
+  ERR_JWKS_NO_MATCHING_KEY: 'the issuer has no such key',
+  ERR_JWKS_TIMEOUT: 'the issuer cannot be asked',
+};
+
+/** The claims that are looked at. Names come from here, so that no reason has words of the token. */
+const FAULTS_OF_CLAIMS: Record<string, { missing: string; other: string }> = {
+  aud: { missing: 'it is for nobody', other: 'it is for another server' },
+  exp: { missing: 'it has no end', other: 'its end is no time' },
+  iat: { missing: 'it has no time of issue', other: 'its time of issue is no time' },
+  nbf: { missing: 'it has no beginning', other: 'it is not valid yet' },
+  jti: { missing: 'it has no id', other: 'its id is empty or no text' },
+  sub: { missing: 'it has no subject', other: 'its subject is no text' },
+};
+
+/** The reason for people who look after pipelines: each cause has its own. */
+function reasonOf(error: unknown): string {
+  const { code, claim, reason } = error as { code?: unknown; claim?: unknown; reason?: unknown };
+  const faults = code === 'ERR_JWT_CLAIM_VALIDATION_FAILED' ? FAULTS_OF_CLAIMS[String(claim)] : undefined;
+  if (faults !== undefined) return reason === 'missing' ? faults.missing : faults.other;
+  return REASONS[String(code)] ?? 'the token does not hold';
 }
 
 function issuerOf(decodeJwt: typeof import('jose').decodeJwt, token: string): unknown {
