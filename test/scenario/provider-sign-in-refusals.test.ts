@@ -84,9 +84,14 @@ describe('a provider', () => {
 
   for (const [what, lie] of Object.entries(UNAVAILABLE))
     it(`that sends ${what} is unavailable`, async () => {
-      const { reply, cookies } = await attempt(lie, JSON_ONLY);
-      await expectProblem(reply, 503, 'oidc_unavailable', what);
-      expect([...cookies.keys()]).to.not.include('hawser_session');
+      const entries = await auditedDuring(server.hawser, async () => {
+        const { reply, cookies } = await attempt(lie, JSON_ONLY);
+        await expectProblem(reply, 503, 'oidc_unavailable', what);
+        expect([...cookies.keys()]).to.not.include('hawser_session');
+      });
+      expect(entries.map(({ action, details }) => ({ action, details }))).to.deep.equal([
+        { action: 'session.refused', details: { provider: PROVIDER, reason: 'oidc_unavailable' } },
+      ]);
     });
 
   it('is never repeated on a page', async () => {
@@ -108,6 +113,15 @@ describe('a provider', () => {
     });
     // Anybody can do this as often as they like.
     expect(entries).to.deep.equal([]);
+  });
+
+  it('must send one state', async () => {
+    const { hawser } = server;
+    const { authorizeUrl, cookies } = await beginSignIn(hawser, PROVIDER);
+    const callback = await answerOfProvider(authorizeUrl);
+    callback.searchParams.append('state', 'other');
+    const twice = finishSignIn(hawser, callback, { cookies, headers: JSON_ONLY });
+    await expectProblem(twice, 400, 'oidc_flow_invalid');
   });
 
   it('that is unknown is not found', async () => {

@@ -126,12 +126,12 @@ function callbackRoute({ common, ...options }: Tools): Route {
       } catch (error) {
         if (!(error instanceof HawserError)) throw error;
         onSignIn(error.code);
-        // The log line of the request has the cause of these.
-        if (error.kind === 'unavailable') throw error;
-        log.info(
-          { requestId: facts.requestId, provider: settings.name, reason: error.code, err: error.cause },
-          'sign-in by a provider refused',
-        );
+        // The log line of the request has the cause of the others.
+        if (error.kind !== 'unavailable')
+          log.info(
+            { requestId: facts.requestId, provider: settings.name, reason: error.code, err: error.cause },
+            'sign-in by a provider refused',
+          );
         await recordRefusal(database, facts.actor, settings.name, error);
         throw error;
       }

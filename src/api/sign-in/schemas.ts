@@ -15,8 +15,8 @@ export const BeginQuery = z.object({
     .meta({ description: 'An address of the console. Anything else leads to its first page' }),
 });
 
-/** What it holds is for the checks of the protocol. */
-export const CallbackQuery = z.object({ state: z.string().optional() }).loose();
+/** What it holds is for the checks of the protocol, which refuse a state that came twice: it is a list then. */
+export const CallbackQuery = z.object({ state: z.unknown().optional().meta({ type: 'string' }) }).loose();
 
 export const ProviderName = z.object({ provider: z.string() });
 
