@@ -90,8 +90,8 @@ describe('an import from OpenDSC', () => {
       expect(leftOut('composite versions')[0]?.reason).to.equal(
         'The child web has no published version that is offered',
       );
-      expect(leftOut('assignments').map(({ reason }) => reason)).to.deep.equal([
-        'No published version of the configuration fits this assignment',
+      expect(leftOut('assignments').map(({ reason }) => reason)).to.have.members([
+        'No published version of the composite farm fits this assignment; left out: farm 1.0.0',
         'No published version of the configuration fits this assignment',
       ]);
     });
@@ -142,6 +142,19 @@ describe('an import from OpenDSC', () => {
       ]);
       const { text } = await moving.hawser.admin.get(`${CONFIGURATIONS}/web/versions/1.0.0/files/${MAIN}`);
       expect(text).to.equal('ours\n');
+    });
+
+    it('a description, and brings versions and assignments', async () => {
+      await ok(201, addVersionOf('web', '1.0.0', 'ours\n'));
+      const web = moving.site.configuration({ name: 'web', columns: { Description: 'theirs' } });
+      moving.site.version(web, { version: '1.1.0' });
+      moving.site.node({ fqdn: 'a.example.org', assignment: { configuration: web } });
+      const { report } = await moving.move();
+      expect(countsOf(report, 'configurations')).to.deep.equal([1, 0, 0, 1, 0]);
+      const [conflict] = kindOf(report, 'configurations').conflicts;
+      expect(conflict?.reason).to.match(/^Its description is .* here and "theirs" there$/);
+      expect(countsOf(report, 'versions')).to.deep.equal([1, 1, 0, 0, 0]);
+      expect(countsOf(report, 'assignments')).to.deep.equal([1, 1, 0, 0, 0]);
     });
 
     it('settings that were changed here', async () => {

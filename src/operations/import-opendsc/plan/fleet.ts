@@ -150,9 +150,17 @@ function judgeAssignment(plan: Plan, source: SourceAssignment) {
     return here();
   }
   if (!isEligible(plan, target.name, isComposite, { majorVersion, prereleaseChannel }))
-    throw new LeftOut('No published version of the configuration fits this assignment');
+    throw new LeftOut(whyNothingFits(plan, target.name, isComposite));
   const owner = { kind: isComposite ? 'composites' : 'configurations', resource: target } as const;
   return made({ do: 'assign', nodeId, owner, assignment, isReadable: true });
+}
+
+/** Names the composite, and which versions of it were left out: what is missing may be there in the source. */
+function whyNothingFits(plan: Plan, name: string, isComposite: boolean): string {
+  if (!isComposite) return 'No published version of the configuration fits this assignment';
+  const left = plan.refusedOf('composite versions').filter((version) => version.startsWith(`${name} `));
+  const fate = left.length === 0 ? '' : `; left out: ${left.join(', ')}`;
+  return `No published version of the composite ${name} fits this assignment${fate}`;
 }
 
 /** Whether the node will get something, by the versions that will be here. */

@@ -28,7 +28,15 @@ export interface PlanInput {
 export class LeftOut extends Error {}
 
 /** A thing of the source of which another one is here. */
-export class Clash extends Error {}
+export class Clash extends Error {
+  /** What is here, where it differs in nothing that other things hang on. They come then. */
+  readonly standing: Standing | undefined;
+
+  constructor(message: string, standing?: Standing) {
+    super(message);
+    this.standing = standing;
+  }
+}
 
 /** What stands here for a thing of the source, or will once it is imported. */
 export interface Standing {
@@ -85,6 +93,12 @@ export class Plan {
   /** What is told of each kind that was not skipped. */
   get kinds(): KindReport[] {
     return KINDS.flatMap((kind) => this.reports.get(kind) ?? []);
+  }
+
+  /** The names of those of a kind that do not come, in conflict or left out. */
+  refusedOf(kind: Kind): string[] {
+    const { conflicts = [], leftOut = [] } = this.reports.get(kind) ?? {};
+    return [...leftOut, ...conflicts].map(({ name }) => name);
   }
 
   /** Judges each thing of a kind. One of a kind that is skipped stands here only if it does so already. */
@@ -159,6 +173,7 @@ export class Plan {
     } catch (error) {
       const refusal: Refusal = { name, reason: reasonOf(error, name) };
       if (error instanceof Clash) this.clashing.add(key);
+      if (error instanceof Clash && error.standing) this.standing.set(key, error.standing);
       (error instanceof Clash ? report.conflicts : report.leftOut).push(refusal);
       return null;
     }
@@ -185,13 +200,17 @@ export function made(deeds: Deed | readonly Deed[], standing?: Standing): Judged
 
 /**
  * Compares what is here with what is there.
+ * @param standing what is here, where things that hang on it come although it differs
  * @throws Clash that names the first member that differs
  */
-export function requireSame(here: object, there: object): void {
+export function requireSame(here: object, there: object, standing?: Standing): void {
   for (const [member, value] of Object.entries(there)) {
     const own = (here as Record<string, unknown>)[member];
     if (JSON.stringify(own) !== JSON.stringify(value))
-      throw new Clash(`Its ${member} is ${JSON.stringify(own)} here and ${JSON.stringify(value)} there`);
+      throw new Clash(
+        `Its ${member} is ${JSON.stringify(own)} here and ${JSON.stringify(value)} there`,
+        standing,
+      );
   }
 }
 
