@@ -185,7 +185,10 @@ function makeParts(options: AppOptions) {
       bundles,
     },
     versionTools: { database, store, locks, log, limits: config.limits, questions, ...readers },
-    scopeTools: { database, locks, hasParameterFiles: parameterFileLookup(store), isRing: ringLookup(store) },
+    scopeTools: {
+      ...{ database, store, locks, log },
+      ...{ hasParameterFiles: parameterFileLookup(store), isRing: ringLookup(store) },
+    },
     parameterTools: { database, store, parameters, schemas, documents, locks },
   };
 }

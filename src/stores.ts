@@ -28,6 +28,7 @@ import { sharedAuthority } from './security/shared-secrets.ts';
 import { loadTlsMaterial, type TlsMaterial } from './security/tls-files.ts';
 import { followFeed } from './versions/follow-feed.ts';
 import { reconcile } from './versions/reconcile.ts';
+import { endAllScopeMoves } from './versions/scope-moves.ts';
 import { GitStore } from './versions/store.ts';
 import { isDamage } from './versions/types.ts';
 
@@ -178,7 +179,9 @@ async function prepare(options: ServerOptions, stores: Stores): Promise<void> {
   });
   if (password !== null) options.showFirstPassword(password);
   // In PostgreSQL a row and its repository are made and removed by one commit.
-  if (database.repositories === null) await reconcile({ database, store, log, now: clock.now() });
+  if (database.repositories !== null) return;
+  await reconcile({ database, store, log, now: clock.now() });
+  await endAllScopeMoves({ database, store, locks, log }, clock.now());
 }
 
 function checkAdminPassword(password: string | null): void {

@@ -26,6 +26,7 @@ import { RolloutEvaluation } from './rollouts/evaluation.ts';
 import { MovedRepositories } from './rollouts/moved-repositories.ts';
 import type { ServerOptions } from './stores.ts';
 import { startPruning } from './versions/pruning.ts';
+import { startScopeMoves } from './versions/scope-moves.ts';
 
 /** The certificate that the server made is checked so often, and renewed 30 days before its end. */
 const TLS_CHECK_INTERVAL = 12 * HOUR;
@@ -109,6 +110,7 @@ function lead(
   // PostgreSQL checks its pages itself, and the objects there are in no packs.
   const upkeep = database.repositories === null ? store.packWatch.start() : startPruning({ database, log });
   const onEvaluated = metrics.work.onRolloutEvaluated;
+  const scopes = startScopeMoves({ ...tools, log }, clock);
   const rollouts = new RolloutEvaluation({ database, store, clock, log, questions, moved, onEvaluated });
   shown.rollouts = () => rollouts.countStates();
   schedule.start();
@@ -125,6 +127,7 @@ function lead(
         hours.close(),
         sender.close(),
         rollouts.close(),
+        scopes.close(),
       ]);
     },
   };

@@ -1654,6 +1654,7 @@ export interface Schemas {
     updatedAt: string;
   };
   ScopeTypeChange: {
+    name?: string | undefined;
     description?: string | null | undefined;
   };
   ScopeTypeOrder: {
@@ -1669,6 +1670,7 @@ export interface Schemas {
     updatedAt: string;
   };
   ScopeValueChange: {
+    value?: string | undefined;
     description?: string | null | undefined;
   };
   ScopeValueOrder: {
@@ -3837,7 +3839,7 @@ export interface Routes {
       };
       answer: Schemas['ScopeType'];
     };
-    /** Change a scope type's description. */
+    /** Change a scope type's name and description. */
     put: {
       path: {
         id: string;
@@ -3850,6 +3852,9 @@ export interface Routes {
       path: {
         id: string;
       };
+      query?: {
+        withParameters?: boolean | undefined;
+      } | undefined;
       answer: undefined;
     };
   };
@@ -3912,7 +3917,7 @@ export interface Routes {
       };
       answer: Schemas['ScopeValue'];
     };
-    /** Change a scope value's description. */
+    /** Change a scope value's text and description. */
     put: {
       path: {
         scopeTypeId: string;
@@ -3927,6 +3932,9 @@ export interface Routes {
         scopeTypeId: string;
         id: string;
       };
+      query?: {
+        withParameters?: boolean | undefined;
+      } | undefined;
       answer: undefined;
     };
   };

@@ -9,6 +9,7 @@ import type { NodeTables } from './node-tables.ts';
 import type { OutcomeTables } from './outcome-tables.ts';
 import type { PreviewTables } from './preview-tables.ts';
 import type { RolloutTables } from './rollout-tables.ts';
+import type { ScopeMovesTable } from './scope-move-tables.ts';
 import type { SignInTables } from './sign-in-tables.ts';
 import type { TruthTables } from './truth-tables.ts';
 
@@ -273,6 +274,7 @@ export interface Schema
   grants: GrantsTable;
   scope_types: ScopeTypesTable;
   scope_values: ScopeValuesTable;
+  scope_moves: ScopeMovesTable;
   audit_entries: AuditEntriesTable;
   external_group_mappings: ExternalGroupMappingsTable;
   retention_runs: RetentionRunsTable;

@@ -50,3 +50,24 @@ async function editFolder(
   if (edited === null) throw damagedRepository();
   return edited.length === 0 ? null : objects.write(gitdir, 'tree', edited);
 }
+
+/**
+ * Gives an entry of a tree another name, in place of what has that name, or takes it out where that is null. Writes the
+ * tree and flushes it.
+ * @returns the id of the new tree, or of the same one where there is no such entry
+ * @throws HawserError `repository_damaged`, or what the disk says
+ */
+export async function moveFolder(
+  { objects, gitdir }: Site,
+  tree: string,
+  from: string,
+  to: string | null,
+): Promise<string> {
+  const content = await objects.readBytes(gitdir, tree, 'tree');
+  const entry = findEntry(content, from);
+  if (entry === null) return tree;
+  const without = withEntry(content, from, null);
+  const moved = to === null ? without : without && withEntry(without, to, { ...entry, name: to });
+  if (moved === null) throw damagedRepository();
+  return objects.write(gitdir, 'tree', moved);
+}

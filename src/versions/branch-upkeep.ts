@@ -4,7 +4,7 @@ import type { LRUCache } from 'lru-cache';
 import type { History } from '../git/history.ts';
 import type { ObjectStore } from '../git/objects.ts';
 import type { RefBackend } from '../git/ref-backend.ts';
-import type { RefSnapshot } from '../git/ref-reader.ts';
+import type { RefSnapshot, RefValue } from '../git/ref-reader.ts';
 import type { VersionKind } from './kinds.ts';
 import type { LeftOver, RepositoryIndex } from './repository-index.ts';
 import type { VersionRef } from './types.ts';
@@ -24,6 +24,17 @@ export interface BranchSite {
   gitdir: string;
   refs: RefBackend;
   kind: VersionKind;
+}
+
+/** A tag that a version had by another name, and the commit that it leads to. */
+export interface FormerTag extends RefValue {
+  commit: string;
+}
+
+/** The former tags of a repository of parameters: those that go with the removed versions, and the others. */
+export interface FormerTags {
+  gone: readonly FormerTag[];
+  kept: readonly FormerTag[];
 }
 
 export interface BranchState {
@@ -46,8 +57,13 @@ export interface BranchUpkeep {
     dropDraft: (left: LeftOver) => Promise<void>,
     failed: (error: unknown) => void,
   ): Promise<boolean>;
-  /** The commits at which history must end, so that nothing that is kept leads to one of `removed`. */
-  endsOfHistory(state: BranchState, removed: readonly VersionRef[], history: History): Promise<string[]>;
+  /** The commits at which history must end, so that nothing that is kept leads to one of `removed`, or to a former tag of it. */
+  endsOfHistory(
+    state: BranchState,
+    removed: readonly VersionRef[],
+    history: History,
+    former: FormerTags,
+  ): Promise<string[]>;
   /** Drops what is known of a repository that is gone. */
   forget(): void;
 }

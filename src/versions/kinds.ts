@@ -76,6 +76,8 @@ const TAG_PREFIX = 'refs/tags/';
 /** A withdrawal has the name of the version's tag in this folder, in a repository with one series. */
 const WITHDRAWN = 'withdrawn/';
 const ROLLOUT_PREFIX = 'refs/heads/rollout/';
+/** Where the tags are that versions had by another name of their scope, in a repository with several series. */
+export const RENAMED_FOLDER = 'refs/tags/renamed/';
 /** Refs of these names would stand where the folders of the withdrawals and of the rollouts are. */
 export const BESIDE_FOLDERS = {
   Withdrawn: 'refs/tags/withdrawn',
@@ -183,6 +185,8 @@ export function parseRefName(kind: VersionKind, name: string): RefName | 'illega
   const status = name.startsWith(DRAFT_PREFIX) ? 'Draft' : name.startsWith(TAG_PREFIX) ? 'Published' : null;
   if (status === null) return null;
   const path = name.slice((status === 'Draft' ? DRAFT_PREFIX : TAG_PREFIX).length);
+  // A scope type of an earlier release may be called so. The tags of its versions are one folder less deep.
+  if (hasSeries && name.startsWith(RENAMED_FOLDER) && path.split('/').length > 3) return null;
   const cut = hasSeries ? path.lastIndexOf('/') : -1;
   const [series, last] = [path.slice(0, Math.max(0, cut)), path.slice(cut + 1)];
   if (status === 'Published' && !last.startsWith('v')) return null;

@@ -6,13 +6,10 @@ import type { CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import { KINDS, SCHEMA_SERIES } from './kinds.ts';
 import type { RepositoryIndex } from './repository-index.ts';
+import type { ParameterScope } from './scope-names.ts';
 import type { DraftContent, SeriesIndex, VersionDetails, VersionRef } from './types.ts';
 
-/** A value of a scope type. Default has no values, every other type has them. */
-export interface ParameterScope {
-  scopeType: string;
-  value: string | null;
-}
+export type { ParameterScope };
 
 export type ParameterContentType = 'yaml' | 'json';
 

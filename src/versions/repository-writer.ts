@@ -1,5 +1,6 @@
 /** The writes of the holder of a repository's lock: draft, replace, publish, delete. */
 
+import type { Signature } from '../git/commits.ts';
 import { damagedRepository, guardDisk, missingRepository } from '../git/disk-errors.ts';
 import { type GitOperation, type OnOperation, timed } from '../git/operations.ts';
 import type { RefMove } from '../git/refs.ts';
@@ -15,9 +16,11 @@ import {
 } from './beside-writes.ts';
 import { checkDraft, type RefName, refNameOf, SCHEMA_SERIES } from './kinds.ts';
 import { setPushRecord } from './push-records.ts';
+import { copyScope, dropFromBranch, leaveScope, type MoverTools } from './renamed-scopes.ts';
 import type { Repository, RepositoryTools } from './repository.ts';
 import type { RepositoryIndex } from './repository-index.ts';
 import { refuseSameVersion, versionExists } from './rules.ts';
+import type { ParameterScope, ScopeNames } from './scope-names.ts';
 import { takePush } from './taken-pushes.ts';
 import { takeTags } from './taken-tags.ts';
 import {
@@ -200,6 +203,18 @@ export class RepositoryWriter implements LockedRepository {
     return takePush(this.taker, push);
   }
 
+  copyScope(names: ScopeNames): Promise<void> {
+    return this.moveScope((tools) => copyScope(tools, names));
+  }
+
+  leaveScope(names: ScopeNames, by: Signature | null): Promise<void> {
+    return this.moveScope((tools) => leaveScope(tools, names, by));
+  }
+
+  dropFromBranch(scope: ParameterScope, by: Signature): Promise<void> {
+    return this.moveScope((tools) => dropFromBranch(tools, scope, by));
+  }
+
   plan(entry: PlannedEntry): void {
     this.planned = entry;
   }
@@ -231,6 +246,13 @@ export class RepositoryWriter implements LockedRepository {
   /** Notes the moves that the holder has not noted together with something of its own. */
   async noteRest(): Promise<void> {
     if (this.isNoteDue) await this.repository.commit();
+  }
+
+  private async moveScope(work: (tools: MoverTools) => Promise<void>): Promise<void> {
+    const { repository, index } = this;
+    const { objects } = this.tools;
+    await guardDisk(() => work({ repository, index, objects, move: (...moved) => this.move(...moved) }));
+    await this.refresh();
   }
 
   /** @param moved the only ref that was made or moved; default: read them all */

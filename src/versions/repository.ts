@@ -5,6 +5,7 @@ import type { RefsChange } from '../db/git-tables.ts';
 import { guardDisk, missingRepository } from '../git/disk-errors.ts';
 import { History } from '../git/history.ts';
 import type { RefBackend } from '../git/ref-backend.ts';
+import { allRefs } from '../git/ref-list.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import { notFound } from '../lib/errors.ts';
 import type { BranchState, BranchTools, BranchUpkeep } from './branch-upkeep.ts';
@@ -14,6 +15,7 @@ import { MainBranch } from './main-branch.ts';
 import { pushedFacts, setPushRecord } from './push-records.ts';
 import { type CheckTools, RefReader } from './ref-checks.ts';
 import { RefNotifier } from './ref-notifier.ts';
+import { formerTags } from './renamed-scopes.ts';
 import { type LeftOver, RepositoryIndex } from './repository-index.ts';
 import { ScopeTypeBranches } from './scope-type-branch.ts';
 import type { GitStoreOptions, NotingWrite, RepositoryProblem, VersionDetails, VersionRef } from './types.ts';
@@ -253,9 +255,12 @@ export class Repository {
   async removeVersions(versions: readonly VersionRef[]): Promise<void> {
     const { state, gitdir, tools } = this;
     if (!state?.snapshot) throw missingRepository();
-    const history = new History(tools.objects, gitdir, await this.refs.shallow());
-    const ends = await this.upkeep.endsOfHistory(state, versions, history);
-    await this.refs.removeForGood(ends, versions, state.index.besides(versions));
+    const { objects } = tools;
+    const history = new History(objects, gitdir, await this.refs.shallow());
+    const refs = this.kind.hasSeries ? allRefs(state.snapshot) : new Map<string, string>();
+    const former = await formerTags({ objects, gitdir, refs }, versions);
+    const ends = await this.upkeep.endsOfHistory(state, versions, history, former);
+    await this.refs.removeForGood(ends, [...versions, ...former.gone], state.index.besides(versions));
   }
 
   async details(ref: VersionRef): Promise<VersionDetails> {

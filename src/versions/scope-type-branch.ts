@@ -11,7 +11,14 @@ import type { RefBackend } from '../git/ref-backend.ts';
 import { readTrailers, writeMessage } from '../git/trailers.ts';
 import { FOLDER_MODE, findEntry, type TreeEntry, withEntry } from '../git/tree.ts';
 import { DAY, SECOND } from '../lib/clock.ts';
-import type { BranchSite, BranchState, BranchTools, BranchUpkeep, TreeCache } from './branch-upkeep.ts';
+import type {
+  BranchSite,
+  BranchState,
+  BranchTools,
+  BranchUpkeep,
+  FormerTags,
+  TreeCache,
+} from './branch-upkeep.ts';
 import { labelOf, PASSTHROUGH_TRAILER, SCHEMA_SERIES, SCOPE_TRAILER, type VersionKind } from './kinds.ts';
 import type { LeftOver } from './repository-index.ts';
 import type { VersionRef } from './types.ts';
@@ -19,6 +26,8 @@ import { isContent, type VersionObjects } from './version-objects.ts';
 
 /** Holds the id of the tag that a commit records, so that none is recorded twice. */
 const TAG_TRAILER = 'Parameter-Tag';
+/** Names the scope that a value was until the commit in which its folder got another name. */
+export const FORMER_SCOPE_TRAILER = 'Former-Scope';
 /** The names of a parameter file in the folder of its value. */
 const FILE_NAMES = ['parameters.yaml', 'parameters.json'];
 /** A record is looked for in so many commits, and beyond them while they are not older than the tag by this. */
@@ -105,14 +114,16 @@ export class ScopeTypeBranches implements BranchUpkeep {
     { index }: BranchState,
     removed: readonly VersionRef[],
     history: History,
+    former: FormerTags,
   ): Promise<string[]> {
     const names = new Set(removed.map(({ name }) => name));
     const touched = [...new Set(removed.map(({ series }) => series))];
     const kept = touched.flatMap((series) =>
       index.of(series).versions.filter(({ name }) => !names.has(name)),
     );
-    const ends = await history.boundaries({ whole: [], others: commitsOf(kept) }, commitsOf(removed));
-    const keptTags = new Set<string>();
+    const others = commitsOf([...kept, ...former.kept]);
+    const ends = await history.boundaries({ whole: [], others }, commitsOf([...removed, ...former.gone]));
+    const keptTags = new Set(former.kept.map(({ oid }) => oid));
     for (const { name, oid } of index.allChecks()) if (!names.has(name)) keptTags.add(oid);
     const published = removed.filter(
       ({ status, series }) => status === 'Published' && series !== SCHEMA_SERIES,
@@ -207,15 +218,22 @@ export class ScopeTypeBranches implements BranchUpkeep {
   ): Promise<string | null> {
     const tip = this.tip(scopeType);
     if (tip === null) return null;
-    const newer = new Map<string, number>();
+    const newer = new Map<string | null, number>();
     const commits: string[] = [];
     let end = Number.POSITIVE_INFINITY;
     for await (const { oid, commit } of history.firstParents(tip)) {
       const trailers = readTrailers(commit.message);
-      const [path, tag] = [SCOPE_TRAILER, TAG_TRAILER].map((name) => trailers.get(name.toLowerCase()));
-      if (path !== undefined && tag !== undefined) {
-        if (!keptTags.has(tag)) end = Math.min(end, newer.get(path) ?? 0);
-        newer.set(path, commits.length);
+      const [scope, tag, former] = [SCOPE_TRAILER, TAG_TRAILER, FORMER_SCOPE_TRAILER].map((name) =>
+        trailers.get(name.toLowerCase()),
+      );
+      if (scope !== undefined) {
+        // The type may have had another name.
+        const value = scopeValueOf(scope);
+        const replaced = newer.get(value);
+        if (tag !== undefined && !keptTags.has(tag)) end = Math.min(end, replaced ?? 0);
+        newer.set(value, commits.length);
+        // What the value had by its former name stayed until something took its place by the new one.
+        if (former !== undefined) newer.set(scopeValueOf(former), replaced ?? 0);
       }
       commits.push(oid);
     }
@@ -279,7 +297,8 @@ function replace(folder: Buffer, name: string, entry: TreeEntry | null): Buffer 
   return content;
 }
 
-function branchOf(scopeType: string): string {
+/** The full name of the branch of a scope type. */
+export function branchOf(scopeType: string): string {
   return `refs/heads/${scopeType}`;
 }
 
@@ -293,6 +312,6 @@ function scopeValueOf(series: string): string | null {
   return slash < 0 ? null : series.slice(slash + 1);
 }
 
-function commitsOf(refs: readonly VersionRef[]): Set<string> {
+function commitsOf(refs: readonly Pick<VersionRef, 'commit'>[]): Set<string> {
   return new Set(refs.flatMap(({ commit }) => commit ?? []));
 }

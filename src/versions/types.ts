@@ -9,6 +9,7 @@
 import type { Db } from '../db/database.ts';
 import type { GitReader, GitTables } from '../db/git-tables.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
+import type { Signature } from '../git/commits.ts';
 import type { GivenObject } from '../git/objects.ts';
 import type { OnOperation } from '../git/operations.ts';
 import type { SignatureKind } from '../git/signature-kinds.ts';
@@ -18,6 +19,7 @@ import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
 import type { PlannedEntry } from './planned-entry.ts';
 import type { PublishedRollout, RolloutMove, RolloutRef } from './rollout-types.ts';
+import type { ParameterScope, ScopeNames } from './scope-names.ts';
 
 export type * from './planned-entry.ts';
 export type * from './rollout-types.ts';
@@ -204,6 +206,12 @@ export interface LockedRepository {
   ): Promise<(TakenTag & { commit: string | null })[]>;
   /** Takes a version that was pushed. Conflict `version_exists`, `already_published` or `draft_changed`. */
   takePush(push: TakenPush): Promise<VersionDetails>;
+  /** Makes the versions of a scope by another name too. `repository_damaged`; conflict `versions_changed`. */
+  copyScope(names: ScopeNames): Promise<void>;
+  /** Takes away what a scope has by a name that does not hold. See `leaveScope` in renamed-scopes.ts. */
+  leaveScope(names: ScopeNames, by: Signature | null): Promise<void>;
+  /** Takes a scope off the branch of its type, before its versions are deleted. */
+  dropFromBranch(scope: ParameterScope, by: Signature): Promise<void>;
   /** Plans the audit entry of the next change. It is noted on the disk before the ref moves. */
   plan(entry: PlannedEntry): void;
   /** The entries of changes that were made and may not be recorded, each with the commit that it led to. */

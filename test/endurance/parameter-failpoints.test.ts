@@ -1,8 +1,22 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { createScopeType, createScopeValue } from '../../src/api/scope-types/changes.ts';
+import { SCOPE_VALUES, type ScopeValueRow } from '../../src/api/scope-types/queries.ts';
+import type { Database, Db } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import { listScopeMoves } from '../../src/db/scope-moves.ts';
+import { LocalLocks } from '../../src/lib/locks.ts';
+import { createLog } from '../../src/lib/log.ts';
+import { systemActor } from '../../src/security/audit.ts';
+import { ensureBuiltIns } from '../../src/security/built-ins.ts';
+import { contentOf } from '../../src/versions/parameter-files.ts';
+import { endAllScopeMoves, moveScope, type ScopeMoveTools } from '../../src/versions/scope-moves.ts';
 import type { GitStore } from '../../src/versions/store.ts';
-import { breakEverywhere } from '../unit/git/breaking.ts';
+import { placeOf } from '../support/engine.ts';
+import { ageLocks, BreakingFs, breakEverywhere } from '../unit/git/breaking.ts';
 import {
   DEFAULT,
   filesOf,
@@ -16,7 +30,7 @@ import {
   WEB_PARAMETERS,
   writeFile,
 } from '../unit/git/parameter-support.ts';
-import { runGit } from '../unit/git/support.ts';
+import { ALICE, AT, makeStore, runGit } from '../unit/git/support.ts';
 
 describe('the parameters when the disk fails', () => {
   it('have a published version or a draft, wherever the publishing broke off, and one commit for it', async () => {
@@ -102,4 +116,86 @@ describe('the parameters when the disk fails', () => {
       'parameters',
     );
   });
+
+  it('of several configurations have the old name of a scope or the new one, wherever its change broke off', async () => {
+    const held = new Set<string>();
+    let breaks = 0;
+    for (let left = 0, isThrough = false; !isThrough; left += 31) {
+      const root = mkdtempSync(join(tmpdir(), 'hawser-moves-'));
+      const database = await openDatabase(await placeOf(join(root, 'data')));
+      const fs = new BreakingFs();
+      const store = makeStore(join(root, 'repos'), [], { fs });
+      const tools = { database, store, locks: new LocalLocks(), log: createLog('silent') };
+      try {
+        await ensureBuiltIns(database, AT);
+        await store.prepare();
+        for (const name of ['till', 'web']) await filesIn(store, name);
+        const scope = await makeScope(database);
+        fs.left = left;
+        await moveTo(tools, scope, 'live').catch(() => undefined);
+        isThrough = fs.left >= 0;
+        breaks += 1;
+        await store.close();
+        await ageLocks(join(root, 'repos'));
+        held.add(await startedAnew({ ...tools, store: makeStore(join(root, 'repos'), []) }, root));
+      } finally {
+        await database.close();
+        rmSync(root, { recursive: true, force: true });
+      }
+    }
+    expect(breaks).to.be.greaterThan(4);
+    expect([...held]).to.have.members(['prod', 'live']);
+  }).timeout(240_000);
 });
+
+async function filesIn(store: GitStore, name: string): Promise<void> {
+  await store.exclusive({ kind: 'parameters', name }, async (parameters) => {
+    for (const version of ['1.0.0', '1.1.0', '1.2.0']) {
+      const content = contentOf(PROD, { type: 'yaml', bytes: Buffer.from(portOf(1)) });
+      await parameters.writeDraft(PROD, { ...content, version, author: ALICE, at: AT });
+      if (version !== '1.2.0') await parameters.publish(PROD, version, { tagger: ALICE, at: AT });
+    }
+  });
+}
+
+function makeScope({ write }: Database): Promise<ScopeValueRow> {
+  return write.transaction().execute(async (trx) => {
+    const type = { name: 'Environment', description: null, valueMode: 'Restricted' } as const;
+    const { id } = await createScopeType(trx, systemActor(AT), type);
+    return createScopeValue(trx, systemActor(AT), id, { value: 'prod', description: null });
+  });
+}
+
+function moveTo(tools: ScopeMoveTools, row: ScopeValueRow, to: string): Promise<unknown> {
+  const scope = { scopeType: 'Environment', value: row.value };
+  const moved = { scopeTypeId: row.scope_type_id, scopeValueId: row.id, scope };
+  const change = (trx: Db) => SCOPE_VALUES.update(trx, row.id, { value: to, value_key: to });
+  return moveScope(tools, moved, { to, actor: systemActor(AT), change });
+}
+
+/** @returns the name that holds everywhere after a start */
+async function startedAnew(tools: ScopeMoveTools, root: string): Promise<string> {
+  const { database, store } = tools;
+  await store.prepare();
+  await endAllScopeMoves(tools, AT);
+  const { value } = await database.read.selectFrom('scope_values').select('value').executeTakeFirstOrThrow();
+  expect((await listScopeMoves(database.read)).filter(({ done_at }) => done_at === null)).to.deep.equal([]);
+  for (const name of ['till', 'web']) {
+    const index = await store.parameters.index(name);
+    expect(index.series).to.deep.equal([`Environment/${value}`]);
+    const states = index
+      .of(`Environment/${value}`)
+      .versions.map(({ version, status }) => `${version} ${status}`);
+    expect(states).to.deep.equal(['1.2.0 Draft', '1.1.0 Published', '1.0.0 Published']);
+    const gitdir = join(root, 'repos', 'parameters', `${name}.git`);
+    expect(runGit(gitdir, 'ls-tree', '-r', '--name-only', 'Environment')).to.equal(
+      `${value}/parameters.yaml`,
+    );
+    const former = runGit(gitdir, 'tag', '--list', 'renamed/*');
+    const kept = ['1.0.0', '1.1.0'].map((version) => `renamed/Environment/prod/v${version}`);
+    expect(former).to.equal(value === 'live' ? kept.join('\n') : '');
+    expect(runGit(gitdir, 'fsck', '--strict')).to.not.contain('error');
+  }
+  await store.close();
+  return value;
+}

@@ -1,7 +1,9 @@
 // everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import { HOUR } from '../../src/lib/clock.ts';
-import { startHawser } from '../support/hawser.ts';
+import { MAIN } from '../support/configurations.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
+import { assign, poll, pullParameters, saveParameters } from '../support/parameter-files.ts';
 import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
 import {
   clearScopes,
@@ -150,6 +152,48 @@ describe('scope types', () => {
     await createScopeType(hawser, 'x'.repeat(64), { description: null, valueMode: null });
   });
 
+  it('get another name with the branches, tags and drafts of their files', async () => {
+    const id = await createScopeType(hawser, 'Environment');
+    await createScopeType(hawser, 'Site');
+    const value = await createScopeValue(hawser, id, 'prod');
+    await publishConfiguration(hawser.admin, 'shop', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
+    const node = await hawser.registerNode('named.example.org');
+    await assign(hawser, node, 'shop');
+    await tagNode(hawser, node.nodeId, value);
+    const file = {
+      configuration: 'shop',
+      scopeType: 'Environment',
+      value: 'prod',
+      content: 'parameters: {a: 1}',
+    };
+    await saveParameters(hawser, file);
+    await saveParameters(hawser, { ...file, version: '1.1.0', publish: false });
+    const rename = (name: string, of = id) => hawser.admin.put(`${SCOPE_TYPES}/${of}`, { name });
+    const before = (await poll(node)).json.checksum;
+    await changesNothing(async () => {
+      for (const name of ['site', 'default', 'NODE']) await expectProblem(rename(name), 409, 'name_taken');
+      for (const name of ['draft', 'Renamed']) await expectProblem(rename(name), 400, 'reserved_name');
+      await expectProblem(rename('Other', NODE_ID), 409, 'system_scope_type');
+    });
+    expect((await ok(200, rename('Stage'))).name).to.equal('Stage');
+    expect((await poll(node)).json.checksum).to.equal(before);
+    const refs = hawser.git('parameters/shop.git', 'for-each-ref', '--format=%(refname)').trim().split('\n');
+    expect(refs).to.deep.equal([
+      ...['refs/heads/Stage', 'refs/heads/draft/Stage/prod/1.1.0'],
+      ...['refs/tags/Stage/prod/v1.0.0', 'refs/tags/renamed/Environment/prod/v1.0.0'],
+    ]);
+    await saveParameters(hawser, {
+      ...file,
+      scopeType: 'Stage',
+      version: '1.1.0',
+      content: 'parameters: {a: 2}',
+    });
+    expect(await pullParameters(node)).to.equal('parameters:\n  a: 2\n');
+    await ok(204, hawser.admin.delete(`/api/v1/nodes/${node.nodeId}/tags/${value}`));
+    await ok(204, hawser.admin.delete(`${SCOPE_TYPES}/${id}?withParameters=true`));
+    expect(hawser.git('parameters/shop.git', 'for-each-ref')).to.equal('');
+  });
+
   it('can be described anew, but for those of the system', async () => {
     const id = await createScopeType(hawser, 'Environment', { description: 'before' });
     const before = (await one(id)).json;
@@ -176,7 +220,7 @@ describe('scope types', () => {
         await expectProblem(refused, 409, 'system_scope_type');
       }
       for (const body of [
-        { name: 'Other' },
+        { name: 'no name' },
         { description: 5 },
         { description: 'x', valueMode: 'Restricted' },
       ]) {

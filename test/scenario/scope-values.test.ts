@@ -3,9 +3,13 @@ import { expect } from 'chai';
 import { defineScopeValue } from '../../src/api/scope-types/queries.ts';
 import { HOUR } from '../../src/lib/clock.ts';
 import { systemActor } from '../../src/security/audit.ts';
+import { addVersion, MAIN } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
-import { startHawser } from '../support/hawser.ts';
-import { expectInvalid, expectProblem } from '../support/replies.ts';
+import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { assign, poll, pullParameters, saveParameters } from '../support/parameter-files.ts';
+import { makeUser } from '../support/people.ts';
+import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
+import { doDeed, RING_SETTING, rollOut, rolloutsOf, step } from '../support/rollouts.ts';
 import {
   clearScopes,
   createScopeType,
@@ -161,9 +165,11 @@ describe('scope values', () => {
     await changesNothing(async () => {
       hawser.clock.advance(HOUR);
       expect((await hawser.admin.put(path, { description: 'the capital' })).status).to.equal(200);
-      for (const body of [{ value: 'other' }, { description: 1 }, { description: 'x', value: 'berlin' }]) {
+      for (const body of [{ value: 'no name' }, { description: 1 }, { name: 'x' }]) {
         await expectInvalid(await hawser.admin.put(path, body));
       }
+      const same = await hawser.admin.put(path, { description: 'the capital', value: 'berlin' });
+      expect(same.status).to.equal(200);
       const stale = { json: { description: 'x' }, headers: { 'If-Match': '"stale"' } };
       await expectProblem(await hawser.admin.call('PUT', path, stale), 412, 'precondition_failed');
     });
@@ -224,5 +230,139 @@ describe('scope values', () => {
     expect((await list()).map(({ value }: { value: string }) => value)).to.deep.equal(['Berlin']);
     const created = (await scopeAudit(hawser)).filter(({ action }) => action === 'scope_value.created');
     expect(created).to.have.length(1);
+  });
+
+  describe('with parameter files', () => {
+    const CONFIGURATIONS_TOO = ['shop', 'till'];
+    const CONFIGURATION = { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } };
+    let berlin: string;
+    let node: NodeUnderTest;
+    let path: string;
+    let nodes = 0;
+    const refsOf = (name = 'shop') =>
+      hawser.git(`parameters/${name}.git`, 'for-each-ref', '--format=%(refname)').trim().split('\n');
+    const save = (version: string, publish = true, value = 'berlin', configuration = 'shop') =>
+      saveParameters(hawser, {
+        ...{ configuration, scopeType: 'Site', value, version, publish },
+        content: `parameters: {at: "${version}"}`,
+      });
+
+    before(async () => {
+      for (const name of CONFIGURATIONS_TOO) await publishConfiguration(hawser.admin, name, CONFIGURATION);
+    });
+    beforeEach(async () => {
+      node = await hawser.registerNode(`named-${++nodes}.example.org`);
+      await assign(hawser, node, 'shop');
+      berlin = await createScopeValue(hawser, site, 'berlin');
+      path = `${valuesOf(site)}/${berlin}`;
+      await tagNode(hawser, node.nodeId, berlin);
+      for (const version of ['1.0.0', '1.0.1']) await save(version);
+      await save('1.0.2', false);
+      await save('1.0.0', true, 'berlin', 'till');
+    });
+    afterEach(async () => {
+      await hawser.admin.delete(`/api/v1/nodes/${node.nodeId}/tags/${berlin}`);
+      await ok(204, hawser.admin.delete(`${SCOPE_TYPES}/${site}?withParameters=true`));
+      for (const name of CONFIGURATIONS_TOO) expect(refsOf(name).join('')).to.equal('');
+    });
+
+    it('get another name, which all repositories take over at once', async () => {
+      const before = await poll(node);
+      const reply = await hawser.admin.put(path, { value: 'spree', description: 'moved' });
+      expect([reply.status, reply.json.value, reply.json.id]).to.deep.equal([200, 'spree', berlin]);
+      expect((await poll(node)).json.checksum).to.equal(before.json.checksum);
+      expect(refsOf()).to.deep.equal([
+        ...['refs/heads/Site', 'refs/heads/draft/Site/spree/1.0.2'],
+        ...['refs/tags/Site/spree/v1.0.0', 'refs/tags/Site/spree/v1.0.1'],
+        ...['refs/tags/renamed/Site/berlin/v1.0.0', 'refs/tags/renamed/Site/berlin/v1.0.1'],
+      ]);
+      expect(refsOf('till')).to.include('refs/tags/Site/spree/v1.0.0');
+      const show = (...args: string[]) => hawser.git('parameters/shop.git', ...args);
+      expect(show('ls-tree', '-r', '--name-only', 'Site')).to.equal('spree/parameters.yaml\n');
+      expect(show('show', 'Site:spree/parameters.yaml')).to.contain('1.0.1');
+      expect(show('show', 'renamed/Site/berlin/v1.0.1:berlin/parameters.yaml')).to.contain('1.0.1');
+      expect(show('log', '-1', '--format=%an %s', 'Site')).to.equal('admin Site/berlin is Site/spree\n');
+      expect(show('fsck', '--strict')).to.not.contain('error');
+      expect((await scopeAudit(hawser)).at(-1)).to.deep.include({
+        action: 'scope_value.updated',
+        details: {
+          ...{ scopeType: 'Site', value: 'berlin', renamed: { from: 'berlin', to: 'spree' } },
+          description: { from: null, to: 'moved' },
+        },
+      });
+      await save('1.0.2', true, 'spree');
+      expect(await pullParameters(node)).to.contain('1.0.2');
+      await hawser.restart();
+      expect((await list())[0].value).to.equal('spree');
+      expect(refsOf().filter((name) => name.includes('/berlin/'))).to.have.length(2);
+      expect((await hawser.admin.get('/health/ready')).json.problems ?? []).to.deep.equal([]);
+    });
+
+    it('keep the tags of each name that they had', async () => {
+      for (const value of ['spree', 'berlin', 'havel', 'berlin', 'Berlin'])
+        await ok(200, hawser.admin.put(path, { value }));
+      expect(refsOf('till')).to.include.members([
+        ...['refs/tags/Site/Berlin/v1.0.0', 'refs/tags/renamed/Site/havel/v1.0.0'],
+        ...['', '.2', '.3'].map((number) => `refs/tags/renamed/Site/berlin/v1.0.0${number}`),
+      ]);
+      expect(await pullParameters(node)).to.contain('1.0.1');
+    });
+
+    it('keep their name where another has it, and while a step of a rollout is for them', async () => {
+      await createScopeValue(hawser, site, 'munich');
+      const refs = refsOf();
+      await changesNothing(async () => {
+        for (const value of ['munich', 'MUNICH'])
+          await expectProblem(hawser.admin.put(path, { value }), 409, 'name_taken');
+        for (const value of ['no name', '', 'a/b'])
+          await expectInvalid(hawser.admin.put(path, { value }), '/value');
+      });
+      const canary = await createScopeValue(hawser, role, 'canary');
+      const other = await createScopeValue(hawser, role, 'other');
+      await tagNode(hawser, node.nodeId, canary);
+      await ok(200, hawser.admin.put(RING_SETTING, { rolloutScopeType: 'role' }));
+      await ok(201, addVersion(hawser.admin, 'shop', { version: '1.1.0' }));
+      const rollout = { steps: [step('canary', { bakeTime: '1.00:00:00' }), step(null)] };
+      await ok(201, rollOut(hawser.admin, 'shop', '1.1.0', rollout));
+      const [ring, type] = [`${valuesOf(role)}/${canary}`, `${SCOPE_TYPES}/${role}`];
+      await changesNothing(async () => {
+        await expectProblem(hawser.admin.put(ring, { value: 'spree' }), 409, 'in_use');
+        await expectProblem(hawser.admin.put(type, { name: 'Place' }), 409, 'in_use');
+      });
+      await ok(200, hawser.admin.put(`${valuesOf(role)}/${other}`, { value: 'another' }));
+      await ok(200, doDeed(hawser.admin, `${rolloutsOf('shop')}/1.1.0`, 'complete'));
+      expect(refsOf()).to.deep.equal(refs);
+      await ok(200, hawser.admin.put(type, { name: 'Place' }));
+      expect((await ok(200, hawser.admin.get(RING_SETTING))).rolloutScopeType).to.equal('Place');
+      await ok(200, hawser.admin.put(RING_SETTING, { rolloutScopeType: null }));
+    });
+
+    it('go with their files where that is asked, and who may manage them', async () => {
+      await ok(200, hawser.admin.put(path, { value: 'spree' }));
+      const all = `${path}?withParameters=true`;
+      await expectProblem(hawser.admin.delete(all), 409, 'in_use');
+      await ok(204, hawser.admin.delete(`/api/v1/nodes/${node.nodeId}/tags/${berlin}`));
+      const refs = refsOf();
+      await changesNothing(async () => {
+        await expectProblem(hawser.admin.delete(path), 409, 'in_use');
+        const person = await makeUser(hawser, {
+          username: 'half',
+          permissions: ['scopes.admin-override'],
+          grants: [{ on: 'parameters', name: 'shop', level: 'Manage' }],
+        });
+        await expectProblem(person.delete(all), 403, 'forbidden');
+        await expectInvalid(hawser.admin.delete(`${path}?withParameters=perhaps`));
+      });
+      expect(refsOf()).to.deep.equal(refs);
+      await createScopeValue(hawser, site, 'munich');
+      await save('1.0.0', true, 'munich');
+      await ok(204, hawser.admin.delete(all));
+      expect(refsOf()).to.deep.equal(['refs/heads/Site', 'refs/tags/Site/munich/v1.0.0']);
+      expect(hawser.git('parameters/shop.git', 'log', '--format=%s', 'Site')).to.equal(
+        'Site/spree is gone\n',
+      );
+      await createScopeValue(hawser, site, 'spree');
+      expect(await pullParameters(node)).to.equal(null);
+    });
   });
 });

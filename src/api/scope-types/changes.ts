@@ -1,37 +1,32 @@
 /** Changes of scope types and values. Precedences stay without gaps, Default first and Node last. */
 
-import type { Database, Db } from '../../db/database.ts';
-import { changedMembers } from '../../domain/changed-members.ts';
+import type { Db } from '../../db/database.ts';
 import { PARAMETER_WRITES } from '../../domain/lock-names.ts';
 import { isReservedScopeTypeName, isScopeOrder, NODE_SCOPE_TYPE_ID, scopeKey } from '../../domain/scopes.ts';
 import { conflict, invalid, invalidField, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import type { Locks } from '../../lib/locks.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
-import { countRows } from '../crud/rows.ts';
+import type { ScopeMoveTools } from '../../versions/scope-moves.ts';
 import {
   addScopeValue,
-  isTagged,
   listScopeTypes,
   orderedValuesOf,
+  requireUnmoved,
   SCOPE_TYPES,
   SCOPE_VALUES,
   type ScopeTypeRow,
   type ScopeValueRow,
   shiftPrecedences,
-  valuesOf,
 } from './queries.ts';
 import type { NewScopeType, NewScopeValue } from './schemas.ts';
 
-export interface ScopeTools {
-  database: Database;
+/**
+ * `PARAMETER_WRITES` is the lock of all who write parameter files or start rollouts. While it is held, none of them comes
+ * between the question whether there is one and the change that depends on the answer.
+ */
+export interface ScopeTools extends ScopeMoveTools {
   hasParameterFiles: ParameterFileLookup;
   isRing: RingLookup;
-  /**
-   * The locks of all who write parameter files or start rollouts. While the lock is held, none of them comes between the
-   * question whether there is one and the change that depends on the answer.
-   */
-  locks: Locks;
 }
 
 /** Whether any configuration has parameter files of the scope type, or of the one value if it is not null. */
@@ -44,7 +39,7 @@ export type ParameterFileLookup = (
 export type RingLookup = (scope: { scopeTypeId: string; value: string | null }) => Promise<boolean>;
 
 /** @throws HawserError not_found, conflict `system_scope_type` */
-async function requireCustomType(db: Db, id: string): Promise<ScopeTypeRow> {
+export async function requireCustomType(db: Db, id: string): Promise<ScopeTypeRow> {
   const type = await SCOPE_TYPES.require(db, id);
   if (type.is_system === 1) {
     throw conflict('system_scope_type', 'The scope types Default and Node belong to the server');
@@ -52,7 +47,14 @@ async function requireCustomType(db: Db, id: string): Promise<ScopeTypeRow> {
   return type;
 }
 
-const inUse = (message: string) => conflict('in_use', message);
+export const inUse = (message: string) => conflict('in_use', message);
+
+/** @throws HawserError invalid `reserved_name` */
+export function requireFreeName(name: string): void {
+  if (!isReservedScopeTypeName(name) && scopeKey(name) !== 'renamed') return;
+  const message = 'This name has a meaning of its own in the repositories of parameters';
+  throw invalid('reserved_name', message, [{ path: '/name', message, code: 'reserved_name' }]);
+}
 
 /** Places the new type just below Node. @throws HawserError invalid `reserved_name`, conflict `name_taken` */
 export async function createScopeType(
@@ -60,10 +62,8 @@ export async function createScopeType(
   actor: Actor,
   { name, description, valueMode, id = newId() }: NewScopeType & { id?: string },
 ): Promise<ScopeTypeRow> {
-  if (isReservedScopeTypeName(name)) {
-    const message = 'This name has a meaning of its own in the repositories of parameters';
-    throw invalid('reserved_name', message, [{ path: '/name', message, code: 'reserved_name' }]);
-  }
+  requireFreeName(name);
+  await requireUnmoved(trx, null, name);
   const now = actor.at;
   const { precedence } = await SCOPE_TYPES.require(trx, NODE_SCOPE_TYPE_ID);
   await shiftPrecedences(trx, { from: precedence, by: 1, now });
@@ -82,21 +82,6 @@ export async function createScopeType(
   const details = { name, precedence, valueMode };
   await recordAudit(trx, actor, { action: 'scope_type.created', resourceId: type.id, details });
   return type;
-}
-
-/** @throws HawserError not_found, conflict `system_scope_type` */
-export async function updateScopeType(
-  trx: Db,
-  actor: Actor,
-  id: string,
-  description: string | null,
-): Promise<ScopeTypeRow> {
-  const type = await requireCustomType(trx, id);
-  const changes = changedMembers(type, { description });
-  if (changes === null) return type;
-  const details = { name: type.name, ...changes };
-  await recordAudit(trx, actor, { action: 'scope_type.updated', resourceId: id, details });
-  return SCOPE_TYPES.update(trx, id, { description, updated_at: actor.at });
 }
 
 /** @returns all types as they are @throws HawserError invalid unless `ids` is an order of all types */
@@ -128,25 +113,6 @@ export async function reorderScopeTypes(
   return listScopeTypes(trx);
 }
 
-/** Deletes the type with its values. @throws HawserError not_found, conflict `system_scope_type` or `in_use` */
-export function deleteScopeType(tools: ScopeTools, actor: Actor, id: string): Promise<void> {
-  const { database, hasParameterFiles, isRing, locks } = tools;
-  return locks.run(PARAMETER_WRITES, async () => {
-    const { name } = await requireCustomType(database.read, id);
-    const scope = { scopeTypeId: id, scopeTypeName: name, value: null };
-    if (await hasParameterFiles(scope, { publishedOnly: false })) throw inUse('It has parameter files');
-    if (await isRing(scope)) throw inUse('A version rolls out by it');
-    await database.write.transaction().execute(async (trx) => {
-      const { precedence } = await requireCustomType(trx, id);
-      if (await isTagged(trx, 'scope_type_id', id)) throw inUse('A node is tagged with a value of it');
-      const details = { name, valueCount: await countRows(valuesOf(trx, id)) };
-      await SCOPE_TYPES.delete(trx, id);
-      await shiftPrecedences(trx, { from: precedence + 1, by: -1, now: actor.at });
-      await recordAudit(trx, actor, { action: 'scope_type.deleted', resourceId: id, details });
-    });
-  });
-}
-
 /** @throws HawserError not_found, conflict `not_a_system_scope_type` or `in_use` */
 export async function requireSwitchable(
   { database, hasParameterFiles }: Pick<ScopeTools, 'database' | 'hasParameterFiles'>,
@@ -168,7 +134,7 @@ export async function requireSwitchable(
  * @throws HawserError not_found, conflict `not_a_system_scope_type` or `in_use`
  */
 export function switchScopeType(
-  { database, hasParameterFiles, locks }: ScopeTools,
+  { database, hasParameterFiles, locks }: Pick<ScopeTools, 'database' | 'hasParameterFiles' | 'locks'>,
   actor: Actor,
   id: string,
   isEnabled: boolean,
@@ -215,21 +181,6 @@ export async function createScopeValue(
   return addScopeValue(trx, actor, { scopeType: await requireCustomType(trx, scopeTypeId), ...value });
 }
 
-/** @throws HawserError not_found */
-export async function updateScopeValue(
-  trx: Db,
-  actor: Actor,
-  target: ScopeValueTarget,
-  description: string | null,
-): Promise<ScopeValueRow> {
-  const { value, names } = await requireScopeValue(trx, target);
-  const changes = changedMembers(value, { description });
-  if (changes === null) return value;
-  const details = { ...names, ...changes };
-  await recordAudit(trx, actor, { action: 'scope_value.updated', resourceId: value.id, details });
-  return SCOPE_VALUES.update(trx, value.id, { description, updated_at: actor.at });
-}
-
 /**
  * @returns all values of the type in their new order
  * @throws HawserError not_found, conflict `system_scope_type`, invalid `incomplete_order` unless `ids` are all of them, once
@@ -262,25 +213,4 @@ export async function reorderScopeValues(
     details,
   });
   return values;
-}
-
-/** @throws HawserError not_found, conflict `in_use` */
-export function deleteScopeValue(tools: ScopeTools, actor: Actor, target: ScopeValueTarget): Promise<void> {
-  const { database, hasParameterFiles, isRing, locks } = tools;
-  return locks.run(PARAMETER_WRITES, async () => {
-    const { value, names } = await requireScopeValue(database.read, target);
-    const scope = { scopeTypeId: target.scopeTypeId, scopeTypeName: names.scopeType, value: value.value };
-    if (await hasParameterFiles(scope, { publishedOnly: false })) throw inUse('It has parameter files');
-    if (await isRing(scope)) throw inUse('A version rolls out, and a step of it is for this value');
-    await database.write.transaction().execute(async (trx) => {
-      await requireScopeValue(trx, target);
-      if (await isTagged(trx, 'scope_value_id', value.id)) throw inUse('A node is tagged with it');
-      await SCOPE_VALUES.delete(trx, value.id);
-      await recordAudit(trx, actor, {
-        action: 'scope_value.deleted',
-        resourceId: value.id,
-        details: names,
-      });
-    });
-  });
 }

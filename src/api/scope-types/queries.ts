@@ -3,6 +3,7 @@
 import type { Selectable } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import type { ScopeTypesTable, ScopeValuesTable } from '../../db/schema.ts';
+import { listScopeMoves } from '../../db/scope-moves.ts';
 import { scopeKey } from '../../domain/scopes.ts';
 import { conflict } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
@@ -88,6 +89,24 @@ export async function findTypeOfValue(db: Db, scopeValueId: string): Promise<str
   return (await SCOPE_VALUES.find(db, scopeValueId))?.scope_type_id;
 }
 
+/**
+ * A name that a deed has cut off in the middle may still have files, which must not become those of another scope.
+ * @param scopeTypeId null for the name of a type
+ * @throws HawserError conflict `name_taken`
+ */
+export async function requireUnmoved(db: Db, scopeTypeId: string | null, name: string): Promise<void> {
+  const isIt = (text: string | null) => text !== null && scopeKey(text) === scopeKey(name);
+  const open = (await listScopeMoves(db)).filter(({ done_at }) => done_at === null);
+  const isMoved = open.some(
+    ({ scope_type_id, scope_value_id, from_name, to_name }) =>
+      (scopeTypeId === null
+        ? scope_value_id === null
+        : scope_value_id !== null && scope_type_id === scopeTypeId) &&
+      (isIt(from_name) || isIt(to_name)),
+  );
+  if (isMoved) throw conflict('name_taken', 'A scope is being given or is losing this name; try again later');
+}
+
 export interface NewScopeValueRow {
   /** Default: a new one. */
   id?: string;
@@ -103,6 +122,7 @@ export async function addScopeValue(
   actor: Actor,
   { id = newId(), scopeType, value, description }: NewScopeValueRow,
 ): Promise<ScopeValueRow> {
+  await requireUnmoved(trx, scopeType.id, value);
   const times = { created_at: actor.at, updated_at: actor.at };
   const text = { value, value_key: scopeKey(value), description };
   const { last } = await trx

@@ -4,7 +4,7 @@
  */
 
 import type { Database } from '../../db/database.ts';
-import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
+import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { toTimestamp } from '../../lib/clock.ts';
@@ -13,16 +13,13 @@ import { pageOf } from '../crud/rows.ts';
 import {
   createScopeType,
   createScopeValue,
-  deleteScopeType,
-  deleteScopeValue,
   reorderScopeTypes,
   reorderScopeValues,
   requireScopeValue,
   type ScopeTools,
   switchScopeType,
-  updateScopeType,
-  updateScopeValue,
 } from './changes.ts';
+import { deleteScopeType, deleteScopeValue, updateScopeType, updateScopeValue } from './moves.ts';
 import { SCOPE_TYPES, type ScopeTypeRow, type ScopeValueRow, valuesOf } from './queries.ts';
 import {
   NewScopeType,
@@ -33,7 +30,16 @@ import {
   ScopeValue,
   ScopeValueChange,
   ScopeValueOrder,
+  WithParameters,
 } from './schemas.ts';
+
+const RENAMING =
+  'With another name, the refs, tags and branches of all parameter repositories follow in one step. The old tags stay ' +
+  'readable under `renamed/`. A name that a running rollout uses cannot change.';
+const REMOVAL =
+  'Parameter files of it are removed with `withParameters`, which needs Manage on the parameters of each of their ' +
+  'configurations.';
+const MOVING = ['name_taken', 'in_use', ...WRITING_REPOSITORIES];
 
 export function scopeTypeRoutes(tools: ScopeTools): Route[] {
   const { database } = tools;
@@ -60,13 +66,14 @@ export function scopeTypeRoutes(tools: ScopeTools): Route[] {
       change: async (trx, { body, facts }) => toScopeType(await createScopeType(trx, facts.actor, body)),
     }),
     writing.update('/api/v1/scope-types/{id}', {
-      ...operation('updateScopeType', "Change a scope type's description"),
+      ...operation('updateScopeType', "Change a scope type's name and description"),
+      description: RENAMING,
       params: idsInPath('id'),
       body: { kind: 'json', schema: ScopeTypeChange },
       answer: { description: 'The scope type as it is now', schema: ScopeType },
-      problems: ['system_scope_type'],
-      change: async (trx, { params, body, facts }) =>
-        toScopeType(await updateScopeType(trx, facts.actor, params.id, body.description)),
+      problems: ['system_scope_type', 'reserved_name', ...MOVING],
+      handle: async ({ params, body, facts }) =>
+        toScopeType(await updateScopeType(tools, facts.actor, params.id, body)),
     }),
     writing.update('/api/v1/scope-types/reorder', {
       ...operation('reorderScopeTypes', 'Put all scope types into a new order'),
@@ -80,10 +87,13 @@ export function scopeTypeRoutes(tools: ScopeTools): Route[] {
     }),
     writing.delete('/api/v1/scope-types/{id}', {
       ...operation('deleteScopeType', 'Delete a scope type and its values'),
+      description: REMOVAL,
       params: idsInPath('id'),
+      query: WithParameters,
       answer: { description: 'Deleted; what was above it has moved down' },
-      problems: ['system_scope_type', 'in_use', ...READING_REPOSITORIES],
-      handle: ({ params, facts }) => deleteScopeType(tools, facts.actor, params.id),
+      problems: ['system_scope_type', 'in_use', ...WRITING_REPOSITORIES],
+      handle: ({ params, query, principal, facts: { actor } }) =>
+        deleteScopeType(tools, { ...query, principal, actor }, params.id),
     }),
     ...switchRoutes(tools, writing),
     ...valueRoutes(tools),
@@ -170,18 +180,23 @@ function valueRoutes(tools: ScopeTools): Route[] {
         ),
     }),
     writing.update('/api/v1/scope-types/{scopeTypeId}/values/{id}', {
-      ...operation('updateScopeValue', "Change a scope value's description"),
+      ...operation('updateScopeValue', "Change a scope value's text and description"),
+      description: RENAMING,
       params: idsInPath('scopeTypeId', 'id'),
       body: { kind: 'json', schema: ScopeValueChange },
       answer: { description: 'The value as it is now', schema: ScopeValue },
-      change: async (trx, { params, body, facts }) =>
-        toScopeValue(await updateScopeValue(trx, facts.actor, params, body.description)),
+      problems: MOVING,
+      handle: async ({ params, body: { value: name, description }, facts }) =>
+        toScopeValue(await updateScopeValue(tools, facts.actor, params, { name, description })),
     }),
     writing.delete('/api/v1/scope-types/{scopeTypeId}/values/{id}', {
       ...operation('deleteScopeValue', 'Delete a scope value'),
+      description: REMOVAL,
       params: idsInPath('scopeTypeId', 'id'),
-      problems: ['in_use', ...READING_REPOSITORIES],
-      handle: ({ params, facts }) => deleteScopeValue(tools, facts.actor, params),
+      query: WithParameters,
+      problems: ['in_use', ...WRITING_REPOSITORIES],
+      handle: ({ params, query, principal, facts: { actor } }) =>
+        deleteScopeValue(tools, { ...query, principal, actor }, params),
     }),
   ];
 }

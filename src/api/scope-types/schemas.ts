@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { SCOPE_NAME } from '../../domain/scopes.ts';
-import { choice, Description, descriptionChange, Id, IdInAnyCase, Timestamp } from '../../http/schemas.ts';
+import { choice, Description, Flag, given, Id, IdInAnyCase, Timestamp } from '../../http/schemas.ts';
 
 const ScopeName = z.string().regex(SCOPE_NAME, 'Not 1 to 64 letters, digits, "_" and "-"');
 
@@ -21,7 +21,11 @@ export const NewScopeType = z
 
 export type NewScopeType = z.output<typeof NewScopeType>;
 
-export const ScopeTypeChange = descriptionChange('ScopeTypeChange', 'Test, staging or production');
+/** A name that is absent stays. */
+export const ScopeTypeChange = z.strictObject({ name: ScopeName.optional(), description: Description }).meta({
+  id: 'ScopeTypeChange',
+  examples: [{ name: 'Stage', description: 'Test, staging or production' }],
+});
 
 export const ScopeOrder = z
   .strictObject({
@@ -82,7 +86,16 @@ export const ScopeValueOrder = z.strictObject({ scopeValueIds: z.array(IdInAnyCa
   ],
 });
 
-export const ScopeValueChange = descriptionChange('ScopeValueChange', 'What customers see');
+/** A value that is absent stays. */
+export const ScopeValueChange = z
+  .strictObject({ value: ScopeName.optional(), description: Description })
+  .meta({ id: 'ScopeValueChange', examples: [{ value: 'live', description: 'What customers see' }] });
+
+export const WithParameters = z.object({
+  withParameters: given(Flag)
+    .transform((flag) => flag ?? false)
+    .meta({ description: 'Removes its parameter files, drafts too' }),
+});
 
 export const ScopeValue = z
   .object({

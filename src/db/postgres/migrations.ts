@@ -12,6 +12,7 @@ import { documentChecksMigration } from './migrations/0027-document-checks.ts';
 import { nodesOfStepsMigration } from './migrations/0028-nodes-of-steps.ts';
 import { outcomesMigration } from './migrations/0029-outcomes.ts';
 import { truthMigration } from './migrations/0030-truth.ts';
+import { scopeMovesMigration } from './migrations/0031-scope-moves.ts';
 import { deletedNodeNamesMigration } from './migrations/0032-deleted-node-names.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
@@ -26,5 +27,6 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0028-nodes-of-steps': nodesOfStepsMigration,
   '0029-outcomes': outcomesMigration,
   '0030-truth': truthMigration,
+  '0031-scope-moves': scopeMovesMigration,
   '0032-deleted-node-names': deletedNodeNamesMigration,
 };
