@@ -1,7 +1,7 @@
 /** `hawserctl scope`: the scope types, such as Environment, and their values, which nodes are tagged with. */
 
 import { command } from '../declaration.ts';
-import { findScopeType, splitScope } from '../scopes.ts';
+import { findScopeType, findScopeValue, splitScope } from '../scopes.ts';
 
 const list = command({
   path: 'scope list',
@@ -82,4 +82,31 @@ const value = command({
   },
 });
 
-export const SCOPE_COMMANDS = [list, create, value];
+const rename = command({
+  path: 'scope rename',
+  summary: 'give a scope type or a value another name, which all parameter repositories take over',
+  arguments: [
+    { name: 'scope', summary: 'a scope type, or TYPE/VALUE, such as Environment/prod' },
+    { name: 'name', summary: 'the new name of the type or of the value' },
+  ],
+  examples: [
+    'hawserctl scope rename Environment/prod production',
+    'hawserctl scope rename Environment Stage',
+  ],
+  async run({ api, out, arguments: { scope, name } }) {
+    const [, before] = splitScope(scope, 'The scope');
+    if (before === null) {
+      const { id, description, ...type } = await findScopeType(api, scope);
+      const json = { name, description };
+      const made = await api.put('/api/v1/scope-types/{id}', { path: { id }, json });
+      return out.answer(made, () => out.text(`The scope type ${type.name} is ${made.name} now.`));
+    }
+    const { id, scopeTypeId, description, ...value } = await findScopeValue(api, scope, 'The scope');
+    const json = { value: name, description };
+    const path = { scopeTypeId, id };
+    const made = await api.put('/api/v1/scope-types/{scopeTypeId}/values/{id}', { path, json });
+    out.answer(made, () => out.text(`The scope value ${value.name} is ${made.value} now.`));
+  },
+});
+
+export const SCOPE_COMMANDS = [list, create, value, rename];

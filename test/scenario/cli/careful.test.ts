@@ -216,6 +216,14 @@ describe('hawserctl, before it changes something', () => {
     const { cli, hawser } = session;
     expect((await cli.run(['scope', 'create', 'Site'])).code).to.equal(0);
     expect((await cli.run(['scope', 'value', 'Site/north'])).code).to.equal(0);
+    expect((await cli.run(['scope', 'rename', 'Site/north', 'south'])).stdout).to.equal(
+      'The scope value Site/north is south now.\n',
+    );
+    expect((await cli.run(['scope', 'rename', 'Site', 'Place'])).stdout).to.equal(
+      'The scope type Site is Place now.\n',
+    );
+    await cli.run(['scope', 'rename', 'Place/south', 'north']);
+    await cli.run(['scope', 'rename', 'Place', 'Site']);
     expect((await cli.run(['scope', 'list'])).stdout).to.match(/^Site /m);
     expect((await cli.run(['scope', 'list', 'site'])).stdout).to.match(/^north/m);
 
