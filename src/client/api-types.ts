@@ -1654,7 +1654,7 @@ export interface Schemas {
     updatedAt: string;
   };
   ScopeTypeChange: {
-    name?: string | undefined;
+    name?: string | null | undefined;
     description?: string | null | undefined;
   };
   ScopeTypeOrder: {
@@ -1670,7 +1670,7 @@ export interface Schemas {
     updatedAt: string;
   };
   ScopeValueChange: {
-    value?: string | undefined;
+    value?: string | null | undefined;
     description?: string | null | undefined;
   };
   ScopeValueOrder: {

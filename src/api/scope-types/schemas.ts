@@ -2,7 +2,16 @@
 
 import { z } from 'zod';
 import { SCOPE_NAME } from '../../domain/scopes.ts';
-import { choice, Description, Flag, given, Id, IdInAnyCase, Timestamp } from '../../http/schemas.ts';
+import {
+  choice,
+  Description,
+  Flag,
+  given,
+  Id,
+  IdInAnyCase,
+  orUnchanged,
+  Timestamp,
+} from '../../http/schemas.ts';
 
 const ScopeName = z.string().regex(SCOPE_NAME, 'Not 1 to 64 letters, digits, "_" and "-"');
 
@@ -22,10 +31,12 @@ export const NewScopeType = z
 export type NewScopeType = z.output<typeof NewScopeType>;
 
 /** A name that is absent stays. */
-export const ScopeTypeChange = z.strictObject({ name: ScopeName.optional(), description: Description }).meta({
-  id: 'ScopeTypeChange',
-  examples: [{ name: 'Stage', description: 'Test, staging or production' }],
-});
+export const ScopeTypeChange = z
+  .strictObject({ name: orUnchanged(ScopeName), description: Description })
+  .meta({
+    id: 'ScopeTypeChange',
+    examples: [{ name: 'Stage', description: 'Test, staging or production' }],
+  });
 
 export const ScopeOrder = z
   .strictObject({
@@ -88,7 +99,7 @@ export const ScopeValueOrder = z.strictObject({ scopeValueIds: z.array(IdInAnyCa
 
 /** A value that is absent stays. */
 export const ScopeValueChange = z
-  .strictObject({ value: ScopeName.optional(), description: Description })
+  .strictObject({ value: orUnchanged(ScopeName), description: Description })
   .meta({ id: 'ScopeValueChange', examples: [{ value: 'live', description: 'What customers see' }] });
 
 export const WithParameters = z.object({

@@ -108,7 +108,7 @@ describe('nodes that are read from PostgreSQL', () => {
     const [, row] = expected.byThumbprint[0] ?? [];
     expect(row).to.deep.equal(['n1', 4102444800000, 4102444800001, 'c1', null, 3, 'beta', null]);
     const [, scopes] = expected.scopes[0] ?? [];
-    const named = scopes?.map(([, , name, , value]) => value ?? name);
+    const named = scopes?.map(([, , , name, , value]) => value ?? name);
     expect(named).to.deep.equal(['Default', 'db', 'Berlin', 'Node']);
   });
 });
