@@ -18,6 +18,7 @@ import {
   requireUnambiguous,
 } from '../domain/parameter-document.ts';
 import { type ParameterDefinitions, toJsonSchema } from '../domain/parameter-schema.ts';
+import { secureNames } from '../domain/secrets.ts';
 import type { Mapping } from '../domain/value.ts';
 import { printYaml } from '../domain/yaml-printer.ts';
 import { type FieldError, HawserError, internal, invalidField } from '../lib/errors.ts';
@@ -25,7 +26,6 @@ import { sha256Hex } from '../lib/hash.ts';
 import type { DocumentSource } from './document-source.ts';
 import { groupTasks } from './group-tasks.ts';
 import { checkMerged, type ProvenanceInput, printProvenance } from './provenance-text.ts';
-import { secureNames } from './secrets.ts';
 
 export type { DocumentSource } from './document-source.ts';
 

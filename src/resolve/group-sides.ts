@@ -1,5 +1,6 @@
 /** Reads one side of a preview's groups: the documents that are merged, their schema, and which values are secure. */
 
+import type { SecretNames } from '../domain/secrets.ts';
 import { escapeToken } from '../domain/value.ts';
 import { type Declared, schemaIn } from './declared.ts';
 import type { Delivery, DeliveryPart, GivenFile } from './delivery.ts';
@@ -12,7 +13,6 @@ import type { ConfigurationPlan } from './plans.ts';
 import { asStored, isProposed } from './proposed-versions.ts';
 import type { SchemaReader } from './schemas.ts';
 import { declaredBy, fallbackMajors, secretNamesOf } from './secret-names.ts';
-import type { SecretNames } from './secrets.ts';
 
 /** What reads one side of a preview. */
 export interface SideReaders {

@@ -6,6 +6,7 @@
 import { printJson } from '../domain/json-text.ts';
 import type { LeafProvenance } from '../domain/merge.ts';
 import type { ParameterDefinitions } from '../domain/parameter-schema.ts';
+import { redactAt, redactDocument, redactLeaves, type SecretNames } from '../domain/secrets.ts';
 import type { Mapping, Value } from '../domain/value.ts';
 import { printYaml } from '../domain/yaml-printer.ts';
 import { conflict, type FieldError } from '../lib/errors.ts';
@@ -13,7 +14,6 @@ import type { DocumentSource } from './document-source.ts';
 import { countLeafChanges, listLeafChanges } from './leaf-changes.ts';
 import { newProblems } from './new-problems.ts';
 import { MAX_PROVENANCE_BYTES } from './provenance-text.ts';
-import { redactAt, redactDocument, redactLeaves, type SecretNames } from './secrets.ts';
 
 /** How the tasks read, merge and understand documents. */
 export interface DocumentReading {

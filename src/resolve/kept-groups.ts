@@ -4,8 +4,8 @@
  */
 
 import { PARAMETERS_FILE } from '../domain/bundle-paths.ts';
+import type { SecretNames } from '../domain/secrets.ts';
 import type { VersionRef } from '../versions/types.ts';
-import type { SecretNames } from './secrets.ts';
 
 /** A version by the object that is read for it. */
 export type KeptRef = Pick<VersionRef, 'series' | 'version' | 'status' | 'oid'>;

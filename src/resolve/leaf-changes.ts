@@ -2,9 +2,9 @@
 
 import { type LeafProvenance, mergeMappings } from '../domain/merge.ts';
 import { isSameValue } from '../domain/same-value.ts';
+import { isSecret, isSecretAt, PARAMETERS, type SecretNames } from '../domain/secrets.ts';
 import { isMapping, type Mapping, type Value } from '../domain/value.ts';
 import { compareBytes } from '../lib/byte-order.ts';
-import { isSecret, isSecretAt, PARAMETERS, type SecretNames } from './secrets.ts';
 
 /** The documents of one side. */
 export interface LeafSide {

@@ -7,10 +7,10 @@ import {
   type ParameterDefinitions,
 } from '../domain/parameter-schema.ts';
 import { isSameValue } from '../domain/same-value.ts';
+import { PARAMETERS } from '../domain/secrets.ts';
 import { isMapping, type Mapping, type Value } from '../domain/value.ts';
 import type { FieldError } from '../lib/errors.ts';
 import { checkMerged } from './provenance-text.ts';
-import { PARAMETERS } from './secrets.ts';
 
 /** Merged parameters, and what they are checked with. */
 export interface CheckedSide {

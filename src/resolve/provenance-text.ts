@@ -4,10 +4,10 @@ import { printJson } from '../domain/json-text.ts';
 import { type LeafProvenance, mergeMappings } from '../domain/merge.ts';
 import { checkParameters } from '../domain/parameter-checks.ts';
 import type { ParameterDefinitions } from '../domain/parameter-schema.ts';
+import { redactAt, redactDocument, type SecretNames } from '../domain/secrets.ts';
 import type { Mapping, Value } from '../domain/value.ts';
 import { printYaml } from '../domain/yaml-printer.ts';
 import { conflict, type FieldError } from '../lib/errors.ts';
-import { redactAt, redactDocument, type SecretNames } from './secrets.ts';
 
 /** The greatest length of the answer in bytes. People read it, and the cost of writing it grows with its length. */
 export const MAX_PROVENANCE_BYTES = 8 * 1024 * 1024;

@@ -1,11 +1,11 @@
 /** Tells which parameters of what a node gets are secure. */
 
+import type { SecretNames } from '../domain/secrets.ts';
 import { type Major, majorOf } from '../domain/version-order.ts';
 import { type Declared, UNKNOWN_SCHEMA } from './declared.ts';
 import type { ScopeFile } from './parameters.ts';
 import type { ConfigurationPlan } from './plans.ts';
 import type { SchemaReader } from './schemas.ts';
-import type { SecretNames } from './secrets.ts';
 
 /** What the version of the plan declares about its parameters; unknown if it has just gone. @throws HawserError `repository_damaged` */
 export async function declaredBy(

@@ -6,7 +6,7 @@ import { Float, type Mapping, type Value } from '../../../src/domain/value.ts';
 import { printYaml } from '../../../src/domain/yaml-printer.ts';
 import { readYaml } from '../../../src/domain/yaml-reader.ts';
 import { countLeafChanges, type LeafSide, listLeafChanges } from '../../../src/resolve/leaf-changes.ts';
-import { redactLeaves, type SecretNames } from '../../../src/resolve/secrets.ts';
+import { redactLeaves, type SecretNames } from '../../../src/domain/secrets.ts';
 
 const NONE: SecretNames = new Set();
 

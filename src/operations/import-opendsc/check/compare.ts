@@ -1,9 +1,9 @@
 /** Compares what two servers serve a node. */
 
 import { toPlain } from '../../../domain/parameter-document.ts';
+import { redactAt } from '../../../domain/secrets.ts';
 import { escapeToken, isMapping, type Value, valueKey } from '../../../domain/value.ts';
 import { majorOf } from '../../../domain/version-order.ts';
-import { redactAt } from '../../../resolve/secrets.ts';
 import type { Offer, Part, Served } from './offer.ts';
 import { unquoted } from './plain-scalars.ts';
 

@@ -1,6 +1,7 @@
 /** What this server serves each node, as its polls would be answered. It is only read, so a server may run beside. */
 
 import { parseParameterDocument } from '../../../domain/parameter-document.ts';
+import type { SecretNames } from '../../../domain/secrets.ts';
 import type { Mapping } from '../../../domain/value.ts';
 import type { Delivery, DeliveryPart } from '../../../resolve/delivery.ts';
 import { EntryPoints } from '../../../resolve/entry-points.ts';
@@ -9,7 +10,6 @@ import type { FleetOffers } from '../../../resolve/fleet-offers.ts';
 import { ParameterReader } from '../../../resolve/parameters.ts';
 import { readOffers } from '../../../resolve/read-offers.ts';
 import { secretsIn } from '../../../resolve/secret-names.ts';
-import type { SecretNames } from '../../../resolve/secrets.ts';
 import type { Part, Served } from './offer.ts';
 import { scopeName } from './there.ts';
 

@@ -1,7 +1,7 @@
 /** What a node is served, in a form in which two servers can be compared. */
 
+import type { SecretNames } from '../../../domain/secrets.ts';
 import type { Mapping } from '../../../domain/value.ts';
-import type { SecretNames } from '../../../resolve/secrets.ts';
 
 /** A configuration in what a node is served. */
 export interface Part {

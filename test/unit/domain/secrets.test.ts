@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { printJson } from '../../../src/domain/json-text.ts';
+import { redactAt, redactDocument, secureNames } from '../../../src/domain/secrets.ts';
 import type { Value } from '../../../src/domain/value.ts';
-import { redactAt, redactDocument, secureNames } from '../../../src/resolve/secrets.ts';
 import { definitionsOf, fromJs, mappingOf } from '../../support/parameter-values.ts';
 
 const DEFINED = definitionsOf({

@@ -1,7 +1,7 @@
 /** Keeps the values of secure parameters out of what users are shown. */
 
-import { isSecure, type ParameterDefinitions } from '../domain/parameter-schema.ts';
-import { isMapping, type Mapping, type Value } from '../domain/value.ts';
+import { isSecure, type ParameterDefinitions } from './parameter-schema.ts';
+import { isMapping, type Mapping, type Value } from './value.ts';
 
 export const REDACTED = '<redacted>';
 
