@@ -2,6 +2,10 @@
 
 import type { Api } from '../../client/api.ts';
 import type { Schemas } from '../../client/api-types.ts';
+import { isSecret, PARAMETERS, redactDocument, type SecretNames } from '../../domain/secrets.ts';
+import { isMapping } from '../../domain/value.ts';
+import { printYaml } from '../../domain/yaml-printer.ts';
+import { readYaml } from '../../domain/yaml-reader.ts';
 import { type Contents, toContents } from '../folder/contents.ts';
 import { findScopeType, scopeText } from '../scopes.ts';
 import { unlessMissing } from './config-kinds.ts';
@@ -121,12 +125,16 @@ async function compareFiles(api: Api, part: ComparedPart): Promise<ComparedPart[
   return (await api.get('/api/v1/configurations/{name}/compare', { path: { name }, query })).files;
 }
 
-/** The parameter files of a part that differ, as they are on both sides. */
+/** The parameter files of a part that differ, as they are on both sides, without the values of secure parameters. */
 export async function readContents(
   api: Api,
-  { configurationName, configurationId, parameters }: ComparedPart,
+  part: ComparedPart,
 ): Promise<{ before: Contents; after: Contents }> {
+  const { configurationName, configurationId, parameters } = part;
   const sides = { runs: [] as File[], offered: [] as File[] };
+  if (parameters.every(({ runs, offered }) => runs === offered))
+    return { before: toContents([]), after: toContents([]) };
+  const secrets = await readSecretNames(api, part);
   for (const scope of parameters) {
     if (configurationId === null || scope.runs === scope.offered) continue;
     const { id: scopeTypeId } = await findScopeType(api, scope.scopeTypeName);
@@ -137,10 +145,39 @@ export async function readContents(
       const read = version === null ? null : await readVersion(api, files, version);
       if (read?.content == null) continue;
       const path = `${configurationName}/${scopeText(scope)}/parameters.yaml`;
-      sides[side].push({ path, executable: false, content: Buffer.from(read.content) });
+      sides[side].push({ path, executable: false, content: Buffer.from(redacted(read.content, secrets)) });
     }
   }
   return { before: toContents(sides.runs), after: toContents(sides.offered) };
+}
+
+/** Those that are secure on either side are secure on both, as in previews. */
+async function readSecretNames(
+  api: Api,
+  { configurationName: name, runs, offered }: ComparedPart,
+): Promise<SecretNames> {
+  const names = new Set<string>();
+  for (const version of new Set([runs, offered])) {
+    if (version === null) continue;
+    const given = { path: { name }, query: { version, optional: true } };
+    const schema = await unlessMissing(api.get('/api/v1/configurations/{name}/parameters', given));
+    // Of what cannot be told any parameter may be secure.
+    if (schema === null) return 'all';
+    const declared = schema as { properties?: { parameters?: { properties?: Declared } } } | undefined;
+    const all = declared?.properties?.parameters?.properties ?? {};
+    for (const [parameter, { writeOnly }] of Object.entries(all)) if (writeOnly) names.add(parameter);
+  }
+  return names;
+}
+
+type Declared = Record<string, { writeOnly?: boolean }>;
+
+/** The text stays as it is where it has no secure value. */
+function redacted(text: string, secrets: SecretNames): string {
+  const document = readYaml(text);
+  const block = document.get(PARAMETERS);
+  const hasSecrets = isMapping(block) && [...block.keys()].some((name) => isSecret(name, secrets));
+  return hasSecrets ? printYaml(redactDocument(document, secrets)) : text;
 }
 
 type File = Parameters<typeof toContents>[0][number];

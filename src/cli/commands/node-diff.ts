@@ -15,7 +15,7 @@ export const diff = command({
   path: 'node diff',
   summary: 'show what differs between what nodes run and what they are offered',
   description:
-    'Prints versions, and unified diffs of files and of parameter files. Prints one object with --json for one node ' +
+    'Prints versions, and unified diffs of files and of parameter files, in which secure values are redacted. Prints one object with --json for one node ' +
     'that is named, and a list otherwise; it tells versions and files alone.',
   arguments: NODES,
   options: NODE_FILTER,

@@ -274,6 +274,25 @@ describe('hawserctl node', () => {
       expect(json.parts[0].files).to.have.length(1);
     });
 
+    it('redacts what is secure on either side, as previews do', async () => {
+      const main =
+        '$schema: x\nparameters: {password: {type: secureString}, port: {type: int}}\nresources: []\n';
+      await publishConfiguration(hawser.admin, 'safe', { '1.0.0': { 'main.dsc.yaml': main } });
+      const parameters = { configuration: 'safe', content: 'parameters: {password: hunter2, port: 1}\n' };
+      await saveParameters(hawser, parameters);
+      await assign(hawser, at(1), 'safe');
+      await pullBundle(at(1));
+      const content = 'parameters: {password: hunter3, port: 2}\n';
+      await saveParameters(hawser, { ...parameters, version: '1.0.1', content });
+      const { code, stdout } = await diff('web01.example');
+      expect(code).to.equal(0);
+      expect(stdout)
+        .to.match(/^-.*port: 1/m)
+        .and.match(/^\+.*port: 2/m)
+        .and.include('<redacted>');
+      expect(stdout).to.not.include('hunter');
+    });
+
     it('compares each child of a composite', async () => {
       await publishConfiguration(hawser.admin, 'mail', { '1.0.0': { 'main.dsc.yaml': 'm: 1\n' } });
       await publishWithChildren(hawser.admin, 'host', '1.0.0', ['mail']);
