@@ -77,7 +77,7 @@ describe('scopes in the console', () => {
     await row.getByRole('button', { name: 'Delete' }).click();
     const dialog = page.getByRole('dialog', { name: 'Delete Region/eu' });
     await dialog.getByRole('button', { name: 'Delete' }).click();
-    await dialog.getByRole('alert').filter({ hasText: 'It has parameter files' }).waitFor();
+    await dialog.getByRole('alert').filter({ hasText: 'A node is tagged with it' }).waitFor();
     expect(await dialog.getByRole('alert').getAttribute('data-code')).to.equal('in_use');
     await close();
   });
