@@ -122,7 +122,7 @@ describe('an import from OpenDSC takes', () => {
     moving.site.node({ fqdn: 'a.example.org', assignment: { composite: farm } });
     const { leftOut } = await moving.move({ words: ['--skip', 'composite versions'] });
     expect(reasonsOf(leftOut('assignments'))).to.deep.equal([
-      'No published version of the configuration fits this assignment',
+      'No published version of the composite farm fits this assignment',
     ]);
   });
 
