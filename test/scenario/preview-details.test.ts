@@ -91,7 +91,7 @@ describe('the details of a group of a preview', () => {
   });
 
   it('stay when the versions that they are made of have been deleted', async () => {
-    await ok(201, addVersion(admin, 'web', { version: '1.1.0' }, { files: { [MAIN]: declaring('string') } }));
+    await ok(201, addVersion(admin, 'web', { version: '1.1.0' }, { files: { [MAIN]: declaring('int') } }));
     await saveParameters(hawser, {
       configuration: 'web',
       version: '1.1.0',

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Client, Reply } from '../support/client.ts';
 import { addCompositeDraft, createComposite, publishWithChildren } from '../support/composites.ts';
-import { addVersion, create, MAIN, publish } from '../support/configurations.ts';
+import { addVersion, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationId, saveParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
@@ -40,8 +40,6 @@ describe('a preview of what cannot be done', () => {
     await tagNode(hawser, other.nodeId, prod);
     await saveParameters(hawser, { configuration: 'web', content: PORT });
     await saveParameters(hawser, { configuration: 'web', version: '1.1.0', content: PORT, publish: false });
-    // Drafts of files are checked with it from now on.
-    await ok(201, addVersion(hawser.admin, 'web', { version: '1.2.0' }, RETYPED));
     await assign(hawser, node, 'plain');
   });
 
@@ -110,10 +108,13 @@ describe('a preview of what cannot be done', () => {
   it('answers as the publishing of a configuration does', async () => {
     await refused([publishing('web', '9.9.9')], 409, 'not_found');
     await refused([publishing('web', '1.0.0')], 409, 'already_published');
+    await ok(201, addVersion(hawser.admin, 'web', { version: '1.2.0' }, RETYPED));
     const reply = await refused([publishing('web', '1.2.0')], 409, 'incompatible_parameters');
     const deed = await expectProblem(publish(hawser.admin, 'web', '1.2.0'), 409, 'incompatible_parameters');
     expect(reply.json.compatibilityReport).to.deep.equal(deed.json.compatibilityReport);
     expect(reply.json.detail).to.equal(deed.json.detail);
+    // Drafts of parameter files would be checked with it.
+    await ok(204, hawser.admin.delete(`${versionsOf('web')}/1.2.0`));
   });
 
   it('answers as the publishing of a composite does', async () => {
@@ -151,8 +152,7 @@ describe('a preview of what cannot be done', () => {
     const nobody = { scopeTypeName: 'Node', scopeValue: 'gone.example.org' };
     await refused([setting('web', '1.2.0', PORT, nobody)], 400, 'unknown_node', '/changes/0/scopeValue');
     await refused([setting('web', '1.2.0', 'a: [')], 400, 'validation_failed', '/changes/0/content');
-    // Neither the published version nor the draft above it takes a list.
-    const wrong = 'parameters:\n  port: [many]\n';
+    const wrong = 'parameters:\n  port: many\n';
     const reply = await refused(
       [setting('web', '1.2.0', wrong)],
       400,

@@ -677,14 +677,17 @@ describe('what opens doors in a sign-in by a provider, or in an exchange of toke
     });
 
     const refused: Record<string, [reason: string, make: () => Promise<string>]> = {
-      'has a forged signature': ['the token does not hold', () => forge.token({}, { signWith: 'other' })],
-      'has no signature': ['the token does not hold', () => forge.token({}, { signWith: 'none' })],
-      'has ended': ['the token does not hold', () => forge.token({ exp: 1_700_000_000 })],
-      'is for another': ['the token does not hold', () => forge.token({ aud: 'other' })],
-      'has no id': ['the token does not hold', () => forge.token({ jti: undefined })],
+      'has a forged signature': ['its signature does not hold', () => forge.token({}, { signWith: 'other' })],
+      'has no signature': ['its algorithm is not taken', () => forge.token({}, { signWith: 'none' })],
+      'has ended': ['it has ended', () => forge.token({ exp: 1_700_000_000 })],
+      'is for another': ['it is for another server', () => forge.token({ aud: 'other' })],
+      'has no id': ['it has no id', () => forge.token({ jti: undefined })],
       'is of another job': ['no federation has these claims', () => forge.token({ sub: 'other' })],
       'is of an unknown issuer': ['unknown issuer', () => forge.token({ iss: 'https://other.example.org' })],
-      'has an unknown key': ['the token does not hold', () => forge.token({}, { header: { kid: 'other' } })],
+      'has an unknown key': [
+        'the issuer has no such key',
+        () => forge.token({}, { header: { kid: 'other' } }),
+      ],
       'wants what nobody knows': [
         'the token does not hold',
         () => forge.token({}, { header: { crit: ['x'], x: 1 } }),

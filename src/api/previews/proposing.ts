@@ -232,7 +232,7 @@ export class Proposing {
     this.publish({ kind: 'parameters', name: resource.name, series, version, nodeId });
   }
 
-  /** As PUT of the file, and then its publishing. What publishing asks of the content, PUT has asked already. */
+  /** As PUT of the file, and then its publishing. */
   private async setParameters(change: ChangeOf<'SetParameters'>) {
     const { configurationName, scopeTypeName, scopeValue, version } = change;
     const { principal } = this.asked;
@@ -240,8 +240,11 @@ export class Proposing {
     const reader = { documents: this.tools.documents, caller: principal.userId };
     const contentType = contentTypeNamed(change.contentType ?? '') ?? 'yaml';
     const content = await readText(reader, change.content, contentType);
-    const asked = { type: { name: scopeTypeName }, scopeValue, version, status: 'Published' } as const;
-    const { type, wanted } = await checkFile(this.checkTools(), { resource, principal }, asked, content);
+    const asked = { type: { name: scopeTypeName }, scopeValue, version };
+    const check = (status: 'Draft' | 'Published') =>
+      checkFile(this.checkTools(), { resource, principal }, { ...asked, status }, content);
+    await check('Draft');
+    const { type, wanted } = await check('Published');
     const series = seriesOf(this.spelled(wanted.scope));
     const index = (await this.source.parameters.index(resource.name)).of(series);
     if (!findDraft(index, version)) {
