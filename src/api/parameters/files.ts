@@ -10,6 +10,7 @@ import { conflict, type HawserError, invalid } from '../../lib/errors.ts';
 import { sha256Hex } from '../../lib/hash.ts';
 import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
 import { DESCRIBE_UNKNOWN } from '../../resolve/declared.ts';
+import type { DocumentSource } from '../../resolve/document-source.ts';
 import { authorVersions, type VersionAuthor } from '../../versions/author.ts';
 import { SCHEMA_SERIES } from '../../versions/kinds.ts';
 import { contentOf, seriesOf } from '../../versions/parameter-files.ts';
@@ -176,16 +177,30 @@ export async function scopeToPublish(
   return { type, scope: await scopeNamed(read, type, scopeValue) };
 }
 
-/** The rules for publishing a draft: in mode Strict the schema of published files must accept it. */
+interface Judgement {
+  blockers: readonly HawserError[];
+  needsMigration: boolean;
+}
+
+/** The rules for publishing a draft. */
 export async function judgeFile(
   tools: CheckTools,
-  { resource, principal }: CheckedFor,
+  target: CheckedFor,
   draft: VersionRef,
-): Promise<{ blockers: readonly HawserError[]; needsMigration: boolean }> {
-  const { version } = draft;
+): Promise<Judgement> {
+  const document = await tools.parameters.source(target.resource.name, draft);
+  return judgeContent(tools, target, draft.version, document);
+}
+
+/** The rules for publishing content: in mode Strict the schema of published files must accept it. */
+export async function judgeContent(
+  tools: CheckTools,
+  { resource, principal }: CheckedFor,
+  version: string,
+  document: DocumentSource | null,
+): Promise<Judgement> {
   const file = { version, status: 'Published' } as const;
   const checks = await FileChecks.of(tools, resource, principal.userId);
-  const document = await tools.parameters.source(resource.name, draft);
   const errors = await checks.errorsOf(file, document);
   const needsMigration = errors.length > 0;
   if (checks.mode !== 'Strict') return { blockers: [], needsMigration };

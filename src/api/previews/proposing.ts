@@ -43,7 +43,7 @@ import { requireNodes } from '../nodes/queries.ts';
 import { alreadyTagged, notTagged, requireTypeOfValue, tagsOfType, valuesByType } from '../nodes/tags.ts';
 import type { CheckTools } from '../parameters/checks.ts';
 import { contentTypeNamed, readText } from '../parameters/content.ts';
-import { checkFile, judgeFile, scopeToPublish } from '../parameters/files.ts';
+import { checkFile, judgeContent, judgeFile, scopeToPublish } from '../parameters/files.ts';
 import { ownerOf } from '../parameters/scopes.ts';
 import { type ParameterFileLookup, requireScopeOrder, requireSwitchable } from '../scope-types/changes.ts';
 import { findTypeOfValue } from '../scope-types/queries.ts';
@@ -240,17 +240,17 @@ export class Proposing {
     const reader = { documents: this.tools.documents, caller: principal.userId };
     const contentType = contentTypeNamed(change.contentType ?? '') ?? 'yaml';
     const content = await readText(reader, change.content, contentType);
-    const asked = { type: { name: scopeTypeName }, scopeValue, version };
-    const check = (status: 'Draft' | 'Published') =>
-      checkFile(this.checkTools(), { resource, principal }, { ...asked, status }, content);
-    await check('Draft');
-    const { type, wanted } = await check('Published');
+    const asked = { type: { name: scopeTypeName }, scopeValue, version, status: 'Draft' } as const;
+    const target = { resource, principal };
+    const { type, wanted } = await checkFile(this.checkTools(), target, asked, content);
     const series = seriesOf(this.spelled(wanted.scope));
     const index = (await this.source.parameters.index(resource.name)).of(series);
     if (!findDraft(index, version)) {
       await checkDraft(KINDS.parameters, { series, version, status: 'Draft' }, contentOf(series, content));
       refuseSameVersion(index, version);
     }
+    const [blocker] = (await judgeContent(this.checkTools(), target, version, content.document)).blockers;
+    if (blocker !== undefined) throw blocker;
     const bytes = new Uint8Array(content.bytes);
     const nodeId = await ownerOf(this.tools.database.read, type, wanted.scope);
     const file = { configurationName: resource.name, series, version, nodeId };
