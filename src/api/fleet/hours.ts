@@ -31,8 +31,9 @@ export function startHours({ database, clock, log, questions }: HoursTools): Rep
     async () => {
       const ended = hourOf(clock.now());
       if (ended <= last) return;
-      last = ended;
       await keepNow({ database, questions }, ended);
+      // What could not be kept is tried again a minute later.
+      last = ended;
     },
     (error) => log.error({ err: error }, 'how the fleet is could not be kept for its history'),
   );
