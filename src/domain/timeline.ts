@@ -68,7 +68,7 @@ export function reportSentence(
 export interface OfferChange {
   before: Had | null;
   after: Had | null;
-  /** Whether parameters of this scope speak for the node, or did. */
+  /** Tells whether the node gets parameters of this scope, or got them once. */
   hasScope(scopeType: string, value: string | null): boolean;
 }
 

@@ -54,7 +54,7 @@ export class FleetOffers {
   private readonly plans: FleetPlans;
   /** By the number that `filesOf` makes of a plan and a list of scopes. */
   private readonly shared = new RecentMap<number, ChosenFiles>(MAX_CHOICES);
-  /** By the place of a plan. */
+  /** The key is the place of a plan. */
   private readonly given = new Map<number, readonly { key: string; version: string }[]>();
   private readonly outcomes = new RecentMap<string, { outcome: Awaitable<Outcome> }>(MAX_OUTCOMES);
 

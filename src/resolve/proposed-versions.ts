@@ -20,7 +20,7 @@ export interface PublishedDraft {
   /** `ONLY_SERIES`, or for parameters the name that `seriesOf` gives. */
   series: string;
   version: string;
-  /** As that of its ref. */
+  /** The node for which it is published; absent where it is for no node. */
   nodeId?: string | undefined;
 }
 

@@ -38,7 +38,7 @@ const CONCURRENT_CHECKS = 16;
 type Facts = Pick<VersionContent, 'commit' | 'entryPoint' | 'stated' | 'tag' | 'createdAt'> & {
   /** Who pushed it. Absent where it did not come by push. */
   pushed?: PushRecord;
-  /** As that of its ref. */
+  /** The node for which it is published; absent where it is for no node. */
   nodeId?: string;
 };
 

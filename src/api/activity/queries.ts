@@ -9,12 +9,24 @@ import { engineOf } from '../../db/engine-of.ts';
 import type { AuditEntriesTable } from '../../db/schema.ts';
 import type { ActivityType } from '../../domain/activity-summary.ts';
 import { Pace } from '../../lib/pace.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import { readableResources } from '../../security/rights.ts';
 import type { Place } from '../crud/history.ts';
 
 export type ActivityRow = Selectable<AuditEntriesTable>;
 
 /** Which entries a user may see: of each kind those about every resource, about those with these ids, or none. */
 export type Visible = Readonly<Record<ActivityType, 'all' | readonly string[]>>;
+
+export async function visibleTo(db: Db, principal: UserPrincipal): Promise<Visible> {
+  const { configuration, composite, parameters } = await readableResources(db, principal);
+  return {
+    Node: principal.permissions.has('nodes.read') ? 'all' : [],
+    Configuration: configuration,
+    Parameters: parameters,
+    CompositeConfiguration: composite,
+  };
+}
 
 /** Reading so many places from an index takes a millisecond or two. */
 const PLACES_AT_ONCE = 2_000;

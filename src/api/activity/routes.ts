@@ -8,11 +8,9 @@ import type { Route } from '../../http/route.ts';
 import { Id, IdInAnyCase, Paging, Timestamp } from '../../http/schemas.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { invalidField } from '../../lib/errors.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
-import { readableResources } from '../../security/rights.ts';
 import { type EntryNames, withNames } from '../crud/entry-names.ts';
 import { operation, ResourceRoutes } from '../crud/routes.ts';
-import { type ActivityRow, findEntry, isVisible, listVisible, type Visible } from './queries.ts';
+import { type ActivityRow, findEntry, isVisible, listVisible, visibleTo } from './queries.ts';
 
 const ActivityFilter = z.object({
   take: Paging.shape.take,
@@ -75,17 +73,6 @@ export function activityRoute(database: Database): Route {
       return json((await withNames(read, rows)).map(toActivity));
     },
   });
-}
-
-async function visibleTo(db: Database['read'], principal: UserPrincipal): Promise<Visible> {
-  const { configuration, composite, parameters } = await readableResources(db, principal);
-  const nodes = principal.permissions.has('nodes.read') ? 'all' : [];
-  return {
-    Node: nodes,
-    Configuration: configuration,
-    Parameters: parameters,
-    CompositeConfiguration: composite,
-  };
 }
 
 function toActivity(row: ActivityRow & EntryNames) {

@@ -59,6 +59,8 @@ export const Cause = z
   })
   .meta({ id: 'StatusCause' });
 
+export type StatusCause = z.input<typeof Cause>;
+
 export const ReportSummary = z
   .object({
     id: Id,

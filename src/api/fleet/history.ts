@@ -13,8 +13,8 @@ import type { FleetTasks } from '../../resolve/fleet-tasks.ts';
 import { noCounts, type OfferedCounts, type StateCounts } from '../../resolve/offered-counts.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { readableResources } from '../../security/rights.ts';
 import { GRANT_KINDS } from '../../versions/rows.ts';
+import { visibleTo } from '../activity/queries.ts';
 import type { AuditEntryRow } from '../audit/queries.ts';
 import { withNames } from '../crud/entry-names.ts';
 import { operation, permitted } from '../crud/routes.ts';
@@ -202,11 +202,7 @@ async function offeredHours(db: Db, id: string, { from, to }: Division) {
 }
 
 async function eventsFor(db: Db, principal: UserPrincipal, { from, to }: Division, resourceId?: string) {
-  const { configuration, composite, parameters } = await readableResources(db, principal);
-  const visible = {
-    Node: [],
-    ...{ Configuration: configuration, Parameters: parameters, CompositeConfiguration: composite },
-  };
+  const visible = await visibleTo(db, principal);
   const wish = { from, to, most: MOST_EVENTS, ...(resourceId !== undefined && { resourceId }) };
   const entries = await withNames(db, await listFleetEvents(db, visible, wish));
   return entries.reverse().flatMap((entry) => {

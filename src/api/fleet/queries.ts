@@ -7,7 +7,7 @@ import type { StateCounts } from '../../resolve/offered-counts.ts';
 import type { Visible } from '../activity/queries.ts';
 import { type StalenessRule, TimeCounts } from '../nodes/queries.ts';
 
-/** From the counts that triggers keep. */
+/** Counts the nodes by what they are. It reads the counts that triggers keep. */
 export async function countStates(db: Db, rule: StalenessRule): Promise<StateCounts> {
   const counts = await db.selectFrom('node_counts').select(['status', 'count']).execute();
   const of = (...statuses: readonly string[]) =>

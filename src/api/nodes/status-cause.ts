@@ -2,16 +2,8 @@
 
 import { cut, tellFault } from '../../domain/report-faults.ts';
 import { toTimestamp } from '../../lib/clock.ts';
-import { toCause } from '../crud/report-summaries.ts';
+import { type StatusCause, toCause } from '../crud/report-summaries.ts';
 import type { NodeRow } from './queries.ts';
-
-export type StatusCause = {
-  kind: 'Report' | 'LcmStatus' | 'Silence' | 'Problem';
-  at: string;
-  reportId: string | null;
-  resource: { type: string; name: string } | null;
-  message: string | null;
-};
 
 /** The greatest length of the sentence. */
 const MAX_REASON = 300;

@@ -12,7 +12,7 @@ import { DEEDS_ON_NODES, type TimelineKind } from '../../domain/timeline.ts';
 const SOURCES = ['a', 'e', 'r', 's'] as const;
 type Source = (typeof SOURCES)[number];
 
-/** Where an entry stands. */
+/** It says where an entry stands in the timeline. */
 export interface Place {
   timestamp: number;
   source: Source;

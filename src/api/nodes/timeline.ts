@@ -24,8 +24,7 @@ import { toTimestamp } from '../../lib/clock.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { Pace } from '../../lib/pace.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { readableResources } from '../../security/rights.ts';
-import { isVisible, type Visible } from '../activity/queries.ts';
+import { isVisible, type Visible, visibleTo } from '../activity/queries.ts';
 import { operation, permitted } from '../crud/routes.ts';
 import { findCause } from './offer-causes.ts';
 import { idOf, newestRows, placeOf, type TimelineRow, type Wanted } from './timeline-sources.ts';
@@ -182,7 +181,7 @@ class Showing {
       .execute();
     const parts: Part[] = [];
     const pace = new Pace();
-    const knowing = { visible: await this.visible(), hasScope: await this.scopes(fqdn) };
+    const knowing = { visible: await visibleTo(this.db, this.principal), hasScope: await this.scopes(fqdn) };
     for (const row of rows) {
       const before = row.before === null ? null : (JSON.parse(row.before) as Had);
       const after = row.after === null ? null : (JSON.parse(row.after) as Had);
@@ -229,7 +228,7 @@ class Showing {
     return mayRead ? cause : undefined;
   }
 
-  /** Whether a scope speaks for the node, or did: it has the tag, or had it. */
+  /** Tells whether the node gets parameters of a scope, or got them: it has the tag, or had it. */
   private async scopes(fqdn: string): Promise<(scopeType: string, value: string | null) => boolean> {
     const links = await this.lookup.scopesOf(this.node);
     const rows = await this.db
@@ -280,14 +279,6 @@ class Showing {
       const summary = lcmSentence(fqdn, lcmStatus ?? 'Unknown');
       return [`s${id}`, { ...common, kind: 'LcmStatus', summary, details: { lcmStatus } }];
     });
-  }
-
-  private async visible(): Promise<Visible> {
-    const { configuration, composite, parameters } = await readableResources(this.db, this.principal);
-    return {
-      Node: 'all',
-      ...{ Configuration: configuration, Parameters: parameters, CompositeConfiguration: composite },
-    };
   }
 }
 

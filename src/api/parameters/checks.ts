@@ -67,7 +67,7 @@ export class FileChecks {
     return this.tools.documents.run(this.caller, 'checkDocument', { schema, document, isPartial: true });
   }
 
-  /** Whether the file cannot be checked, because nobody knows what its schema says. */
+  /** Tells whether the file cannot be checked, because nobody knows what its schema says. */
   async isUnknown(file: CheckedFile): Promise<boolean> {
     return (await this.declaredFor(file)).kind === 'unknown';
   }

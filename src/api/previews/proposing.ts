@@ -232,7 +232,7 @@ export class Proposing {
     this.publish({ kind: 'parameters', name: resource.name, series, version, nodeId });
   }
 
-  /** As PUT of the file, and then its publishing. */
+  /** It is refused as PUT of the file is, and then as the publishing of that draft is. */
   private async setParameters(change: ChangeOf<'SetParameters'>) {
     const { configurationName, scopeTypeName, scopeValue, version } = change;
     const { principal } = this.asked;
