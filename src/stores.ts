@@ -13,6 +13,7 @@ import { passwordFault } from './domain/password-rules.ts';
 import { EventWaiting } from './events/waiting.ts';
 import type { AtomicFs } from './git/atomic-fs.ts';
 import { refuseOtherUse } from './git/cache-root.ts';
+import type { Awaitable } from './lib/awaitable.ts';
 import type { Clock } from './lib/clock.ts';
 import { makePrivateFolder, tightenOwnFolder } from './lib/folders.ts';
 import { newSecret } from './lib/ids.ts';
@@ -124,8 +125,13 @@ export async function openStores({
     locks,
     ...(part && { leftBefore: part.leftBefore }),
     onRefsMoved: (repository, isAwaited, trx = isAwaited ? database.write : database.writeNow) =>
-      noteRefsMoved(trx, repository, clock.now()),
-    ...(part && { catchUp: () => database.changes.catchUp('now') }),
+      noteRefsMoved(
+        trx,
+        repository,
+        clock.now(),
+        part && !isAwaited ? database.changes.lastChange : undefined,
+      ),
+    ...(part && { catchUp: () => catchUpAgain(database) }),
     beforeWrite: () => database.requireWritable(),
     onOperation: metrics.work.onGitOperation,
   });
@@ -137,6 +143,12 @@ export async function openStores({
     refProblems: () => store.problems().filter((problem) => !isDamage(problem)).length,
   });
   return { database, store, locks, metrics, eventWaiting: new EventWaiting(database) };
+}
+
+/** Catches up with what was committed until now, not only until this turn of the event loop. */
+function catchUpAgain({ changes }: Database): Awaitable<void> {
+  changes.markStale();
+  return changes.catchUp('now');
 }
 
 export async function closeStores({ store, database }: Stores): Promise<void> {

@@ -35,8 +35,8 @@ interface Reading {
   doubted?: ReadonlySet<string>;
   /** The only ref that was moved. Default: all refs are read. */
   moved?: string | undefined;
-  /** Whether another process has told of moves since the last reading. */
-  isTold?: boolean;
+  /** How many moves others had told of before. Where it is more at the end of the reading, they have dated what is read. */
+  toldBefore?: number;
 }
 
 const NO_REFS: ReadonlySet<string> = new Set();
@@ -162,9 +162,8 @@ export class Repository {
 
   /** Reads the refs again and notifies if they have moved. */
   async reload(): Promise<RepositoryIndex> {
-    const { invalidations } = this;
-    // Whoever has told this process of the moves has told the others too, and has dated them.
-    const index = await this.read({ isTold: invalidations > this.seenInvalidations });
+    const { invalidations, seenInvalidations: toldBefore } = this;
+    const index = await this.read({ toldBefore });
     this.seenInvalidations = Math.max(this.seenInvalidations, invalidations);
     await this.notifier.notifyIfDue();
     return index;
@@ -291,7 +290,11 @@ export class Repository {
     return next;
   }
 
-  private async readNow({ doubted = NO_REFS, moved, isTold }: Reading): Promise<RepositoryIndex> {
+  private async readNow({
+    doubted = NO_REFS,
+    moved,
+    toldBefore = Number.POSITIVE_INFINITY,
+  }: Reading): Promise<RepositoryIndex> {
     const { drops } = this;
     const before = this.state;
     const snapshot = await this.reader.readRefs(before?.snapshot, moved);
@@ -307,8 +310,8 @@ export class Repository {
     if (snapshot && checks.size > 0) await this.reader.checks.save(() => index.allChecks());
     if (snapshot) this.reader.warnOfFaults(this.ref, index.faults, snapshot);
     if (!before || (!hasMoved && base !== undefined)) return index;
-    // Whoever moves refs in PostgreSQL has notified already.
-    if (!this.refs.isTransactional && !isTold) this.notifier.isNoticed = true;
+    // Whoever moves refs in PostgreSQL has notified already, and so has another process that has told this one of moves.
+    if (!this.refs.isTransactional && this.invalidations <= toldBefore) this.notifier.isNoticed = true;
     // A corrupted blob may be one of a version that is gone. If not, the next reader of it finds out.
     if (gone.length > 0) this.corruption.repairedAll(BLOB);
     return index;
