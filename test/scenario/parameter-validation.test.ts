@@ -262,7 +262,7 @@ describe('the content of parameter files', () => {
       expect(refused.json.errors).to.have.length(1);
       expect(refused.json.errors[0]).to.include({ path: '/parameters/host', code: 'unknown_parameter' });
       const set = setting('web', version, file);
-      await expectProblem(askFor(hawser.admin, [set]), 400, 'validation_failed');
+      await expectProblem(askFor(hawser.admin, [set]), 409, 'validation_failed');
       expect((await preview(hawser.admin, [publishing('web', '1.9.0'), set])).state).to.equal('Done');
       await ok(200, publish(hawser.admin, 'web', '1.9.0'));
       expect((await ok(200, publishFile('web', version))).needsMigration).to.equal(false);

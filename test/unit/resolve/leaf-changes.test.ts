@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { readJson } from '../../../src/domain/json-text.ts';
 import { mergeMappings, mergeUntraced } from '../../../src/domain/merge.ts';
+import { redactLeaves, type SecretNames } from '../../../src/domain/secrets.ts';
 import { Float, type Mapping, type Value } from '../../../src/domain/value.ts';
 import { printYaml } from '../../../src/domain/yaml-printer.ts';
 import { readYaml } from '../../../src/domain/yaml-reader.ts';
 import { countLeafChanges, type LeafSide, listLeafChanges } from '../../../src/resolve/leaf-changes.ts';
-import { redactLeaves, type SecretNames } from '../../../src/domain/secrets.ts';
 
 const NONE: SecretNames = new Set();
 
