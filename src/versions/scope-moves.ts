@@ -5,7 +5,6 @@
  * row says which name holds.
  */
 
-import pLimit from 'p-limit';
 import type { Database, Db } from '../db/database.ts';
 import { isOutcomeUnknown } from '../db/errors.ts';
 import type { ScopeMovesTable } from '../db/scope-move-tables.ts';
@@ -15,6 +14,7 @@ import { sign } from '../git/commits.ts';
 import { type Clock, DAY, MINUTE } from '../lib/clock.ts';
 import { HawserError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
+import { limitLoads } from '../lib/load-limit.ts';
 import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
 import { type RepeatedWork, repeat } from '../lib/repeated-work.ts';
@@ -42,8 +42,6 @@ export interface MovedScope {
   scope: ParameterScope;
 }
 
-/** After a start each repository is read from the disk. The bound leaves room for other requests. */
-const CONCURRENT_LOADS = 16;
 /** A backup that began before a deed may have the refs of before with the row of after. It is ended at its first start. */
 const REMEMBERED = 1 * DAY;
 
@@ -54,7 +52,7 @@ export function whileScopesRest<T>(locks: Locks, work: () => Promise<T>): Promis
 
 /** The names of the configurations that have files of a scope. @throws HawserError where a repository cannot be read */
 export async function repositoriesOf(store: GitStore, scope: ParameterScope): Promise<string[]> {
-  const loads = pLimit(CONCURRENT_LOADS);
+  const loads = limitLoads();
   const names = await store.list('parameters');
   const found = await Promise.all(
     names.map((name) => loads(async () => seriesIn(await store.parameters.index(name), scope).length > 0)),

@@ -1,6 +1,5 @@
 /** `/api/v1/configurations/{name}/versions`: drafts, publishing, files. */
 
-import pLimit from 'p-limit';
 import type { z } from 'zod';
 import type { Finding } from '../../domain/findings.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
@@ -10,6 +9,7 @@ import { mediaTypeOf } from '../../http/media-types.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route, UploadBody } from '../../http/route.ts';
 import { HawserError, invalidField, notFound } from '../../lib/errors.ts';
+import { limitLoads } from '../../lib/load-limit.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { authorVersions } from '../../versions/author.ts';
 import { noSuchFile } from '../../versions/draft-edits.ts';
@@ -50,12 +50,9 @@ const NEW_VERSION: UploadBody<z.output<typeof NewVersion> | z.output<typeof Copi
   json: CopiedVersion,
 };
 
-/** Limits the reading of details, each of which comes from several objects when it is not in memory. */
-const CONCURRENT_LOADS = 16;
-
 export function versionRoutes(tools: ConfigurationTools & ProofTools): Route[] {
   const { reading, modifying, managing } = grantedRoutes(tools.database, TAGS, { on: 'configuration' });
-  const loads = pLimit(CONCURRENT_LOADS);
+  const loads = limitLoads();
   const { store } = tools;
   const kind = 'configurations';
   return [

@@ -1,6 +1,5 @@
 /** What the routes of configurations, of composites and of their versions share. */
 
-import pLimit from 'p-limit';
 import { z } from 'zod';
 import type { Database, Db } from '../../db/database.ts';
 import { isResourceName } from '../../domain/names.ts';
@@ -11,6 +10,7 @@ import type { AnswerSpec, Route } from '../../http/route.ts';
 import { Message, orUnchanged, Timestamp } from '../../http/schemas.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { HawserError, invalid } from '../../lib/errors.ts';
+import { limitLoads } from '../../lib/load-limit.ts';
 import type { GrantAccess } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { heldLevels, readableIds } from '../../security/rights.ts';
@@ -18,9 +18,6 @@ import { GRANT_KINDS, type ResourceKind, type ResourceRows } from '../../version
 import type { GitStore, RepositoryRef, VersionDetails, VersionIndex } from '../../versions/store.ts';
 import { ResourceRoutes } from './routes.ts';
 import { type Page, type PageQuery, pageOf } from './rows.ts';
-
-/** After a start, a page of a list reads one repository from the disk for each row. This limit leaves time for others. */
-const CONCURRENT_LOADS = 16;
 
 export const ResourceName = z
   .string()
@@ -189,7 +186,7 @@ export function resourceList<K extends ResourceKind>(
   },
 ): Route {
   const { tags, show, ...declared } = spec;
-  const loads = pLimit(CONCURRENT_LOADS);
+  const loads = limitLoads();
   const forUsers = new ResourceRoutes(database, { tags, access: { kind: 'user' } });
   return forUsers.list<{ row: ResourceRows[K]; levels: Levels }>(path, {
     ...declared,

@@ -1,9 +1,9 @@
 /** `/api/v1/configurations/{name}/parameter-files`: every file that any scope has for a configuration. */
 
-import pLimit from 'p-limit';
 import { scopeKey } from '../../domain/scopes.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
+import { limitLoads } from '../../lib/load-limit.ts';
 import { Pace } from '../../lib/pace.ts';
 import { sortInSteps } from '../../lib/paced-sort.ts';
 import { scopeOf, seriesOf } from '../../versions/parameter-files.ts';
@@ -16,9 +16,6 @@ import { toParameterFile } from './reading-routes.ts';
 import { PageOfFiles, ParameterFileView } from './schemas.ts';
 
 const TAGS = ['Parameters'];
-
-/** Limits the reading of details, each of which comes from several objects when it is not in memory. */
-const CONCURRENT_LOADS = 16;
 
 /** A scope that has files, with its type. */
 interface TypedScope {
@@ -36,7 +33,7 @@ interface Filter {
 
 export function fileListRoute(tools: ParameterTools): Route {
   const { database, store } = tools;
-  const loads = pLimit(CONCURRENT_LOADS);
+  const loads = limitLoads();
   const { reading } = grantedRoutes(database, TAGS, { on: 'parameters' });
   return reading.list('/api/v1/configurations/{name}/parameter-files', {
     id: 'listParameterFiles',

@@ -1,6 +1,5 @@
 /** Lists the versions and majors of a scope's file, and reads the active file of a major. */
 
-import pLimit from 'p-limit';
 import { NODE_SCOPE_TYPE_ID } from '../../domain/scopes.ts';
 import { ownedBy } from '../../domain/version-choice.ts';
 import { isStable, type Major, majorOf, safeMajor } from '../../domain/version-order.ts';
@@ -9,6 +8,7 @@ import type { Route } from '../../http/route.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
 import { nameBasedId } from '../../lib/ids.ts';
+import { limitLoads } from '../../lib/load-limit.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { seriesOf } from '../../versions/parameter-files.ts';
 import type { ParameterDetails, ParameterScope, VersionRef } from '../../versions/store.ts';
@@ -32,11 +32,8 @@ import { requireScopeType, scopeNamed } from './scopes.ts';
 
 const TAGS = ['Parameters'];
 
-/** Limits the reading of details, each of which comes from several objects when it is not in memory. */
-const CONCURRENT_LOADS = 16;
-
 export function readingRoutes(tools: ParameterTools): Route[] {
-  const loads = pLimit(CONCURRENT_LOADS);
+  const loads = limitLoads();
   const { reading } = grantedRoutes(tools.database, TAGS, { on: 'parameters', by: 'configurationId' });
   return [
     reading.list('/api/v1/parameters/{scopeTypeId}/{configurationId}/versions', {

@@ -1,17 +1,14 @@
 /** Finds out from all repositories whether a rollout that has not ended is by a scope type, or has a step of its value. */
 
-import pLimit from 'p-limit';
+import { limitLoads } from '../../lib/load-limit.ts';
 import { isRolling } from '../../versions/rollout-rules.ts';
 import type { GitStore } from '../../versions/store.ts';
 import type { RingLookup } from '../scope-types/changes.ts';
 
-/** After a start each repository is read from the disk. The bound leaves room for other requests. */
-const CONCURRENT_LOADS = 16;
-
 /** A repository that cannot be read fails the call, because something may roll out in it. */
 export function ringLookup(store: GitStore): RingLookup {
   return async ({ scopeTypeId, value }) => {
-    const loads = pLimit(CONCURRENT_LOADS);
+    const loads = limitLoads();
     const isInUse = async (kind: 'configurations' | 'composites', name: string) => {
       const { versions } = await store.versions({ kind, name });
       return versions.filter(isRolling).some(({ rollout: { record } }) => {

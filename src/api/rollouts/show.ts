@@ -1,6 +1,5 @@
 /** Finds rollouts and shows them: what their records say, the counts of now, and their history. */
 
-import pLimit from 'p-limit';
 import type { Database, Db } from '../../db/database.ts';
 import { readFreeze } from '../../db/freeze.ts';
 import { type LastCounts, readRolloutCounts } from '../../db/rollouts.ts';
@@ -10,6 +9,7 @@ import type { Outcome, RolloutNode } from '../../domain/rollout-counts.ts';
 import type { RequestFacts } from '../../http/route.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
+import { limitLoads } from '../../lib/load-limit.ts';
 import type { NodesQuestion } from '../../resolve/rollout-tasks.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { readableIds } from '../../security/rights.ts';
@@ -28,9 +28,6 @@ export interface FoundRollout {
   owner: Owner<ResourceKind>;
   ref: RollingRef;
 }
-
-/** After a start each repository is read from the disk. The bound leaves room for other requests. */
-const CONCURRENT_LOADS = 16;
 
 /** The rollouts of one configuration or composite, the newest first. @throws HawserError not_found where it was deleted */
 export async function rolloutsOf(
@@ -64,7 +61,7 @@ export async function readableRollouts(
     isComposite,
   }: { configurationName?: string | undefined; isComposite?: boolean | undefined },
 ): Promise<FoundRollout[]> {
-  const loads = pLimit(CONCURRENT_LOADS);
+  const loads = limitLoads();
   const kinds = (['configurations', 'composites'] as const).filter(
     (kind) => isComposite === undefined || isComposite === (kind === 'composites'),
   );

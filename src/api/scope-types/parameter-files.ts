@@ -1,12 +1,9 @@
 /** Finds out from the repositories of all configurations whether there are parameter files of a scope type or value. */
 
-import pLimit from 'p-limit';
+import { limitLoads } from '../../lib/load-limit.ts';
 import { scopesIn, seriesOf } from '../../versions/parameter-files.ts';
 import type { GitStore, ParameterScope } from '../../versions/store.ts';
 import type { ParameterFileLookup } from './changes.ts';
-
-/** After a start each repository is read from the disk. The bound leaves room for other requests. */
-const CONCURRENT_LOADS = 16;
 
 /**
  * Parameters without a configuration count too: when the configuration is restored, all its parameters must be there. A
@@ -14,7 +11,7 @@ const CONCURRENT_LOADS = 16;
  */
 export function parameterFileLookup(store: GitStore): ParameterFileLookup {
   return async ({ scopeTypeName, value }, { publishedOnly }) => {
-    const loads = pLimit(CONCURRENT_LOADS);
+    const loads = limitLoads();
     const isOfScope = (scope: ParameterScope) => value === null || scope.value === value;
     const answers = (await store.list('parameters')).map((name) =>
       loads(async () => {
