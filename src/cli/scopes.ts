@@ -9,7 +9,7 @@ import { someOf } from './values.ts';
 /** Where parameters are set: for all nodes, for those with a tag, or for one. */
 export interface Scope {
   type: Schemas['ScopeType'];
-  /** Null of Default. */
+  /** Null for the scope Default. */
   value: string | null;
 }
 

@@ -135,7 +135,7 @@ export const VersionView = z
     prereleaseChannel: z
       .string()
       .nullable()
-      .meta({ description: "The first part of the version's prerelease; null of a stable one" }),
+      .meta({ description: "The first part of the version's prerelease; null for a stable one" }),
     fileCount: z.int(),
     findings: FINDINGS,
     ...AUTHORSHIP,

@@ -129,7 +129,10 @@ const previousPath = z
   .string()
   .nullable()
   .meta({ description: 'The path before the change, where it was another' });
-const LineCount = z.int().nullable().meta({ description: 'Null of a binary file or one that is too large' });
+const LineCount = z
+  .int()
+  .nullable()
+  .meta({ description: 'Null for a binary file, and for one that is too large' });
 const Size = z.int().nullable().meta({ description: 'Bytes; null where the file is not there' });
 
 export const FileChangeView = z

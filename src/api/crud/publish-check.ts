@@ -21,7 +21,7 @@ const ChangeView = z.object({
 export const AffectedParameterFile = z
   .object({
     scopeTypeName: z.string(),
-    scopeValue: z.string().nullable().meta({ description: 'Null of Default' }),
+    scopeValue: z.string().nullable().meta({ description: 'Null for the scope Default' }),
     version: z.string(),
     needsMigration: z.boolean(),
     errors: z.array(FieldErrorView),

@@ -36,7 +36,7 @@ export type ReportRow = Pick<
   /** The names in the manifest of what it ran; null where that is gone. */
   configurationName: string | null;
   version: string | null;
-  /** Null of a report without a fault, and of one that an earlier release stored. */
+  /** Null for a report without a fault, and for one that an earlier release stored. */
   outOfState: number | null;
   /** JSON: Fault. */
   firstFault: string | null;
@@ -90,7 +90,7 @@ export const ReportSummary = z
       .nullable()
       .meta({
         description:
-          'How many resources are out of their state, those in groups one by one; null of a report with faults that a ' +
+          'How many resources are out of their state, those in groups one by one; null for a report with faults that a ' +
           'release before 0.3.0 stored',
       }),
     firstFault: Cause.nullable().meta({ description: 'Of kind `Report`; null where nothing is wrong' }),

@@ -150,7 +150,7 @@ export const BulkResult = z
       .array(
         z.object({
           nodeId: Id,
-          fqdn: z.string().nullable().meta({ description: 'Null of an unknown node' }),
+          fqdn: z.string().nullable().meta({ description: 'Null if no node has this id' }),
           code: z.string().meta({ description: 'As the deed on this node alone would be answered' }),
           message: z.string(),
         }),

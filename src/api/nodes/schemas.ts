@@ -142,8 +142,10 @@ export const StatusEvent = z
   .object({
     id: z.int(),
     nodeId: Id,
-    lcmStatus: LcmStatus.nullable().meta({ description: 'Null of a change of compliance' }),
-    status: NodeStatus.nullable().meta({ description: 'Null of an event of the LCM' }),
+    lcmStatus: LcmStatus.nullable().meta({
+      description: 'Null where the event is a change of the compliance status',
+    }),
+    status: NodeStatus.nullable().meta({ description: 'Null where the event is a change of the LCM status' }),
     timestamp: Timestamp,
   })
   .meta({

@@ -133,17 +133,17 @@ export const ParameterFileView = z
     scopeTypeId: Id,
     scopeTypeName: z.string(),
     configurationId: Id,
-    scopeValue: z.string().nullable().meta({ description: 'Null of Default' }),
+    scopeValue: z.string().nullable().meta({ description: 'Null for the scope Default' }),
     version: z.string(),
     majorVersion: z
       .int()
       .nullable()
-      .meta({ description: `Null of a version made by git that is no SemVer, and ${TOO_LARGE}` }),
+      .meta({ description: `Null for a version made by git whose name is no SemVer, and ${TOO_LARGE}` }),
     checksum: Checksum.meta({ description: 'SHA-256 of the content, hex; of nothing for a passthrough' }),
     contentType: z
       .enum(MEDIA_TYPES)
       .nullable()
-      .meta({ description: 'Null of a passthrough, which has none' }),
+      .meta({ description: 'Null for a passthrough, which has no content' }),
     status: z.enum(['Draft', 'Published']),
     isPassthrough: z.boolean(),
     needsMigration: z
@@ -158,7 +158,7 @@ export const ParameterFileView = z
   .meta({ id: 'ParameterFile', examples: [FILE] });
 
 export const ParameterContentView = ParameterFileView.extend({
-  content: z.string().nullable().meta({ description: 'As it was given; null of a passthrough' }),
+  content: z.string().nullable().meta({ description: 'As it was given; null for a passthrough' }),
 }).meta({ id: 'ParameterFileWithContent', examples: [{ ...FILE, content: 'parameters:\n  port: 8080\n' }] });
 
 export const MajorView = z

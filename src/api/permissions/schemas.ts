@@ -25,7 +25,7 @@ export const Grant = z
     principalName: z.string().describe('Name of the user or group'),
     level: Level,
     grantedAt: Timestamp,
-    grantedByUserId: Id.nullable().describe('Null of a user who is gone'),
+    grantedByUserId: Id.nullable().describe('Null if that user has been deleted'),
   })
   .meta({
     id: 'Grant',

@@ -167,7 +167,7 @@ export const GroupDetailsView = GroupView.extend({
 const NodeChange = ['Changed', 'Unchanged', 'Unresolvable'] as const;
 
 export const PreviewNodeView = NodeRef.extend({
-  groupId: z.string().nullable().meta({ description: 'Null of an unchanged node' }),
+  groupId: z.string().nullable().meta({ description: 'Null for a node that nothing changes for' }),
   change: z.enum(NodeChange),
 }).meta({ id: 'PreviewNode', examples: [{ ...WEB_01, groupId: '1', change: 'Changed' as const }] });
 

@@ -9,7 +9,7 @@ export const MAX_SIZE = 1024 * 1024;
 const LOOKED_AT = 8_000;
 
 export interface ServerFile {
-  /** Null of a file that is no text. */
+  /** Null where the file is no text. */
   text: string | null;
   etag: string | null;
 }

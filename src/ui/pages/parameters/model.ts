@@ -22,7 +22,7 @@ export function pathOf(contentType: string | null): string {
   return contentType === 'application/json' ? 'parameters.json' : 'parameters.yaml';
 }
 
-/** The digits of the major, which may be more than a number holds exactly; null of a version that is no SemVer. */
+/** The digits of the major, which may be more than a number holds exactly; null for a version that is no SemVer. */
 export function majorOf(version: string): string | null {
   return /^(0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:[-+].*)?$/.exec(version)?.[1] ?? null;
 }

@@ -6,7 +6,7 @@ import { useEffect } from 'preact/hooks';
 export interface Base {
   text: string;
   isPassthrough: boolean;
-  /** Null of a file that is not there yet. */
+  /** Null where there is no file yet. */
   etag: string | null;
 }
 
