@@ -1,5 +1,5 @@
 /**
- * Measures what one caller can do to the others (rights.md 6). Each attack has a fresh server, a node that polls it
+ * Measures what one caller can do to the others. Each attack has a fresh server, a node that polls it
  * every 20 ms, and an attacker, each in a separate process. The results are how long the polls waited, and by how
  * much the server's memory grew.
  */

@@ -1,4 +1,4 @@
-/** The calls that a node makes (api.md sections 3 and 12). Members of an answer that are not known here are ignored. */
+/** The calls that a node makes. Members of an answer that are not known here are ignored. */
 
 import { z } from 'zod';
 import { parseDuration } from '../domain/duration.ts';

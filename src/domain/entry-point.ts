@@ -1,6 +1,6 @@
 /**
  * Reads the entry point of a configuration as dsc does, and tells what it finds: the one reader for uploads, publishing,
- * previews, editors and `hawserctl config check`. The rules are those of documents.md, section 1.
+ * previews, editors and `hawserctl config check`. The rules stand in docs/versions.md.
  */
 
 import { type FieldError, HawserError } from '../lib/errors.ts';

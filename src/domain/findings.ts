@@ -4,7 +4,7 @@ import { showText } from './safe-path.ts';
 
 export type Severity = 'Error' | 'Warning';
 
-/** documents.md, section 1. An Error means that dsc cannot read the document, or that nobody can mean what it says. */
+/** An Error means that dsc cannot read the document, or that nobody can mean what it says. */
 export const FINDING_CODES = [
   'document_encoding',
   'document_syntax',

@@ -1,4 +1,4 @@
-/** Counts the leaves of parameter documents. Their number and the length of their paths are bounded (rights.md 6). */
+/** Counts the leaves of parameter documents. Their number and the length of their paths are bounded. */
 
 import { isMapping, type Mapping, type Value } from './value.ts';
 

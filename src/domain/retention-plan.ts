@@ -1,4 +1,4 @@
-/** Which versions a cleanup removes (api.md section 8). */
+/** Which versions a cleanup removes. */
 
 import { DAY } from '../lib/clock.ts';
 import { isPrerelease, isStable } from './version-order.ts';

@@ -1,4 +1,4 @@
-/** The server-wide settings (api.md section 13) with their names, types and defaults. */
+/** The server-wide settings with their names, types and defaults. */
 
 export type ParameterValidationMode = 'None' | 'Warn' | 'Strict';
 
@@ -43,7 +43,7 @@ export const DEFAULT_LCM = {
 
 export type LcmDefaults = typeof DEFAULT_LCM;
 
-/** What a cleanup keeps if nothing else is set (api.md section 8), and whether cleanups run on a schedule. */
+/** What a cleanup keeps if nothing else is set, and whether cleanups run on a schedule. */
 export const DEFAULT_RETENTION = {
   /** Whether cleanups run on a schedule. */
   enabled: false,

@@ -1,6 +1,6 @@
 /**
- * Which of a configuration's published versions a node gets (api.md, "Which version a node gets"), and which parameter
- * files and schemas go with it (api.md section 6).
+ * Which of a configuration's published versions a node gets, and which parameter
+ * files and schemas go with it.
  */
 
 import { firstIndex } from '../lib/binary-search.ts';

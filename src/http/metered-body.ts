@@ -37,7 +37,7 @@ export interface BodyPace {
 }
 
 /**
- * The first MiB, or all of it, within 30 s, then 1 KiB/s (rights.md section 1).
+ * The first MiB, or all of it, within 30 s, then 1 KiB/s.
  * @param first bytes within the first span; tests give other figures
  * @param later bytes in each span after that
  * @param span milliseconds
@@ -55,7 +55,7 @@ export function paceOfWhole(first = 1024 * 1024, later = 30 * 1024, span = 30 * 
   };
 }
 
-/** 1 KiB/s over any 30 s (rights.md section 6). */
+/** 1 KiB/s over any 30 s. */
 export function paceOfUpload(): BodyPace {
   const message = 'Less than 1 KiB of the upload came per second';
   const rate = new MinimumRate(KIB_A_SECOND);

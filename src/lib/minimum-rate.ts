@@ -7,7 +7,7 @@ export interface MinimumRateOptions {
   bytes: number;
 }
 
-/** 1 KiB a second, over any 30 s (rights.md sections 6 and 8). */
+/** 1 KiB a second, over any 30 s. */
 export const KIB_A_SECOND: MinimumRateOptions = { window: 30, bytes: 30 * 1024 };
 
 export class MinimumRate {

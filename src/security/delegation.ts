@@ -1,6 +1,6 @@
 /**
- * Nobody gives more permissions and grants than they hold (rights.md section 2), and nobody removes the last
- * administrator (api.md section 9). All checks run in the transaction of the change, so that nothing changes between the
+ * Nobody gives more permissions and grants than they hold, and nobody removes the last
+ * administrator. All checks run in the transaction of the change, so that nothing changes between the
  * two.
  */
 

@@ -81,7 +81,7 @@ export type GrantedLevels = Readonly<Record<GrantKind, ReadonlyMap<string, Grant
 
 /**
  * The highest level of the user's own grants and those of the user's groups, and Manage with the override permission.
- * The scopes of a token limit it. Parameters without a grant have the configuration's level (api.md section 2).
+ * The scopes of a token limit it. Parameters without a grant have the configuration's level.
  * @returns null when the user holds no level
  */
 export async function heldLevel(
@@ -106,7 +106,7 @@ export function levelWith(
   if (own !== null && mayUseGrants(rights, on)) return own;
   if (on !== 'parameters') return null;
   const fallback = levelWith(granted, rights, 'configuration', resourceId);
-  // A grant that the token may not use still limits its owner, and so it limits the token (rights.md section 3).
+  // A grant that the token may not use still limits its owner, and so it limits the token.
   return own === null ? fallback : lowerLevel(own, fallback);
 }
 

@@ -1,5 +1,5 @@
 // full: SQLite
-/** Nobody hands out more than they hold: each deed that hands something out, by each kind of giver (rights.md section 2). */
+/** Nobody hands out more than they hold: each deed that hands something out, by each kind of giver. */
 
 import { expect } from 'chai';
 import type { Database } from '../../src/db/database.ts';

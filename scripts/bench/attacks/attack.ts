@@ -5,7 +5,7 @@ import type { Endpoint } from '../messages.ts';
 import type { Site } from './site.ts';
 import type { TrafficSummary } from './traffic.ts';
 
-/** The limits of rights.md 6, in milliseconds: for one request, and for ten or more of a kind from one caller. */
+/** The limits of what an attack may cost others, in milliseconds: for one request, and for ten or more of a kind from one caller. */
 export const ONE_REQUEST = 50;
 export const TEN_REQUESTS = 200;
 

@@ -18,7 +18,7 @@ const PATH = '/api/v1/users/{id}/tokens';
 export function accountTokenRoutes(database: Database): Route[] {
   const tags = ['Users'];
   const readers = permitted(database, tags, 'users.manage');
-  // No token makes or revokes tokens (api.md section 2).
+  // No token makes or revokes tokens.
   const access = { kind: 'permission', permission: 'users.manage', session: true } as const;
   const sessions = new ResourceRoutes(database, { tags, access });
   return [

@@ -1,5 +1,5 @@
 /**
- * Limits on how many reports, and how many bytes of them, the server takes from one node (rights.md section 6). They are
+ * Limits on how many reports, and how many bytes of them, the server takes from one node. They are
  * checked before a report's body is read. Each process keeps its own counts in memory: a restart forgets them, and a
  * node can send as much again to each of several processes.
  */
