@@ -5,8 +5,7 @@ import SqliteDatabase from 'better-sqlite3';
 import { expect } from 'chai';
 import { AtomicFs } from '../../src/git/atomic-fs.ts';
 import { REPOSITORY_KINDS } from '../../src/git/types.ts';
-import { type Client, type Identity, makeClient, type Reply } from '../support/client.ts';
-import { makeClientCertificate } from '../support/client-certificates.ts';
+import type { Client, Reply } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { databaseWrites } from '../support/database-writes.ts';
 import { testOutput } from '../support/dsc-results.ts';
@@ -14,18 +13,7 @@ import { untilNumbered } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { rowsOf } from '../support/failing-database.ts';
 import { expectRefusal, type Write } from '../support/fault-sweep.ts';
-import {
-  ADMIN_PASSWORD,
-  ALL_SCOPES,
-  createKey,
-  createToken,
-  git,
-  type Hawser,
-  type NodeUnderTest,
-  publishConfiguration,
-  signIn,
-  startHawser,
-} from '../support/hawser.ts';
+import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { type Holder, holdDatabase } from '../support/held-database.ts';
 import { untilInFlight, WITH_METRICS } from '../support/metric-values.ts';
 import { assign, configurationPath, poll } from '../support/parameter-files.ts';
@@ -268,47 +256,6 @@ describe('a database that another process holds, and a server in processes of it
     for (const client of clients.splice(0)) client.close();
     hawser.child.kill('SIGKILL');
     await hawser.ended;
-  });
-
-  it('keeps none of two workers from answering, and lets both write again', async () => {
-    hawser = await spawnHawser(folder(), { HAWSER_WORKERS: '2' });
-    const target = await hawser.listening();
-    const clientOf = (identity?: Identity) => {
-      const client = makeClient(target, identity);
-      clients.push(client);
-      return client;
-    };
-    const session = await signIn(clientOf(), 'admin', ADMIN_PASSWORD);
-    const authorization = `Bearer ${await createToken(clientOf(), session, ALL_SCOPES)}`;
-    // Enough that both workers have some: connections are dealt out in turn.
-    const admins = Array.from({ length: 6 }, () => clientOf().with({ Authorization: authorization }));
-    const [admin] = admins as [Client];
-    const identity = await makeClientCertificate({ commonName: 'web-1.example.org' });
-    const nodes = Array.from({ length: 6 }, () => clientOf(identity));
-    const registrationKey = await createKey(admin);
-    const registration = { registrationKey, fqdn: 'web-1.example.org' };
-    const { nodeId } = await ok(200, (nodes[0] as Client).post('/api/v1/nodes/register', registration));
-    await publishConfiguration(admin, 'shared', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
-    const configuration = `/api/v1/nodes/${nodeId}/configuration`;
-    await ok(204, admin.put(configuration, { configurationName: 'shared' }));
-    const drafts = admins.map((_, index) => `2.${index}.0`);
-    for (const version of drafts) await ok(201, addVersion(admin, 'shared', { version }));
-    const refs = () => git(folder('repos/configurations/shared.git'), 'for-each-ref');
-    const before = refs();
-    holder = await holdDatabase({ dataDir: folder('data'), databaseUrl: null });
-    let answered = 0;
-    const publishings = admins.map((client, index) =>
-      publish(client, 'shared', drafts[index] as string).finally(() => {
-        answered += 1;
-      }),
-    );
-    for (const node of nodes) await ok(200, node.get(`${configuration}/checksum`));
-    expect(answered, 'answered before the polls').to.equal(0);
-    for (const reply of await Promise.all(publishings)) await expectRefusal(reply, HELD, 'publishing');
-    expect(refs()).to.equal(before);
-    const again = admins.map((client, index) => publish(client, 'shared', drafts[index] as string));
-    await holder.release();
-    for (const reply of await Promise.all(again)) expect(reply.status, reply.text).to.equal(200);
   });
 
   it('ends a start with one sentence', async () => {

@@ -2,9 +2,6 @@
 /** Nodes that came from another server, of which only SHA-1, subject and end of their certificate are known. */
 
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { DAY, SECOND } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
@@ -14,15 +11,14 @@ import {
   countAwaiting,
 } from '../../src/security/awaiting-certificates.ts';
 import { auditEntries } from '../support/audit.ts';
-import { type Client, makeClient } from '../support/client.ts';
+import type { Client } from '../support/client.ts';
 import { type ClientCertificate, makeClientCertificate } from '../support/client-certificates.ts';
 import { withDatabase } from '../support/database.ts';
-import { describeOnPostgres, describeOnSqlite } from '../support/engine.ts';
+import { describeOnPostgres } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { createKey, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { announce, call, rotate, withCertificate, withNewCertificate } from '../support/rotation.ts';
-import { spawnHawser } from '../support/spawned.ts';
 import { started } from '../support/started.ts';
 
 const REGISTER = '/api/v1/nodes/register';
@@ -264,51 +260,6 @@ describe('a node that awaits its certificate', () => {
     expect(await waiting()).to.equal(before + 1);
     expect(await call(node)).to.equal(200);
     expect(await waiting()).to.equal(before);
-  });
-});
-
-describeOnSqlite('a node that awaits its certificate at a server of two workers', function () {
-  this.timeout(180_000);
-
-  it('is known to both after its first call at one, and bound once by many at once', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'hawser-awaiting-'));
-    const server = await spawnHawser(folder, { HAWSER_WORKERS: '2' });
-    try {
-      const target = await server.listening();
-      const place = { dataDir: join(folder, 'data'), databaseUrl: null };
-      const stranger = await makeClientCertificate({ commonName: 'stranger.example.org' });
-      const callAll = (node: Pick<NodeUnderTest, 'nodeId' | 'identity'>) =>
-        Promise.all(
-          // Connections are dealt out in turn.
-          Array.from({ length: 6 }, async () => {
-            const client = makeClient(target, node.identity);
-            const { status } = await client.get(`/api/v1/nodes/${node.nodeId}/lcm-config`);
-            client.close();
-            return status;
-          }),
-        );
-      // Both have looked for awaiting nodes before this one comes.
-      expect(new Set(await callAll({ nodeId: newId(), identity: stranger }))).to.deep.equal(new Set([401]));
-      const node = await bring(place, (identity) => makeClient(target, identity));
-      expect(await call(node)).to.equal(200);
-      expect(new Set(await callAll(node))).to.deep.equal(new Set([200]));
-      const other = await bring(place, (identity) => makeClient(target, identity));
-      expect(new Set(await callAll(other))).to.deep.equal(new Set([200]));
-      for (const { client } of [node, other]) client.close();
-      const bound = await withDatabase(place, ({ read }) =>
-        read
-          .selectFrom('audit_entries')
-          .select('resource_id')
-          .where('action', '=', 'node.certificate_bound')
-          .orderBy('timestamp')
-          .execute(),
-      );
-      expect(bound.map((row) => row.resource_id)).to.deep.equal([node.nodeId, other.nodeId]);
-    } finally {
-      server.child.kill('SIGKILL');
-      await server.ended;
-      rmSync(folder, { recursive: true, force: true });
-    }
   });
 });
 

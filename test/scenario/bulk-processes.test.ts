@@ -17,7 +17,7 @@ const BULK = '/api/v1/nodes/bulk';
 const NODES = 2_000;
 const DOCUMENT = '$schema: x\nresources: []\n';
 
-describeOnSqlite('a bulk deed on a server of two workers', function () {
+describeOnSqlite('a bulk deed at a program of its own', function () {
   this.timeout(180_000);
   let folder: string;
   let hawser: Spawned;
@@ -54,14 +54,14 @@ describeOnSqlite('a bulk deed on a server of two workers', function () {
   });
 
   async function start(): Promise<void> {
-    hawser = await spawnHawser(folder, { HAWSER_WORKERS: '2' });
+    hawser = await spawnHawser(folder);
     target = await hawser.listening();
     const first = makeClient(target);
     token = await createToken(first, await signIn(first, 'admin', ADMIN_PASSWORD), ALL_SCOPES);
     first.close();
   }
 
-  /** A connection of its own. Connections are dealt out to the workers in turn. */
+  /** A connection of its own. */
   function admin(): Client {
     const client = makeClient(target).with({ Authorization: `Bearer ${token}` });
     clients.push(client);
@@ -77,10 +77,10 @@ describeOnSqlite('a bulk deed on a server of two workers', function () {
   };
   const assign = (configurationName: string) => ({ action: 'Assign', configurationName });
 
-  it('is seen through both once it is answered, and two of them at a time both come to their end', async () => {
+  it('is seen once it is answered, and two of them at a time both come to their end', async () => {
     const all = { filter: {}, expectedCount: NODES };
     expect(await ok(200, admin().post(BULK, { ...assign('web'), ...all }))).to.include({ done: NODES });
-    for (let connection = 0; connection < 4; connection += 1) expect(await countOf('web')).to.equal(NODES);
+    expect(await countOf('web')).to.equal(NODES);
     const half = NODES / 2;
     const [toDb, settings] = await Promise.all([
       ok(200, admin().post(BULK, { ...assign('db'), nodeIds: ids.slice(0, half) })),

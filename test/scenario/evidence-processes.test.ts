@@ -3,18 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Client, type Identity, makeClient, type Target } from '../support/client.ts';
+import { type Client, type Identity, makeClient } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { describeOnSqlite } from '../support/engine.ts';
+import { describeOnPostgres } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import {
-  ADMIN_PASSWORD,
-  ALL_SCOPES,
+  asAdmin,
   createKey,
-  createToken,
+  type Hawser,
   type NodeUnderTest,
   publishConfiguration,
-  signIn,
   startHawser,
 } from '../support/hawser.ts';
 import { holdDatabase } from '../support/held-database.ts';
@@ -29,12 +27,10 @@ import {
   runningOf,
   sendReport,
 } from '../support/running.ts';
-import { type Spawned, spawnHawser } from '../support/spawned.ts';
+import { spawnHawser } from '../support/spawned.ts';
 import { started } from '../support/started.ts';
 
 const OTHER = 'ab'.repeat(32);
-/** Enough that each of two workers has some: connections are dealt out in turn. */
-const CONNECTIONS = 4;
 
 describe('what nodes run, over restarts and faults', () => {
   const hawser = started(startHawser);
@@ -94,112 +90,114 @@ describe('what nodes run, over restarts and faults', () => {
   });
 });
 
-describeOnSqlite('what nodes run, of a server of two workers', () => {
-  let folder: string;
-  let hawser: Spawned;
-  let target: Target;
-  let admin: Client;
-  let identity: Identity;
-  let nodeId: string;
-  /** The node over several connections, which different workers serve. */
-  let nodes: NodeUnderTest[];
+describeOnPostgres('what nodes run, of two servers', () => {
+  let servers: [Hawser, Hawser];
+  /** The node as each of the servers knows it. */
+  let nodes: [NodeUnderTest, NodeUnderTest];
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-evidence-'));
-    identity = await makeClientCertificate({ commonName: 'web-01.example.org' });
-    await start();
-    await publishConfiguration(admin, 'web', {
+    const first = await startHawser();
+    servers = [first, await startHawser({ HAWSER_DATABASE_URL: first.databaseUrl ?? '' })];
+    await publishConfiguration(first.admin, 'web', {
       '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
       '2.0.0': { 'main.dsc.yaml': '$schema: y\nresources: []\n' },
     });
-    const registrationKey = await createKey(admin);
-    const client = makeClient(target, identity);
-    const fqdn = 'web-01.example.org';
-    nodeId = (await ok(200, client.post('/api/v1/nodes/register', { registrationKey, fqdn }))).nodeId;
-    client.close();
-    connectNodes();
+    const node = await first.registerNode('web-01.example.org');
+    nodes = [node, { ...node, client: servers[1].client(node.identity) }];
     await offer(1);
   });
   after(async () => {
-    await kill();
-    rmSync(folder, { recursive: true, force: true });
+    for (const server of [...servers].reverse()) await server.close();
   });
 
-  async function start(): Promise<void> {
-    hawser = await spawnHawser(folder, { HAWSER_WORKERS: '2' });
-    target = await hawser.listening();
-    const first = makeClient(target);
-    const session = await signIn(first, 'admin', ADMIN_PASSWORD);
-    const token = await createToken(first, session, ALL_SCOPES);
-    admin = first.with({ Authorization: `Bearer ${token}` });
-  }
-  function connectNodes(): void {
-    nodes = Array.from({ length: CONNECTIONS }, () => {
-      const client = makeClient(target, identity);
-      return { nodeId, fqdn: 'web-01.example.org', identity, client } as NodeUnderTest;
+  const of = <T>(pair: [T, T], number: number): T => pair[number % 2] as T;
+  const at = (number: number) => of(nodes, number);
+  const offer = (majorVersion: number) => assign(servers[0], nodes[0], 'web', { majorVersion });
+  /** What each of them says. */
+  const running = (checksum: string, evidence: 'Declared' | 'Served') =>
+    Promise.all(servers.map((server) => expectRunning(server, nodes[0], checksum, evidence)));
+  /** The offer of a server, which hears of a change of another a second later at most. */
+  const offered = (number: number, version: string) =>
+    eventually(async () => {
+      const offer = await ok(200, poll(at(number)));
+      expect(offer.version).to.equal(version);
+      return offer.checksum as string;
     });
-  }
-  async function kill(): Promise<void> {
-    for (const { client } of nodes ?? []) client.close();
-    admin.close();
-    hawser.child.kill('SIGKILL');
-    await hawser.ended;
-  }
-  const at = (index: number) => nodes[index % CONNECTIONS] as NodeUnderTest;
-  const offer = (majorVersion: number) =>
-    ok(204, admin.put(`/api/v1/nodes/${nodeId}/configuration`, { configurationName: 'web', majorVersion }));
-  const running = () => runningOf({ admin }, { nodeId });
 
-  it('is the same through all of them, whichever of them learned of it', async () => {
-    const checksum = await offeredTo(at(0));
-    for (let round = 0; round < CONNECTIONS; round += 1) {
+  it('is the same through both, whichever of them learned of it', async () => {
+    const checksum = await offered(0, '1.0.0');
+    for (let round = 0; round < 4; round += 1) {
       for (const node of nodes) await declare(node, checksum);
-      expect(await expectRunning({ admin }, at(0), checksum, 'Declared')).to.include({ version: '1.0.0' });
-      // Another worker knows that the node declared it. It must not go on believing so.
+      for (const shown of await running(checksum, 'Declared')) expect(shown.version).to.equal('1.0.0');
+      // The other one knows that the node declared it. It must not go on believing so.
       await ok(201, sendReport(at(round), { configurationChecksum: OTHER }));
-      expect(await running()).to.include({ checksum: OTHER, evidence: 'Declared', version: null });
-      await declare(at(round + 1), checksum);
-      await expectRunning({ admin }, at(0), checksum, 'Declared');
+      for (const shown of await running(OTHER, 'Declared')) expect(shown.version).to.equal(null);
+      await eventually(async () => {
+        await declare(at(round + 1), checksum);
+        expect(await runningOf(of(servers, round), nodes[0])).to.include({ checksum });
+      });
     }
   });
 
-  it('names a bundle in a report that comes through another worker', async () => {
-    for (let round = 0; round < CONNECTIONS; round += 1) {
-      // Another one than before.
-      await offer(2 - (round % 2));
+  it('names a bundle in a report that comes through the other', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const major = 2 - (round % 2);
+      await offer(major);
+      await offered(round, `${major}.0.0`);
       const { headers } = await download(at(round));
       const checksum = String(headers['etag']).slice(1, -1);
-      await expectRunning({ admin }, at(0), checksum, 'Served');
+      await running(checksum, 'Served');
       const report = await ok(201, sendReport(at(round + 1)));
       expect(report).to.include({ configurationChecksum: checksum, checksumSource: 'Served' });
     }
   });
+});
 
-  it('follows each change and change back', async () => {
-    for (let round = 0; round < CONNECTIONS; round += 1) {
-      const major = 2 - (round % 2);
-      await offer(major);
-      const checksum = await offeredTo(at(round));
-      await expectRunning({ admin }, at(0), checksum, 'Told');
-      await declare(at(round + 1), checksum);
-      const shown = await expectRunning({ admin }, at(0), checksum, 'Declared');
-      expect(shown.version).to.equal(`${major}.0.0`);
+describe('what nodes run, of a server that is killed', () => {
+  it('is there afterwards with the report that declared it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hawser-evidence-'));
+    const identity = await makeClientCertificate({ commonName: 'web-01.example.org' });
+    const clients: Client[] = [];
+    let hawser = await spawnHawser(folder);
+    const connect = async (certificate?: Identity) => {
+      const client = makeClient(await hawser.listening(), certificate);
+      clients.push(client);
+      return client;
+    };
+    const kill = async () => {
+      hawser.child.kill('SIGKILL');
+      await hawser.ended;
+    };
+    try {
+      let admin = await asAdmin(await connect());
+      await publishConfiguration(admin, 'web', {
+        '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
+      });
+      const client = await connect(identity);
+      const fqdn = 'web-01.example.org';
+      const registration = { registrationKey: await createKey(admin), fqdn };
+      const { nodeId } = await ok(200, client.post('/api/v1/nodes/register', registration));
+      const node = { nodeId, fqdn, identity, client };
+      await ok(204, admin.put(`/api/v1/nodes/${nodeId}/configuration`, { configurationName: 'web' }));
+      const { checksum, version } = await ok(200, poll(node));
+      await ok(201, sendReport(node, { configurationChecksum: OTHER }));
+      const report = await ok(201, sendReport(node, { configurationChecksum: checksum }));
+      await kill();
+      hawser = await spawnHawser(folder);
+      admin = await asAdmin(await connect());
+      const again = { ...node, client: await connect(identity) };
+      const running = () => runningOf({ admin }, { nodeId });
+      expect(await running()).to.include({ checksum, evidence: 'Declared', since: report.timestamp });
+      const [last] = await ok(200, admin.get(`/api/v1/nodes/${nodeId}/reports`));
+      expect(last).to.include({ configurationChecksum: checksum, checksumSource: 'Declared' });
+      await eventually(async () => {
+        await declare(again, checksum);
+        expect(await running()).to.include({ checksum, version });
+      });
+    } finally {
+      for (const client of clients) client.close();
+      await kill();
+      rmSync(folder, { recursive: true, force: true });
     }
-  });
-
-  it('survives kill -9 with the report that declared it', async () => {
-    const { checksum, version } = await ok(200, poll(at(0)));
-    await ok(201, sendReport(at(0), { configurationChecksum: OTHER }));
-    const report = await ok(201, sendReport(at(1), { configurationChecksum: checksum }));
-    await kill();
-    await start();
-    connectNodes();
-    expect(await running()).to.include({ checksum, evidence: 'Declared', since: report.timestamp });
-    const [last] = await ok(200, admin.get(`/api/v1/nodes/${nodeId}/reports`));
-    expect(last).to.include({ configurationChecksum: checksum, checksumSource: 'Declared' });
-    await eventually(async () => {
-      await declare(at(0), checksum);
-      expect(await running()).to.include({ checksum, version });
-    });
   });
 });

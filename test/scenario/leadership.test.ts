@@ -1,9 +1,6 @@
 // full: PostgreSQL
 /** Of several servers on one PostgreSQL database one leads, and does what nobody asks for. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
@@ -21,8 +18,6 @@ import { metricOf, WITH_METRICS } from '../support/metric-values.ts';
 import { breakLock, holdersOf } from '../support/postgres/advisory-locks.ts';
 import { newDatabase, type TestDatabase } from '../support/postgres.ts';
 import { ok } from '../support/replies.ts';
-import { type Spawned, spawnHawser } from '../support/spawned.ts';
-import { beginSession, isResumed } from '../support/tls-sessions.ts';
 
 const RUNS = '/api/v1/retention/runs';
 const SETTINGS = '/api/v1/settings/retention';
@@ -178,36 +173,5 @@ describeOnPostgres('two servers, of which one leads', function (this: Mocha.Suit
     });
     await one.restart();
     expect(await servers()).to.have.length(2);
-  });
-});
-
-describeOnPostgres('two servers of two workers each', function (this: Mocha.Suite) {
-  this.timeout(180_000);
-
-  it('share the database, of whose processes one leads, and resume each other’s TLS sessions', async () => {
-    const database = await newDatabase();
-    const folders = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'hawser-lead-')));
-    const settings = { HAWSER_WORKERS: '2', HAWSER_DATABASE_URL: database.url };
-    const started: Spawned[] = await Promise.all(folders.map((folder) => spawnHawser(folder, settings)));
-    try {
-      const targets = await Promise.all(started.map((server) => server.listening()));
-      const [first] = targets;
-      if (first === undefined) throw new Error('no server');
-      const session = await beginSession(first);
-      const resumed = [];
-      for (const target of [...targets, ...targets]) resumed.push(await isResumed(target, session));
-      expect(resumed).to.deep.equal([true, true, true, true]);
-      expect(await holdersOf(database.url, LEADER)).to.have.length(1);
-      const place = { dataDir: join(folders[0] ?? '', 'data'), databaseUrl: database.url };
-      expect(await withDatabase(place, ({ read }) => listServers(read))).to.have.length(2);
-      for (const { child } of started) child.kill('SIGTERM');
-      for (const { ended } of started) expect((await ended).code).to.equal(0);
-      expect(await withDatabase(place, ({ read }) => listServers(read))).to.deep.equal([]);
-    } finally {
-      for (const { child } of started) child.kill('SIGKILL');
-      await Promise.all(started.map(({ ended }) => ended));
-      for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-      await database.drop();
-    }
   });
 });

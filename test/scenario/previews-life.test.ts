@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
-import { PREVIEW_PLACES } from '../../src/domain/lock-names.ts';
+import { PREVIEW_PLACES, previewMaker } from '../../src/domain/lock-names.ts';
 import { HOUR } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { LocalLocks } from '../../src/lib/locks.ts';
@@ -23,14 +23,20 @@ const FILES = { [MAIN]: '$schema: x\nresources: []\n' };
 const OTHERS = { files: { [MAIN]: '$schema: x\nresources: []\n# other\n' } };
 
 describe('the life of a preview, and who may read it', () => {
-  const ownLocks = new LocalLocks();
+  /** Those of the server, in whose process this one is. On SQLite no other process has them. */
+  let ownLocks: LocalLocks;
+  const { acquire } = LocalLocks.prototype;
   let hawser: Hawser;
   let admin: Client;
   /** As another process has it. */
   let database: Database;
 
   before(async () => {
-    hawser = await startHawser({}, undefined, ownLocks);
+    LocalLocks.prototype.acquire = function (key, mode) {
+      if (key.startsWith(previewMaker(''))) ownLocks = this;
+      return acquire.call(this, key, mode);
+    };
+    hawser = await startHawser();
     database = await openDatabase(hawser);
     admin = hawser.admin;
     for (const name of ['web', 'db']) {
@@ -44,6 +50,7 @@ describe('the life of a preview, and who may read it', () => {
     await hawser.registerNode('idle-01');
   });
   after(async () => {
+    LocalLocks.prototype.acquire = acquire;
     await database.close();
     await hawser.close();
   });
@@ -58,7 +65,6 @@ describe('the life of a preview, and who may read it', () => {
 
   /** Nothing is made meanwhile. */
   async function whileNothingIsMade(work: () => Promise<void>): Promise<void> {
-    // On SQLite the processes of a server have their locks from the first of them, and not from the database.
     const locks = hawser.databaseUrl === null ? ownLocks : database.locks;
     const places = await Promise.all(PREVIEW_PLACES.map((place) => locks.acquire(place, 'alone')));
     try {

@@ -1,29 +1,16 @@
 // full: SQLite, PostgreSQL
-import { mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { newId } from '../../src/lib/ids.ts';
-import { type Client, makeClient, type Target } from '../support/client.ts';
-import { makeClientCertificate } from '../support/client-certificates.ts';
 import { MAIN } from '../support/configurations.ts';
 import { parseCsv } from '../support/csv.ts';
 import { withDatabase } from '../support/database.ts';
-import { describeOnSqlite, itOnSqlite } from '../support/engine.ts';
-import { eventually } from '../support/eventually.ts';
-import {
-  ADMIN_PASSWORD,
-  ALL_SCOPES,
-  createKey,
-  createToken,
-  publishConfiguration,
-  signIn,
-  startHawser,
-} from '../support/hawser.ts';
+import { itOnSqlite } from '../support/engine.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, poll, saveParameters } from '../support/parameter-files.ts';
-import { expectProof, manifestPath, proofPath, pulled, ran, readProof, reported } from '../support/proof.ts';
+import { proofPath, pulled, readProof, reported } from '../support/proof.ts';
 import { expectProblem, ok } from '../support/replies.ts';
-import { runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
 import { started } from '../support/started.ts';
 
 const NODES = 620;
@@ -113,62 +100,5 @@ describe('the proof of a version that cannot be read', () => {
       expect((await readProof(hawser.admin, path)).reasons).to.deep.equal({ Unresolvable: 1 });
     renameSync(aside, object);
     expect((await readProof(hawser.admin, path)).reasons).to.deep.equal({ NeverPolled: 1 });
-  });
-});
-
-describeOnSqlite('the proof, asked of two workers', () => {
-  let folder: string;
-  let hawser: Spawned;
-  let target: Target;
-  let admins: Client[];
-
-  before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-proof-'));
-    hawser = await spawnHawser(folder, { HAWSER_WORKERS: '2' });
-    target = await hawser.listening();
-    const first = makeClient(target);
-    const token = await createToken(first, await signIn(first, 'admin', ADMIN_PASSWORD), ALL_SCOPES);
-    first.close();
-    // Enough that each worker has some: connections are dealt out in turn.
-    admins = Array.from({ length: 6 }, () => makeClient(target).with({ Authorization: `Bearer ${token}` }));
-  });
-  after(async () => {
-    for (const client of admins) client.close();
-    hawser.child.kill('SIGKILL');
-    await hawser.ended;
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  it('says the same through each, as soon as something has been acknowledged', async () => {
-    const admin = admins[0] as Client;
-    await publishConfiguration(admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
-    const identity = await makeClientCertificate({ commonName: 'web-01' });
-    const client = makeClient(target, identity);
-    const registration = { registrationKey: await createKey(admin), fqdn: 'web-01' };
-    const { nodeId } = await ok(200, client.post('/api/v1/nodes/register', registration));
-    const node = { nodeId, fqdn: 'web-01', identity, client };
-    await ok(204, admin.put(`/api/v1/nodes/${nodeId}/configuration`, { configurationName: 'web' }));
-    const path = proofPath('web', '1.0.0');
-    const everywhere = (expected: { nodes: string; reasons: Record<string, number> }) =>
-      Promise.all(admins.map((each) => expectProof(each, path, expected)));
-    await everywhere({ nodes: '0/0/0/1 of 1', reasons: { NeverPolled: 1 } });
-    const checksum = await ran(node);
-    const declared = { nodes: '1/0/0/0 of 1', reasons: {} };
-    for (const each of admins) expect(await readProof(each, path)).to.deep.equal(declared);
-    await publishConfiguration(admin, 'other', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
-    const path2 = '/api/v1/configurations/web/versions';
-    await ok(
-      201,
-      admin.upload(path2, { fields: { version: '1.1.0' }, files: { [MAIN]: '$schema: x\nresources: []\n' } }),
-    );
-    await ok(200, admin.put(`${path2}/1.1.0/publish`));
-    for (const each of admins) {
-      const proof = await readProof(each, proofPath('web', '1.1.0'));
-      expect(proof).to.deep.equal({ nodes: '0/0/0/1 of 1', reasons: { NotPolledSince: 1 } });
-    }
-    for (const each of admins) await eventually(() => ok(200, each.get(manifestPath(checksum))));
-    const { code, stdout } = await runHawser(folder, {}, ['verify', checksum]);
-    expect(`${code} ${stdout}`).to.equal('0 match\n');
-    client.close();
   });
 });

@@ -23,6 +23,8 @@ import {
 import { itWith } from '../support/optional-tools.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { ok } from '../support/replies.ts';
+import { DEFAULT_ID, NODE_ID, SCOPE_TYPES } from '../support/scopes.ts';
+import { unzipTexts } from '../support/unzip.ts';
 
 const SERVERS = 3;
 const PUBLISHES_AT_ONCE = 50;
@@ -111,6 +113,53 @@ describeOnPostgres('three servers on one database', function () {
     expect(about).to.have.length(1);
   });
 
+  it('let one of those who create or change the same thing at once do it', async () => {
+    const created = await Promise.all(
+      admins.map((each) => create(each, 'wanted', { version: '1.0.0' }, files(''))),
+    );
+    expect(created.map(({ status }) => status).sort()).to.deep.equal([201, 409, 409]);
+    const path = `${CONFIGURATIONS}/wanted`;
+    const { etag } = (await admin(0).get(path)).headers;
+    const headers = { 'If-Match': String(etag) };
+    const changed = await Promise.all(
+      admins.map((each, at) => each.call('PATCH', path, { json: { description: `${at}` }, headers })),
+    );
+    expect(changed.map(({ status }) => status).sort()).to.deep.equal([200, 412, 412]);
+  });
+
+  it('keep every version of a repository that all write to at once', async () => {
+    await ok(201, create(admin(0), 'crowded', { version: '1.0.0' }, files('first')));
+    const versions = Array.from({ length: 12 }, (_, at) => `2.${at}.0`);
+    await Promise.all(
+      versions.map(async (version, at) => {
+        await ok(201, addVersion(admin(at), 'crowded', { version }, files(version)));
+        await ok(200, admin(at + 1).put(`${versionOf('crowded', version)}/publish`));
+      }),
+    );
+    for (const each of admins) {
+      const listed: { version: string }[] = await ok(200, each.get(`${CONFIGURATIONS}/crowded/versions`));
+      expect(listed.map(({ version }) => version)).to.have.members(['1.0.0', ...versions]);
+    }
+  });
+
+  it('tell in their lists what their version lists show, and date a change once', async () => {
+    await ok(201, create(admin(0), 'dated', { version: '1.0.0' }, files('first')));
+    for (let round = 1; round < 7; round += 1) {
+      const version = `1.${round}.0`;
+      await ok(201, addVersion(admin(round), 'dated', { version }, files(version)));
+      await ok(200, admin(round + 1).put(`${versionOf('dated', version)}/publish`));
+      const dates = new Set<string>();
+      // The first answer of each server may be the one for which it reads the refs.
+      for (const each of [...admins, ...admins]) {
+        const { updatedAt, ...shown } = await ok(200, each.get(`${CONFIGURATIONS}/dated`));
+        dates.add(updatedAt);
+        expect(shown).to.include({ versionCount: round + 1, latestPublishedVersion: version });
+        expect(await ok(200, each.get(`${CONFIGURATIONS}/dated/versions`))).to.have.length(round + 1);
+      }
+      expect([...dates], version).to.have.length(1);
+    }
+  });
+
   it('show a change to whoever asks the next moment at another one', async () => {
     await ok(201, create(admin(0), 'shown', { version: '1.0.0' }, files('shown')));
     for (let number = 1; number <= 12; number += 1) {
@@ -146,6 +195,86 @@ describeOnPostgres('three servers on one database', function () {
     }
     const bundles = await Promise.all(clients.map((client) => client.get(`${path}/bundle`)));
     expect(new Set(bundles.map(({ headers }) => headers['repr-digest'])).size).to.equal(1);
+    for (const client of clients) client.close();
+  });
+
+  it('offer what was withdrawn no longer, and nothing to a node from which all was taken', async () => {
+    await publishConfiguration(admin(0), 'taken', { '1.0.0': files('').files, '1.1.0': files('new').files });
+    const { path, identity } = await register('taken');
+    const clients = cluster.servers.map(({ target }) => makeClient(target, identity));
+    const everywhere = (version: string) =>
+      Promise.all(clients.map((client) => offers(client, path, version)));
+    await everywhere('1.1.0');
+    const withdrawal = `${versionOf('taken', '1.1.0')}/withdraw`;
+    for (let round = 0; round < SERVERS; round += 1) {
+      await ok(200, admin(round).put(withdrawal, { reason: `round ${round}` }));
+      await everywhere('1.0.0');
+      await ok(204, admin(round + 1).delete(withdrawal));
+      await everywhere('1.1.0');
+    }
+    const refused = (code: string) =>
+      Promise.all(
+        clients.map((client) =>
+          eventually(async () => expect((await client.get(`${path}/checksum`)).json.code).to.equal(code)),
+        ),
+      );
+    await ok(204, admin(1).delete(path));
+    await refused('no_configuration_assigned');
+    await ok(204, admin(2).delete(path.replace('/configuration', '')));
+    await refused('unauthenticated');
+    for (const client of clients) client.close();
+  });
+
+  it('give a node the parameters of its scopes as they are now, wherever these were changed', async () => {
+    await publishConfiguration(admin(0), 'scoped', { '1.0.0': files('scoped').files });
+    const { id } = await ok(200, admin(0).get(`${CONFIGURATIONS}/scoped`));
+    const { path, identity } = await register('scoped');
+    const clients = cluster.servers.map(({ target }) => makeClient(target, identity));
+    let turn = 0;
+    /** At another server each time. */
+    const call = async (method: string, address: string, json?: unknown) => {
+      turn += 1;
+      const reply = await admin(turn).call(method, address, json === undefined ? {} : { json });
+      expect(reply.status, `${method} ${address} ${reply.text}`).to.be.lessThan(300);
+      return reply.text === '' ? undefined : reply.json;
+    };
+    const [zone, tier] = [
+      await call('POST', SCOPE_TYPES, { name: 'Zone' }),
+      await call('POST', SCOPE_TYPES, { name: 'Tier' }),
+    ];
+    const north = await call('POST', `${SCOPE_TYPES}/${zone.id}/values`, { value: 'north' });
+    const front = await call('POST', `${SCOPE_TYPES}/${tier.id}/values`, { value: 'front' });
+    const save = async (type: string, from: string, scopeValue?: string) => {
+      const address = `/api/v1/parameters/${type}/${id}`;
+      const content = `parameters: {from: ${from}}`;
+      await call('PUT', address, { version: '1.0.0', content, ...(scopeValue && { scopeValue }) });
+      await call('PUT', `${address}/versions/1.0.0/publish${scopeValue ? `?scopeValue=${scopeValue}` : ''}`);
+    };
+    await save(DEFAULT_ID, 'default');
+    await save(zone.id, 'zone', 'north');
+    await save(tier.id, 'tier', 'front');
+    const expectFrom = (from: string) =>
+      Promise.all(
+        clients.map((client) =>
+          eventually(async () => {
+            const { bytes } = await client.get(`${path}/bundle`);
+            expect((await unzipTexts(bytes))['parameters.yaml']).to.equal(`parameters:\n  from: ${from}\n`);
+          }),
+        ),
+      );
+    const tags = `${path.replace('/configuration', '')}/tags`;
+    const reorder = (...scopeTypeIds: string[]) => call('PUT', `${SCOPE_TYPES}/reorder`, { scopeTypeIds });
+    await expectFrom('default');
+    await call('POST', tags, { scopeValueId: north.id });
+    await expectFrom('zone');
+    await call('POST', tags, { scopeValueId: front.id });
+    await expectFrom('tier');
+    await reorder(DEFAULT_ID, tier.id, zone.id, NODE_ID);
+    await expectFrom('zone');
+    await call('DELETE', `${tags}/${north.id}`);
+    await expectFrom('tier');
+    await call('DELETE', `${tags}/${front.id}`);
+    await expectFrom('default');
     for (const client of clients) client.close();
   });
 

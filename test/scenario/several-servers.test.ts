@@ -7,10 +7,15 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { makeClient } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { addVersion, MAIN } from '../support/configurations.ts';
 import { describeOnPostgres } from '../support/engine.ts';
-import { ADMIN_PASSWORD, type Hawser, signIn, startHawser } from '../support/hawser.ts';
+import { ADMIN_PASSWORD, type Hawser, publishConfiguration, signIn, startHawser } from '../support/hawser.ts';
+import { openRequest } from '../support/open-request.ts';
+import { assign } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { newDatabase, querySharedCluster, type TestDatabase } from '../support/postgres.ts';
+import { groupOf, groupsOf, nodesOf, PREVIEWS, preview, publishing } from '../support/previews.ts';
+import { proofPath, ran, readProof } from '../support/proof.ts';
 import { ok } from '../support/replies.ts';
 import { runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
 import { beginSession, isResumed } from '../support/tls-sessions.ts';
@@ -193,6 +198,48 @@ describeOnPostgres('two servers on one database', function (this: Mocha.Suite) {
     await ok(403, there.get('/api/v1/users'));
     await ok(204, one.admin.delete(`/api/v1/users/${eve.userId}`));
     await ok(401, there.get('/api/v1/users'));
+  });
+
+  it('refuse a late body whose sender has lost the right to it at the other', async () => {
+    const signedIn = one.client().with({ Cookie: one.session });
+    const token = { name: 'late', scopes: ['groups.manage'] };
+    const made = await ok(201, signedIn.post('/api/v1/auth/tokens', token));
+    const headers = { Authorization: `Bearer ${made.token}` };
+    const call = { method: 'POST', path: '/api/v1/groups', headers };
+    const late = await openRequest(other.target(), null, call);
+    await ok(204, signedIn.delete(`/api/v1/auth/tokens/${made.tokenId}`));
+    late.end(JSON.stringify({ name: 'late' }));
+    expect(await late.status).to.equal(401);
+    const groups: { name: string }[] = await ok(200, other.admin.get('/api/v1/groups'));
+    expect(groups.map(({ name }) => name)).not.to.include('late');
+  });
+
+  it('show the same proof and the same preview', async () => {
+    await publishConfiguration(one.admin, 'web', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
+    const node = await one.registerNode('web-02.example.org');
+    await assign(one, node, 'web');
+    const admins = [one.admin, other.admin];
+    const path = proofPath('web', '1.0.0');
+    for (const admin of admins)
+      expect(await readProof(admin, path)).to.deep.equal({
+        ...{ nodes: '0/0/0/1 of 1', reasons: { NeverPolled: 1 } },
+      });
+    await ran(node);
+    for (const admin of admins)
+      expect(await readProof(admin, path)).to.deep.equal({ nodes: '1/0/0/0 of 1', reasons: {} });
+    const files = { files: { [MAIN]: '$schema: x\nresources: []\n# two\n' } };
+    await ok(201, addVersion(other.admin, 'web', { version: '1.1.0' }, files));
+    const made = await preview(one.admin, [publishing('web', '1.1.0')]);
+    expect(made.counts).to.deep.include({ nodes: 1, changed: 1 });
+    const [here, there] = await Promise.all(
+      admins.map(async (admin) => [
+        await ok(200, admin.get(`${PREVIEWS}/${made.id}`)),
+        await groupsOf(admin, made),
+        await groupOf(admin, made, '1'),
+        await nodesOf(admin, made),
+      ]),
+    );
+    expect(there).to.deep.equal(here);
   });
 
   it('count the sign-ins of one address together', async () => {

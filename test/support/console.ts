@@ -144,7 +144,7 @@ async function startSeeded(wish: ConsoleWish): Promise<{ hawser: Hawser; site: S
   const { nodes = 120, hasHistory = false, settings = {} } = wish;
   const clock = new TestClock();
   if (hasHistory) clock.advance(-DAY);
-  const hawser = await startHawser(settings, undefined, undefined, clock);
+  const hawser = await startHawser(settings, undefined, clock);
   if (nodes === null) return { hawser, site: null };
   const passTime = (milliseconds: number) => clock.advance(milliseconds);
   try {

@@ -1,7 +1,6 @@
 /** Starts a whole server in this process for a scenario: real TLS, a real database, repositories in a temporary folder. */
 
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,10 +8,8 @@ import { Writable } from 'node:stream';
 import { readConfig } from '../../src/config.ts';
 import type { AtomicFs } from '../../src/git/atomic-fs.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import type { Locks } from '../../src/lib/locks.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
-import { type Part, prepareServer } from '../../src/stores.ts';
 import { type Client, type Identity, makeClient, type Target } from './client.ts';
 import { makeClientCertificate } from './client-certificates.ts';
 import { withDatabase } from './database.ts';
@@ -107,13 +104,11 @@ export const ALL_SCOPES = [
 /**
  * @param settings HAWSER_* variables in addition to those that this function sets
  * @param fs how the repositories access the disk, for tests of that
- * @param locks those of the server, for tests that hold some of them
  * @param clock for tests in which the server starts at another time
  */
 export async function startHawser(
   settings: Record<string, string> = {},
   fs?: AtomicFs,
-  locks?: Locks,
   clock = new TestClock(),
 ): Promise<Hawser> {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-test-'));
@@ -141,9 +136,7 @@ export async function startHawser(
   });
   const log = createLog(config.logLevel, sink);
   const options = { config, clock, log, showFirstPassword: () => undefined, ...(fs && { fs }) };
-  const part = locks && partWith(locks);
-  if (part) await prepareServer({ ...options });
-  const start = () => startServer({ ...options, ...(part && { part }) });
+  const start = () => startServer(options);
   const clients: Client[] = [];
   const hawser = {
     folder,
@@ -186,15 +179,6 @@ export async function startHawser(
   const authorization = `Bearer ${await createToken(hawser.client(), hawser.session, ALL_SCOPES)}`;
   hawser.admin = hawser.client().with({ Authorization: authorization });
   return hawser;
-}
-
-/** The part of the only process of a server. */
-function partWith(locks: Locks): Part {
-  return {
-    ...{ locks, isLeader: true, ticketKeys: randomBytes(48) },
-    ...{ leftBefore: () => performance.timeOrigin, onRenewed: () => undefined },
-    readOtherMetrics: async () => [],
-  };
 }
 
 /** @returns the session as a Cookie header */
