@@ -48,7 +48,6 @@ const RANKS: Record<string, number> = {
   'stores.ts': 8,
   'serve-command.ts': 8,
   'main.ts': 8,
-  workers: 8,
   threads: 8,
   // The console runs in the browser. It takes types from the server, and nothing else (docs/decisions/0053).
   ui: 9,

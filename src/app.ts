@@ -76,7 +76,6 @@ import { measuring } from './http/slow-requests.ts';
 import type { Clock } from './lib/clock.ts';
 import { sha256Hex } from './lib/hash.ts';
 import type { Log } from './lib/log.ts';
-import type { MetricsOfProcess } from './lib/metrics/metrics.ts';
 import type { Threads } from './lib/threads.ts';
 import type { EvidenceNotes } from './pull/evidence.ts';
 import { pullRoutes } from './pull/routes.ts';
@@ -119,8 +118,6 @@ export interface AppOptions extends Stores {
   threads: Threads<ThreadTasks>;
   comparingThreads: Threads<CompareTasks>;
   fleetThreads: FleetThreads;
-  /** What the other processes of this server have counted. */
-  readOtherMetrics(): Promise<readonly MetricsOfProcess[]>;
   clock: Clock;
   log: Log;
   onNodeSeen(nodeId: string, now: number): void;
@@ -207,7 +204,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
     pull: pullRoutes({ resolver, bundles, evidence: options.evidence }),
     api: [
       ...healthRoutes(database, store, log),
-      ...metricsRoutes({ database, metrics, dataDir }, options.readOtherMetrics),
+      ...metricsRoutes({ database, metrics, dataDir }),
       ...authRoutes(auth),
       ...loginPageRoutes(auth),
       ...allSignInRoutes(auth, config),

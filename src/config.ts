@@ -53,9 +53,7 @@ export interface Config {
     allowed: readonly string[];
   };
   cacheBytes: number;
-  /** The number of processes that serve together behind one port. */
-  workers: number;
-  /** How many calls of nodes are carried out at once, by all workers together. */
+  /** How many calls of nodes are carried out at once. */
   nodeCallsAtOnce: number;
   /** The number of days after which an entry of the audit trail is deleted; null means never. */
   auditKeepDays: number | null;
@@ -67,6 +65,8 @@ export interface Config {
   notifySocket: string | null;
   /** The device and inode of what the journal of systemd reads, as `device:inode`; null where it reads nothing. */
   journalStream: string | null;
+  /** Settings of earlier releases that are set still, and have no effect any more. */
+  retired: readonly string[];
   /** Milliseconds after which systemd ends a service that says nothing (`WATCHDOG_USEC`); null if it does not. */
   watchdogInterval: number | null;
 }
@@ -135,7 +135,6 @@ export function readConfig(env: Environment): Readonly<Config> {
     oidcFile: read.text('HAWSER_OIDC_FILE'),
     federationIssuers: readIssuers(read, isDevelopment),
     webhooks: { caFile: read.text('HAWSER_WEBHOOK_CA'), allowed: read.ranges('HAWSER_WEBHOOK_ALLOW') },
-    workers: read.integer('HAWSER_WORKERS', 1, 64, 1),
     nodeCallsAtOnce: read.integer('HAWSER_NODE_CALLS', 1, 1_000_000, 4_000),
     cacheBytes: read.bytes('HAWSER_CACHE_BYTES', 256 * MIB),
     auditKeepDays: read.integer('HAWSER_AUDIT_KEEP_DAYS', 1, 36_500, null),
@@ -143,6 +142,7 @@ export function readConfig(env: Environment): Readonly<Config> {
     searchPath: env['PATH'] || '/usr/local/bin:/usr/bin:/bin',
     notifySocket: env['NOTIFY_SOCKET'] || null,
     journalStream: env['JOURNAL_STREAM'] || null,
+    retired: readRetired(read),
     watchdogInterval: Number(env['WATCHDOG_USEC'] ?? 0) / 1_000 || null,
   };
   read.refuseUnknown();
@@ -158,6 +158,20 @@ function readReportBytes(read: SettingsReader): number | null {
   if (bytes !== null && bytes < MIB)
     throw new ConfigError(name, 'too small', '1MiB or more, such as 20GiB; without it there is no limit');
   return bytes;
+}
+
+/**
+ * Up to release 0.2 a server could have several processes. Whoever has asked for them must hear what takes their place.
+ * @returns the names of those that can be removed
+ */
+function readRetired(read: SettingsReader): readonly string[] {
+  const name = 'HAWSER_WORKERS';
+  const text = read.text(name);
+  if (text === null) return [];
+  if (text === '1') return [name];
+  const fault =
+    'workers are gone: n servers on one PostgreSQL do the same and more (docs/operating.md, "Several servers")';
+  throw new ConfigError(name, fault, 'nothing, or 1');
 }
 
 function readPublicUrl(read: SettingsReader, isDevelopment: boolean): string | null {

@@ -1,59 +1,45 @@
-/** The command `hawser serve`: runs the server as one process or several, and obeys signals. */
+/** The command `hawser serve`: runs the server, and obeys signals. */
 
-import cluster from 'node:cluster';
 import { SECOND } from './lib/clock.ts';
 import { createLog, type Log, openOutput } from './lib/log.ts';
 import { keepTelling, notifyReady, notifyStatus } from './lib/service-manager.ts';
 import type { Call, Command } from './operations/command-line.ts';
 import { forgetReloads, noteReload, ReloadSignal } from './operations/reload.ts';
-import type { ServerOptions } from './stores.ts';
+import type { RunningServer } from './server.ts';
 
 /** systemd is told so often within the time after which it takes the server for hung (sd_watchdog_enabled(3)). */
 const WATCHDOG_SHARE = 3;
-
-/** A running server, of one process or several. */
-interface Running {
-  url: string;
-  /** The address of the second listener, if there is one. */
-  uiUrl: string | null;
-  /** @returns the faults for which files were refused, a line each */
-  reload(): Promise<string[]>;
-  close(): Promise<void>;
-}
 
 export const serve: Command = {
   name: 'serve',
   help: 'run the server, until SIGTERM or SIGINT; SIGHUP takes the TLS files and the identity providers anew, SIGUSR2 turns the log level debug on and off',
   async run(call) {
     const { config } = call;
-    if (cluster.isWorker) {
-      const { runWorker } = await import('./workers/run.ts');
-      return runWorker(call);
-    }
     const log = createLog(config.logLevel, openOutput(config.journalStream));
     switchLevelOnSignal(log);
+    for (const setting of config.retired)
+      log.warn({ setting }, 'this setting has no effect any more, and can be removed');
     // These modules are imported here because the other commands do not need them.
     const { lockFolders } = await import('./db/folder-lock.ts');
+    const { startServer } = await import('./server.ts');
     let locks: ReturnType<typeof lockFolders> | undefined;
     const reloadSignal = new ReloadSignal();
-    const options = {
+    const server = await startServer({
       ...{ config, clock: call.clock, log, showFirstPassword: passwordReporter(config) },
       claimFolders: () => {
-        locks = lockFolders(config, 'owner');
+        locks = lockFolders(config);
         forgetReloads(config.dataDir);
       },
-    };
-    const running = config.workers === 1 ? await startAlone(options) : await startSeveral(options);
-    reloadSignal.serve(() => reload(running, config, log));
-    const ended = closeOnSignals(running, log);
-    const { dataDir, reposDir, workers } = config;
-    const several = workers === 1 ? {} : { workers };
+    });
+    reloadSignal.serve(() => reload(server, config, log));
+    const ended = closeOnSignals(server, log);
+    const { dataDir, reposDir } = config;
     const database = await describeDatabase(config, log);
     const { startWatchdog } = await import('./threads/watchdog.ts');
     startWatchdog(config.journalStream);
     // This comes last, because whoever waits for this line may send a signal at once.
-    const { url, uiUrl } = running;
-    log.info({ url, ...(uiUrl && { uiUrl }), dataDir, reposDir, ...database, ...several }, 'listening');
+    const { url, ui } = server;
+    log.info({ url, ...(ui && { uiUrl: ui.url }), dataDir, reposDir, ...database }, 'listening');
     const { notifySocket: socket, searchPath } = config;
     await notifyReady({ socket, searchPath }, `listening on ${url}`, log);
     if (config.watchdogInterval !== null)
@@ -78,34 +64,11 @@ async function describeDatabase(config: Call['config'], log: Log): Promise<{ dat
   return { database: nameOfDatabase(config) };
 }
 
-async function reload(running: Running, config: Call['config'], log: Log): Promise<void> {
+async function reload(server: RunningServer, config: Call['config'], log: Log): Promise<void> {
   const { notifySocket: socket, searchPath, dataDir } = config;
-  const faults = await noteReload(dataDir, () => running.reload(), log);
+  const faults = await noteReload(dataDir, () => server.reloadTls(), log);
   const refused = faults.length === 0 ? '' : `; the last reload was refused: ${faults.join('; ')}`;
-  await notifyStatus({ socket, searchPath }, `listening on ${running.url}${refused}`, log);
-}
-
-async function startAlone(options: ServerOptions): Promise<Running> {
-  const { startServer } = await import('./server.ts');
-  const server = await startServer(options);
-  const { url, ui } = server;
-  return {
-    ...{ url, uiUrl: ui?.url ?? null },
-    reload: () => server.reloadTls(),
-    close: () => server.close(),
-  };
-}
-
-async function startSeveral(options: ServerOptions): Promise<Running> {
-  const { prepareServer } = await import('./stores.ts');
-  const { StartFailure, startWorkers } = await import('./workers/primary.ts');
-  await prepareServer(options);
-  try {
-    return await startWorkers(options.config.workers, options.log);
-  } catch (error) {
-    if (error instanceof StartFailure) process.exit(error.exitCode);
-    throw error;
-  }
+  await notifyStatus({ socket, searchPath }, `listening on ${server.url}${refused}`, log);
 }
 
 /** SIGUSR2 switches between the level of the settings and `debug`; where that is `debug`, between it and `info`. */
@@ -127,7 +90,7 @@ const SAME_SIGNAL = 1 * SECOND;
  * The first signal closes the server in order. A later one, from somebody who will not wait, ends it at once.
  * @returns when the server is closed
  */
-function closeOnSignals(running: Running, log: Log): Promise<void> {
+function closeOnSignals(server: RunningServer, log: Log): Promise<void> {
   return new Promise((resolve) => {
     let closingSince: number | null = null;
     const onSignal = (signal: NodeJS.Signals): void => {
@@ -135,7 +98,7 @@ function closeOnSignals(running: Running, log: Log): Promise<void> {
       if (closingSince === null) {
         closingSince = now;
         log.info({ signal }, 'closing');
-        resolve(running.close());
+        resolve(server.close());
       } else if (now - closingSince > SAME_SIGNAL) {
         log.warn({ signal }, 'told again while closing: ending at once');
         process.exit(1);

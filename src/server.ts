@@ -15,7 +15,7 @@ import { UploadPack } from './git/upload-pack.ts';
 import { type Listeners, openListeners, type Place } from './http/listeners.ts';
 import { SECOND } from './lib/clock.ts';
 import { sentenceOf } from './lib/errors.ts';
-import type { Metrics, MetricsOfProcess } from './lib/metrics/metrics.ts';
+import type { Metrics } from './lib/metrics/metrics.ts';
 import { CheckIns } from './pull/check-ins.ts';
 import { EvidenceNotes } from './pull/evidence.ts';
 import { CompositeReader } from './resolve/composites.ts';
@@ -41,12 +41,9 @@ export interface RunningServer extends Place {
   /**
    * Takes certificates, keys, node CA and CRL, and the identity providers, anew from their files. After a fault the old
    * ones stay.
-   * @param ticketKeys of TLS sessions from now on; default: of this process alone
    * @returns the faults, a line each
    */
-  reloadTls(ticketKeys?: Buffer): Promise<string[]>;
-  /** Gives what this process has counted. */
-  readMetrics(): Promise<MetricsOfProcess>;
+  reloadTls(): Promise<string[]>;
   /** Answers what is in progress, writes what is noted, and closes the stores. */
   close(): Promise<void>;
 }
@@ -64,7 +61,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const providers = new Providers(options.config);
   const stores = await openStores(options);
   try {
-    if (options.part === undefined) await prepareStores(options, stores);
+    await prepareStores(options, stores);
     stores.store.open();
     return await listen(options, { stores, providers, material: await loadTls(options, stores) });
   } catch (error) {
@@ -78,7 +75,7 @@ async function listen(
   { stores, providers, material }: { stores: Stores; providers: Providers; material: TlsMaterial },
 ): Promise<RunningServer> {
   const { database, metrics } = stores;
-  const { config, clock, log, part } = options;
+  const { config, clock, log } = options;
   const checkIns = new CheckIns(database, log);
   const evidence = new EvidenceNotes({ ...stores, clock, log });
   const { uploadPack, blame } = await openGit(options, stores);
@@ -101,7 +98,6 @@ async function listen(
     previews: previews.runs,
     authority: material.ca,
     issuesCertificates: material.nodeCa === null,
-    readOtherMetrics: part?.readOtherMetrics ?? (async () => []),
     bundleFiles,
     consoleFiles: config.ui.isOn ? await readConsole(log) : null,
     clientFiles: await readClients(log),
@@ -111,7 +107,7 @@ async function listen(
     onNodeSeen: (nodeId, now) => checkIns.note(nodeId, now),
     evidence,
   });
-  const ticketKeys = (await sharedTicketKeys(database, material)) ?? part?.ticketKeys;
+  const ticketKeys = await sharedTicketKeys(database, material);
   const tls = { material, ...(ticketKeys && { ticketKeys }) };
   const { onProblem } = metrics.requests;
   const listeners = await openListeners(config, { ...tls, handler, onProblem, log, clock });
@@ -123,7 +119,6 @@ async function listen(
     port: listeners.port,
     ui: listeners.ui,
     reloadTls,
-    readMetrics: () => metrics.values(),
     async close() {
       const timers = endTimers();
       stores.eventWaiting.close();
@@ -206,13 +201,13 @@ function reloader(
   options: ServerOptions,
   stores: Stores,
   { listeners, material, providers }: Reloaded,
-): (ticketKeys?: Buffer) => Promise<string[]> {
+): () => Promise<string[]> {
   let served = material;
-  const takeTlsFiles = async (ticketKeys?: Buffer) => {
+  const takeTlsFiles = async () => {
     try {
       const next = await loadTls(options, stores);
       refuseOutOfTerm(next.server, served.server, options.clock.now());
-      listeners.reload(next, (await sharedTicketKeys(stores.database, next)) ?? ticketKeys);
+      listeners.reload(next, await sharedTicketKeys(stores.database, next));
       served = next;
       await showTlsTerms(stores.metrics, next);
       options.log.info('TLS files loaded anew');
@@ -222,8 +217,8 @@ function reloader(
       return sentenceOf(error);
     }
   };
-  return async (ticketKeys) => {
-    const found = [providers.reload(options.log), await takeTlsFiles(ticketKeys)];
+  return async () => {
+    const found = [providers.reload(options.log), await takeTlsFiles()];
     const faults = found.filter((fault) => fault !== null);
     stores.metrics.showReload(faults.length > 0);
     return faults;

@@ -13,13 +13,12 @@ import { passwordFault } from './domain/password-rules.ts';
 import { EventWaiting } from './events/waiting.ts';
 import type { AtomicFs } from './git/atomic-fs.ts';
 import { refuseOtherUse } from './git/cache-root.ts';
-import type { Awaitable } from './lib/awaitable.ts';
 import type { Clock } from './lib/clock.ts';
 import { makePrivateFolder, tightenOwnFolder } from './lib/folders.ts';
 import { newSecret } from './lib/ids.ts';
 import type { Locks } from './lib/locks.ts';
 import type { Log } from './lib/log.ts';
-import { Metrics, type MetricsOfProcess } from './lib/metrics/metrics.ts';
+import { Metrics } from './lib/metrics/metrics.ts';
 import { readVersion } from './lib/version.ts';
 import { refuseUnfinishedRestore } from './operations/backup/restore.ts';
 import { POLL_PATH } from './pull/routes.ts';
@@ -40,45 +39,15 @@ export interface ServerOptions {
   /** Called with the first administrator's random password, once in the life of a data folder. */
   showFirstPassword(password: string): void;
   /**
-   * Called by the first process of a server when both folders are there, before anything in them is read or changed.
+   * Called when both folders are there, before anything in them is read or changed.
    * Throws where another server uses them. By default nobody is kept out.
    */
   claimFolders?(): void;
   /** The repositories' way to the disk. By default it is direct. */
   fs?: AtomicFs;
-  /** Set in a process that is one of several. The stores are prepared then. */
-  part?: Part;
 }
 
-/** The part of one process in a server of several (workers/). */
-export interface Part {
-  locks: Locks;
-  /** Whether it does what one process of a server must: it competes for the lead, and renews the made certificate. */
-  isLeader: boolean;
-  /** 48 bytes that all processes share, so that each can resume the TLS sessions of the others. PostgreSQL has its own. */
-  ticketKeys: Buffer;
-  /** When the last of the others ended unexpectedly, in epoch milliseconds. */
-  leftBefore(): number;
-  /** The leader calls this once it has checked the certificate that the server made. */
-  onRenewed(): void;
-  /** Gives what the others have counted. */
-  readOtherMetrics(): Promise<readonly MetricsOfProcess[]>;
-}
-
-/**
- * What a start does before it serves, once for all processes of a server of several.
- * @throws as `startServer`
- */
-export async function prepareServer(options: ServerOptions): Promise<void> {
-  const stores = await openStores(options);
-  try {
-    await prepareStores(options, stores);
-  } finally {
-    await closeStores(stores);
-  }
-}
-
-/** The stores of a process, what counts in it, and who waits for events. */
+/** The stores, what counts in the process, and who waits for events. */
 export interface Stores {
   database: Database;
   store: GitStore;
@@ -87,32 +56,20 @@ export interface Stores {
   eventWaiting: EventWaiting;
 }
 
-export async function openStores({
-  config,
-  clock,
-  log,
-  fs,
-  part,
-  claimFolders,
-}: ServerOptions): Promise<Stores> {
+export async function openStores({ config, clock, log, fs, claimFolders }: ServerOptions): Promise<Stores> {
   checkAdminPassword(config.adminPassword);
   setPasswordCost(config.scryptCost);
   refuseUnfinishedRestore(config);
   const { dataDir, reposDir } = config;
   await requireFolder('HAWSER_DATA_DIR', dataDir);
   await requireFolder('HAWSER_REPOS_DIR', reposDir);
-  // Of several processes the first has seen to it.
-  if (part === undefined) {
-    claimFolders?.();
-    refuseOtherUse(reposDir, config.databaseUrl !== null);
-    for (const path of [dataDir, reposDir]) await tightenOwnFolder(path, log);
-  }
+  claimFolders?.();
+  refuseOtherUse(reposDir, config.databaseUrl !== null);
+  for (const path of [dataDir, reposDir]) await tightenOwnFolder(path, log);
   const metrics = new Metrics({ version: readVersion(), pollPath: POLL_PATH });
   // Nobody reads them without a token, so the process is not watched for nothing.
   if (config.metricsToken !== null) metrics.watchProcess();
-  const database = await namingDatabase(config, () =>
-    openDatabase(config, { watch: metrics.work, locks: part?.locks ?? null, log }),
-  );
+  const database = await namingDatabase(config, () => openDatabase(config, { watch: metrics.work, log }));
   const { locks } = database;
   const store = new GitStore({
     root: reposDir,
@@ -123,20 +80,13 @@ export async function openStores({
       shared: { reader: database.repositories, tables: database.repositories },
     }),
     locks,
-    ...(part && { leftBefore: part.leftBefore }),
     onRefsMoved: (repository, isAwaited, trx = isAwaited ? database.write : database.writeNow) =>
-      noteRefsMoved(
-        trx,
-        repository,
-        clock.now(),
-        part && !isAwaited ? database.changes.lastChange : undefined,
-      ),
-    ...(part && { catchUp: () => catchUpAgain(database) }),
+      noteRefsMoved(trx, repository, clock.now()),
     beforeWrite: () => database.requireWritable(),
     onOperation: metrics.work.onGitOperation,
   });
-  // A process that has the stores to itself knows of its own moves.
-  if (part !== undefined || database.repositories !== null) followFeed(store, database);
+  // A server that has the stores to itself knows of its own moves.
+  if (database.repositories !== null) followFeed(store, database);
   metrics.addCaches(() => store.caches);
   metrics.addReadings({
     repositoryProblems: () => store.problems().filter(isDamage).length,
@@ -145,18 +95,12 @@ export async function openStores({
   return { database, store, locks, metrics, eventWaiting: new EventWaiting(database) };
 }
 
-/** Catches up with what was committed until now, not only until this turn of the event loop. */
-function catchUpAgain({ changes }: Database): Awaitable<void> {
-  changes.markStale();
-  return changes.catchUp('now');
-}
-
 export async function closeStores({ store, database }: Stores): Promise<void> {
   await store.close();
   await database.close();
 }
 
-/** What is done once before the stores serve: by a server of one process, or for all processes of one of several. */
+/** What is done before the stores serve. */
 export function prepareStores(options: ServerOptions, stores: Stores): Promise<void> {
   return namingDatabase(options.config, () => prepare(options, stores));
 }

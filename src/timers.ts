@@ -41,25 +41,20 @@ export interface TimerTools {
 }
 
 /**
- * Starts all of it, in one of the processes of a server.
+ * Starts all of it.
  * @returns a function that ends it. Cleanups that are under way must be told to end too, because it waits for them.
  */
 export async function startTimers(
   options: ServerOptions,
   { tools, runs, questions, metrics, reloadTls }: TimerTools,
 ): Promise<() => Promise<void>> {
-  const { part, log } = options;
-  if (part?.isLeader === false) {
-    metrics.addReadings({ leader: () => 0 });
-    return async () => undefined;
-  }
+  const { log } = options;
   const { database } = tools;
   const post = makePost(postOptions(options.config));
   const server = { id: newId(), version: readVersion(), host: hostname() };
   const presence = await showPresence(database, server, log);
   // Each server has a certificate of its own.
-  const renew = () => (part ? part.onRenewed() : void reloadTls());
-  const renewal = setInterval(renew, TLS_CHECK_INTERVAL).unref();
+  const renewal = setInterval(() => void reloadTls(), TLS_CHECK_INTERVAL).unref();
   const moved = new MovedRepositories(database.changes);
   const shown: Shown = { rollouts: NO_ROLLOUTS };
   metrics.showRollouts(() => shown.rollouts());

@@ -28,7 +28,7 @@ export function bundleFolder(dataDir: string): string {
   return join(dataDir, 'bundles');
 }
 
-/** Deletes files that a killed server left behind. It must be called before any process makes such files. */
+/** Deletes files that a killed server left behind. It must be called before any such file is made. */
 export async function sweepBundleFiles(dataDir: string): Promise<void> {
   await rm(bundleFolder(dataDir), { recursive: true, force: true });
 }

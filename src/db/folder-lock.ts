@@ -1,6 +1,6 @@
 /**
  * One server for each folder. A server holds a lock on `hawser.lock` in its data folder and in its repositories folder for
- * as long as its processes live. The lock is one that SQLite takes from the operating system: it ends with the process that
+ * as long as it lives. The lock is one that SQLite takes from the operating system: it ends with the process that
  * holds it, however that ends, and nobody has to guess whether its holder is still alive (docs/decisions/0042).
  */
 
@@ -18,11 +18,8 @@ export const LOCK_FILE = 'hawser.lock';
 /** The process id of the holder and the name of its machine, a line each. It is read by people and for messages only. */
 export const PID_FILE = 'hawser.pid';
 
-/** Milliseconds for which a start waits: workers whose primary was killed need a moment to end. */
+/** Milliseconds for which a start waits: a server that is closing needs a moment to end. */
 const PATIENCE = 3 * SECOND;
-
-/** How a folder is locked: a server of one process and the primary of several as `owner`, each worker as `member`. */
-type Part = 'owner' | 'member';
 
 export interface FolderLocks {
   /** Gives the folders back. The end of the process does the same. */
@@ -38,17 +35,16 @@ interface Folder {
 const held = new Set<SqliteHandle>();
 
 /**
- * Takes both folders, which must exist. An `owner` excludes every other owner, and waits for the members of one that has
- * ended. Members exclude nobody but a later owner.
+ * Takes both folders, which must exist, and keeps every other server out of them.
  * @throws HawserError `folder_in_use`, which names the process that holds a folder
  * @throws ConfigError where the file cannot be locked for another reason
  */
-export function lockFolders({ dataDir, reposDir }: Config, part: Part): FolderLocks {
+export function lockFolders({ dataDir, reposDir }: Config): FolderLocks {
   const folders: Folder[] = [{ setting: 'HAWSER_DATA_DIR', path: dataDir }];
   if (!isSameFolder(dataDir, reposDir)) folders.push({ setting: 'HAWSER_REPOS_DIR', path: reposDir });
   const handles: SqliteHandle[] = [];
   const release = (): void => {
-    if (part === 'owner') for (const { path } of folders.slice(0, handles.length)) forgetHolder(path);
+    for (const { path } of folders.slice(0, handles.length)) forgetHolder(path);
     for (const handle of handles) {
       held.delete(handle);
       handle.close();
@@ -56,10 +52,10 @@ export function lockFolders({ dataDir, reposDir }: Config, part: Part): FolderLo
   };
   try {
     for (const folder of folders) {
-      const handle = lockFolder(folder, part);
+      const handle = lockFolder(folder);
       held.add(handle);
       handles.push(handle);
-      if (part === 'owner') noteHolder(folder.path);
+      noteHolder(folder.path);
     }
   } catch (error) {
     release();
@@ -90,12 +86,15 @@ function isSameFolder(one: string, other: string): boolean {
   return first.dev === second.dev && first.ino === second.ino;
 }
 
-function lockFolder(folder: Folder, part: Part): SqliteHandle {
+function lockFolder(folder: Folder): SqliteHandle {
   const file = join(folder.path, LOCK_FILE);
   let handle: SqliteHandle | undefined;
   try {
     handle = new SqliteDatabase(file, { timeout: PATIENCE });
-    takeLock(handle, part);
+    // The file is made first, so that no journal stands beside it. This also waits for the workers that a server of
+    // release 0.2 may have left. Of two servers that come at once, one gets the lock that is kept.
+    handle.exec('BEGIN EXCLUSIVE; COMMIT');
+    handle.exec('BEGIN IMMEDIATE');
     // Whoever can open the file can hold up a start. An old file of another user must be found out as well: SQLite opens
     // a file read-only if it must, and then its locks exclude nobody.
     chmodSync(file, 0o600);
@@ -105,20 +104,6 @@ function lockFolder(folder: Folder, part: Part): SqliteHandle {
     handle?.close();
     throw isHeld(error) ? folderInUse(folder) : cannotLock(folder, error);
   }
-}
-
-/**
- * Takes SQLite's lock RESERVED as the owner, and SHARED as a member. RESERVED excludes other owners alone, so the file is
- * first locked EXCLUSIVE, which waits for the members too. Of two owners that come at once, one gets RESERVED.
- */
-function takeLock(handle: SqliteHandle, part: Part): void {
-  if (part === 'member') {
-    handle.exec('BEGIN');
-    handle.prepare('SELECT count(*) FROM sqlite_master').get();
-    return;
-  }
-  handle.exec('BEGIN EXCLUSIVE; COMMIT');
-  handle.exec('BEGIN IMMEDIATE');
 }
 
 /** A full disk must not keep a server from starting, so a failure is let pass: the lock alone counts. */

@@ -45,7 +45,7 @@ export interface KnownNode {
   scopes: KnownScopes | null;
   /**
    * The ETag of the last poll whose evidence is noted, and what it told. It is forgotten when a report has written
-   * evidence of another checksum. Where other processes serve the node too, it is also forgotten with each generation.
+   * evidence of another checksum. Where other servers serve the node too, it is also forgotten with each generation.
    */
   notedEtag: string | null;
   notedAs: PollEvidence;
@@ -122,7 +122,7 @@ export class NodeLookup {
    */
   private ends = 0;
 
-  /** @param isAlone tells that no other process serves nodes, so that what this one has noted stays true */
+  /** @param isAlone tells that no other server serves nodes, so that what this one has noted stays true */
   constructor(reader: NodeReader, feed: ChangeFeed, isAlone = false) {
     this.reader = reader;
     this.feed = feed;

@@ -1,6 +1,5 @@
 /** Opens the database that the settings name. Only one of the two drivers is loaded for it. */
 
-import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
 import type { Database, DatabasePlace } from './database.ts';
 import { openSqlite } from './sqlite/open.ts';
@@ -9,8 +8,6 @@ import type { WriteWatch } from './write-watch.ts';
 export interface OpenOptions {
   /** Is told of each write, including those of the migrations. */
   watch?: WriteWatch;
-  /** Those of the other processes of this server, if there are any. */
-  locks?: Locks | null;
   /** Is told when PostgreSQL goes away, and when it is back. */
   log?: Log | null;
 }

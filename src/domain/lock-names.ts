@@ -38,17 +38,17 @@ export const TLS_FILES = 'TLS files';
 /** This lock is held while a start makes the rows that every database has. */
 export const FIRST_START = 'first start';
 
-/** One of several processes holds this lock during a write transaction. */
+/** On SQLite whoever writes holds this lock for its turn. */
 export const DATABASE_WRITES = 'database';
 
-/** A process holds this lock for as long as it lives, so that others can tell whether its previews go on. */
+/** A server holds this lock for as long as it lives, so that others can tell whether its previews go on. */
 export const previewMaker = (maker: string) => `previews of ${maker}`;
 
 /** Whoever wants to make a preview holds this lock while it waits for one of the places. */
 export const PREVIEW_TURN = 'preview turn';
 
-/** The places of those previews that are made at the same time in all processes of a server. Nothing is locked before. */
+/** The places of those previews that are made at the same time by all servers. Nothing is locked before. */
 export const PREVIEW_PLACES = ['preview place 1', 'preview place 2'] as const;
 
-/** On PostgreSQL the process that leads holds this lock, beside its lease (db/postgres/lead.ts). */
+/** On PostgreSQL the server that leads holds this lock, beside its lease (db/postgres/lead.ts). */
 export const LEADER = 'leader';

@@ -37,7 +37,7 @@ export interface ListenerOptions {
   proxies: ProxySettings;
   /** Whether clients may show certificates, themselves or by a proxy. By default they are asked for one. */
   takesCertificates?: boolean;
-  /** 48 bytes, by which other processes can resume TLS sessions too. By default only this process can. */
+  /** 48 bytes, by which other servers can resume TLS sessions too. By default only this one can. */
   ticketKeys?: Buffer;
   handler: (request: IncomingMessage, response: ServerResponse) => void;
   /** Counts each answer to what never became a request, by the code of its problem. */

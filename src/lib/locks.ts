@@ -1,6 +1,6 @@
 /**
- * Locks by name, held alone or shared, and granted in the order of the requests. A single process keeps them in a table of
- * its own. Several processes share one table (workers/), so taking a lock is asynchronous.
+ * Locks by name, held alone or shared, and granted in the order of the requests. A server on SQLite has them to itself.
+ * Servers on PostgreSQL share theirs (db/postgres/sections.ts), so taking a lock is asynchronous.
  */
 
 /** With `alone` nobody else holds the lock. With `shared` nobody holds it alone. */
@@ -57,41 +57,30 @@ interface Entry {
   readonly queue: Waiting[];
 }
 
-/** The holders of each lock and the queue of those who wait. It knows nothing of promises or processes. */
-export class LockTable {
+/** The locks of a process that has the stores to itself: the holders of each, and the queue of those who wait. */
+export class LocalLocks extends Locks {
   private readonly entries = new Map<string, Entry>();
 
-  /** Whether nobody holds the lock or waits for it. */
-  isFree(key: string): boolean {
-    return !this.entries.has(key);
-  }
-
-  /**
-   * Requests a lock.
-   * @param granted is called once the lock is held, perhaps before this function returns
-   * @returns a function that gives the lock back, or leaves the queue
-   */
-  request(key: string, mode: LockMode, granted: () => void): Release {
+  acquire(key: string, mode: LockMode): Promise<Release> {
     const entry = this.entries.get(key) ?? { holders: 0, heldAlone: false, queue: [] };
     this.entries.set(key, entry);
-    let state: 'waiting' | 'held' | 'over' = 'waiting';
-    const waiting: Waiting = {
-      mode,
-      grant: () => {
-        state = 'held';
-        entry.holders += 1;
-        entry.heldAlone = mode === 'alone';
-        granted();
-      },
-    };
-    entry.queue.push(waiting);
-    this.grantNext(key, entry);
-    return () => {
-      if (state === 'held') entry.holders -= 1;
-      else if (state === 'waiting') entry.queue.splice(entry.queue.indexOf(waiting), 1);
-      state = 'over';
+    const release = (): void => {
+      entry.holders -= 1;
       this.grantNext(key, entry);
     };
+    return new Promise((resolve) => {
+      const grant = (): void => {
+        entry.holders += 1;
+        entry.heldAlone = mode === 'alone';
+        queueMicrotask(() => resolve(release));
+      };
+      entry.queue.push({ mode, grant });
+      this.grantNext(key, entry);
+    });
+  }
+
+  async acquireIfFree(key: string): Promise<Release | null> {
+    return this.entries.has(key) ? null : this.acquire(key, 'alone');
   }
 
   /** Grants the lock to the first ones in the queue, as far as possible, and forgets it if it is free. */
@@ -102,22 +91,6 @@ export class LockTable {
       entry.queue.shift();
       next.grant();
     }
-    if (entry.holders === 0 && entry.queue.length === 0 && this.entries.get(key) === entry)
-      this.entries.delete(key);
-  }
-}
-
-/** The locks of a process that has the stores to itself. */
-export class LocalLocks extends Locks {
-  private readonly table = new LockTable();
-
-  acquire(key: string, mode: LockMode): Promise<Release> {
-    return new Promise((resolve) => {
-      const release = this.table.request(key, mode, () => queueMicrotask(() => resolve(release)));
-    });
-  }
-
-  async acquireIfFree(key: string): Promise<Release | null> {
-    return this.table.isFree(key) ? this.acquire(key, 'alone') : null;
+    if (entry.holders === 0 && entry.queue.length === 0) this.entries.delete(key);
   }
 }

@@ -208,7 +208,7 @@ export class EvidenceNotes {
     else this.flushSoon();
   }
 
-  /** A report may follow at once, on a connection to another process too. All notes of this turn share the write. */
+  /** A report may follow at once, at another server too. All notes of this turn share the write. */
   private flushAtOnce(): void {
     if (this.isAtOnce) return;
     this.isAtOnce = true;
@@ -231,7 +231,7 @@ export class EvidenceNotes {
 
   /**
    * The manifests come with the rows that name them. Git is read before the transaction. A manifest may have gone
-   * meanwhile, with the last row of another process that named it, and is made then.
+   * meanwhile, with the last row of another server that named it, and is made then.
    */
   private async write(notes: readonly NodeNote<Note>[], isLast: boolean): Promise<void> {
     const { database } = this.tools;

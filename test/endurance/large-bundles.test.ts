@@ -9,6 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { describeWith } from '../support/optional-tools.ts';
 import { assign, configurationPath, poll } from '../support/parameter-files.ts';
+import { readMetrics, sumOf } from '../support/prometheus.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { mounting, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 import { spawnHawser } from '../support/spawned.ts';
@@ -16,8 +17,9 @@ import { temporaryFolder } from '../support/temporary.ts';
 import { askWithoutReading, type UnreadAnswer } from '../support/unread-answer.ts';
 
 const MIB = 1024 * 1024;
+const TOKEN = 'a-metrics-token-for-tests';
 /** With this cache a bundle above 64 KiB becomes a file, and 4 MiB of files are kept. */
-const SMALL_CACHE = { HAWSER_CACHE_BYTES: '1MiB' };
+const SMALL_CACHE = { HAWSER_CACHE_BYTES: '1MiB', HAWSER_METRICS_TOKEN: TOKEN };
 
 const bundleOf = (node: NodeUnderTest) => `${configurationPath(node)}/bundle`;
 const filesOf = (bytes: number) => ({
@@ -28,13 +30,7 @@ const filesOf = (bytes: number) => ({
 const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
 
 async function countBuilds(hawser: Hawser): Promise<number> {
-  interface Metric {
-    name: string;
-    values: { metricName?: string; value: number }[];
-  }
-  const metrics = (await hawser.server.readMetrics()) as unknown as Metric[];
-  const builds = metrics.find(({ name }) => name === 'hawser_bundle_build_duration_seconds');
-  return builds?.values.find(({ metricName }) => metricName?.endsWith('_count'))?.value ?? 0;
+  return sumOf(await readMetrics(hawser, TOKEN), 'hawser_bundle_build_duration_seconds_count');
 }
 
 describe('a bundle above the share of the cache', () => {

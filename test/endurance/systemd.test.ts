@@ -145,7 +145,7 @@ describeWith(['systemd-nspawn', booting], 'under a booted systemd', () => {
     const folder = '/etc/hawser/own';
     await writeCertificate('first.example.org', folder);
     await machine.do(`chgrp -R hawser ${folder}; chmod 640 ${folder}/privkey.pem
-      ${writing(ENV_FILE, `HAWSER_TLS_CERT=${folder}/fullchain.pem\nHAWSER_TLS_KEY=${folder}/privkey.pem\nHAWSER_WORKERS=2`)}
+      ${writing(ENV_FILE, `HAWSER_TLS_CERT=${folder}/fullchain.pem\nHAWSER_TLS_KEY=${folder}/privkey.pem`)}
       systemctl restart hawser; systemctl reload hawser; rm -r /var/lib/hawser/a*`);
     await machine.do(`echo nothing > ${folder}/privkey.pem`);
     const sentence = 'HAWSER_TLS_KEY: holds no private key in PEM form';

@@ -20,7 +20,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { PROJECT } from '../../scripts/support/project.ts';
 import { makeClient, type Target } from '../support/client.ts';
-import { databaseSettings, itOnSqlite } from '../support/engine.ts';
+import { databaseSettings } from '../support/engine.ts';
 import { ADMIN_PASSWORD, CHEAP_HASHES, signIn } from '../support/hawser.ts';
 import { itWith } from '../support/optional-tools.ts';
 import { programArguments } from '../support/program.ts';
@@ -163,38 +163,6 @@ describe('a folder', () => {
     });
   }
 
-  itOnSqlite(
-    'belongs to the primary of several workers, and is free when all of them have gone',
-    async () => {
-      const first = await started({ HAWSER_WORKERS: '2' });
-      const others = await Promise.all([ended({ HAWSER_WORKERS: '2' }), ended()]);
-      for (const other of others) expectRefused(other, 'HAWSER_DATA_DIR', first.child.pid);
-      await serves(first.target);
-      const workers = childrenOf(first.child.pid);
-      expect(workers).to.have.length(2);
-      first.child.kill('SIGKILL');
-      const second = await started({ HAWSER_WORKERS: '2' });
-      expect(workers.filter((pid) => existsSync(`/proc/${pid}`) && stateOf(pid) !== 'Z')).to.deep.equal([]);
-      await serves(second.target);
-      second.child.kill('SIGTERM');
-      expect((await second.ended).code).to.equal(0);
-      await serves((await started()).target);
-    },
-  );
-
-  itOnSqlite('is not given up by a worker that lives on after its primary', async () => {
-    const first = await started({ HAWSER_WORKERS: '2' });
-    const [worker = 0] = childrenOf(first.child.pid);
-    process.kill(worker, 'SIGSTOP');
-    try {
-      first.child.kill('SIGKILL');
-      expectRefused(await ended(), 'HAWSER_DATA_DIR', first.child.pid);
-    } finally {
-      process.kill(worker, 'SIGKILL');
-    }
-    await serves((await started()).target);
-  });
-
   it('that cannot be locked is refused with the reason', async () => {
     mkdirSync(join(folder, 'data'));
     for (const [make, reason] of [
@@ -247,9 +215,4 @@ describe('a folder', () => {
 function stateOf(pid: number): string {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   return stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3);
-}
-
-function childrenOf(pid: number | undefined): number[] {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-  return text === '' ? [] : text.split(' ').map(Number);
 }

@@ -1,4 +1,5 @@
 // full: SQLite, PostgreSQL
+import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,6 +42,7 @@ describe('the process', () => {
       HAWSER_ADMIN_PASSWORD_FILE: join(folder, 'password'),
       HAWSER_TLS_CERT: certificate(),
       HAWSER_TLS_KEY: key(),
+      HAWSER_WORKERS: '1',
     });
     const { port } = await hawser.listening();
     target = { port, ca: made.cert };
@@ -83,6 +85,35 @@ describe('the process', () => {
   it('writes its log as JSON lines', () => {
     const lines = hawser.stdout().trimEnd().split('\n');
     for (const line of lines) expect(JSON.parse(line)).to.include.keys('level', 'time', 'msg');
+  });
+
+  it('names a setting that has no effect any more', () => {
+    const lines = hawser
+      .stdout()
+      .split('\n')
+      .filter((line) => line.includes('"setting"'));
+    expect(lines).to.have.length(1);
+    expect(JSON.parse(lines[0] ?? '')).to.include({ level: 'warn', setting: 'HAWSER_WORKERS' });
+  });
+
+  it('changes its log level at SIGUSR2, and back', async () => {
+    const lines = () => hawser.stdout().split('"path":"/health"').length - 1;
+    const ask = async () => {
+      const socket = openUntrusting();
+      socket.resume().write('GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+      await once(socket, 'close');
+    };
+    await ask();
+    expect(lines()).to.equal(0);
+    hawser.child.kill('SIGUSR2');
+    await hawser.logged('"logLevel":"debug"');
+    await ask();
+    await hawser.logged('"path":"/health"');
+    hawser.child.kill('SIGUSR2');
+    await hawser.logged('"logLevel":"info"');
+    const before = lines();
+    await ask();
+    expect(lines()).to.equal(before);
   });
 
   it('shows a new certificate after a reload, and goes on with the old one when the new one is bad', async () => {

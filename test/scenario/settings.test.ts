@@ -72,14 +72,17 @@ describe('a start with a bad setting', () => {
   });
 
   it('ends with 78 and one line, whether reading finds the fault or the start', async () => {
-    const [own, other, cheap] = [join(folder, 'own'), join(folder, 'other'), join(folder, 'cheap')];
-    for (const path of [own, other, cheap]) mkdirSync(path);
+    const [own, other, cheap, several] = ['own', 'other', 'cheap', 'several'].map((name) => {
+      mkdirSync(join(folder, name));
+      return join(folder, name);
+    }) as [string, string, string, string];
     const password = join(folder, 'password');
     writeFileSync(password, 'password1234\n');
     const ends = await Promise.all([
       runHawser(own, { HAWSER_PROT: '8443' }),
       runHawser(other, { HAWSER_ADMIN_PASSWORD: '', HAWSER_ADMIN_PASSWORD_FILE: password }),
       runHawser(cheap, { ...REAL_HASHES, HAWSER_SCRYPT_COST: '14' }),
+      runHawser(several, { HAWSER_WORKERS: '2' }),
     ]);
     const expectLine = ({ code, stdout, stderr }: Ended, pattern: RegExp) => {
       expect(stderr).to.match(pattern).and.not.include('password1234');
@@ -90,6 +93,7 @@ describe('a start with a bad setting', () => {
     expectLine(ends[0], /^hawser: HAWSER_PROT: no such setting; allowed: .*HAWSER_PORT/);
     expectLine(ends[1], /^hawser: HAWSER_ADMIN_PASSWORD: too weak; allowed: /);
     expectLine(ends[2], /^hawser: HAWSER_SCRYPT_COST: .*; allowed: 15 to 18$/m);
+    expectLine(ends[3], /^hawser: HAWSER_WORKERS: workers are gone: n servers on one PostgreSQL do the same/);
   });
 });
 

@@ -62,7 +62,6 @@ export async function declaredRoutes(): Promise<Route[]> {
       providers: new Providers(readConfig({})),
       fleetThreads: openFleetThreads({ dataDir: folder, databaseUrl: null, reposDir: folder }),
       metrics: new Metrics({ version: '', pollPath: '' }),
-      readOtherMetrics: async () => [],
       onNodeSeen: () => undefined,
       evidence,
       eventWaiting: new EventWaiting(database),

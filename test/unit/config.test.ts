@@ -100,6 +100,11 @@ describe('reading the settings', () => {
     expect(readConfig({ HAWSER_SLOW_MS: '0' }).slowMs).to.equal(0);
   });
 
+  it('takes a setting of an earlier release that asked for no more than there is, and names it', () => {
+    expect(readConfig({ HAWSER_WORKERS: '1' }).retired).to.deep.equal(['HAWSER_WORKERS']);
+    expect(readConfig({ HAWSER_WORKERS: '' }).retired).to.deep.equal([]);
+  });
+
   it('reads choices in any case', () => {
     const config = readConfig({ HAWSER_ENV: 'Development', HAWSER_LOG_LEVEL: 'WARN' });
     expect(config).to.include({ environment: 'development', logLevel: 'warn' });
@@ -186,6 +191,7 @@ describe('reading the settings', () => {
     ['HAWSER_DATABASE_URL', { HAWSER_DATABASE_URL: 'x', HAWSER_DATABASE_URL_FILE: '/x' }, /one of/],
     ['HAWSER_ADMIN_PASWORD', { HAWSER_ADMIN_PASWORD: 'secret' }, /HAWSER_ADMIN_PASSWORD/],
     ['HAWSER_', { HAWSER_: '1' }, /HAWSER_PORT/],
+    ['HAWSER_WORKERS', { HAWSER_WORKERS: '2' }, /n servers on one PostgreSQL .*docs\/operating.md/],
   ];
   for (const [variable, env, allowed] of faults) {
     it(`refuses ${JSON.stringify(env)}, naming the variable and what is allowed`, () => {

@@ -58,10 +58,9 @@ describe('the files for several servers', () => {
     it('give each server settings that the program takes, on the port of the image', () => {
       expect(servers.map(([name]) => name)).to.deep.equal(['hawser-1', 'hawser-2']);
       for (const [, { environment }] of servers) {
-        const { port, databaseUrl, workers } = settingsOf(environment);
+        const { port, databaseUrl } = settingsOf(environment);
         expect(port).to.equal(EXPOSED);
         expect(databaseUrl).to.be.a('string');
-        expect(workers).to.equal(1);
       }
     });
 

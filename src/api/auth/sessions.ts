@@ -1,6 +1,6 @@
 /**
  * Sessions: sign-in opens one, sign-out ends one. Every refused sign-in gets the same answer after about the same time,
- * whatever the cause. Locks and attempts are counted in SQL; each process bounds for itself how many checks may wait.
+ * whatever the cause. Locks and attempts are counted in SQL; each server bounds for itself how many checks may wait.
  */
 
 import type { Database, Db } from '../../db/database.ts';

@@ -2,15 +2,17 @@
 
 import type { Database } from '../../db/database.ts';
 import { type Route, route } from '../../http/route.ts';
-import type { Metrics, MetricsOfProcess } from '../../lib/metrics/metrics.ts';
+import type { Metrics } from '../../lib/metrics/metrics.ts';
 import { readRunRecord } from '../../lib/run-record.ts';
 import { FleetReader } from './fleet.ts';
 
-/** @param readOthers reads what the other processes of this server have counted */
-export function metricsRoutes(
-  { database, metrics, dataDir }: { database: Database; metrics: Metrics; dataDir: string },
-  readOthers: () => Promise<readonly MetricsOfProcess[]>,
-): Route[] {
+interface MetricsTools {
+  database: Database;
+  metrics: Metrics;
+  dataDir: string;
+}
+
+export function metricsRoutes({ database, metrics, dataDir }: MetricsTools): Route[] {
   const fleet = new FleetReader(database);
   return [
     route({
@@ -36,7 +38,7 @@ export function metricsRoutes(
         const [backup, doctor] = [readRunRecord(dataDir, 'backup'), readRunRecord(dataDir, 'doctor')];
         metrics.runs.show({ backup: await backup, doctor: await doctor }, facts.now);
         const headers = { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' };
-        return { status: 200, headers, body: await metrics.text(await readOthers()) };
+        return { status: 200, headers, body: await metrics.text() };
       },
     }),
   ];

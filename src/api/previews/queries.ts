@@ -58,7 +58,7 @@ export async function endPreview(
   return (await update.executeTakeFirst()).numUpdatedRows > 0n;
 }
 
-/** The processes that make previews, or made some that are Running still. */
+/** The servers that make previews, or made some that are Running still. */
 export async function listMakers(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom('previews')
@@ -69,7 +69,7 @@ export async function listMakers(db: Db): Promise<string[]> {
   return rows.map(({ maker }) => maker);
 }
 
-/** Ends the previews of a process that has ended. */
+/** Ends the previews of a server that has ended. */
 export async function endPreviewsOf(db: Db, maker: string, now: number): Promise<void> {
   await db
     .updateTable('previews')

@@ -1,6 +1,6 @@
 /**
- * Has previews made, at most two at a time in all processes of a server, and keeps what they found. Further ones wait,
- * as Running ones. A process says by a lock that it lives; the previews of one that is dead are ended by whoever notices.
+ * Has previews made, at most two at a time by all servers of a database, and keeps what they found. Further ones wait,
+ * as Running ones. A server says by a lock that it lives; the previews of one that is dead are ended by whoever notices.
  */
 
 import type { Database, Db } from '../../db/database.ts';

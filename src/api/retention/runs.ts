@@ -70,7 +70,7 @@ export class RetentionRuns {
     this.tools = tools;
   }
 
-  /** Ends the records of runs whose process has ended. A run that goes on in any process holds the lock of its type. */
+  /** Ends the records of runs whose server has ended. A run that goes on at any server holds the lock of its type. */
   async endInterrupted(): Promise<void> {
     const { database, clock, locks } = this.tools;
     for (const versionType of await listOpenTypes(database.read)) {

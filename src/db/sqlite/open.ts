@@ -8,7 +8,6 @@ import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import SqliteDatabase, { type Database as SqliteHandle } from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
-import type { Locks } from '../../lib/locks.ts';
 import { addPart } from '../../lib/request-parts.ts';
 import type { Database } from '../database.ts';
 import { databaseGone, databaseHeld, isHeld, translateDatabaseError } from '../errors.ts';
@@ -34,19 +33,18 @@ export const DATABASE_FILE = 'hawser.db';
 /**
  * Opens `hawser.db` in the folder, which is made (0700) if absent, and migrates it.
  * @param watch is told of each write, including those of the migrations
- * @param locks are given if other processes of this server write to the database too
  * @throws HawserError unavailable if another process has held the database for 5 s; `database_damaged` if its log alone
  *   is left; what `migrate` throws; or the driver's error, see `describeFault`
  */
 export async function openSqlite(
   dataDir: string,
-  { watch = UNWATCHED, locks = null }: { watch?: WriteWatch; locks?: Locks | null } = {},
+  { watch = UNWATCHED }: { watch?: WriteWatch } = {},
 ): Promise<Database> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const file = join(dataDir, DATABASE_FILE);
   refuseLostDatabase(file);
   const handle = openWriter(file);
-  const writer = new Writer(handle, new LogFlush(`${file}-wal`), locks);
+  const writer = new Writer(handle, new LogFlush(`${file}-wal`));
   const checkpoints = new Checkpoints(file, handle, writer.locks);
   const health = new WriteHealth();
   let changes: SqliteChangeFeed | undefined;
@@ -67,7 +65,7 @@ export async function openSqlite(
   const lookupHandle = openReader(file);
   changes = new SqliteChangeFeed(lookupHandle);
   const nodeReader = new SqliteNodeReader(lookupHandle);
-  const nodeLookup = new NodeLookup(nodeReader, changes, locks === null);
+  const nodeLookup = new NodeLookup(nodeReader, changes, true);
   const nodeNames = new NodeNames(nodeReader, changes);
   const readHandle = openReader(file);
   const statements = new PreparedStatements(readHandle);

@@ -27,8 +27,7 @@ const CHANGES_NOTHING = /^\s*(?:select|pragma|begin|commit|rollback)\b/i;
 
 export class Writer {
   readonly handle: SqliteHandle;
-  /** The locks of this process, or of all processes of one server that write to the file. */
-  readonly locks: Locks;
+  readonly locks: Locks = new LocalLocks();
   readonly log: LogFlush;
   private readonly driver: SqliteDriver;
   private connection: Promise<DatabaseConnection> | undefined;
@@ -36,10 +35,9 @@ export class Writer {
   private readonly time = new TurnBudget(TURN);
 
   /** @param handle must leave the flush of commits to `log` */
-  constructor(handle: SqliteHandle, log: LogFlush, locks: Locks | null) {
+  constructor(handle: SqliteHandle, log: LogFlush) {
     this.handle = handle;
     this.log = log;
-    this.locks = locks ?? new LocalLocks();
     this.driver = new SqliteDriver({ database: new PreparedStatements(handle) });
   }
 

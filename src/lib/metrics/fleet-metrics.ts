@@ -40,44 +40,44 @@ export interface FleetFacts {
 }
 
 export class FleetMetrics extends Instruments {
-  private readonly nodes = this.commonGauge(
+  private readonly nodes = this.gauge(
     'hawser_nodes',
     'Registered nodes by compliance and by what their LCM does; Error needs a look at the reports of those nodes',
     'status',
     'lcm_status',
   );
-  private readonly running = this.commonGauge(
+  private readonly running = this.gauge(
     'hawser_nodes_running',
     'Nodes by how it is known what they run; the rest was never told anything',
     'evidence',
   );
-  private readonly stale = this.commonGauge(
+  private readonly stale = this.gauge(
     'hawser_nodes_stale',
     'Nodes that have stayed away for longer than their interval times the staleness multiplier: list them with ?stale=true',
   );
-  private readonly awaiting = this.commonGauge(
+  private readonly awaiting = this.gauge(
     'hawser_nodes_awaiting',
     'Nodes that came from another server and have not called yet; it falls while their agents get the new URL',
   );
-  private readonly certificates = this.commonGauge(
+  private readonly certificates = this.gauge(
     'hawser_node_certificates',
     "Nodes' certificates by days left; those that stay under_7 are not rotated by their agents",
     'days_left',
   );
-  private readonly countedAt = this.commonGauge(
+  private readonly countedAt = this.gauge(
     'hawser_fleet_counted_timestamp_seconds',
     'When stale nodes and certificates were counted last, at most once a minute; in Unix time',
   );
-  private readonly generation = this.commonGauge(
+  private readonly generation = this.gauge(
     'hawser_generation',
     'Rises with every change that can alter what a node gets; after each the manifests are looked at anew',
   );
-  private readonly cleanedAt = this.commonGauge(
+  private readonly cleanedAt = this.gauge(
     'hawser_retention_last_run_timestamp_seconds',
     'End of the last cleanup of each type, in Unix time; one that stops moving while retention is on needs a look',
     'version_type',
   );
-  private readonly cleanupFailed = this.commonGauge(
+  private readonly cleanupFailed = this.gauge(
     'hawser_retention_last_run_failed',
     'Whether the last cleanup of each type failed: GET /api/v1/retention/runs says why',
     'version_type',

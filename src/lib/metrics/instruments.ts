@@ -12,7 +12,7 @@ export class Instruments {
     this.registry = registry;
   }
 
-  /** Counts what happens in this process. The values of several processes are added up. */
+  /** Counts what happens. */
   protected counter(name: string, help: string, ...labelNames: string[]): Counter {
     return new Counter({ name, help, labelNames, registers: [this.registry] });
   }
@@ -22,17 +22,12 @@ export class Instruments {
     return new Histogram({ name, help, buckets, labelNames, registers: [this.registry] });
   }
 
-  /** A value that each of several processes knows for all of them, so that the values are not added up. */
-  protected commonGauge(name: string, help: string, ...labelNames: string[]): Gauge {
-    return new Gauge({ name, help, labelNames, registers: [this.registry], aggregator: 'first' });
+  /** A value that is set. */
+  protected gauge(name: string, help: string, ...labelNames: string[]): Gauge {
+    return new Gauge({ name, help, labelNames, registers: [this.registry] });
   }
 
-  /** A value that each of several processes has for itself. The highest counts. */
-  protected worstGauge(name: string, help: string): Gauge {
-    return new Gauge({ name, help, registers: [this.registry], aggregator: 'max' });
-  }
-
-  /** A value of this process, read at every scrape. The values of several processes are added up. */
+  /** A value that is read at every scrape. */
   protected reading(name: string, help: string, read: () => number): void {
     new Gauge({
       ...{ name, help, registers: [this.registry] },
@@ -42,7 +37,7 @@ export class Instruments {
     });
   }
 
-  /** Values of this process by one label, read at every scrape. */
+  /** Values by one label, read at every scrape. */
   protected readings(name: string, help: string, label: string, read: () => readonly Reading[]): void {
     new Gauge({
       ...{ name, help, labelNames: [label], registers: [this.registry] },

@@ -3,13 +3,7 @@
  * the server that count are given callbacks; values that can be read at any time are read at a scrape.
  */
 
-import {
-  type Aggregator,
-  AggregatorRegistry,
-  collectDefaultMetrics,
-  type MetricObject,
-  Registry,
-} from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { CacheFacts } from '../counted-cache.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
 import { Instruments, type Reading } from './instruments.ts';
@@ -22,9 +16,6 @@ export interface MetricsOptions {
   /** The template of the route whose answers are counted as polls. */
   pollPath: string;
 }
-
-/** The metrics of one of several processes, as plain JSON. */
-export type MetricsOfProcess = readonly MetricObject[];
 
 /** Gives the facts of caches by their names. */
 export type CacheReader = () => Readonly<Record<string, CacheFacts>>;
@@ -71,31 +62,22 @@ const READINGS: Record<keyof Readings, { name: string; help: string }> = {
   },
 };
 
-/**
- * How values of several processes are put together where prom-client has another way: a server starts with its oldest
- * process, and one process that is late is late, however fast the others are.
- */
-const TOGETHER: Readonly<Record<string, Aggregator>> = {
-  process_start_time_seconds: 'min',
-  nodejs_eventloop_lag_p99_seconds: 'max',
-};
-
 export class Metrics extends Instruments {
   readonly requests: RequestMetrics;
   readonly work: WorkMetrics;
   readonly fleet: FleetMetrics;
   readonly runs: RunMetrics;
   private readonly caches: CacheReader[] = [];
-  private readonly tlsTerms = this.commonGauge(
+  private readonly tlsTerms = this.gauge(
     'hawser_tls_certificate_expiry_timestamp_seconds',
     "End of the term of the server's certificate and of the built-in authority, in Unix time; renew before it",
     'certificate',
   );
-  private readonly crlNextUpdate = this.commonGauge(
+  private readonly crlNextUpdate = this.gauge(
     'hawser_crl_next_update_timestamp_seconds',
     'Earliest next update of the lists in HAWSER_NODE_CRL, in Unix time; from then on nodes are refused',
   );
-  private readonly reloadFailed = this.worstGauge(
+  private readonly reloadFailed = this.gauge(
     'hawser_reload_failed',
     'Whether the last reload of TLS files, node CA, CRL or identity providers failed; the old ones stay, see the log',
   );
@@ -107,7 +89,7 @@ export class Metrics extends Instruments {
     this.fleet = new FleetMetrics(this.registry);
     this.runs = new RunMetrics(this.registry);
     const help = 'Always 1; which version runs, to tell before from after an upgrade';
-    const buildInfo = this.commonGauge('hawser_build_info', help, 'version', 'node_version');
+    const buildInfo = this.gauge('hawser_build_info', help, 'version', 'node_version');
     buildInfo.set({ version, node_version: process.version }, 1);
     this.showCaches();
     this.showCrlTerm(null);
@@ -116,8 +98,6 @@ export class Metrics extends Instruments {
   /** Measures processor, memory, file descriptors, garbage collection and the lag of the event loop from now on. */
   watchProcess(): void {
     collectDefaultMetrics({ register: this.registry });
-    for (const [name, aggregator] of Object.entries(TOGETHER))
-      Object.assign(this.registry.getSingleMetric(name) ?? {}, { aggregator });
   }
 
   /** Shows the caches of this reader, which is called at every scrape. */
@@ -159,22 +139,9 @@ export class Metrics extends Instruments {
     return this.registry.contentType;
   }
 
-  /**
-   * Gives all metrics in the text format of Prometheus.
-   * @param others are the metrics of the other processes of the same server
-   */
-  async text(others: readonly MetricsOfProcess[] = []): Promise<string> {
-    if (others.length === 0) return this.registry.metrics();
-    // Its own values come first: of values that are not added up the first one counts, and only this process has
-    // looked them up for this scrape.
-    return AggregatorRegistry.aggregate(
-      [await this.values(), ...others].map((values) => [...values]),
-    ).metrics();
-  }
-
-  /** Gives all metrics as plain data, for another process to add up. */
-  async values(): Promise<MetricsOfProcess> {
-    return (await this.registry.getMetricsAsJSON()) as unknown as MetricsOfProcess;
+  /** Gives all metrics in the text format of Prometheus. */
+  text(): Promise<string> {
+    return this.registry.metrics();
   }
 
   private showCaches(): void {

@@ -65,9 +65,7 @@ class RouteTimings {
   /** A metric for a registry of prom-client, which uses only its name and `get`. */
   get metric(): Metric {
     const { name, help } = this;
-    const get = async () => {
-      return { name, help, type: 'histogram', aggregator: 'sum', values: [...this.samples()] };
-    };
+    const get = async () => ({ name, help, type: 'histogram', values: [...this.samples()] });
     return { name, get } as unknown as Metric;
   }
 

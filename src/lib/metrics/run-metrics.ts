@@ -7,15 +7,15 @@ import { Instruments } from './instruments.ts';
 export type LastRuns = { readonly [Name in keyof RunRecords]: RunRecords[Name] | null };
 
 export class RunMetrics extends Instruments {
-  private readonly backupAge = this.commonGauge(
+  private readonly backupAge = this.gauge(
     'hawser_backup_age_seconds',
     'Age of the last whole backup of hawser backup in this data folder; +Inf where there was none',
   );
-  private readonly doctorAge = this.commonGauge(
+  private readonly doctorAge = this.gauge(
     'hawser_doctor_age_seconds',
     'Age of the findings of hawser doctor --record in this data folder; +Inf where there are none',
   );
-  private readonly findings = this.commonGauge(
+  private readonly findings = this.gauge(
     'hawser_doctor_findings',
     'Findings of the last hawser doctor --record by severity: the journal of hawser-doctor.service has them',
     'severity',

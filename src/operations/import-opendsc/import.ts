@@ -223,7 +223,7 @@ async function withStores<T>(
     ...{ config, clock, log: createLog('silent'), showFirstPassword: () => undefined },
     ...(fs && { fs }),
     claimFolders: () => {
-      locks = lockFolders(config, 'owner');
+      locks = lockFolders(config);
     },
   };
   try {
