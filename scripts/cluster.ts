@@ -34,8 +34,8 @@ function readWish(args: readonly string[]): Wish {
   if (servers < 1 || servers > 20) throw new Error('--servers: expected a whole number from 1 to 20');
   const others = at === -1 ? args : args.toSpliced(at, 2);
   const fleet = others.length === 0 ? null : readOptions(others);
-  if (fleet !== null && (fleet.server !== null || fleet.workers > 1 || fleet.withBackup))
-    throw new Error('--url, --workers and --with-backup have no meaning here');
+  if (fleet !== null && (fleet.server !== null || fleet.withBackup))
+    throw new Error('--url and --with-backup have no meaning here');
   return { servers, fleet };
 }
 

@@ -4,9 +4,7 @@
  * src/http/listener.ts. They are written again here, because sharing the listener would hide what the listener costs.
  */
 
-import cluster from 'node:cluster';
 import { constants } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { BareSetup, CannedAnswer } from './messages.ts';
@@ -37,36 +35,11 @@ function listen({ cert, key }: BareSetup): Promise<number> {
   });
 }
 
-/**
- * Starts several processes behind one port, like Hawser's workers, and sends each the setup of this one.
- * @returns the port
- */
-async function fork(setup: BareSetup): Promise<number> {
-  // Bodies are bytes, which the default serialization does not support.
-  cluster.setupPrimary({ serialization: 'advanced' });
-  const workers = Array.from({ length: setup.workers }, () => cluster.fork());
-  // A message that is sent to a worker before it listens for messages is lost.
-  await Promise.all(workers.map((worker) => once(worker, 'message')));
-  const tell = async (message: BareSetup | CannedAnswer) => {
-    const replies = workers.map((worker) => once(worker, 'message'));
-    for (const worker of workers) worker.send(message);
-    return (await Promise.all(replies)).map(([reply]) => reply);
-  };
-  const [port] = await tell({ ...setup, workers: 1 });
-  process.on('message', (next: CannedAnswer) => void tell(next).then(() => process.send?.('ready')));
-  return port;
-}
-
-async function answerAlone(setup: BareSetup): Promise<number> {
+process.once('message', async (setup: BareSetup) => {
   process.on('message', (next: CannedAnswer) => {
     answer = next;
     process.send?.('ready');
   });
-  return listen(setup);
-}
-
-process.once('message', async (setup: BareSetup) => {
-  process.send?.(await (setup.workers === 1 ? answerAlone(setup) : fork(setup)));
+  process.send?.(await listen(setup));
 });
-if (cluster.isWorker) process.send?.('up');
 process.once('disconnect', () => process.exit(0));

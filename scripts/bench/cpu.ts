@@ -1,4 +1,4 @@
-/** Reads the CPU time of other processes, in nanoseconds, and finds a server's workers. */
+/** Reads the CPU time of other processes, in nanoseconds. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -13,23 +13,4 @@ export function cpuSecondsOf(pid: number): number {
     Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ', 1)[0]),
   );
   return nanoseconds.reduce((sum, value) => sum + value, 0) / 1e9;
-}
-
-/**
- * @returns the workers of a server; none if the server has only one process. Programs that the server runs for a
- *   moment do not count.
- */
-export function childrenOf(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-  const pids = children === '' ? [] : children.split(' ').map(Number);
-  return pids.filter((child) => programOf(child) === 'node');
-}
-
-/** Null if the process has ended. */
-function programOf(pid: number): string | null {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
-  } catch {
-    return null;
-  }
 }

@@ -31,7 +31,6 @@ import { type Effort, FULL, QUICK, SCENARIOS, type Scenario, SMALL } from './sce
 import { formatServers, measureServers } from './servers.ts';
 import { formatStart, measureStart } from './start.ts';
 import { type Hosted, measureLists, measureVersions } from './versions.ts';
-import { formatWorkers, measureWorkers } from './workers.ts';
 
 interface Stage {
   generator: LoadGenerator;
@@ -67,7 +66,6 @@ const OWN_PARTS = new Map<string, Measure<PartResult>>([
   ['publish', part(measurePublishing, formatPublishing)],
   ['push', part(measurePushing, formatPushing)],
   ['review', part(measureReviewing, formatReviewing)],
-  ['workers', part(measureWorkers, formatWorkers)],
   ['previews', part(measurePreviews, formatPreviews)],
   ['rollouts', part(measureRollouts, formatRollouts)],
   ['console', part(measureConsole, formatConsole)],

@@ -89,12 +89,8 @@ export interface CannedAnswer {
   body: Buffer | null;
 }
 
-/**
- * The first message from the main process to the bare server: the certificate, and the number of processes that
- * answer behind the port.
- */
+/** The first message from the main process to the bare server: its certificate. */
 export interface BareSetup {
   cert: string;
   key: string;
-  workers: number;
 }

@@ -130,10 +130,10 @@ export class Processes {
   }
 
   /** Starts the bare server with the certificate of the Hawser that runs on `folder`. */
-  async startBare(folder: string, workers = 1): Promise<BareServer> {
+  async startBare(folder: string): Promise<BareServer> {
     const child = this.fork('bare-server.js');
     const read = (name: string) => readFileSync(join(folder, 'data/tls', name), 'utf8');
-    const setup: BareSetup = { cert: read('server.crt'), key: read('server.key'), workers };
+    const setup: BareSetup = { cert: read('server.crt'), key: read('server.key') };
     const port = await exchange<number>(child, setup);
     return {
       pid: pidOf(child),

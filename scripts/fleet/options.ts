@@ -13,7 +13,6 @@ export const USAGE = `npm run fleet -- [options]
   --with-retention   clean up old versions, reports and status events every 10 s
   --with-backup      write a backup every 30 s
   --settled-after S  seconds after which the server's memory may grow by a tenth at most (180)
-  --workers N        processes of the server that is started (1)
   --handshakes N     new connections per second at most (200)
   --rollout          after a first version, roll out a second one ring by ring until it ends, instead of all that; if it
                      is halted, a third one follows with which nobody breaks
@@ -64,7 +63,6 @@ export interface FleetOptions {
   withRetention: boolean;
   withBackup: boolean;
   settledAfter: number;
-  workers: number;
   handshakesPerSecond: number;
   seed: number;
   /** Null means that all nodes get each version at once. */
@@ -104,7 +102,6 @@ export function readOptions(args: readonly string[]): FleetOptions {
     withRetention: values['with-retention'] ?? false,
     withBackup: values['with-backup'] ?? false,
     settledAfter: number('settled-after', 0, 86_400, 'any'),
-    workers: number('workers', 1, 64, 'whole'),
     handshakesPerSecond: number('handshakes', 1, 5_000, 'whole'),
     seed: number('seed', 0, 2 ** 32 - 1, 'whole'),
     rollout: values.rollout ? readRollout(values, number) : null,
@@ -129,7 +126,6 @@ const DESCRIBED = {
   'with-retention': { type: 'boolean' },
   'with-backup': { type: 'boolean' },
   'settled-after': text('180'),
-  workers: text('1'),
   handshakes: text('200'),
   rollout: { type: 'boolean' },
   rings: text('0.05,0.2'),

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Target } from '../../test/support/client.ts';
-import { childrenOf, cpuSecondsOf } from '../bench/cpu.ts';
+import { cpuSecondsOf } from '../bench/cpu.ts';
 import { memoryOf } from '../bench/memory.ts';
 import { ADMIN_PASSWORD, Processes } from '../bench/processes.ts';
 import { makeToken } from './operator.ts';
@@ -25,7 +25,7 @@ export interface FleetServer {
 }
 
 /** @throws Error with the server's own output if it does not start */
-export async function openServer({ server: running, workers }: FleetOptions): Promise<FleetServer> {
+export async function openServer({ server: running }: FleetOptions): Promise<FleetServer> {
   if (running) {
     const { token, ...target } = running;
     return { target, token, pid: null, close: async () => undefined };
@@ -40,8 +40,7 @@ export async function openServer({ server: running, workers }: FleetOptions): Pr
     process.once(signal, () => void close().then(() => process.exit(1)));
   }
   try {
-    const settings = { HAWSER_WORKERS: String(workers) };
-    const { pid, endpoint: target } = await processes.startHawser(folder, { settings });
+    const { pid, endpoint: target } = await processes.startHawser(folder);
     const backUp = () => processes.backUp(folder, join(folder, 'backup'));
     return { target, token: await makeToken(target, ADMIN_PASSWORD), pid, backUp, close };
   } catch (error) {
@@ -50,10 +49,10 @@ export async function openServer({ server: running, workers }: FleetOptions): Pr
   }
 }
 
-/** The consumption of a server and its workers together. */
+/** The consumption of a server. */
 export interface Consumption {
   cpuSeconds: number;
-  /** How long their main threads were ready to run while others had the CPU. */
+  /** How long its main thread was ready to run while others had the CPU. */
   waitSeconds: number;
   /** The resident memory, in MiB. */
   memory: number;
@@ -61,13 +60,12 @@ export interface Consumption {
 }
 
 export function consumptionOf(pid: number): Consumption {
-  const pids = [pid, ...childrenOf(pid)];
-  const sum = (of: (each: number) => number) => pids.reduce((total, each) => total + of(each), 0);
+  const { now, peak } = memoryOf(pid);
   return {
-    cpuSeconds: sum(cpuSecondsOf),
-    waitSeconds: sum(waitSecondsOf),
-    memory: sum((each) => memoryOf(each).now) / MIB,
-    peakMemory: sum((each) => memoryOf(each).peak) / MIB,
+    cpuSeconds: cpuSecondsOf(pid),
+    waitSeconds: waitSecondsOf(pid),
+    memory: now / MIB,
+    peakMemory: peak / MIB,
   };
 }
 
