@@ -1,6 +1,5 @@
 /** What the database notes of repositories: that their refs have moved, and that they are to be deleted. */
 
-import { sql } from 'kysely';
 import type { Database, Db } from './database.ts';
 import type { RepositoryRemovalsTable } from './schema.ts';
 
@@ -8,23 +7,14 @@ import type { RepositoryRemovalsTable } from './schema.ts';
  * Raises the generation after refs have moved, so that every cached answer about them is computed again. For a
  * configuration or composite this moves `updated_at` of its row, whose triggers raise the generation and note the change
  * in the same commit. A repository that is being created has no row yet; the insert of the row has the same effect.
- * @param unlessAfter does nothing if the repository has a change of a higher number: whoever noted it has dated the moves,
- *   and all processes read the refs again because of it
  */
 export async function noteRefsMoved(
   db: Db,
   { kind, name }: RepositoryRemovalsTable,
   now: number,
-  unlessAfter?: number,
 ): Promise<void> {
-  const isFirst =
-    unlessAfter === undefined
-      ? sql<boolean>`1 = 1`
-      : sql<boolean>`not exists
-          (select 1 from changes where seq > ${unlessAfter} and kind = ${kind} and key = ${name})`;
-  if (kind === 'parameters')
-    await sql`insert into changes (kind, key) select ${kind}, ${name} where ${isFirst}`.execute(db);
-  else await db.updateTable(kind).set({ updated_at: now }).where('name', '=', name).where(isFirst).execute();
+  if (kind === 'parameters') await db.insertInto('changes').values({ kind, key: name }).execute();
+  else await db.updateTable(kind).set({ updated_at: now }).where('name', '=', name).execute();
 }
 
 /** Notes that a repository is to be deleted, in the transaction that deletes its row. */

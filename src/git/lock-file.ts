@@ -22,8 +22,6 @@ export interface GitFolder {
   fs: AtomicFs;
   log: Log;
   gitdir: string;
-  /** Epoch milliseconds. A process of this server that has ended left the locks that are older. */
-  leftBefore(): number;
 }
 
 export class LockFile {
@@ -107,10 +105,11 @@ async function makeParent(folder: GitFolder, target: string): Promise<void> {
 }
 
 /** Removes a lock that an ended process has left. Returns true when the lock is gone. */
-async function breakStaleLock({ fs, log, leftBefore }: GitFolder, target: string): Promise<boolean> {
+async function breakStaleLock({ fs, log }: GitFolder, target: string): Promise<boolean> {
   const stats = await unlessAbsent(fs.lstat(lockPath(target)), null);
   if (stats === null) return true;
-  if (stats.mtimeMs >= leftBefore()) return false;
+  // A server that has ended left the locks that are older than this process.
+  if (stats.mtimeMs >= performance.timeOrigin) return false;
   log.warn({ lock: basename(lockPath(target)) }, 'removed a lock that an ended process left in a repository');
   await fs.unlink(lockPath(target));
   return true;

@@ -10,29 +10,20 @@ export class RefNotifier {
   private readonly refs: RefBackend;
   private readonly log: Log;
   private readonly onRefsMoved: GitStoreOptions['onRefsMoved'];
-  private readonly catchUp: GitStoreOptions['catchUp'];
-  /** Whether a notification of a write is still to be made. */
-  isWriteDue = false;
-  /** Whether one is to be made of moves that were noticed, and that nobody has told of since. */
-  isNoticed = false;
+  /** Whether a notification is still to be made. */
+  isDue = false;
   /** Whether the log has been told that it cannot be made at the moment. */
   private isDelayed = false;
 
   constructor(
     repository: RepositoryRef,
     refs: RefBackend,
-    { log, onRefsMoved, catchUp }: Pick<GitStoreOptions, 'log' | 'onRefsMoved' | 'catchUp'>,
+    { log, onRefsMoved }: Pick<GitStoreOptions, 'log' | 'onRefsMoved'>,
   ) {
     this.repository = repository;
     this.refs = refs;
     this.log = log;
     this.onRefsMoved = onRefsMoved;
-    this.catchUp = catchUp;
-  }
-
-  /** Whether a notification is still to be made. */
-  get isDue(): boolean {
-    return this.isWriteDue || this.isNoticed;
   }
 
   /** Notifies and waits until that is done. If it fails it stays due, and the watch tries again. */
@@ -55,14 +46,12 @@ export class RefNotifier {
 
   private async notifyBy(note: () => Promise<void>): Promise<void> {
     // This is reset before the call: a change that is noticed while it runs needs another notification.
-    const { isWriteDue, isNoticed } = this;
-    [this.isWriteDue, this.isNoticed] = [false, false];
+    this.isDue = false;
     try {
       await note();
       this.isDelayed = false;
     } catch (error) {
-      this.isNoticed ||= isNoticed;
-      this.isWriteDue ||= isWriteDue || !isNoticed;
+      this.isDue = true;
       throw error;
     }
   }
@@ -70,12 +59,7 @@ export class RefNotifier {
   /** Notifies if that is due. Nobody waits for it, so a failure is logged once and does not fail the caller. */
   async notifyIfDue(): Promise<void> {
     if (!this.isDue) return;
-    const notify = async () => {
-      // Whoever has moved the refs may have told of it since they were read, and has dated the moves then.
-      if (this.isNoticed) await this.catchUp?.();
-      if (this.isDue) await this.notify(false);
-    };
-    await notify().catch((err) => {
+    await this.notify(false).catch((err) => {
       const message = 'could not pass on that refs moved; this is tried again';
       if (!this.isDelayed) this.log.warn({ err, repository: this.repository }, message);
       this.isDelayed = true;

@@ -30,8 +30,6 @@ import type { FillRepository, PlacedRepository, RepositoryPlace } from './reposi
 export interface FolderTools {
   fs: AtomicFs;
   log: Log;
-  /** Epoch milliseconds. A process of this server that has ended left the lock files that are older. */
-  leftBefore(): number;
 }
 
 export class RepositoryFolders implements RepositoryPlace {

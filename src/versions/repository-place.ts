@@ -16,7 +16,7 @@ export interface PlacedRepository {
 export type FillRepository = (gitdir: string) => Promise<RefValue | null>;
 
 export interface RepositoryPlace extends GitFolders {
-  /** Makes the folders, and removes what a crash left unfinished. To be called before any process uses the store. */
+  /** Makes the folders, and removes what a crash left unfinished. To be called before the store is used. */
   prepare(): Promise<void>;
   /** The names of the repositories, sorted. */
   list(kind: RepositoryKind): Promise<string[]>;

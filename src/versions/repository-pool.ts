@@ -190,7 +190,7 @@ export class RepositoryPool {
       await repository.refs.sweep().catch((error) => this.warn(error, 'could not sweep a repository'));
     }
     if (!(await repository.tidy())) return;
-    repository.notifier.isWriteDue = true;
+    repository.notifier.isDue = true;
     await repository.notifier.notifyIfDue();
   }
 

@@ -23,23 +23,10 @@ import { isContent } from './version-objects.ts';
 
 export type RepositoryTools = CheckTools &
   BranchTools &
-  Required<Pick<GitStoreOptions, 'log' | 'leftBefore' | 'onOperation' | 'onRefsMoved' | 'beforeWrite'>> &
-  Pick<GitStoreOptions, 'catchUp'>;
+  Required<Pick<GitStoreOptions, 'log' | 'onOperation' | 'onRefsMoved' | 'beforeWrite'>>;
 
 /** Every look at the refs asks the disk for each loose one. */
 const MAX_LOOSE = 100;
-
-/** How the refs are read. */
-interface Reading {
-  /** Refs whose objects are looked at anew. */
-  doubted?: ReadonlySet<string>;
-  /** The only ref that was moved. Default: all refs are read. */
-  moved?: string | undefined;
-  /** How many moves others had told of before. Where it is more at the end of the reading, they have dated what is read. */
-  toldBefore?: number;
-}
-
-const NO_REFS: ReadonlySet<string> = new Set();
 
 export class Repository {
   readonly ref: RepositoryRef;
@@ -79,7 +66,7 @@ export class Repository {
     this.corruption = new CorruptionTracker(tools.log, ref, {
       readBlob: (oid) => this.readBlob(oid),
       readRefs: async (names) => {
-        await this.read({ doubted: names });
+        await this.read(names);
         await this.notifier.notifyIfDue();
       },
     });
@@ -132,7 +119,6 @@ export class Repository {
   invalidate(): void {
     this.refs.doubt();
     this.invalidations += 1;
-    this.notifier.isNoticed = false;
   }
 
   /** Makes the next reader take in a change that the feed tells of. */
@@ -162,8 +148,8 @@ export class Repository {
 
   /** Reads the refs again and notifies if they have moved. */
   async reload(): Promise<RepositoryIndex> {
-    const { invalidations, seenInvalidations: toldBefore } = this;
-    const index = await this.read({ toldBefore });
+    const { invalidations } = this;
+    const index = await this.read();
     this.seenInvalidations = Math.max(this.seenInvalidations, invalidations);
     await this.notifier.notifyIfDue();
     return index;
@@ -177,8 +163,8 @@ export class Repository {
 
   /** Reads all refs after a write of our own, or only `moved`. This must come before anything else that may fail. */
   async refreshAfterWrite(moved?: string): Promise<void> {
-    this.notifier.isWriteDue = true;
-    await this.read({ moved });
+    this.notifier.isDue = true;
+    await this.read(undefined, moved);
   }
 
   /**
@@ -284,17 +270,13 @@ export class Repository {
   }
 
   /** Reads what changed on the disk, and also what the refs in `doubted` lead to. */
-  private read(reading: Reading = {}): Promise<RepositoryIndex> {
-    const next = this.lastReading.then(() => guardDisk(() => this.readNow(reading)));
-    this.lastReading = next.catch(() => undefined);
-    return next;
+  private read(doubted: ReadonlySet<string> = new Set(), moved?: string): Promise<RepositoryIndex> {
+    const reading = this.lastReading.then(() => guardDisk(() => this.readNow(doubted, moved)));
+    this.lastReading = reading.catch(() => undefined);
+    return reading;
   }
 
-  private async readNow({
-    doubted = NO_REFS,
-    moved,
-    toldBefore = Number.POSITIVE_INFINITY,
-  }: Reading): Promise<RepositoryIndex> {
+  private async readNow(doubted: ReadonlySet<string>, moved?: string): Promise<RepositoryIndex> {
     const { drops } = this;
     const before = this.state;
     const snapshot = await this.reader.readRefs(before?.snapshot, moved);
@@ -310,8 +292,8 @@ export class Repository {
     if (snapshot && checks.size > 0) await this.reader.checks.save(() => index.allChecks());
     if (snapshot) this.reader.warnOfFaults(this.ref, index.faults, snapshot);
     if (!before || (!hasMoved && base !== undefined)) return index;
-    // Whoever moves refs in PostgreSQL has notified already, and so has another process that has told this one of moves.
-    if (!this.refs.isTransactional && this.invalidations <= toldBefore) this.notifier.isNoticed = true;
+    // Whoever moves refs in PostgreSQL has notified already.
+    if (!this.refs.isTransactional) this.notifier.isDue = true;
     // A corrupted blob may be one of a version that is gone. If not, the next reader of it finds out.
     if (gone.length > 0) this.corruption.repairedAll(BLOB);
     return index;

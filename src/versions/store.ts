@@ -75,28 +75,17 @@ export class GitStore {
   private readonly absences = new Absences();
 
   constructor(options: GitStoreOptions) {
-    const { root, log, onRefsMoved, catchUp, cacheBytes, beforeWrite = async () => undefined } = options;
-    const { onOperation = () => undefined, leftBefore = () => performance.timeOrigin } = options;
+    const { root, log, onRefsMoved, cacheBytes, onOperation = () => undefined } = options;
+    const { beforeWrite = async () => undefined } = options;
     const { shared, fs = new AtomicFs(shared ? UNFLUSHED_DISK : DISK), locks = new LocalLocks() } = options;
     this.root = resolve(root);
     this.packs = new PackCaches(fs, Math.floor(cacheBytes * SHARES.packs));
     const trees = contentCache(cacheBytes * SHARES.contents);
     this.blobInfos = new BlobInfos(cacheBytes * SHARES.blobs);
-    const { place, objects } = openPlace({ root: this.root, packs: this.packs, shared, fs, log, leftBefore });
+    const { place, objects } = openPlace({ root: this.root, packs: this.packs, shared, fs, log });
     this.place = place;
     const versions = new VersionObjects(objects, Math.floor(cacheBytes * SHARES.versions), onOperation);
-    this.tools = {
-      fs,
-      log,
-      objects,
-      versions,
-      trees,
-      onRefsMoved,
-      catchUp,
-      onOperation,
-      leftBefore,
-      beforeWrite,
-    };
+    this.tools = { fs, log, objects, versions, trees, onRefsMoved, onOperation, beforeWrite };
     this.withdrawnHistory = new WithdrawnHistory(objects, log);
     const poolTools = { root: this.root, fs, log, packs: this.packs, locks, beforeWrite };
     this.pool = new RepositoryPool(poolTools, (ref, gitdir) => {
@@ -106,7 +95,7 @@ export class GitStore {
     this.parameters = new ParameterFiles(this, this.blobInfos, trees);
   }
 
-  /** Makes the folders, and removes what a crash left unfinished. To be called before any process uses the store. */
+  /** Makes the folders, and removes what a crash left unfinished. To be called before the store is used. */
   prepare(): Promise<void> {
     return this.place.prepare();
   }

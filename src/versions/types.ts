@@ -14,7 +14,6 @@ import type { GivenObject } from '../git/objects.ts';
 import type { OnOperation } from '../git/operations.ts';
 import type { SignatureKind } from '../git/signature-kinds.ts';
 import type { CommittedFiles, FileContent, Person, RepositoryRef, StoredFile } from '../git/types.ts';
-import type { Awaitable } from '../lib/awaitable.ts';
 import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
 import type { PlannedEntry } from './planned-entry.ts';
@@ -290,8 +289,6 @@ export interface GitStoreOptions {
    * @param trx the transaction that the note belongs into; default: one of its own
    */
   onRefsMoved: (repository: RepositoryRef, isAwaited: boolean, trx?: Db) => Promise<void>;
-  /** Learns what other processes have told of. Absent where there are none. */
-  catchUp?: (() => Awaitable<void>) | undefined;
   /** Called before a lock is taken, and before refs are moved. It rejects when others could not be notified. */
   beforeWrite?: () => Promise<void>;
   onOperation?: OnOperation;
@@ -300,6 +297,4 @@ export interface GitStoreOptions {
   shared?: { reader: GitReader; tables: GitTables | null } | undefined;
   /** One lock for each repository that is written to. By default the locks hold in this process alone. */
   locks?: Locks;
-  /** Epoch milliseconds of the end of the last process that may have left lock files. Default: this start. */
-  leftBefore?: () => number;
 }

@@ -300,7 +300,7 @@ describe('the store when the disk fails', () => {
           const [oid = '', , name = ''] = line.split(/\s/);
           return { oid, name, peeled: name.includes('tags') ? git('rev-parse', `${oid}^{}`) : null };
         });
-        const packing = { fs, log: createLog('silent'), gitdir, leftBefore: () => performance.timeOrigin };
+        const packing = { fs, log: createLog('silent'), gitdir };
         for (let steps = 0; fs.left === Number.POSITIVE_INFINITY || fs.left < 0; steps += 1) {
           fs.left = steps;
           await packRefs(packing, entries).catch(() => undefined);

@@ -125,25 +125,6 @@ describe('the change feed', () => {
     expect(heard).to.deep.equal(['parameters db', 'configurations web']);
   });
 
-  it('names a repository once where another process has told of its moves in the meantime', async () => {
-    const heard: string[] = [];
-    const of = { kind: 'configurations', name: 'web' } as const;
-    const updatedAt = sql<{ at: number }>`select updated_at as at from configurations`;
-    await seenThere('AB');
-    const known = there.changes.lastChange;
-    there.changes.subscribe({
-      onChange: (kind, key) => heard.push(`${kind} ${key}`),
-      onLost: () => undefined,
-    });
-    await noteRefsMoved(here.write, of, 3);
-    for (const kind of ['configurations', 'parameters'] as const)
-      await noteRefsMoved(there.write, { kind, name: 'web' }, 4, known);
-    await noteRefsMoved(there.write, { kind: 'parameters', name: 'web' }, 4, known);
-    expect((await updatedAt.execute(here.read)).rows).to.deep.equal([{ at: 3 }]);
-    await seenThere('AB');
-    expect(heard).to.deep.equal(['configurations web', 'parameters web']);
-  });
-
   it('says so when more has happened than is kept, and forgets what it remembered', async () => {
     let lost = 0;
     expect((await seenThere('AB'))?.certificateNotAfter).to.equal(9);
