@@ -243,7 +243,7 @@ describe('a database that is held from right after a version got its tag', () =>
   });
 });
 
-describe('a database that another process holds, and a server in processes of its own', function () {
+describe('a database that another process holds, and a server in a process of its own', function () {
   this.timeout(180_000);
   const folder = temporaryFolder();
   let hawser: Spawned;

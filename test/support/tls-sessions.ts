@@ -1,4 +1,4 @@
-/** TLS sessions, which a client begins at one server and may resume at another process of it. */
+/** TLS sessions, which a client begins at one server and may resume at another one. */
 
 import { connect, type TLSSocket } from 'node:tls';
 import type { Identity, Target } from './client.ts';
