@@ -33,7 +33,6 @@ import { openApiRoute } from './api/openapi/routes.ts';
 import { parameterRoutes } from './api/parameters/routes.ts';
 import { schemaRoutes } from './api/parameters/schema-routes.ts';
 import { permissionCatalogueRoute, permissionRoutes } from './api/permissions/routes.ts';
-import { groupExplainer } from './api/previews/engine.ts';
 import { previewRoutes } from './api/previews/routes.ts';
 import type { PreviewRuns } from './api/previews/runs.ts';
 import { referenceRoutes } from './api/reference/routes.ts';
@@ -246,7 +245,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...previewRoutes({
         ...{ ...options, documents, entryPoints, hasParameterFiles: scopeTools.hasParameterFiles },
         runs: options.previews,
-        groups: groupExplainer(fleetThreads),
+        questions: fleetThreads.questions,
       }),
     ],
   };

@@ -150,12 +150,13 @@ async function makePreview({ client }: PreviewSite, change: object): Promise<Pre
   return reply.json;
 }
 
-/** What the texts of the preview take. Keys and the space between rows add little. */
+/** What the row of the preview takes. */
 function bytesOnDisk(folder: string, previewId: string): number {
   const db = new SqliteDatabase(join(folder, 'data/hawser.db'), { readonly: true });
   const bytes = db
     .prepare<[string], number>(
-      'select coalesce(sum(length(cast(content as blob))), 0) from preview_pieces where preview_id = ?',
+      `select length(contents) + length(groups) + length(nodes) + length(details)
+        from preview_results where preview_id = ?`,
     )
     .pluck()
     .get(previewId);

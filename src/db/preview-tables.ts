@@ -32,22 +32,18 @@ export interface PreviewsTable {
   error: string | null;
 }
 
-/** A part of what a preview found, such as a thousand of its nodes. */
-export interface PreviewPiecesTable {
+/** What a preview found. There is none until it is made. */
+export interface PreviewResultsTable {
   preview_id: string;
-  kind: string;
-  /** The pieces of a kind are numbered from 0, without gaps. */
-  position: number;
-  /** How many items it holds. */
-  count: number;
-  /** Of pieces of nodes, how many of them change, and how many get an error or nothing. Otherwise 0. */
-  changed: number;
-  unresolvable: number;
-  /** The text is JSON. */
-  content: string;
+  /** JSON: what its nodes get, as `ContentOfNodes` of resolve/preview-types.ts. */
+  contents: string;
+  /** Compressed lines, as `KeptColumn` of resolve/preview-types.ts says. */
+  groups: Buffer;
+  nodes: Buffer;
+  details: Buffer;
 }
 
 export interface PreviewTables {
   previews: PreviewsTable;
-  preview_pieces: PreviewPiecesTable;
+  preview_results: PreviewResultsTable;
 }

@@ -37,24 +37,6 @@ export function isSecretAt(pointer: string, secrets: SecretNames): boolean {
   return block === PARAMETERS && token !== undefined && isSecret(unescapeToken(token), secrets);
 }
 
-/**
- * The parameter document with `REDACTED` in place of each leaf of a secure parameter, so that it merges with others as
- * before. An empty mapping stays: it merges otherwise than a text, and shows only that it is empty.
- */
-export function redactLeaves(document: Mapping, secrets: SecretNames): Mapping {
-  const block = document.get(PARAMETERS);
-  if (!isMapping(block)) return document;
-  const shown = Array.from(block, ([name, value]): [string, Value] => {
-    return [name, isSecret(name, secrets) ? hideLeaves(value) : value];
-  });
-  return new Map([...document, [PARAMETERS, new Map(shown)]]);
-}
-
-function hideLeaves(value: Value): Value {
-  if (!isMapping(value)) return REDACTED;
-  return new Map(Array.from(value, ([key, item]) => [key, hideLeaves(item)]));
-}
-
 /** A block that is no mapping of names to values holds no parameter's value, so it is shown as it is. */
 function redactBlock(block: Value, secrets: SecretNames): Value {
   if (!isMapping(block)) return block;

@@ -200,9 +200,10 @@ const OF_VERSIONS = {
     child_exists: 'The configuration is a child of this version already.',
     entry_point_missing:
       'The file is the entry point, without which there is no version. Replace the draft instead.',
-    content_gone: 'What the preview shows was deleted since with its configuration. Make the preview anew.',
     draft_changed: 'Another program changed the draft meanwhile. Read it and try again.',
     in_use: 'Something still uses it; the detail says what. Take it from there first.',
+    narrow_preview:
+      'The preview kept no details of this group, or of this file. Ask for one of the same changes with `nodeIds`.',
     no_children: 'A composite version without children cannot be published.',
     not_published: 'The version is a draft, which nobody is offered. Delete it instead.',
     override_not_allowed: 'The settings of the server do not allow configurations to have their own.',

@@ -1,11 +1,11 @@
 /** The files of two bundles of a preview: how many differ, without a look at any content. */
 
 import { LRUCache } from 'lru-cache';
+import { PARAMETERS_FILE } from '../domain/bundle-paths.ts';
 import { type ChangedFile, changedFiles, type ListedFile } from '../domain/file-changes.ts';
 import type { StoredFile } from '../git/types.ts';
 import { sortByBytes } from '../lib/byte-order.ts';
 import { gitBlobId } from '../lib/hash.ts';
-import { folderOf, type KeptMerged, type KeptSide, mergedPath } from './kept-groups.ts';
 
 export interface FileTotals {
   added: number;
@@ -14,14 +14,25 @@ export interface FileTotals {
   renamed: number;
 }
 
+/** The merged parameters of a part. */
+export interface MergedFile {
+  /** The SHA-256 and the size of the real file, in hexadecimal and bytes. */
+  sha256: string;
+  size: number;
+  /** The Git object id of the real file. Null if the other side has merged parameters at the same path. */
+  oid: string | null;
+}
+
 /** A part of a bundle with its own files, without any at the place of its merged parameters. */
 export interface BundlePart {
   name: string;
   files: readonly StoredFile[];
-  merged: KeptMerged | null;
+  merged: MergedFile | null;
 }
 
-export interface Bundle extends Pick<KeptSide, 'document'> {
+export interface Bundle {
+  /** The generated document of a composite. Null for a configuration, which is a single part. */
+  document: { path: string; text: string } | null;
   parts: readonly BundlePart[];
 }
 
@@ -30,6 +41,19 @@ export interface BundleFile extends ListedFile {
   /** The part, by its place. Null for the generated document of a composite. */
   part: number | null;
   isMerged: boolean;
+}
+
+/** The folder of a part in the bundle: empty, or the child's name and a slash. */
+export function folderOf({ document }: Pick<Bundle, 'document'>, { name }: { name: string }): string {
+  return document === null ? '' : `${name}/`;
+}
+
+/** The path of a part's merged parameters in the bundle; null if there are none. */
+export function mergedPath(
+  bundle: Pick<Bundle, 'document'>,
+  part: Pick<BundlePart, 'name' | 'merged'>,
+): string | null {
+  return part.merged && folderOf(bundle, part) + PARAMETERS_FILE;
 }
 
 /** All files of a bundle, by the bytes of their paths. Null stands for no bundle. */
@@ -53,7 +77,7 @@ export function filesOfBundle(bundle: Bundle | null, withMerged = true): BundleF
 }
 
 /** Two merged files at the same path are compared by their hashes. All others have an object id like any file. */
-function idOfMerged({ oid, sha256 }: KeptMerged): string {
+function idOfMerged({ oid, sha256 }: MergedFile): string {
   return oid ?? `sha256 ${sha256}`;
 }
 
@@ -125,17 +149,17 @@ function pathsOf(files: readonly ListedFile[]): Set<string> {
 /** Whether a merged file that is alone at its path may be the same file as one of the other side. */
 function mayMatch(
   path: string,
-  merged: KeptMerged,
+  merged: MergedFile,
   { paths, alone }: PlanDifference['before'],
-  others: ReadonlyMap<string, KeptMerged>,
+  others: ReadonlyMap<string, MergedFile>,
 ): boolean {
   if (paths.has(path) || alone.has(idOfMerged(merged))) return true;
   for (const other of others.values()) if (other.sha256 === merged.sha256) return true;
   return false;
 }
 
-function mergedIn(bundle: Bundle | null): Map<string, KeptMerged> {
-  const found = new Map<string, KeptMerged>();
+function mergedIn(bundle: Bundle | null): Map<string, MergedFile> {
+  const found = new Map<string, MergedFile>();
   for (const part of bundle?.parts ?? []) {
     const path = bundle && mergedPath(bundle, part);
     if (path !== null && part.merged) found.set(path, part.merged);

@@ -3,9 +3,9 @@
 import type { Send } from '../lib/threads.ts';
 import { CurrentOffers } from './current-offers.ts';
 import { Fleet, type FleetPlace } from './fleet.ts';
-import { groupQuestions } from './group-questions.ts';
 import { makePreview } from './make-preview.ts';
 import { offeredTasks } from './offered-counts.ts';
+import { previewQuestions } from './preview-questions.ts';
 import type { PreviewInput } from './preview-types.ts';
 import { proofTasks } from './proof-tasks.ts';
 import { rolloutTasks } from './rollout-tasks.ts';
@@ -25,9 +25,9 @@ export function fleetTasks(place: FleetPlace) {
     return current;
   };
   return {
-    /** Sends a `PreviewPiece` at a time. @throws as `makePreview` */
+    /** Sends `PreviewCounts` meanwhile. @throws as `makePreview` */
     makePreview: (input: PreviewInput, send: Send) => makePreview(fleet(), input, send),
-    ...groupQuestions(fleet),
+    ...previewQuestions(fleet),
     ...proofTasks(fleet, offers),
     ...rolloutTasks(fleet, offers),
     ...offeredTasks(fleet, offers),

@@ -1,140 +1,123 @@
-/** Tells everything about one group of a preview when somebody asks: from what is kept, and from objects of Git. */
+/**
+ * Makes what a preview tells of a group when somebody asks for it: the files and parameters that differ, and the difference
+ * of each file. It is made with the preview and kept as lines, since versions may go meanwhile (docs/decisions/0048).
+ */
 
-import { findOnBothSides } from '../domain/file-changes.ts';
-import { isMissingObject } from '../git/objects.ts';
+import { type ChangedFile, changedFiles } from '../domain/file-changes.ts';
+import { MAX_CONTEXT } from '../domain/file-diff.ts';
+import { isBinary, isTooLarge } from '../domain/text-lines.ts';
+import type { StoredFile } from '../git/types.ts';
 import { compareBytes } from '../lib/byte-order.ts';
-import { conflict, HawserError } from '../lib/errors.ts';
-import { sha256Hex } from '../lib/hash.ts';
+import { HawserError } from '../lib/errors.ts';
 import { scopeOf } from '../versions/parameter-files.ts';
-import type { ComparedFiles, Comparer } from './comparer.ts';
-import type { DocumentSource } from './document-tasks.ts';
-import { storedSource } from './documents.ts';
-import { behind, fileName, type KeptProposal, pairParts } from './group-sides.ts';
-import type { ListedLeaf } from './group-tasks.ts';
-import { type KeptFile, type KeptGroup, type KeptSide, unpackGroup } from './kept-groups.ts';
-import type { ParameterReader } from './parameters.ts';
+import { type BundleFile, folderOf } from './bundle-files.ts';
+import { compareTasks } from './compare-tasks.ts';
+import { toBuffer } from './compare-weight.ts';
+import { type CompareRunner, Comparer } from './comparer.ts';
 import {
-  type BundleReaders,
-  type ReadPart,
-  type ReadSide,
-  shownBundle,
-  toVersionRef,
-} from './shown-bundle.ts';
+  behind,
+  CALLER,
+  factsOf,
+  type GroupSides,
+  pairParts,
+  type Side,
+  type SidePart,
+} from './group-sides.ts';
+import type { ListedLeaf } from './group-tasks.ts';
+import { LinesWriter } from './kept-lines.ts';
+import { type BundleReaders, type ShownBundle, shownBundle } from './shown-bundle.ts';
 
-/** Where a group is kept: in a text of `packGroups`, beside the text of the proposed files of the preview. */
-export interface KeptText {
-  piece: string;
-  /** The place of the group in the piece. */
-  at: number;
-  files: string;
+/** What a file holds, as far as the difference of an unchanged one tells: these numbers together. */
+export const FLAGS = { binary: 1, tooLarge: 2, noNewline: 4 } as const;
+
+/** The files of a group as they are kept, in the line after its details. */
+export interface KeptFiles {
+  /** By path the line of each difference. A renamed file has both of its paths. */
+  diffs: readonly (readonly [path: string, line: number])[];
+  /** By the folder of each part the line that has the `FLAGS` of its files by path, whether they change or not. */
+  lists: readonly (readonly [folder: string, line: number])[];
+  /** The same of unchanged files that belong to no version. */
+  made: readonly (readonly [path: string, flags: number])[];
+  /** Whether differences are missing because there was no room for them. */
+  isCut: boolean;
 }
 
-interface ReadGroup {
-  before: ReadSide | null;
-  after: ReadSide | null;
-}
+/** Milliseconds for the differences of a whole preview, as for one comparison. Further ones replace the whole middle. */
+const PATIENCE = 10_000;
+/** The largest number of characters that are kept, and of bytes of files that are read for it. */
+const MOST = { kept: 64 * 1024 * 1024, read: 256 * 1024 * 1024 };
 
-/** The number of unchanged lines around a change. */
-const CONTEXT = 3;
+export class DetailsMaker {
+  private readonly readers: BundleReaders;
+  private readonly most: typeof MOST;
+  private readonly comparer: Comparer;
+  private readonly lines = new LinesWriter();
+  /** The lines of differences, and of lists of files. Groups share most of them. */
+  private readonly diffs = new Map<string, number>();
+  private readonly lists = new Map<readonly StoredFile[], number>();
+  private readonly flags = new Map<string, number>();
+  private read = 0;
+  private left = PATIENCE;
 
-export interface DetailsReaders extends BundleReaders {
-  /** A reader over the same store. */
-  parameters: ParameterReader;
-  comparer: Comparer;
-}
-
-export class GroupDetails {
-  private readonly readers: DetailsReaders;
-
-  constructor(readers: DetailsReaders) {
+  /** @param most how much is kept, and read for it */
+  constructor(readers: BundleReaders, most = MOST) {
     this.readers = readers;
+    this.most = most;
+    const run = ((_caller, task, input) => this.compare(task, input)) as CompareRunner['run'];
+    this.comparer = new Comparer({ run });
   }
 
   /**
-   * The details as JSON: `fileChanges`, `parameters`, and `mergedParameters` if they are wanted. Of a group that gets
-   * nothing or an error after the changes, the lists are empty.
-   * @throws HawserError conflict `content_gone` if what is shown has been deleted with its repository;
-   *   `parameter_merge_failed` if the list of parameters would be too long
+   * @returns the number of the line with the details, before that with the `KeptFiles`. Null if there is no more room
+   * @throws HawserError what reading versions throws
    */
-  details(caller: string, text: KeptText, withMerged: boolean): Promise<Buffer> {
-    return orGone(async () => {
-      const kept = unpack(text);
-      const isListed = kept.after !== null;
-      const group = isListed || withMerged ? await this.read(kept, text) : { before: null, after: null };
-      const files = isListed ? await this.fileChanges(caller, group) : [];
-      const parameters = isListed ? await this.listParameters(caller, group) : [];
-      let json = `{"fileChanges":${JSON.stringify(files)},"parameters":[${parameters.join()}]`;
-      if (withMerged) {
-        const [before, after] = [
-          await this.mergedParameters(caller, group.before),
-          await this.mergedParameters(caller, group.after),
-        ];
-        json += `,"mergedParameters":${JSON.stringify({ before, after })}`;
-      }
-      return Buffer.from(`${json}}`);
-    });
+  async keep(group: GroupSides, withMerged: boolean): Promise<number | null> {
+    if (this.isFull) return null;
+    const text = await orTooLong(() => this.textOf(group, withMerged));
+    const files = await this.filesOf(group);
+    const line = this.lines.add(text);
+    this.lines.add(JSON.stringify(files));
+    return line;
   }
 
-  /**
-   * The difference of one file between the two bundles, as JSON (`FileDiff`). Null if neither bundle has the path, or
-   * there is no bundle after the changes.
-   * @throws HawserError conflict `content_gone`
-   */
-  fileDiff(caller: string, text: KeptText, path: string, context = CONTEXT): Promise<Buffer | null> {
-    return orGone(async () => {
-      const kept = unpack(text);
-      if (kept.after === null) return null;
-      const [before, after] = await this.comparedFiles(caller, await this.read(kept, text));
-      const file = findOnBothSides(path, before.files, after.files);
-      if (file === null) return null;
-      return this.readers.comparer.fileDiff({ id: caller }, before, after, {
-        file,
-        head: file,
-        context,
-      });
-    });
+  /** All lines, compressed. */
+  end(): Buffer {
+    return this.lines.end();
   }
 
-  private async read(group: KeptGroup, { files }: KeptText): Promise<ReadGroup> {
-    const proposals: KeptProposal[] = JSON.parse(files);
-    const readSide = async (side: KeptSide | null): Promise<ReadSide | null> => {
-      if (side === null) return null;
-      const parts: ReadPart[] = [];
-      for (const kept of side.parts) {
-        const documents: DocumentSource[] = [];
-        for (const file of kept.files) documents.push(await this.documentOf(kept.name, file, proposals));
-        parts.push({ kept, documents });
-      }
-      return { document: side.document, parts };
-    };
-    return { before: await readSide(group.before), after: await readSide(group.after) };
+  private get isFull(): boolean {
+    return this.lines.length >= this.most.kept || this.read >= this.most.read;
   }
 
-  private async documentOf(
-    name: string,
-    { ref, proposed }: KeptFile,
-    proposals: readonly KeptProposal[],
-  ): Promise<DocumentSource> {
-    if (proposed !== null) {
-      const bytes = Buffer.from(proposals[proposed]?.text ?? '');
-      return storedSource(sha256Hex(bytes), bytes, 'yaml');
+  /** Nobody else waits in a thread of previews, so comparisons are made at once. */
+  private async compare(task: keyof typeof compareTasks, input: { bounds: { milliseconds: number } }) {
+    const bounds = { milliseconds: Math.max(0, Math.min(this.left, input.bounds.milliseconds)) };
+    const start = performance.now();
+    try {
+      return await (compareTasks[task] as (given: unknown) => unknown)({ ...input, bounds });
+    } finally {
+      this.left -= performance.now() - start;
     }
-    const source = await this.readers.parameters.source(name, toVersionRef(ref));
-    if (source === null) throw new Error('a file that is merged has no content');
-    return source;
   }
 
-  private async fileChanges(caller: string, group: ReadGroup) {
-    const [before, after] = await this.comparedFiles(caller, group);
-    return this.readers.comparer.changes({ id: caller }, before, after);
+  /** The details as JSON. Of a group that gets nothing or an error after the changes, the lists are empty. */
+  private async textOf({ before, after }: GroupSides, withMerged: boolean): Promise<string> {
+    const isListed = after !== null;
+    const [old, next] = [this.bundleOf(before), this.bundleOf(after)];
+    const files = isListed ? await this.comparer.changes({ id: CALLER }, old, next) : [];
+    const parameters = isListed ? await this.listParameters({ before, after }) : [];
+    const json = `{"fileChanges":${JSON.stringify(files)},"parameters":[${parameters.join()}]`;
+    if (!withMerged) return `${json}}`;
+    const merged = { before: await this.mergedParameters(before), after: await this.mergedParameters(after) };
+    return `${json},"mergedParameters":${JSON.stringify(merged)}}`;
   }
 
-  private async listParameters(caller: string, group: ReadGroup): Promise<string[]> {
+  private async listParameters(group: GroupSides): Promise<string[]> {
     const listed: { path: string; json: string }[] = [];
-    for (const { child, before, after } of pairParts(group.before, group.after)) {
-      const leaves = await this.readers.documents.run(caller, 'listLeaves', {
+    for (const { child, before, after } of pairParts(group)) {
+      const leaves = await this.readers.documents.run(CALLER, 'listLeaves', {
         ...{ beforeDocuments: before?.documents ?? null, afterDocuments: after?.documents ?? null },
-        ...{ before: before && factsOf(before), after: after && factsOf(after) },
+        ...{ before: factsOf(before), after: factsOf(after) },
       });
       for (const leaf of leaves) {
         const path = child === null ? leaf.path : behind(child, leaf.path);
@@ -145,40 +128,122 @@ export class GroupDetails {
   }
 
   /** The YAML text; null if there is no side. */
-  private async mergedParameters(caller: string, side: ReadSide | null): Promise<string | null> {
+  private async mergedParameters(side: Side | null): Promise<string | null> {
     if (side === null) return null;
     const isComposite = side.document !== null;
-    return this.readers.documents.run(caller, 'printParameters', {
+    return this.readers.documents.run(CALLER, 'printParameters', {
       documents: side.parts.flatMap(({ documents }) => documents),
-      shown: side.parts.map(({ kept: { name, secrets }, documents }) => {
+      shown: side.parts.map(({ name, secrets, documents }) => {
         return { child: isComposite ? name : null, documents: documents.length, secrets };
       }),
     });
   }
 
-  private async comparedFiles(
-    caller: string,
-    { before, after }: ReadGroup,
-  ): Promise<[ComparedFiles, ComparedFiles]> {
-    return [await shownBundle(this.readers, caller, before), await shownBundle(this.readers, caller, after)];
+  /** Without a bundle after the changes there is no file. */
+  private async filesOf({ before, after }: GroupSides): Promise<KeptFiles> {
+    const diffs: [string, number][] = [];
+    const none = { diffs, lists: [], made: [] };
+    if (after === null) return { ...none, isCut: false };
+    const [old, next] = [this.bundleOf(before), this.bundleOf(after)];
+    for (const file of changedFiles(old.files, next.files)) {
+      if (this.isFull) return { ...none, isCut: true };
+      const line = await this.diffOf(file, old, next);
+      diffs.push([file.path, line]);
+      if (file.previousPath !== null) diffs.push([file.previousPath, line]);
+    }
+    const lists: [string, number][] = [];
+    for (const [at, part] of after.parts.entries()) {
+      const line = await this.listOf(part.files, at, next);
+      if (line === null) return { ...none, isCut: true };
+      lists.push([folderOf(after, part), line]);
+    }
+    const changed = new Map(diffs);
+    const made: [string, number][] = [];
+    for (const file of next.files) {
+      if (!file.isMerged && file.part !== null) continue;
+      if (!changed.has(file.path)) made.push([file.path, await this.flagsOf(file, next)]);
+    }
+    return { diffs, lists, made, isCut: false };
+  }
+
+  private async diffOf(file: ChangedFile, before: ShownBundle, after: ShownBundle): Promise<number> {
+    const { path, previousPath, change } = file;
+    const names = [
+      file.before && before.keyOf(file.before as BundleFile),
+      file.after && after.keyOf(file.after as BundleFile),
+    ];
+    const key = JSON.stringify([path, previousPath, change, ...names]);
+    const known = this.diffs.get(key);
+    if (known !== undefined) return known;
+    const asked = { file, head: file, context: MAX_CONTEXT };
+    const line = this.lines.add(
+      (await this.comparer.fileDiff({ id: CALLER }, before, after, asked)).toString(),
+    );
+    this.diffs.set(key, line);
+    return line;
+  }
+
+  /** Null if there is no room for looking at them. */
+  private async listOf(
+    files: readonly StoredFile[],
+    part: number,
+    bundle: ShownBundle,
+  ): Promise<number | null> {
+    const known = this.lists.get(files);
+    if (known !== undefined) return known;
+    const listed: [string, number][] = [];
+    for (const file of files) {
+      if (this.isFull) return null;
+      listed.push([file.path, await this.flagsOf({ ...file, part, isMerged: false }, bundle)]);
+    }
+    const line = this.lines.add(JSON.stringify(listed));
+    this.lists.set(files, line);
+    return line;
+  }
+
+  private async flagsOf(file: BundleFile, bundle: ShownBundle): Promise<number> {
+    const key = bundle.keyOf(file);
+    const known = this.flags.get(key);
+    if (known !== undefined) return known;
+    const bytes = toBuffer(await bundle.read(file));
+    const isOpen = bytes.length > 0 && bytes.at(-1) !== 0x0a;
+    const flags =
+      (isBinary(bytes) ? FLAGS.binary : 0) +
+      (isTooLarge(bytes) ? FLAGS.tooLarge : 0) +
+      (isOpen ? FLAGS.noNewline : 0);
+    this.flags.set(key, flags);
+    return flags;
+  }
+
+  /** Counts what is read. */
+  private bundleOf(side: Side | null): ShownBundle {
+    const bundle = shownBundle(this.readers, side);
+    return {
+      ...bundle,
+      read: async (file) => {
+        const bytes = await bundle.read(file);
+        this.read += bytes.byteLength;
+        return bytes;
+      },
+    };
   }
 }
 
-function unpack({ piece, at }: KeptText): KeptGroup {
-  const group = unpackGroup(piece, at);
-  if (group === undefined) throw new Error('the piece has no such group');
-  return group;
-}
-
-function factsOf({ kept: { name, files, secrets } }: ReadPart) {
-  return { files: files.map(({ ref }) => fileName(name, ref)), secrets };
+/** The error of a group whose list is too long is answered to who asks for its details. */
+async function orTooLong(work: () => Promise<string>): Promise<string> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof HawserError) || error.code !== 'parameter_merge_failed') throw error;
+    return JSON.stringify({ tooLong: error.message });
+  }
 }
 
 function printLeaf(
   path: string,
   { values, beforeSource, afterSource }: ListedLeaf,
-  before: ReadPart | null,
-  after: ReadPart | null,
+  before: SidePart | null,
+  after: SidePart | null,
 ): string {
   const sources = [sourceOf(before, beforeSource), sourceOf(after, afterSource)].map((each) =>
     JSON.stringify(each),
@@ -186,26 +251,9 @@ function printLeaf(
   return `{"path":${JSON.stringify(path)},${values},"beforeSource":${sources[0]},"afterSource":${sources[1]}}`;
 }
 
-function sourceOf(part: ReadPart | null, source: number | null) {
-  const ref = source === null ? undefined : part?.kept.files[source]?.ref;
+function sourceOf(part: SidePart | null, source: number | null) {
+  const ref = source === null ? undefined : part?.refs[source];
   if (ref === undefined) return null;
   const { scopeType: scopeTypeName, value: scopeValue } = scopeOf(ref.series);
   return { scopeTypeName, scopeValue, version: ref.version };
-}
-
-/** Turns the absence of a repository, or of objects in it, into an answer: it was deleted, and perhaps made anew. */
-async function orGone<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof HawserError) || !isGone(error)) throw error;
-    const message =
-      'What the preview shows of it has been deleted since, with its configuration; make the preview anew';
-    throw conflict('content_gone', message);
-  }
-}
-
-function isGone(error: HawserError): boolean {
-  if (error.code === 'repository_missing' || error.kind === 'not_found') return true;
-  return error.code === 'repository_damaged' && isMissingObject(error);
 }

@@ -6,7 +6,7 @@
 import { printJson } from '../domain/json-text.ts';
 import type { LeafProvenance } from '../domain/merge.ts';
 import type { ParameterDefinitions } from '../domain/parameter-schema.ts';
-import { redactAt, redactDocument, redactLeaves, type SecretNames } from '../domain/secrets.ts';
+import { redactAt, redactDocument, type SecretNames } from '../domain/secrets.ts';
 import type { Mapping, Value } from '../domain/value.ts';
 import { printYaml } from '../domain/yaml-printer.ts';
 import { conflict, type FieldError } from '../lib/errors.ts';
@@ -117,11 +117,6 @@ export function groupTasks({ read, define, merge }: DocumentReading) {
       });
       const alone = merged.find(([child]) => child === null);
       return printYaml(alone?.[1] ?? new Map<string, Value>(merged as [string, Mapping][]));
-    },
-
-    /** A document that merges as this one does, and holds no value of a secure parameter, as YAML. */
-    hideSecrets({ document, secrets }: { document: DocumentSource; secrets: SecretNames }): string {
-      return printYaml(redactLeaves(read(document), secrets));
     },
   };
 }

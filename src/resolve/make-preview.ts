@@ -9,16 +9,16 @@ import type { Delivery } from './delivery.ts';
 import { EntryPoints } from './entry-points.ts';
 import type { Fleet, Moment } from './fleet.ts';
 import type { FleetOffers } from './fleet-offers.ts';
-import { type GroupFacts, GroupFactsMaker } from './group-facts.ts';
-import { packGroups } from './kept-groups.ts';
+import { DetailsMaker } from './group-details.ts';
+import { GroupFactsMaker } from './group-facts.ts';
+import { LinesWriter } from './kept-lines.ts';
 import { ParameterReader } from './parameters.ts';
 import { type Group, PreviewGroups } from './preview-groups.ts';
 import type {
   ContentOfNodes,
+  KeptNode,
   OfferedVersion,
   PreviewInput,
-  PreviewNode,
-  PreviewPiece,
   PreviewResult,
   ShownGroup,
 } from './preview-types.ts';
@@ -40,20 +40,17 @@ interface Sides {
   parameters: ParameterReader;
 }
 
-type SendPiece = (piece: PreviewPiece) => Promise<void>;
-
 /** Milliseconds between two messages of how far it is. */
 const PROGRESS = 250;
 /** So many nodes are put into groups at once. Their files are read at the same time. */
 const NODES_TOGETHER = 64;
 /** Memory for documents, and for merged ones, which are asked for once more soon after they were made. */
 const CACHE_BYTES = { documents: 64 * 1024 * 1024, merged: 4 * 1024 * 1024 };
-/** With more in one piece, the main thread would answer no poll for several milliseconds while it writes them. */
-const GROUPS_AT_ONCE = 100;
-const NODES_AT_ONCE = 250;
+/** Details are kept of so many groups, the largest ones. */
+const DETAILED = 200;
 
 /**
- * @returns when all pieces were taken
+ * @param send takes `PreviewCounts`, of which all but `nodes` and `notVisible` grow
  * @throws HawserError not_found if something is gone that the changes name, and what reading versions throws
  */
 export async function makePreview(fleet: Fleet, input: PreviewInput, send: Send): Promise<PreviewResult> {
@@ -64,10 +61,14 @@ export async function makePreview(fleet: Fleet, input: PreviewInput, send: Send)
   await addNodes(groups, sides, input, send);
   const all = groups.list();
   const order = all.map((_group, number) => number).sort((a, b) => compareGroups(all[a], all[b]));
-  await sendGroups(groups, sides, { all, order }, send);
-  await sendNodes(groups, sides, { all, order }, send);
-  await send({ kind: 'contents', contents: contentsOf(groups, sides, all) });
-  return { counts: groups.counts, groupCount: all.length };
+  const details = new DetailsMaker(fleet);
+  const kept = {
+    groups: await keepGroups(groups, sides, { all, order }, { details, isNarrowed: input.nodeIds !== null }),
+    nodes: keepNodes(groups, sides, { all, order }),
+    details: details.end(),
+  };
+  const contents = JSON.stringify(contentsOf(groups, sides, all));
+  return { counts: groups.counts, groupCount: all.length, contents, columns: kept };
 }
 
 async function readSides(fleet: Fleet, moment: Moment, proposal: Proposal): Promise<Sides> {
@@ -96,7 +97,7 @@ async function addNodes(
   groups: PreviewGroups,
   sides: Sides,
   { readable, nodeIds }: PreviewInput,
-  send: SendPiece,
+  send: Send,
 ): Promise<void> {
   const { snapshot } = sides.before;
   const wanted = nodeIds && [...new Set(nodeIds.map((id) => snapshot.placeOf(id)))];
@@ -104,7 +105,7 @@ async function addNodes(
   const { counts } = groups;
   counts.nodes = visible.length;
   counts.notVisible = (wanted?.length ?? snapshot.size) - visible.length;
-  const report = () => send({ kind: 'counts', counts: { ...counts } });
+  const report = () => send({ ...counts });
   await report();
   if (wanted) for (const at of visible) await groups.addAlone(at);
   else {
@@ -188,47 +189,35 @@ function compareGroups(a: Group | undefined, b: Group | undefined): number {
 }
 
 /**
- * Sends what there is to tell of each group. It is made of what the group's first node gets, which is made once more: to
- * keep it for every group would take more memory than a preview may have.
+ * Keeps what there is to tell of each group. It is made of what the group's first node gets, which is made once more: to
+ * hold it for every group would take more memory than a preview may have.
  */
-async function sendGroups(
+async function keepGroups(
   groups: PreviewGroups,
   { before, facts }: Sides,
   { all, order }: Ordered,
-  send: SendPiece,
-): Promise<void> {
-  for (let from = 0; from < order.length; from += GROUPS_AT_ONCE) {
-    const shown: { shown: string }[] = [];
-    const kept: GroupFacts['kept'][] = [];
-    for (const number of order.slice(from, from + GROUPS_AT_ONCE)) {
-      const group = all[number] as Group;
-      const difference = await groups.differenceAt(group.sample[0] as number);
-      if (difference.change !== group.change)
-        throw internal('repository_damaged', 'What a group of nodes gets cannot be read any more');
-      const told = await facts.factsOf(difference.before, difference.after);
-      const { kept: ofGroup, ...rest } = told;
-      kept.push(ofGroup);
-      const { nodeIds, fqdns } = before.snapshot.nodes;
-      const { nodeCount, sample, change, content } = group;
-      const { error } = difference;
-      shown.push({
-        shown: JSON.stringify({
-          nodeCount,
-          sampleNodes: sample.map((at) => ({ nodeId: nodeIds[at] as string, fqdn: fqdns[at] as string })),
-          ...{
-            change,
-            content,
-            before: offered(difference.before),
-            after: offered(difference.after),
-            ...rest,
-          },
-          ...{ code: error?.code ?? null, message: error?.message ?? null },
-        } satisfies ShownGroup),
-      });
-    }
-    await send({ kind: 'groups', groups: shown, packed: packGroups(kept) });
+  { details, isNarrowed }: { details: DetailsMaker; isNarrowed: boolean },
+): Promise<Buffer> {
+  const lines = new LinesWriter();
+  const { nodeIds, fqdns } = before.snapshot.nodes;
+  for (const [place, number] of order.entries()) {
+    const { nodeCount, sample, change, content } = all[number] as Group;
+    const difference = await groups.differenceAt(sample[0] as number);
+    if (difference.change !== change)
+      throw internal('repository_damaged', 'What a group of nodes gets cannot be read any more');
+    const sides = await facts.sidesOf(difference.before, difference.after);
+    const { error } = difference;
+    const shown: ShownGroup = {
+      nodeCount,
+      sampleNodes: sample.map((at) => ({ nodeId: nodeIds[at] as string, fqdn: fqdns[at] as string })),
+      ...{ change, content, before: offered(difference.before), after: offered(difference.after) },
+      ...(await facts.factsOf(sides)),
+      ...{ code: error?.code ?? null, message: error?.message ?? null },
+      details: place < DETAILED ? await details.keep(sides, isNarrowed) : null,
+    };
+    lines.add(JSON.stringify(shown));
   }
-  await send({ kind: 'files', files: facts.keptFiles() });
+  return lines.end();
 }
 
 function offered(delivery: Delivery | null): OfferedVersion | null {
@@ -237,24 +226,17 @@ function offered(delivery: Delivery | null): OfferedVersion | null {
   return { configurationName, version, checksum };
 }
 
-async function sendNodes(
-  groups: PreviewGroups,
-  { before, contentOf }: Sides,
-  { all, order }: Ordered,
-  send: SendPiece,
-): Promise<void> {
+function keepNodes(groups: PreviewGroups, { before, contentOf }: Sides, { all, order }: Ordered): Buffer {
+  const lines = new LinesWriter();
   const ids = new Int32Array(all.length);
   for (const [place, number] of order.entries()) ids[number] = place + 1;
   const { nodeIds, fqdns } = before.snapshot.nodes;
-  let nodes: PreviewNode[] = [];
   for (const [at, nodeId] of nodeIds.entries()) {
     const [number, change] = [groups.numberOf(at), groups.changeOf(at)];
     if (number === undefined || change === undefined) continue;
     const groupId = number === null ? null : (ids[number] as number);
-    nodes.push({ nodeId, fqdn: fqdns[at] as string, groupId, change, content: contentOf(at) });
-    if (nodes.length < NODES_AT_ONCE) continue;
-    await send({ kind: 'nodes', nodes });
-    nodes = [];
+    const node: KeptNode = [nodeId, fqdns[at] as string, groupId, change, contentOf(at)];
+    lines.add(JSON.stringify(node));
   }
-  if (nodes.length > 0) await send({ kind: 'nodes', nodes });
+  return lines.end();
 }

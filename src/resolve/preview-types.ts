@@ -23,15 +23,16 @@ export interface PreviewCounts {
   notVisible: number;
 }
 
-export interface PreviewNode {
-  nodeId: string;
-  fqdn: string;
+/** A node as it is kept. */
+export type KeptNode = readonly [
+  nodeId: string,
+  fqdn: string,
   /** Null for an unchanged node, unless the preview is narrowed. */
-  groupId: number | null;
-  change: PreviewChange;
+  groupId: number | null,
+  change: PreviewChange,
   /** The place among all `ContentOfNodes`, from 0, of what the node gets before and after. */
-  content: number;
-}
+  content: number,
+];
 
 /** How many nodes get the same content, before and after together, and in how many groups they are. */
 export interface ContentOfNodes
@@ -55,6 +56,8 @@ export interface ShownGroup {
   change: PreviewChange;
   /** As that of each of its nodes. No answer shows it. */
   content: number;
+  /** The line of its details. Null where they were not kept. No answer shows it. */
+  details: number | null;
   /** Null where the nodes get nothing, or an error. */
   before: OfferedVersion | null;
   after: OfferedVersion | null;
@@ -66,26 +69,18 @@ export interface ShownGroup {
   message: string | null;
 }
 
-/**
- * What a preview sends while it is made. First come counts, of which all but `nodes` and `notVisible` grow. When all nodes
- * are counted, the groups come in their order, up to 500 at once, then what was kept of proposed files, then the nodes by
- * fqdn, up to 1,000 at once, and last what all of them are made of.
- */
-export type PreviewPiece =
-  | { kind: 'counts'; counts: PreviewCounts }
-  | {
-      kind: 'groups';
-      /** Each is a `ShownGroup` as JSON. */
-      groups: readonly { shown: string }[];
-      /** What `packGroups` made of these groups. */
-      packed: string;
-    }
-  | { kind: 'files'; files: string }
-  | { kind: 'nodes'; nodes: readonly PreviewNode[] }
-  | { kind: 'contents'; contents: readonly ContentOfNodes[] };
-
-/** What is known once all pieces were sent. */
+/** What is known once a preview is made. */
 export interface PreviewResult {
   counts: PreviewCounts;
   groupCount: number;
+  /** What its nodes get, by the numbers that nodes and groups have, as JSON. */
+  contents: string;
+  /** What it found, each column as compressed lines (kept-lines.ts). */
+  columns: Record<KeptColumn, Uint8Array>;
 }
+
+/**
+ * A line of `groups` is a `ShownGroup` and one of `nodes` a `KeptNode`, in the order of the answers. `details` has the
+ * lines of group-details.ts.
+ */
+export type KeptColumn = 'groups' | 'nodes' | 'details';

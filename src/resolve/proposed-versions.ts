@@ -175,13 +175,8 @@ function asPublished(stored: SortedVersions, version: string, nodeId?: string): 
   return ref.status === 'Published' ? ref : { ...ref, status: 'Published', nodeId };
 }
 
-/** Whether the ref is that of a proposed file, of which there is no object. */
-export function isProposed({ oid }: VersionRef): boolean {
-  return oid.startsWith(PROPOSED);
-}
-
 /** The ref by which the objects of a version are read: that of the draft. The branch of a draft is no tag. */
-export function asStored(ref: VersionRef): VersionRef {
+function asStored(ref: VersionRef): VersionRef {
   const isDraft = ref.status === 'Published' && ref.oid === ref.commit;
   return isDraft ? { ...ref, status: 'Draft' } : ref;
 }

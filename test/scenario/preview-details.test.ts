@@ -1,8 +1,11 @@
 // full: SQLite
 import { expect } from 'chai';
+import { insertScopeTypes } from '../../scripts/bench/scope-rows.ts';
 import { sha256Hex } from '../../src/lib/hash.ts';
+import { newId } from '../../src/lib/ids.ts';
 import type { Client } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, create, MAIN, publish } from '../support/configurations.ts';
+import { withDatabase } from '../support/database.ts';
 import { type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import {
   assign,
@@ -112,15 +115,76 @@ describe('the details of a group of a preview', () => {
     await ok(200, admin.get(`${PREVIEWS}/${before.id}/groups/1/files/parameters.yaml`));
   });
 
-  it('are gone with the configuration, which the answer says', async () => {
+  it('stay when the configuration was deleted, and made anew', async () => {
     const files = { [MAIN]: declaring('int'), 'new.txt': 'new\n' };
     await ok(201, addVersion(admin, 'web', { version: '1.1.0' }, { files }));
     const made = await preview(admin, [publishing('web', '1.1.0')]);
+    const paths = ['', '/files/new.txt', `/files/${MAIN}`, '/files/parameters.yaml?context=0'];
+    const read = () =>
+      Promise.all(paths.map((path) => ok(200, admin.get(`${PREVIEWS}/${made.id}/groups/1${path}`))));
+    const said = await read();
+    expect(said.map(({ change }) => change)).to.deep.equal(['Changed', 'Added', 'Unchanged', 'Unchanged']);
     await ok(204, admin.delete(configurationPath(node)));
     await ok(204, admin.delete(`${CONFIGURATIONS}/web`));
-    await expectProblem(group(made.id), 409, 'content_gone');
-    const path = `${PREVIEWS}/${made.id}/groups/1/files/new.txt`;
-    await expectProblem(admin.get(path), 409, 'content_gone');
-    expect(await ok(200, admin.get(`${PREVIEWS}/${made.id}/groups`)), 'the list stays').to.have.length(1);
+    expect(await read()).to.deep.equal(said);
+    await ok(201, create(admin, 'web', { version: '1.0.0' }, { files: { [MAIN]: declaring('string') } }));
+    expect(await read()).to.deep.equal(said);
   });
+
+  it('are kept for the first 200 groups, and of others there are the counts and the way to them', async () => {
+    const nodeIds = await manyNodes(15, 14);
+    const made = await preview(admin, [setting('web', '1.4.0', file('port: 84'))]);
+    expect(made.counts).to.deep.include({ changed: 211, unchanged: 0, notVisible: 0 });
+    const all = await ok(200, admin.get(`${PREVIEWS}/${made.id}/groups?take=1000`));
+    expect(all).to.have.length(211);
+    const modified = { added: 0, removed: 0, modified: 1, renamed: 0 };
+    for (const each of all) expect(each).to.deep.include({ files: modified, nodeCount: 1 });
+    const of = (groupId: number, rest = '') => admin.get(`${PREVIEWS}/${made.id}/groups/${groupId}${rest}`);
+    const last = await ok(200, of(200));
+    expect(last.parameters).to.have.length(last.parameterChanges);
+    await ok(200, of(200, '/files/parameters.yaml'));
+    for (const rest of ['', '/files/parameters.yaml', '/files/none.txt']) {
+      const refused = await expectProblem(of(201, rest), 409, 'narrow_preview');
+      expect(refused.json.detail).to.contain('nodeIds');
+    }
+    await expectProblem(of(212), 404, 'not_found');
+    const { sampleNodes } = all[200];
+    const hers = sampleNodes.map(({ nodeId }: { nodeId: string }) => nodeId);
+    expect(nodeIds).to.include.members(hers);
+    const narrow = await preview(admin, [setting('web', '1.4.0', file('port: 84'))], hers);
+    const detailed = await ok(200, admin.get(`${PREVIEWS}/${narrow.id}/groups/1`));
+    expect(detailed.parameters).to.have.length(all[200].parameterChanges);
+  });
+
+  /** Nodes with different parameters each: all pairs of the values of two scope types. */
+  async function manyNodes(rooms: number, racks: number): Promise<string[]> {
+    const nodes = Array.from({ length: rooms * racks }, (_, at) => ({
+      ...{ id: newId(), fqdn: `many-${String(at).padStart(4, '0')}.example.org` },
+      ...{ status: 'Unknown', lcm_status: 'Unknown', created_at: 1 },
+    }));
+    const nodeIds = nodes.map(({ id }) => id);
+    const configuration_id = await configurationId(admin, 'web');
+    const assigned = { ...{ configuration_id, composite_id: null, assigned_at: 1 }, ...ANY_VERSION };
+    const types = [
+      { name: 'Room', values: names(rooms), placeOf: (at: number) => at % rooms },
+      { name: 'Rack', values: names(racks), placeOf: (at: number) => Math.floor(at / rooms) },
+    ];
+    await withDatabase(hawser, async (database) => {
+      await database.write.transaction().execute(async (trx) => {
+        await trx.insertInto('nodes').values(nodes).execute();
+        const rows = nodeIds.map((node_id) => ({ node_id, ...assigned }));
+        await trx.insertInto('assignments').values(rows).execute();
+      });
+      await insertScopeTypes(database, types, nodeIds);
+    });
+    for (const { name: scopeType, values } of types)
+      for (const value of values) {
+        const content = file(scopeType === 'Room' ? `list: [${value}]` : `key: ${value}`);
+        await saveParameters(hawser, { configuration: 'web', scopeType, value, content });
+      }
+    return nodeIds;
+  }
 });
+
+const ANY_VERSION = { major_version: null, prerelease_channel: null };
+const names = (count: number) => Array.from({ length: count }, (_, at) => `value-${at}`);

@@ -227,7 +227,7 @@ describe('the life of a preview, and who may read it', () => {
     const left = () =>
       withDatabase(hawser, async ({ read: db }) => [
         ...(await db.selectFrom('previews').select('id').execute()),
-        ...(await db.selectFrom('preview_pieces').select('kind').execute()),
+        ...(await db.selectFrom('preview_results').select('preview_id').execute()),
       ]);
     // Many previews of the tests before are deleted one after the other.
     await eventually(async () => expect(await left()).to.deep.equal([]));

@@ -1,20 +1,21 @@
 /** Configurations, composites and parameter files in real repositories, and what nodes get of them before and after changes. */
 
+import { gunzipSync } from 'node:zlib';
 import type { ScopeLink } from '../../src/db/node-lookup.ts';
-import type { Threads } from '../../src/lib/threads.ts';
-import { type CompareTasks, compareTasks } from '../../src/resolve/compare-tasks.ts';
-import { Comparer } from '../../src/resolve/comparer.ts';
+import type { Reading, RowQuery } from '../../src/db/reading.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
 import type { Delivery, GivenFile } from '../../src/resolve/delivery.ts';
 import { documentTasks } from '../../src/resolve/document-tasks.ts';
 import { Documents } from '../../src/resolve/documents.ts';
 import { EntryPoints } from '../../src/resolve/entry-points.ts';
-import { GroupDetails } from '../../src/resolve/group-details.ts';
+import type { Fleet } from '../../src/resolve/fleet.ts';
+import { DetailsMaker } from '../../src/resolve/group-details.ts';
 import { type GroupFacts, GroupFactsMaker } from '../../src/resolve/group-facts.ts';
-import { packGroups } from '../../src/resolve/kept-groups.ts';
 import { ManifestMaker } from '../../src/resolve/manifest-maker.ts';
 import { besideParameters, chooseFiles, ParameterReader } from '../../src/resolve/parameters.ts';
 import type { ConfigurationPlan, Plan } from '../../src/resolve/plans.ts';
+import { previewQuestions } from '../../src/resolve/preview-questions.ts';
+import type { KeptColumn } from '../../src/resolve/preview-types.ts';
 import { type ProposedChanges, ProposedVersions } from '../../src/resolve/proposed-versions.ts';
 import { SchemaReader } from '../../src/resolve/schemas.ts';
 import { contentOf } from '../../src/versions/parameter-files.ts';
@@ -33,6 +34,8 @@ export interface Wanted {
 }
 
 export const NO_CHANGES: ProposedChanges = { published: [], files: [] };
+
+type Room = ConstructorParameters<typeof DetailsMaker>[1];
 
 /** For tasks that send nothing before their result. */
 const inPlace = <T>(tasks: Record<string, (input: never, send: never) => unknown>) =>
@@ -101,22 +104,20 @@ export class PreviewSite {
   }
 
   /** The facts of a group, and how they are kept. */
-  async preview(before: Wanted | null, after: Wanted | null, changes = NO_CHANGES) {
+  async preview(before: Wanted | null, after: Wanted | null, changes = NO_CHANGES, most?: Room) {
     const [old, next] = [this.sideOf(), this.sideOf(changes)];
     const maker = new GroupFactsMaker(old, next, this.documents);
-    const facts = await maker.factsOf(
+    const group = await maker.sidesOf(
       before && (await old.deliver(before)),
       after && (await next.deliver(after)),
     );
+    const facts = await maker.factsOf(group);
+    const details = new DetailsMaker({ store: this.store, documents: this.documents }, most);
     // Another group is kept before it, so that nothing is found by chance.
-    const piece = packGroups([{ before: null, after: null }, facts.kept]);
-    return new KeptPreview(this.details(), facts, { piece, at: 1, files: maker.keptFiles() });
-  }
-
-  details(source: VersionSource = this.store): GroupDetails {
-    const parameters = new ParameterReader(source, this.documents, () => undefined);
-    const comparer = new Comparer(inPlace<Threads<CompareTasks>>(compareTasks));
-    return new GroupDetails({ store: source, parameters, documents: this.documents, comparer });
+    await details.keep({ before: null, after: null }, true);
+    const line = (await details.keep(group, true)) as number;
+    const hasMoreRoom = (await details.keep(group, true)) !== null;
+    return new KeptPreview(facts, { line, bytes: details.end(), hasMoreRoom });
   }
 
   private sideOf(changes: ProposedChanges = NO_CHANGES) {
@@ -144,21 +145,32 @@ export class PreviewSite {
   }
 }
 
+interface Kept {
+  line: number;
+  bytes: Buffer;
+  hasMoreRoom: boolean;
+}
+
 /** A group that was previewed, and what is answered about it from what was kept alone. */
 export class KeptPreview {
   readonly facts: GroupFacts;
-  readonly kept: { piece: string; at: number; files: string };
-  private readonly details: GroupDetails;
+  /** All that is kept, as text. */
+  readonly kept: string;
+  readonly hasMoreRoom: boolean;
+  private readonly line: number;
+  private readonly questions: ReturnType<typeof previewQuestions>;
 
-  constructor(details: GroupDetails, facts: GroupFacts, kept: KeptPreview['kept']) {
-    this.details = details;
+  constructor(facts: GroupFacts, { line, bytes, hasMoreRoom }: Kept) {
+    this.hasMoreRoom = hasMoreRoom;
     this.facts = facts;
-    this.kept = kept;
+    this.line = line;
+    this.kept = gunzipSync(bytes).toString();
+    this.questions = previewQuestions(fleetThatKept({ details: bytes }));
   }
 
   /** The text of the details with merged parameters. */
   async text(): Promise<string> {
-    return (await this.details.details('carol', this.kept, true)).toString();
+    return Buffer.from(await this.questions.previewDetails({ id: '', line: this.line })).toString();
   }
 
   async all() {
@@ -192,10 +204,21 @@ export class KeptPreview {
     );
   }
 
-  async fileDiff(path: string) {
-    const bytes = await this.details.fileDiff('carol', this.kept, path);
-    return bytes && JSON.parse(bytes.toString());
+  async fileDiff(path: string, context = 3) {
+    const bytes = await this.questions.previewFile({ id: '', line: this.line, path, context });
+    return bytes && JSON.parse(Buffer.from(bytes).toString());
   }
+}
+
+/** What reads columns of one preview in place of a fleet's database. */
+export function fleetThatKept(columns: Partial<Record<KeptColumn, Buffer>>): () => Fleet {
+  const read = <T>(reading: Reading<T>) => {
+    const { value } = reading.next();
+    const { sql, take } = value as RowQuery;
+    take([columns[/^select (\w+)/.exec(sql)?.[1] as KeptColumn]]);
+    return reading.next().value;
+  };
+  return () => ({ database: { read } }) as unknown as Fleet;
 }
 
 async function deliver(

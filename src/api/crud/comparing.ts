@@ -1,6 +1,7 @@
 /** What the routes share that compare two versions of one thing. */
 
 import { z } from 'zod';
+import { MAX_CONTEXT } from '../../domain/file-diff.ts';
 import { type Answer, namesValidator, notModified } from '../../http/answer.ts';
 import type { RequestFacts } from '../../http/route.ts';
 import { Checksum, given, wholeNumber } from '../../http/schemas.ts';
@@ -19,7 +20,7 @@ export const TwoVersions = z.object({
 });
 
 /** `?context=` of the difference of one file. */
-export const Context = wholeNumber(0, 100)
+export const Context = wholeNumber(0, MAX_CONTEXT)
   .default(3)
   .meta({ description: 'How many unchanged lines are shown around a change' });
 

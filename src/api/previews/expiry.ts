@@ -5,11 +5,9 @@ import type { Database } from '../../db/database.ts';
 import { type Clock, MINUTE } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { type RepeatedWork, repeat } from '../../lib/repeated-work.ts';
-import { deleteSlice, findExpired } from './queries.ts';
+import { deletePreview, findExpired } from './queries.ts';
 
 const INTERVAL = MINUTE;
-/** Pieces per transaction. One is some 200 kB, whose deletion takes less than a millisecond. */
-const SLICE = 4;
 /** Milliseconds between two transactions, so that requests get most of the time. */
 const PAUSE = 10;
 
@@ -27,17 +25,11 @@ export function startPreviewExpiry({ database, clock, log }: Tools): RepeatedWor
       while (!signal.aborted) {
         const id = await findExpired(database.read, clock.now());
         if (id === undefined) return;
-        await remove(database, id, signal);
+        // What a power cut brings back is deleted by the next start.
+        await database.writeUnflushed.transaction().execute((trx) => deletePreview(trx, id));
+        await sleep(PAUSE);
       }
     },
     (error) => log.error({ err: error }, 'old previews could not be deleted'),
   );
-}
-
-/** What a power cut brings back is deleted by the next start. */
-async function remove({ writeUnflushed }: Database, id: string, signal: AbortSignal): Promise<void> {
-  for (let isGone = false; !isGone && !signal.aborted; ) {
-    isGone = await writeUnflushed.transaction().execute((trx) => deleteSlice(trx, id, SLICE));
-    await sleep(PAUSE);
-  }
 }

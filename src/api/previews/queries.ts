@@ -1,11 +1,12 @@
-/** Reads and writes of previews and of the pieces of what they found. */
+/** Reads and writes of previews and of what they found. */
 
 import type { Selectable } from 'kysely';
 import type { Db } from '../../db/database.ts';
-import type { PreviewPiecesTable, PreviewsTable } from '../../db/preview-tables.ts';
+import type { PreviewsTable } from '../../db/preview-tables.ts';
+import { toBuffer } from '../../resolve/compare-weight.ts';
+import type { PreviewCounts, PreviewResult } from '../../resolve/preview-types.ts';
 
 export type PreviewRow = Selectable<PreviewsTable>;
-export type PieceRow = Selectable<PreviewPiecesTable>;
 
 /** Why a preview failed that nobody goes on with. */
 export const INTERRUPTED = 'The server ended while the preview was made; ask for it again.';
@@ -15,6 +16,10 @@ export type CountColumns = Pick<
   PreviewRow,
   'nodes' | 'changed' | 'unchanged' | 'unresolvable' | 'not_visible'
 >;
+
+export function toColumns({ notVisible, ...counts }: PreviewCounts): CountColumns {
+  return { ...counts, not_visible: notVisible };
+}
 
 /** The number of previews that are made or wait. */
 export async function countRunning(db: Db): Promise<number> {
@@ -79,36 +84,24 @@ export async function endPreviewsOf(db: Db, maker: string, now: number): Promise
     .execute();
 }
 
-export async function insertPiece(db: Db, piece: PieceRow): Promise<void> {
-  await db.insertInto('preview_pieces').values(piece).execute();
-}
-
-/** What there is in each piece of a kind, in the order of the pieces. */
-export function listPieces(db: Db, id: string, kind: string) {
-  return db
-    .selectFrom('preview_pieces')
-    .select(['position', 'count', 'changed', 'unresolvable'])
-    .where('preview_id', '=', id)
-    .where('kind', '=', kind)
-    .orderBy('position')
+/** Keeps what a preview found. */
+export async function insertResult(
+  db: Db,
+  id: string,
+  { contents, columns }: Pick<PreviewResult, 'contents' | 'columns'>,
+): Promise<void> {
+  const { groups, nodes, details } = columns;
+  const bytes = { groups: toBuffer(groups), nodes: toBuffer(nodes), details: toBuffer(details) };
+  await db
+    .insertInto('preview_results')
+    .values({ preview_id: id, contents, ...bytes })
     .execute();
 }
 
-/** The content of a piece; undefined where there is none. */
-export async function readPiece(
-  db: Db,
-  id: string,
-  kind: string,
-  position: number,
-): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('preview_pieces')
-    .select('content')
-    .where('preview_id', '=', id)
-    .where('kind', '=', kind)
-    .where('position', '=', position)
-    .executeTakeFirst();
-  return row?.content;
+/** What the nodes of a preview get, as JSON: an empty list until that is known. */
+export async function readContents(db: Db, id: string): Promise<string> {
+  const rows = db.selectFrom('preview_results').select('contents').where('preview_id', '=', id);
+  return (await rows.executeTakeFirst())?.contents ?? '[]';
 }
 
 /** A preview whose time is over. One that is Running is left to whoever makes it. */
@@ -123,22 +116,7 @@ export async function findExpired(db: Db, now: number): Promise<string | undefin
   return row?.id;
 }
 
-/**
- * Deletes a few pieces of a preview, or the preview itself once it has none.
- * @returns whether it is gone
- */
-export async function deleteSlice(trx: Db, id: string, pieces: number): Promise<boolean> {
-  const next = trx
-    .selectFrom('preview_pieces')
-    .select(['kind', 'position'])
-    .where('preview_id', '=', id)
-    .limit(pieces);
-  const { numDeletedRows } = await trx
-    .deleteFrom('preview_pieces')
-    .where('preview_id', '=', id)
-    .where(({ eb, refTuple }) => eb(refTuple('kind', 'position'), 'in', next.$asTuple('kind', 'position')))
-    .executeTakeFirst();
-  if (numDeletedRows > 0n) return false;
+export async function deletePreview(trx: Db, id: string): Promise<void> {
+  await trx.deleteFrom('preview_results').where('preview_id', '=', id).execute();
   await trx.deleteFrom('previews').where('id', '=', id).execute();
-  return true;
 }

@@ -9,15 +9,16 @@ import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { type Clock, SECOND, toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
-import type { KeptText } from '../../resolve/group-details.ts';
+import type { Threads } from '../../lib/threads.ts';
+import { toBuffer } from '../../resolve/compare-weight.ts';
+import type { FleetTasks } from '../../resolve/fleet-tasks.ts';
+import { type FoundGroup, narrowPreview } from '../../resolve/preview-questions.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { readableResources } from '../../security/rights.ts';
 import { existingPath } from '../configurations/version-routes.ts';
 import { Context, FileDiffView } from '../crud/comparing.ts';
 import { type PermittedRoutes, permitted } from '../crud/routes.ts';
 import { NewPreview } from './change-schemas.ts';
-import type { GroupExplainer } from './engine.ts';
-import { type FoundGroup, FoundGroups, FoundNodes } from './found.ts';
 import { judgeChanges, requireWatched } from './judging.ts';
 import { mayRead, type Named, notFoundIfGone, requireNamed } from './named.ts';
 import { Proposing, type ProposingTools } from './proposing.ts';
@@ -32,6 +33,12 @@ const GROUP = idsInPath('id').extend({ groupId: z.string() });
 
 /** A preview that is made within this time is answered as it is then. */
 const PATIENCE = 2 * SECOND;
+/** A thread reads so many nodes at once for a whole list. */
+const NODES_AT_ONCE = 2_000;
+
+const KEPT =
+  'Kept for the first 200 groups, as far as there is room. Those of others are 409 `narrow_preview`: ask for a preview of the ' +
+  'same changes with `nodeIds`.';
 
 /** What a change can be refused with, beside what every route that reads repositories answers. */
 const REFUSALS = [
@@ -50,7 +57,8 @@ const REFUSALS = [
 
 export interface PreviewTools extends ProposingTools {
   runs: PreviewRuns;
-  groups: GroupExplainer;
+  /** The threads for questions, whose callers wait for no preview. */
+  questions: Threads<FleetTasks>;
   clock: Clock;
 }
 
@@ -112,7 +120,7 @@ function createRoute(tools: PreviewTools, routes: PermittedRoutes): Route {
 }
 
 function groupRoutes(tools: PreviewTools, routes: PermittedRoutes): Route[] {
-  const { database, groups } = tools;
+  const { questions } = tools;
   return [
     routes.list(`${PREVIEW}/groups`, {
       id: 'listPreviewGroups',
@@ -123,36 +131,40 @@ function groupRoutes(tools: PreviewTools, routes: PermittedRoutes): Route[] {
       async rows({ query, ...call }) {
         const { row, visible } = await requirePreview(tools, call);
         if (row.state !== 'Done') return { rows: [], total: 0 };
-        const groups = new FoundGroups(database.read, row.id, visible);
-        return { rows: await groups.page(query), total: visible.groupCount };
+        const { take, skip } = query;
+        const asked = { id: row.id, visible: visible.flags, take, skip };
+        const rows = await questions.run(call.principal.userId, 'previewGroups', asked);
+        return { rows, total: visible.groupCount };
       },
-      show: ({ code: _code, message: _message, content: _content, ...group }) => group,
+      show: ({ code: _code, message: _message, content: _content, details: _details, ...group }) => group,
     }),
     routes.own('GET', `${PREVIEW}/groups/{groupId}`, {
       id: 'getPreviewGroup',
       summary: 'Read what changes for a group of nodes',
+      description: KEPT,
       params: GROUP,
       answers: { 200: { description: 'The group', schema: GroupDetailsView } },
-      problems: ['content_gone', ...READING_REPOSITORIES],
+      problems: ['narrow_preview', 'parameter_merge_failed', 'shutting_down'],
       async handle(call) {
-        const { row, group, kept } = await requireGroup(tools, call);
-        const isNarrowed = row.is_narrowed === 1;
-        return joined(group, await groups.details(call.principal.userId, kept, isNarrowed), isNarrowed);
+        const { row, group, line } = await requireGroup(tools, call);
+        const asked = { id: row.id, line };
+        const details = await questions.run(call.principal.userId, 'previewDetails', asked);
+        return joined(group, details, row.is_narrowed === 1);
       },
     }),
     routes.own('GET', `${PREVIEW}/groups/{groupId}/files/{*filePath}`, {
       id: 'comparePreviewFile',
       summary: 'Compare one file of the two bundles of a group line by line',
-      description: 'Also `parameters.yaml`, without the values of secure parameters.',
+      description: `Also \`parameters.yaml\`, without the values of secure parameters. ${KEPT}`,
       params: GROUP.extend({ filePath: z.string() }),
       query: z.object({ context: Context }),
       answers: { 200: { description: 'What is different afterwards', schema: FileDiffView } },
-      problems: ['content_gone', ...READING_REPOSITORIES],
+      problems: ['narrow_preview', 'parameter_merge_failed', 'shutting_down'],
       async handle(call) {
-        const { kept } = await requireGroup(tools, call);
+        const { row, line } = await requireGroup(tools, call);
         const path = existingPath(call.params.filePath);
-        const { context } = call.query;
-        const diff = await groups.fileDiff(call.principal.userId, kept, { path, context });
+        const asked = { id: row.id, line, path, context: call.query.context };
+        const diff = await questions.run(call.principal.userId, 'previewFile', asked);
         if (diff === null) throw notFound('Neither bundle has such a file');
         return writtenJson(toBuffer(diff));
       },
@@ -161,7 +173,7 @@ function groupRoutes(tools: PreviewTools, routes: PermittedRoutes): Route[] {
 }
 
 function nodesRoute(tools: PreviewTools, routes: PermittedRoutes): Route {
-  const { database } = tools;
+  const { questions } = tools;
   return routes.list(`${PREVIEW}/nodes`, {
     id: 'listPreviewNodes',
     summary: 'List the nodes that the caller may see, by name, and whether they change',
@@ -171,18 +183,33 @@ function nodesRoute(tools: PreviewTools, routes: PermittedRoutes): Route {
     answer: { description: 'The nodes that match', schema: PreviewNodeView },
     async rows({ query, ...call }) {
       const { row, visible } = await requirePreview(tools, call);
+      const { take, skip, ...filter } = query;
       if (row.state !== 'Done') return { rows: [], total: 0 };
-      return new FoundNodes(database.read, row.id, query, visible).page(query);
+      const asked = { id: row.id, visible: visible.flags, filter, take, skip };
+      return questions.run(call.principal.userId, 'previewNodes', asked);
     },
-    async whole({ query, ...call }) {
+    async whole({ query: { change, groupId }, ...call }) {
       const { row, visible } = await requirePreview(tools, call);
-      return row.state === 'Done' ? new FoundNodes(database.read, row.id, query, visible).whole() : nothing();
+      const asked = { id: row.id, visible: visible.flags, filter: { change, groupId } };
+      return inSlices(async (skip) => {
+        if (row.state !== 'Done') return [];
+        const slice = { ...asked, take: NODES_AT_ONCE, skip };
+        return (await questions.run(call.principal.userId, 'previewNodes', slice)).rows;
+      });
     },
     show: (node) => node,
   });
 }
 
-async function* nothing(): AsyncGenerator<never> {}
+/** Reads slice by slice, until there is no more. */
+async function* inSlices<T>(read: (skip: number) => Promise<T[]>): AsyncGenerator<T[]> {
+  for (let skip = 0; ; ) {
+    const slice = await read(skip);
+    if (slice.length === 0) return;
+    yield slice;
+    skip += slice.length;
+  }
+}
 
 /** A preview, and what the caller sees of it. */
 interface Seen {
@@ -216,16 +243,21 @@ async function requirePreview(
   return { row, visible: await VisiblePart.of(read, principal, row) };
 }
 
-/** @throws HawserError not_found */
+/**
+ * A group with the line of its details, if the caller may see it.
+ * @throws HawserError not_found; conflict `narrow_preview`
+ */
 async function requireGroup(
   tools: PreviewTools,
   call: Call & { params: { groupId: string } },
-): Promise<{ row: PreviewRow; group: FoundGroup; kept: KeptText }> {
+): Promise<{ row: PreviewRow; group: FoundGroup; line: number }> {
   const { row, visible } = await requirePreview(tools, call);
-  const groups = new FoundGroups(tools.database.read, row.id, visible);
-  const group = row.state === 'Done' ? await groups.find(call.params.groupId) : undefined;
+  const asked = { id: row.id, visible: visible.flags, groupId: call.params.groupId };
+  const isDone = row.state === 'Done';
+  const group = isDone ? await tools.questions.run(call.principal.userId, 'previewGroup', asked) : undefined;
   if (group === undefined) throw notFound('The preview has no such group');
-  return { row, group, kept: await groups.keptText(group) };
+  if (group.details === null) throw narrowPreview();
+  return { row, group, line: group.details };
 }
 
 const noPreview = () => notFound('No such preview');
@@ -252,13 +284,9 @@ function toPreview({ row, visible }: Seen) {
 /** Joins the group with its details, whose text is not parsed: that would change numbers. */
 function joined(group: FoundGroup, details: Uint8Array, hasMerged: boolean): Answer {
   const merged = hasMerged ? '' : '"mergedParameters":null,';
-  const { content: _content, ...shown } = group;
+  const { content: _content, details: _details, ...shown } = group;
   const head = `${JSON.stringify(shown).slice(0, -1)},${merged}`;
   return writtenJson(Buffer.concat([Buffer.from(head), details.subarray(1)]));
-}
-
-function toBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 async function within(milliseconds: number, work: Promise<void>): Promise<void> {

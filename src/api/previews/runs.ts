@@ -14,7 +14,6 @@ import type { PreviewInput } from '../../resolve/preview-types.ts';
 import { type Change, toShownChange } from './change-schemas.ts';
 import type { PreviewEngine } from './engine.ts';
 import { findGone, type Named } from './named.ts';
-import { PieceWriter, toColumns } from './piece-writer.ts';
 import type { FoundInVersion, PreviewWarning } from './proposing.ts';
 import {
   countNodes,
@@ -23,7 +22,10 @@ import {
   endPreviewsOf,
   INTERRUPTED,
   insertPreview,
+  insertResult,
   listMakers,
+  toColumns,
+  updateCounts,
 } from './queries.ts';
 
 /** How many previews may wait for their turn. */
@@ -212,12 +214,13 @@ export class PreviewRuns {
 
   private async make(id: string, { named, input }: PreviewRequest): Promise<End> {
     const { engine, database, log, clock } = this.tools;
-    const pieces = new PieceWriter(database.writeUnflushed, id);
+    const db = database.writeUnflushed;
     try {
-      const { counts, groupCount } = await engine.make(id, input, (piece) => pieces.write(piece));
+      const result = await engine.make(id, input, (counts) => updateCounts(db, id, toColumns(counts)));
       const gone = await findGone(database.read, named);
       if (gone !== undefined) return this.failure(goneMeanwhile(gone));
-      const columns = { ...toColumns(counts), group_count: groupCount };
+      await insertResult(db, id, result);
+      const columns = { ...toColumns(result.counts), group_count: result.groupCount };
       return { state: 'Done', completed_at: clock.now(), error: null, ...columns };
     } catch (error) {
       if (this.ending.signal.aborted) return this.failure(INTERRUPTED);

@@ -14,6 +14,7 @@ import { outcomesMigration } from './migrations/0029-outcomes.ts';
 import { truthMigration } from './migrations/0030-truth.ts';
 import { scopeMovesMigration } from './migrations/0031-scope-moves.ts';
 import { deletedNodeNamesMigration } from './migrations/0032-deleted-node-names.ts';
+import { previewResultsMigration } from './migrations/0034-preview-results.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0019-baseline': baselineMigration,
@@ -29,4 +30,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0030-truth': truthMigration,
   '0031-scope-moves': scopeMovesMigration,
   '0032-deleted-node-names': deletedNodeNamesMigration,
+  '0034-preview-results': previewResultsMigration,
 };

@@ -32,6 +32,7 @@ import { outcomesMigration } from './migrations/0029-outcomes.ts';
 import { truthMigration } from './migrations/0030-truth.ts';
 import { scopeMovesMigration } from './migrations/0031-scope-moves.ts';
 import { deletedNodeNamesMigration } from './migrations/0032-deleted-node-names.ts';
+import { previewResultsMigration } from './migrations/0034-preview-results.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initialMigration,
@@ -65,6 +66,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0030-truth': truthMigration,
   '0031-scope-moves': scopeMovesMigration,
   '0032-deleted-node-names': deletedNodeNamesMigration,
+  '0034-preview-results': previewResultsMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

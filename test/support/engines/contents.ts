@@ -43,6 +43,9 @@ export async function contentsOf(engine: EngineHandle, names: readonly string[])
 function shown(table: string, row: Row, cellOf: ReadonlyMap<unknown, string>): Row {
   const { id, cell_id, created_at, updated_at, ...others } = row;
   if (table === 'node_cells') return others;
+  // SQLite keeps a text as one, also where bytes are meant.
+  if (table === 'preview_results')
+    return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, String(value)]));
   if (table === 'nodes') return { ...row, cell_id: cellOf.get(cell_id) };
   return table === 'scope_types' && row['is_system'] === 1 ? { id, ...others } : row;
 }

@@ -186,11 +186,10 @@ const REPORTS = {
   'a cleanup': `insert into retention_runs (id, started_at, version_type, is_scheduled, is_dry_run, deleted_count, kept_count,
       was_interrupted) values ('q1', ${T}, 'Report', 1, 0, 0, 0, 0);
     update retention_runs set completed_at = ${T} where id = 'q1'`,
-  'a preview with a piece': `insert into previews (id, user_id, maker, state, created_at, expires_at, changes, named, is_narrowed,
+  'a preview with its result': `insert into previews (id, user_id, maker, state, created_at, expires_at, changes, named, is_narrowed,
       nodes, changed, unchanged, unresolvable, not_visible)
       values ('w1', 'u1', 'm', 'Running', ${T}, ${T}, '[]', '{}', 0, 0, 0, 0, 0, 0);
-    insert into preview_pieces (preview_id, kind, position, count, changed, unresolvable, content)
-      values ('w1', 'nodes', 0, 1, 0, 0, '[]')`,
+    insert into preview_results (preview_id, contents, groups, nodes, details) values ('w1', '[]', '', '', '')`,
 };
 
 const ENDS = {
@@ -207,7 +206,7 @@ const ENDS = {
       values ('configuration', 'c1', 'Group', 'g1', 'Read', 1); delete from roles where id = 'r1';
     delete from groups where id = 'g1'`,
   'the last evidence': 'delete from node_running',
-  'what is left': `delete from reports; delete from preview_pieces; delete from previews; delete from audit_entries`,
+  'what is left': `delete from reports; delete from preview_results; delete from previews; delete from audit_entries`,
 };
 
 export const DEEDS: Record<string, Record<string, string>> = {

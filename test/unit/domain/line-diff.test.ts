@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { PROJECT } from '../../../scripts/support/project.ts';
-import { shownHunks } from '../../../src/domain/file-diff.ts';
+import { MAX_CONTEXT, narrowHunks, shownHunks } from '../../../src/domain/file-diff.ts';
 import { textPatch } from '../../../src/domain/git-patch.ts';
 import { countChanged, type LineChange, lineChanges, wholeMiddle } from '../../../src/domain/line-diff.ts';
 import { TextLines } from '../../../src/domain/text-lines.ts';
@@ -143,6 +143,8 @@ describe('the lines in which two texts differ', () => {
             .split('\n')
             .filter((line) => /^[ +-]/.test(line) && !/^(\+\+\+|---) /.test(line));
           expect(shown).to.deep.equal(body);
+          const kept = shownHunks(before, after, lineChanges(before, after, LONG) ?? [], MAX_CONTEXT);
+          expect(narrowHunks(kept, context), 'cut out of those with all context').to.deep.equal(hunks);
         }),
         { numRuns: 40 },
       );

@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { changedFiles } from '../../../src/domain/file-changes.ts';
 import { gitBlobId, sha256Hex } from '../../../src/lib/hash.ts';
 import { type Bundle, FileCounter, filesOfBundle } from '../../../src/resolve/bundle-files.ts';
-import { type KeptGroup, packGroups, unpackGroup } from '../../../src/resolve/kept-groups.ts';
 
 const CONTENTS = ['a\n', 'b\n', ''];
 const storedFile = fc.record({
@@ -73,76 +72,5 @@ describe('counting the files of two bundles', () => {
       }),
       { numRuns: 3_000 },
     );
-  });
-});
-
-describe('kept groups', () => {
-  const name = fc.constantFrom('web', 'api', 'a b');
-  const ref = fc.record({
-    series: fc.constantFrom('Default', 'Node/n1.example.org'),
-    version: fc.constantFrom('1.0.0', '2.0.0'),
-    ...{ status: fc.constantFrom('Draft' as const, 'Published' as const), oid: fc.constantFrom('1', '2') },
-  });
-  const keptPart = fc.record({
-    name,
-    tag: ref.map(({ version, status }) => ({ series: '', version, status, oid: `${version} ${status}` })),
-    secrets: fc.oneof(
-      fc.constant('all' as const),
-      fc.subarray(['key', 'login']).map((names) => new Set(names)),
-    ),
-    merged: fc.option(
-      fc.record({ sha256: fc.constantFrom('x', 'y'), size: fc.nat(9), oid: fc.option(fc.constant('z')) }),
-    ),
-    files: fc.array(
-      fc.record({
-        ref: ref.map((each) => ({ ...each, oid: `${each.series} ${each.version} ${each.status}` })),
-        proposed: fc.option(fc.nat(2)),
-      }),
-      { maxLength: 3 },
-    ),
-  });
-  const keptSide = fc.option(
-    fc.record({
-      document: fc.option(
-        fc.record({ path: fc.constant('main.dsc.yaml'), text: fc.constantFrom('', 'x', 'y') }),
-      ),
-      parts: fc.array(keptPart, { maxLength: 3 }),
-    }),
-  );
-
-  it('are read as they were', () => {
-    fc.assert(
-      fc.property(fc.array(fc.record({ before: keptSide, after: keptSide }), { maxLength: 4 }), (groups) => {
-        const text = packGroups(groups);
-        for (const [at, group] of groups.entries())
-          expect(unpackGroup(text, at)).to.deep.equal(group satisfies KeptGroup);
-        expect(unpackGroup(text, groups.length)).to.equal(undefined);
-      }),
-    );
-  });
-
-  it('of nodes with files of their own take some 300 bytes each', () => {
-    const status = 'Published' as const;
-    const file = (series: string, oid: number) => ({
-      ref: { series, version: '1.0.0', status, oid: sha256Hex(String(oid)).slice(0, 40) },
-      proposed: null,
-    });
-    const common = (shared: number) => [file('Default', -shared), file('Environment/prod', -3)];
-    const groups = Array.from({ length: 500 }, (_, at): KeptGroup => {
-      const side = (shared: number) => ({
-        document: null,
-        parts: [
-          {
-            name: 'web',
-            tag: { series: '', version: `1.${shared}.0`, status, oid: 'f'.repeat(40) },
-            secrets: new Set(['key']),
-            merged: { sha256: sha256Hex(`${at} ${shared}`), size: 1_000, oid: null },
-            files: [...common(shared), file(`Node/node-${at}.example.org`, at)],
-          },
-        ],
-      });
-      return { before: side(1), after: side(2) };
-    });
-    expect(packGroups(groups).length / groups.length).to.be.lessThan(320);
   });
 });

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { sha256Hex } from '../../../src/lib/hash.ts';
-import { ONLY_SERIES } from '../../../src/versions/types.ts';
-import { declaring, PreviewSite } from '../../support/preview-site.ts';
+import { declaring, NO_CHANGES, PreviewSite } from '../../support/preview-site.ts';
 import { codeOf, onStore } from '../git/support.ts';
 
 /** Runs the work on empty repositories. */
@@ -203,45 +202,17 @@ describe('the parameters of a group', () => {
     }));
 });
 
-describe('what was kept of a group', () => {
-  it('is answered from though refs have moved on, and versions were deleted', () =>
+describe('where there is no more room', () => {
+  it('the differences that are missing are told so, and no further group has details', () =>
     onSite(async (site) => {
-      const { store } = site;
-      await site.version('web', '1.0.0', { 'a.txt': 'one\n' });
-      await site.version('web', '1.1.0', { 'a.txt': 'two\n' }, false);
-      await site.parameters('web', 'Default', '1.0.0', setting('port: 80'));
-      await site.parameters('web', 'Default', '1.1.0', setting('port: 81'), false);
-      const published = [
-        { kind: 'configurations', name: 'web', series: ONLY_SERIES, version: '1.1.0' } as const,
-        { kind: 'parameters', name: 'web', series: 'Default', version: '1.1.0' } as const,
-      ];
-      const preview = await site.preview(web('1.0.0'), web('1.1.0'), { published, files: [] });
-      const said = await preview.text();
-      const diff = await preview.fileDiff('a.txt');
-      const repository = { kind: 'configurations', name: 'web' } as const;
-      await site.version('web', '2.0.0', {});
-      await store.exclusive(repository, async (writer) => {
-        await writer.deleteDraft(ONLY_SERIES, '1.1.0');
-        await writer.deleteVersions([writer.index.of(ONLY_SERIES).get('1.0.0') ?? expect.fail()]);
-      });
-      await store.exclusive({ kind: 'parameters', name: 'web' }, async (writer) => {
-        await writer.deleteDraft('Default', '1.1.0');
-        await writer.deleteVersions([writer.index.of('Default').get('1.0.0') ?? expect.fail()]);
-      });
-      const later = site.details();
-      expect((await later.details('carol', preview.kept, true)).toString()).to.equal(said);
-      expect(String(await later.fileDiff('carol', preview.kept, 'a.txt'))).to.equal(JSON.stringify(diff));
-    }));
-
-  it('is told to be gone once the configuration is deleted, and made anew', () =>
-    onSite(async (site) => {
-      await site.version('web', '1.0.0', { 'a.txt': 'one\n' });
-      await site.version('web', '1.1.0', { 'a.txt': 'two\n' });
-      const preview = await site.preview(web('1.0.0'), web('1.1.0'));
-      await site.store.remove({ kind: 'configurations', name: 'web' });
-      expect(await codeOf(site.details().details('carol', preview.kept, false))).to.equal('content_gone');
-      await site.version('web', '1.0.0', { 'a.txt': 'three\n' });
-      expect(await codeOf(site.details().details('carol', preview.kept, false))).to.equal('content_gone');
-      expect(await codeOf(site.details().fileDiff('carol', preview.kept, 'a.txt'))).to.equal('content_gone');
+      await site.version('web', '1.0.0', { 'a.txt': 'one\n', 'b.txt': 'one\n', 'c.txt': 'same\n' });
+      await site.version('web', '1.1.0', { 'a.txt': 'two\n', 'b.txt': 'two\n', 'c.txt': 'same\n' });
+      // The comparison itself reads 16 bytes, and the first difference 8.
+      const preview = await site.preview(web('1.0.0'), web('1.1.0'), NO_CHANGES, { kept: 1e6, read: 20 });
+      expect(await preview.changes()).to.deep.equal(['Modified a.txt', 'Modified b.txt']);
+      expect(await preview.lines('a.txt')).to.deep.equal(['-one', '+two']);
+      for (const path of ['b.txt', 'c.txt', 'none.txt'])
+        expect(await codeOf(preview.fileDiff(path)), path).to.equal('narrow_preview');
+      expect(preview.hasMoreRoom).to.equal(false);
     }));
 });

@@ -1,0 +1,20 @@
+/** What a preview found, as one compressed row in place of many pieces. Previews last for an hour, so earlier ones are gone. */
+
+import { type Kysely, type Migration, sql } from 'kysely';
+
+const STATEMENTS = [
+  'drop table preview_pieces',
+  'delete from previews',
+  `create table preview_results (
+    preview_id text not null primary key references previews (id),
+    contents text not null,
+    groups blob not null,
+    nodes blob not null,
+    details blob not null)`,
+];
+
+export const previewResultsMigration: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+  },
+};
