@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Api } from '../../client/api.ts';
 import type { Schemas } from '../../client/api-types.ts';
+import { ApiProblem } from '../../client/errors.ts';
 import { lineOfFinding } from '../../domain/findings.ts';
 import { MINUTE, SECOND } from '../../lib/clock.ts';
 import { type Command, type Context, command } from '../declaration.ts';
@@ -91,7 +92,7 @@ export async function makePreview(api: Api, json: Schemas['NewPreview'], out: Ou
   return preview;
 }
 
-/** Why nodes would get nothing, each reason once. */
+/** Why nodes would get nothing, each reason once; or why that was not kept. */
 async function reasonsOf(
   api: Api,
   { id }: Preview,
@@ -100,8 +101,13 @@ async function reasonsOf(
   const reasons = new Set<string>();
   for (const group of groups.filter(({ change }) => change === 'Unresolvable').slice(0, MOST_REASONS)) {
     const path = { id, groupId: group.id };
-    const { code, message } = await api.get('/api/v1/previews/{id}/groups/{groupId}', { path });
-    reasons.add([code, message].filter((each) => each !== null).join(': '));
+    try {
+      const { code, message } = await api.get('/api/v1/previews/{id}/groups/{groupId}', { path });
+      reasons.add([code, message].filter((each) => each !== null).join(': '));
+    } catch (error) {
+      if (!(error instanceof ApiProblem) || error.code !== 'narrow_preview') throw error;
+      reasons.add(error.message);
+    }
   }
   return reasons;
 }

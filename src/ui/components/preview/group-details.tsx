@@ -28,7 +28,13 @@ export function GroupDetails(props: DetailsProps) {
   const { data, problem } = details;
   return (
     <div class="impact-details" aria-busy={details.state === 'loading'}>
-      {problem !== null && <Problem problem={problem} onRetry={() => void details.reload()} />}
+      {problem !== null && (
+        <Problem
+          problem={problem}
+          // What was not kept is not there later either.
+          {...(problem.code !== 'narrow_preview' && { onRetry: () => void details.reload() })}
+        />
+      )}
       {data === null ? problem === null && <Skeleton lines={3} /> : <Content {...props} details={data} />}
       {group.nodeCount > group.sampleNodes.length && <GroupNodes {...props} />}
     </div>
