@@ -15,7 +15,6 @@ import {
   readSnapshot,
 } from './ref-reader.ts';
 import { moveRef, type PackedRef, packRefs, type RefMove } from './refs.ts';
-import { noteRemoval } from './removals.ts';
 import { sweepLeftOvers } from './repository-layout.ts';
 
 export class FolderRefs implements RefBackend {
@@ -64,7 +63,6 @@ export class FolderRefs implements RefBackend {
   }
 
   async move(move: RefMove): Promise<boolean> {
-    if (move.from !== null) await noteRemoval(this.folder);
     // It is noted first: where the disk fails, the ref may have moved all the same.
     this.moves.push(move);
     return moveRef(this.folder, move);

@@ -12,7 +12,6 @@ import type { ObjectStore } from './objects.ts';
 import type { ParsedCommit } from './parsed-objects.ts';
 import type { RefValue } from './ref-reader.ts';
 import { deleteRefs } from './refs.ts';
-import { noteRemoval } from './removals.ts';
 
 const SHALLOW = 'shallow';
 /** So few refs are removed at once that the locks which a killed process leaves do not delay the next one for long. */
@@ -34,7 +33,6 @@ export async function removeRefs(
   refs: readonly RefValue[],
   withdrawals: readonly RefValue[],
 ): Promise<void> {
-  await noteRemoval(folder);
   await endHistoryAt(folder, boundaries);
   await removeSome(folder, refs);
   await removeSome(folder, withdrawals);

@@ -1,12 +1,11 @@
 /** Repacks repositories with stock git in the background, one at a time, and removes the objects of deleted versions. */
 
 import { resolve } from 'node:path';
-import { DAY, HOUR, MINUTE, SECOND } from '../lib/clock.ts';
+import { DAY, SECOND } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { AtomicFs } from './atomic-fs.ts';
 import { GitProcess, gitVersion } from './git-process.ts';
 import { dropCommitGraph, readShallow } from './history.ts';
-import { lastRemoval } from './removals.ts';
 import { gitdirOf } from './repository-layout.ts';
 import type { RepositoryRef } from './types.ts';
 
@@ -25,18 +24,11 @@ export interface MaintenanceOptions {
 }
 
 const NICENESS = 10;
-/**
- * Milliseconds for which no object is removed after a ref was removed or moved away: a preview that was made before answers
- * from these objects for an hour, however old they are (docs/decisions/0048). It is no longer than the grace.
- */
-const HOLD = HOUR + 5 * MINUTE;
 
 export class Maintenance {
   private readonly options: MaintenanceOptions;
   /** The repositories that wait for their turn, by folder. */
   private readonly waiting = new Map<string, RepositoryRef>();
-  /** The repositories to which it comes again, because something was taken away there a short while ago. */
-  private readonly held = new Map<string, NodeJS.Timeout>();
   private running: Promise<void> | undefined;
   private process: GitProcess | undefined;
   private usable = false;
@@ -77,8 +69,6 @@ export class Maintenance {
   async close(): Promise<void> {
     this.closed = true;
     this.waiting.clear();
-    for (const timer of this.held.values()) clearTimeout(timer);
-    this.held.clear();
     this.process?.stop();
     await this.whenIdle();
   }
@@ -95,10 +85,7 @@ export class Maintenance {
     const { searchPath, log, grace = DAY } = this.options;
     await this.prepare(folder, repository);
     const expiry = grace === 0 ? 'now' : `${Math.ceil(grace / SECOND)}.seconds.ago`;
-    const wait = await this.holdOf(folder, grace);
-    if (wait > 0) this.comeAgain(folder, repository, wait);
-    const prune = wait > 0 ? '--no-prune' : `--prune=${expiry}`;
-    const args = [`--git-dir=${folder}`, 'gc', '--quiet', prune];
+    const args = [`--git-dir=${folder}`, 'gc', '--quiet', `--prune=${expiry}`];
     this.process = new GitProcess({ searchPath, args, niceness: NICENESS });
     this.process.stdin.end();
     this.process.stdout.resume();
@@ -107,24 +94,6 @@ export class Maintenance {
     // It fails when the repository is deleted meanwhile, and when the operator runs a gc too.
     const facts = { repository, code, ...(error ? { err: error } : {}), ...(stderr ? { stderr } : {}) };
     log[code === 0 || this.closed ? 'debug' : 'warn'](facts, 'git gc ended');
-  }
-
-  /** Milliseconds until objects may be removed. */
-  private async holdOf(gitdir: string, grace: number): Promise<number> {
-    const removedAt = await lastRemoval({ fs: new AtomicFs(), gitdir }).catch(() => Date.now());
-    // A time in the future, of a clock that was wrong, must not last for ever.
-    return Math.min(HOLD, grace) - Math.abs(Date.now() - removedAt);
-  }
-
-  private comeAgain(folder: string, repository: RepositoryRef, wait: number): void {
-    clearTimeout(this.held.get(folder));
-    const timer = setTimeout(() => {
-      this.held.delete(folder);
-      this.request(repository);
-    }, wait);
-    timer.unref();
-    if (this.closed) clearTimeout(timer);
-    else this.held.set(folder, timer);
   }
 
   /** Another program's gc may have written the commit graph again while history was cut. */

@@ -16,9 +16,6 @@ export async function eraseUnreachable(hawser: Hawser, repository: string): Prom
   }
   await withDatabase(hawser, async (database) => {
     await sql`update git_objects set created_at = created_at - interval '2 days'`.execute(database.write);
-    await sql`update git_repositories set refs_removed_at = refs_removed_at - interval '2 hours'`.execute(
-      database.write,
-    );
     await pruneRepositories({ database, log: createLog('silent') }, new AbortController().signal);
   });
 }

@@ -28,7 +28,7 @@ interface Handles {
   writeNow: Kysely<Schema>;
 }
 
-const SELECT_PRUNABLE = `${SELECT} and refs_removed_at < now() - interval '65 minutes'
+const SELECT_PRUNABLE = `${SELECT} and refs_removed_at is not null
   and (pruned_at is null or pruned_at < least(refs_removed_at + interval '1 day', now() - interval '1 day'))`;
 
 export class PostgresGitTables extends PostgresGitReader implements GitTables {
@@ -127,10 +127,7 @@ export class PostgresGitTables extends PostgresGitReader implements GitTables {
 /** The objects of one statement, so that none takes long. */
 const OBJECTS_AT_ONCE = 500;
 
-/**
- * For so long no object is removed from a repository after a ref was removed or moved away: a preview that was made before
- * answers from these objects for an hour (docs/decisions/0048).
- */
+/** For so long the objects of a repository stay that was removed, for those who still read there. */
 const HOLD = sql.raw(`interval '65 minutes'`);
 /** A write makes its objects before the refs that lead to them, and marks those again that are there. None takes a day. */
 const GRACE = sql.raw(`interval '1 day'`);

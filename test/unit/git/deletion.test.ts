@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { readdir, stat, utimes } from 'node:fs/promises';
+import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Maintenance } from '../../../src/git/maintenance.ts';
@@ -357,38 +357,6 @@ describe('maintenance', () => {
       await maintain(join(root, 'nowhere'));
       expect(hasObject(git, gone)).to.equal(true);
       isSound(git);
-    }));
-
-  it('leaves old objects alone for an hour after a ref was taken from them', () =>
-    onStore(async ({ root, store, git, gitdir }) => {
-      await publishAll(store, '1.0.0', '1.1.0');
-      await addVersion(store, '1.2.0', [file('main.dsc.yaml', 'a draft\n')]);
-      const [version, draft] = [blobOf(git, '1.0.0'), git('rev-parse', 'draft/1.2.0:main.dsc.yaml')];
-      git('gc', '--quiet');
-      const maintenance = await openMaintenance(root);
-      const run = async (removedBefore: number) => {
-        const old = new Date(Date.now() - 30 * 24 * 3_600_000);
-        for (const entry of await readdir(join(gitdir, 'objects'), { recursive: true, withFileTypes: true }))
-          if (entry.isFile()) await utimes(join(entry.parentPath, entry.name), old, old);
-        const removed = new Date(Date.now() - removedBefore);
-        await utimes(join(gitdir, 'config'), removed, removed);
-        maintenance.request(WEB);
-        await maintenance.whenIdle();
-        return [hasObject(git, version), hasObject(git, draft)];
-      };
-      const noted = async () => Date.now() - (await stat(join(gitdir, 'config'))).mtimeMs < 60_000;
-      await utimes(join(gitdir, 'config'), 0, 0);
-      await remove(store, '1.0.0');
-      expect(await noted(), 'a removed version is noted').to.equal(true);
-      await utimes(join(gitdir, 'config'), 0, 0);
-      await replace(store, '1.2.0', [file('main.dsc.yaml', 'another\n')]);
-      expect(await noted(), 'a replaced draft is noted').to.equal(true);
-      expect(await run(60 * 60_000)).to.deep.equal([true, true]);
-      expect(existsSync(join(gitdir, 'packed-refs')), 'it packs meanwhile').to.equal(true);
-      expect(await run(66 * 60_000)).to.deep.equal([false, false]);
-      expect(git('show', 'draft/1.2.0:main.dsc.yaml')).to.equal('another');
-      isSound(git);
-      await maintenance.close();
     }));
 
   it('does nothing without git', () =>
