@@ -5,9 +5,16 @@ import { decodeDocument, isList, positionOf, tooComplex } from './document-text.
 import { readJson } from './json-text.ts';
 import { LeafCount, MAX_LEAVES, MAX_POINTER_BYTES } from './leaves.ts';
 import { Float, isMapping, type Mapping, type Value } from './value.ts';
-import { findAmbiguous, readYaml } from './yaml-reader.ts';
+import { type AmbiguousScalar, readParameterYaml } from './yaml-reader.ts';
 
 export type DocumentType = 'yaml' | 'json';
+
+/** A document that has been read. */
+export interface ReadDocument {
+  document: Mapping;
+  /** The values that YAML readers take for different things, as errors. A parameter file that comes in has none. */
+  ambiguous: readonly FieldError[];
+}
 
 /**
  * Reads a document. A document that is declared as JSON must be JSON by RFC 8259, though most of them are YAML too.
@@ -15,9 +22,11 @@ export type DocumentType = 'yaml' | 'json';
  * @throws HawserError `validation_failed` with one error that names line and column. Its code is `invalid_utf8`,
  *   `too_large`, or one of those of `readYaml` and `readJson`
  */
-export function readDocument(bytes: Uint8Array, contentType: DocumentType): Mapping {
-  const text = decodeDocument(bytes);
-  return contentType === 'json' ? readJson(text) : readYaml(text);
+export function readDocument(bytes: Uint8Array, contentType: DocumentType): ReadDocument {
+  const source = decodeDocument(bytes);
+  if (contentType === 'json') return { document: readJson(source), ambiguous: [] };
+  const { text, document, ambiguous } = readParameterYaml(source);
+  return { document, ambiguous: ambiguous.map((scalar) => toError(text, scalar)) };
 }
 
 /**
@@ -25,31 +34,25 @@ export function readDocument(bytes: Uint8Array, contentType: DocumentType): Mapp
  * @throws the errors of `readDocument` and `requireFewLeaves`
  */
 export function parseParameterDocument(bytes: Uint8Array, contentType: DocumentType): Mapping {
-  const document = readDocument(bytes, contentType);
+  const { document } = readDocument(bytes, contentType);
   requireFewLeaves(document);
   return document;
 }
 
-/** The values of a parameter file that YAML readers take for different things, as errors. @throws as `readDocument` */
-export function ambiguousIn(bytes: Uint8Array, contentType: DocumentType): FieldError[] {
-  if (contentType === 'json') return [];
-  const text = decodeDocument(bytes).replace(/\r\n?/g, '\n');
-  return findAmbiguous(text).map(({ path, text: value, other, offset }) => {
-    const { line, column } = positionOf(text, offset);
-    const ways = other === null ? `in quotes: "${value}"` : `in quotes, "${value}", or as ${other}`;
-    const message = `Line ${line}, column ${column}: ${value} means different things to YAML readers; write it ${ways}`;
-    return { path, message, code: 'ambiguous_scalar', line, column };
-  });
+function toError(text: string, { path, text: value, other, offset }: AmbiguousScalar): FieldError {
+  const { line, column } = positionOf(text, offset);
+  const ways = other === null ? `in quotes: "${value}"` : `in quotes, "${value}", or as ${other}`;
+  const message = `Line ${line}, column ${column}: ${value} means different things to YAML readers; write it ${ways}`;
+  return { path, message, code: 'ambiguous_scalar', line, column };
 }
 
 /**
  * Refuses a parameter file that its readers would read in different ways.
  * @throws HawserError `validation_failed` with an error `ambiguous_scalar` for each value that is ambiguous
  */
-export function requireUnambiguous(bytes: Uint8Array, contentType: DocumentType): void {
-  const errors = ambiguousIn(bytes, contentType);
-  if (errors.length > 0)
-    throw invalid('validation_failed', 'Some values can be read in more than one way', errors);
+export function requireUnambiguous({ ambiguous }: ReadDocument): void {
+  if (ambiguous.length > 0)
+    throw invalid('validation_failed', 'Some values can be read in more than one way', [...ambiguous]);
 }
 
 /** @throws HawserError invalid `too_complex` if the document has too many leaves, or their paths are too long */

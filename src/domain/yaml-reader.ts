@@ -82,7 +82,31 @@ const OPTIONS = {
  *   `number_too_long`, `not_a_mapping`
  */
 export function readYaml(source: string): Mapping {
-  return read(source, PARAMETER_FILES, {}).document;
+  return readParameterYaml(source).document;
+}
+
+/** A plain scalar that readers take for different things, and where it stands. */
+export interface AmbiguousScalar extends Ambiguity {
+  /** A JSON Pointer. */
+  path: string;
+  text: string;
+  /** The offset in the text of the document. */
+  offset: number;
+}
+
+/** A document, and the values of it that are ambiguous, in their order. Keys are always text. */
+export interface ParameterYaml {
+  /** With a line feed at the end of each line. All offsets are in it. */
+  text: string;
+  document: Mapping;
+  ambiguous: readonly AmbiguousScalar[];
+}
+
+/** Reads a document as `readYaml` does, and tells which of its values readers take for different things. */
+export function readParameterYaml(source: string): ParameterYaml {
+  const ambiguous: AmbiguousScalar[] = [];
+  const { text, document } = read(source, PARAMETER_FILES, { ambiguous });
+  return { text, document, ambiguous };
 }
 
 /** A tag that is not one of the core ones. */
@@ -145,26 +169,6 @@ function locateIn(
   if (part === undefined) return;
   part.place = { key: key?.range[0] ?? null, value: (node ?? key)?.range[0] ?? 0 };
   locate(node, part);
-}
-
-/** A plain scalar that readers take for different things, and where it stands. */
-export interface AmbiguousScalar extends Ambiguity {
-  /** A JSON Pointer. */
-  path: string;
-  text: string;
-  /** The offset in the text. */
-  offset: number;
-}
-
-/**
- * The values of the document that are ambiguous, in their order. Keys are always text.
- * @param text with a line feed at the end of each line
- * @throws as `readYaml`
- */
-export function findAmbiguous(text: string): readonly AmbiguousScalar[] {
-  const ambiguous: AmbiguousScalar[] = [];
-  read(text, PARAMETER_FILES, { ambiguous });
-  return ambiguous;
 }
 
 /** The root node of the document; null for an empty stream. */

@@ -12,7 +12,7 @@ import { mergeMappings, mergeOver, mergeUntraced } from '../domain/merge.ts';
 import { checkParameters } from '../domain/parameter-checks.ts';
 import { readParameterDefinitions } from '../domain/parameter-definitions.ts';
 import {
-  ambiguousIn,
+  type ReadDocument,
   readDocument,
   requireFewLeaves,
   requireUnambiguous,
@@ -69,14 +69,15 @@ export type DocumentTasks = ReturnType<typeof documentTasks>;
 
 export function documentTasks(cacheBytes = CACHE_BYTES) {
   const documents = new ParsedCache(readSource, cacheBytes);
-  const define = (source: DocumentSource) => readParameterDefinitions(documents.get(source));
+  const read = (source: DocumentSource) => documents.get(source).document;
+  const define = (source: DocumentSource) => readParameterDefinitions(read(source));
   const definitions = new ParsedCache(define, cacheBytes);
   const definedBy = (schema: DocumentSource | null) => schema && definitions.get(schema);
-  const allOf = (sources: readonly DocumentSource[]) => sources.map((source) => documents.get(source));
-  const merging = new StepwiseMerging(documents, cacheBytes);
+  const allOf = (sources: readonly DocumentSource[]) => sources.map(read);
+  const merging = new StepwiseMerging(read, cacheBytes);
   return {
     ...groupTasks({
-      read: (source) => documents.get(source),
+      read,
       define: definedBy,
       merge: (sources) => merging.merge(sources),
     }),
@@ -88,17 +89,16 @@ export function documentTasks(cacheBytes = CACHE_BYTES) {
 
     /** Reads a document that is to become a parameter file. @throws also the errors of `requireUnambiguous` */
     readParameterFile({ document }: { document: DocumentSource }): void {
-      documents.get(document);
-      requireUnambiguous(document.bytes, document.type);
+      requireUnambiguous(documents.get(document));
     },
 
     /** The values of a parameter file that its readers take for different things. @throws as `readDocument` */
-    findAmbiguous: ({ document: { bytes, type } }: { document: DocumentSource }) => ambiguousIn(bytes, type),
+    findAmbiguous: ({ document }: { document: DocumentSource }) => documents.get(document).ambiguous,
 
     /** @param input.isPartial means that the document is one scope's file, of which nothing is required */
     checkDocument(input: { schema: DocumentSource | null; document: DocumentSource; isPartial: boolean }) {
       const { schema, document, isPartial: partial } = input;
-      return checkParameters(definedBy(schema), documents.get(document), { partial });
+      return checkParameters(definedBy(schema), read(document), { partial });
     },
 
     /** @throws HawserError conflict `parameter_merge_failed` */
@@ -124,7 +124,7 @@ export function documentTasks(cacheBytes = CACHE_BYTES) {
      */
     traceLeaves: ({ documents: sources }: { documents: readonly (DocumentSource | null)[] }) =>
       traceLeaves(
-        sources.map((source) => source && orNothing(() => documents.get(source))),
+        sources.map((source) => source && orNothing(() => read(source))),
         (document) => orNothing(() => mergeMappings([document]).provenance) ?? new Map(),
       ),
 
@@ -136,8 +136,8 @@ export function documentTasks(cacheBytes = CACHE_BYTES) {
 
     /** What an uploaded schema declares. */
     declare({ document }: { document: DocumentSource }): Declaration {
-      const read = orFault(() => documents.get(document));
-      return read instanceof HawserError ? toUnknown(read) : declare(read);
+      const found = orFault(() => read(document));
+      return found instanceof HawserError ? toUnknown(found) : declare(found);
     },
 
     /** @throws HawserError `validation_failed` for a document that defines no parameters, or wrongly */
@@ -195,14 +195,14 @@ interface CountedMapping {
  * differ in the last of their documents only.
  */
 class StepwiseMerging {
-  private readonly documents: ParsedCache<Mapping>;
+  private readonly read: (source: DocumentSource) => Mapping;
   private readonly counted: ParsedCache<CountedMapping>;
   /** Null stands for documents that cannot be merged by themselves. A later one may replace what is too much. */
   private readonly steps: LRUCache<string, { step: CountedMapping | null; bytes: number }>;
 
-  constructor(documents: ParsedCache<Mapping>, maxSize: number) {
-    this.documents = documents;
-    this.counted = new ParsedCache((source) => count(documents.get(source)), maxSize);
+  constructor(read: (source: DocumentSource) => Mapping, maxSize: number) {
+    this.read = read;
+    this.counted = new ParsedCache((source) => count(read(source)), maxSize);
     this.steps = new LRUCache<string, { step: CountedMapping | null; bytes: number }>({
       ...{ maxSize, sizeCalculation },
     });
@@ -216,7 +216,7 @@ class StepwiseMerging {
       const above = this.counted.get(last);
       if (!below.count.plus(above.count).isBeyond) return mergeOver(below.mapping, above.mapping);
     }
-    return mergeUntraced(sources.map((source) => this.documents.get(source)));
+    return mergeUntraced(sources.map(this.read));
   }
 
   private step(sources: readonly DocumentSource[]): CountedMapping | null {
@@ -249,11 +249,11 @@ function count(mapping: Mapping): CountedMapping {
 }
 
 /** The leaves of a stored document are counted when it is merged, so that the error reaches the node's users. */
-function readSource({ type, bytes, isStored }: DocumentSource): Mapping {
+function readSource({ type, bytes, isStored }: DocumentSource): ReadDocument {
   if (isStored) return orDamaged(() => readDocument(bytes, type));
-  const document = readDocument(bytes, type);
-  requireFewLeaves(document);
-  return document;
+  const read = readDocument(bytes, type);
+  requireFewLeaves(read.document);
+  return read;
 }
 
 function orDamaged<T>(work: () => T): T {

@@ -176,7 +176,6 @@ class Look {
   private async faultOf(name: string, bytes: Buffer, type: DocumentType): Promise<string | null> {
     const document = newSource(bytes, type);
     try {
-      await this.documents.run('import', 'readDocument', { document });
       const [found, ...others] = await this.documents.run('import', 'findAmbiguous', { document });
       const more = others.length === 0 ? '' : `, and ${others.length} more`;
       // The value may be a secret, and a report is kept.

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { parse } from 'yaml';
 import { PROJECT } from '../../../scripts/support/project.ts';
-import { requireUnambiguous } from '../../../src/domain/parameter-document.ts';
+import { readDocument, requireUnambiguous } from '../../../src/domain/parameter-document.ts';
 import { Float, type Value } from '../../../src/domain/value.ts';
 import { printYaml } from '../../../src/domain/yaml-printer.ts';
 import { readYaml } from '../../../src/domain/yaml-reader.ts';
@@ -56,7 +56,7 @@ function readElsewhere(text: string, version: '1.1' | '1.2'): string {
 
 function faultsOf(text: string) {
   try {
-    requireUnambiguous(Buffer.from(text), 'yaml');
+    requireUnambiguous(readDocument(Buffer.from(text), 'yaml'));
     return [];
   } catch (error) {
     if (!(error instanceof HawserError)) throw error;
