@@ -359,7 +359,17 @@ class YamlReader {
   }
 
   private readText(node: Scalar.Parsed): string {
-    return requireWellFormed(this.text, node.range[0], node.source);
+    return requireWellFormed(
+      this.text,
+      node.range[0],
+      this.isUnended(node) ? node.source.slice(0, -1) : node.source,
+    );
+  }
+
+  /** Whether a block ends with the document, without the end of a line that the library puts there. dsc does not. */
+  private isUnended({ type, source, range: [, end] }: Scalar.Parsed): boolean {
+    if (type !== Scalar.BLOCK_LITERAL && type !== Scalar.BLOCK_FOLDED) return false;
+    return source.endsWith('\n') && end === this.text.length && /[^ \n] *$/.test(this.text);
   }
 
   private requireShort(node: Scalar.Parsed): string {

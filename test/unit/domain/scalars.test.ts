@@ -102,6 +102,21 @@ describe('a plain scalar', () => {
     fc.assert(fc.property(anyWord, agree), { numRuns: 3_000 });
   });
 
+  it('of a block has no end of line that the file does not have, as for dsc', () => {
+    const blockOf = (text: string) => readYaml(`k: ${text}`).get('k');
+    expect(blockOf('|\n  a\n  b')).to.equal('a\nb');
+    expect(blockOf('>+\n  a\n  b')).to.equal('a b');
+    expect(blockOf('|\n  a\n')).to.equal('a\n');
+    expect(blockOf('|\n  a\n  ')).to.equal('a\n');
+    expect(blockOf('|\n  a\n# c')).to.equal('a\n');
+    expect(readYaml('j: |\n  a\nk: b')).to.deep.equal(
+      new Map([
+        ['j', 'a\n'],
+        ['k', 'b'],
+      ]),
+    );
+  });
+
   for (const [text, other] of [
     ['007', '7'],
     ['-012', '-12'],
