@@ -26,6 +26,7 @@ import {
   requireWellFormed,
   tooComplex,
 } from './document-text.ts';
+import { LibyamlRules } from './libyaml-rules.ts';
 import { isNumber, readFloat, readInteger } from './number-text.ts';
 import type { Steps, WantedPlaces } from './text-places.ts';
 import { escapeToken, type Mapping, type Value } from './value.ts';
@@ -59,9 +60,15 @@ interface Limits {
   maxParts: number;
   /** The directives that are read. */
   directive: RegExp;
+  /** What libyaml refuses, where dsc gets the text itself. */
+  libyaml: LibyamlRules | null;
 }
 
-const PARAMETER_FILES: Limits = { maxParts: MAX_PARTS, directive: /^%(?:YAML\s+1\.2|TAG)(?:\s|$)/ };
+const PARAMETER_FILES: Limits = {
+  maxParts: MAX_PARTS,
+  directive: /^%(?:YAML\s+1\.2|TAG)(?:\s|$)/,
+  libyaml: null,
+};
 /** dsc reads both versions in the same way. */
 const ENTRY_POINT_DIRECTIVE = /^%(?:YAML\s+1\.[12]|TAG)(?:\s|$)/;
 
@@ -128,12 +135,14 @@ export interface LocatedYaml {
 
 /**
  * Reads YAML 1.1 or 1.2 as `readYaml` does, but for tags: the value behind one that is not known is read as without it.
+ * What libyaml does not read is refused.
  * @param maxParts the greatest number of words and signs
  * @throws as `readYaml`
  */
 export function readLocatedYaml(source: string, maxParts: number): LocatedYaml {
   const tags: UnreadTag[] = [];
-  const { text, root, document } = read(source, { maxParts, directive: ENTRY_POINT_DIRECTIVE }, { tags });
+  const limits = { maxParts, directive: ENTRY_POINT_DIRECTIVE, libyaml: new LibyamlRules() };
+  const { text, root, document } = read(source, limits, { tags });
   return { text, document, tags, locate: (wanted) => locate(root, wanted) };
 }
 
@@ -143,7 +152,10 @@ function read(source: string, limits: Limits, notes: Notes) {
   if (control !== -1) refuse(text, control, 'invalid_yaml', 'Control characters are written as escapes.');
   const root = compose(text, limits);
   const value = root && new YamlReader(text, notes).readNode(root, 1);
-  return { text, root, document: requireMapping(text, root?.range[0] ?? 0, value) };
+  const document = requireMapping(text, root?.range[0] ?? 0, value);
+  const refused = limits.libyaml?.refused(text) ?? null;
+  if (refused) refuse(text, refused.offset, 'invalid_yaml', refused.message);
+  return { text, root, document };
 }
 
 /** Sets the places of the parts that are wanted of this node. The parts of an alias stand where it does. */
@@ -184,20 +196,20 @@ function compose(text: string, limits: Limits): ParsedNode | null {
 }
 
 /** The library's tokens. A second document is refused. */
-function* parse(text: string, { maxParts, directive }: Limits): Generator<CST.Token> {
+function* parse(text: string, limits: Limits): Generator<CST.Token> {
   let documents = 0;
-  for (const token of parseWithinLimits(text, maxParts)) {
+  for (const token of parseWithinLimits(text, limits)) {
     if (token.type === 'document') documents += 1;
     if (documents > 1) refuse(text, token.offset, 'several_documents', 'A second document starts here.');
     if (token.type === 'error') refuse(text, token.offset, 'invalid_yaml', token.message);
-    if (token.type === 'directive' && !directive.test(token.source))
+    if (token.type === 'directive' && !limits.directive.test(token.source))
       refuse(text, token.offset, 'unknown_directive', 'Only the directives "%YAML 1.2" and "%TAG" are read.');
     yield token;
   }
 }
 
 /** The library's tokens. Reading ends as soon as a limit is passed, so that the rest costs nothing. */
-function* parseWithinLimits(text: string, maxParts: number): Generator<CST.Token> {
+function* parseWithinLimits(text: string, { maxParts, libyaml }: Limits): Generator<CST.Token> {
   const parser = new Parser();
   let parts = 0;
   for (const part of new Lexer().lex(text)) {
@@ -206,6 +218,7 @@ function* parseWithinLimits(text: string, maxParts: number): Generator<CST.Token
       throw tooComplex(
         `${placeOf(text, parser.offset)}: The document has more than ${maxParts} words and signs.`,
       );
+    libyaml?.look(part, parser);
     yield* parser.next(part);
     // The stack holds the document, each level, and sometimes a scalar.
     if (parser.stack.length > MAX_DEPTH + 2) refuseDepth(text, parser.offset);
@@ -304,6 +317,9 @@ class YamlReader {
     const target = isAlias(node) ? this.resolve(node).node : node;
     if (!isScalar(target))
       return this.refuseAt(node, 'complex_key', 'A key must be text, not a mapping or a list.');
+    // libyaml finds no key before the colon.
+    if (this.tags !== null && target.source === '' && target.type === Scalar.PLAIN)
+      return this.refuseAt(node, 'empty_key', 'A key is missing here.');
     return requireWellFormed(this.text, node.range[0], target.source ?? '');
   }
 
