@@ -21,13 +21,18 @@ interface Structure {
   name: string;
   members: Readonly<Record<string, Rule>>;
   required: readonly string[];
+  /** Members of which one is required. */
+  oneOf?: readonly string[];
   /** Members that may be missing, but not null. */
   neverNull?: readonly string[];
   /** Whether other members are told. dsc takes them where they are not. */
   isClosed: boolean;
 }
 
-const TYPE_NAME = /^\w+(?:\.\w+){0,2}\/\w+$/;
+/** The `\\w` of dsc, which is that of Unicode. */
+const WORD = '[\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}]+';
+const TYPE_NAME = new RegExp(`^${WORD}(?:\\.${WORD}){0,2}/${WORD}$`, 'u');
+const LARGEST = 2n ** 63n;
 /** `securestring` and `secureobject` are older spellings. */
 const DATA_TYPES = ['string', 'secureString', 'int', 'bool', 'object', 'secureObject', 'array'];
 const OLDER_TYPES = ['securestring', 'secureobject'];
@@ -35,8 +40,8 @@ const LONGEST_NAME = 100;
 
 const anything: Rule = () => undefined;
 const text = typed('a text', isText, 'Put it in quotes if it is one.');
-const integer = typed('an integer', (value) => typeof value === 'bigint');
-const count = typed('an integer or an expression', (value) => typeof value === 'bigint' || isText(value));
+const integer = typed('an integer of 64 bits', isInteger);
+const count = typed('an integer of 64 bits or an expression', (value) => isInteger(value) || isText(value));
 const mapping = mappingOf(anything);
 
 const typeName: Rule = (value, steps, tell) => {
@@ -99,6 +104,8 @@ const output = structure({
   name: 'an output',
   members: { condition: text, type: dataType, value: text, copy },
   required: ['type'],
+  oneOf: ['value', 'copy'],
+  neverNull: ['value', 'copy'],
   isClosed: false,
 });
 
@@ -168,6 +175,10 @@ function isText(value: Value): value is string {
   return typeof value === 'string';
 }
 
+function isInteger(value: Value): boolean {
+  return typeof value === 'bigint' && value >= -LARGEST && value < LARGEST;
+}
+
 function typed(what: string, takes: (value: Value) => boolean, remedy = ''): Rule {
   return (value, steps, tell) => {
     if (!takes(value)) refuse(steps, `dsc takes ${what} here. ${remedy}`.trimEnd(), tell);
@@ -189,13 +200,15 @@ function mappingOf(rule: Rule): Rule {
 }
 
 /** A member that is null counts as absent, as it does for dsc. */
-function structure({ name, members, required, neverNull = [], isClosed }: Structure): Rule {
+function structure({ name, members, required, oneOf = [], neverNull = [], isClosed }: Structure): Rule {
   const rules = new Map(Object.entries(members));
   const known = `What ${name} has: ${[...rules.keys()].join(', ')}.`;
   return (value, steps, tell) => {
     if (!isMapping(value)) return refuse(steps, `dsc takes a mapping here: ${name}.`, tell);
     for (const member of required)
       if (!value.has(member)) refuse(steps, `dsc requires the member "${member}" of ${name}.`, tell);
+    if (oneOf.length > 0 && !oneOf.some((member) => value.has(member)))
+      refuse(steps, `dsc requires "${oneOf.join('" or "')}" of ${name}.`, tell);
     for (const [key, item] of value) {
       const rule = rules.get(key);
       const at = [...steps, key];

@@ -58,8 +58,9 @@ const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f]/;
 /** What a text may hold. */
 interface Limits {
   maxParts: number;
-  /** The directives that are read. */
+  /** The directives that are read, and in words. */
   directive: RegExp;
+  directives: string;
   /** What libyaml refuses, where dsc gets the text itself. */
   libyaml: LibyamlRules | null;
 }
@@ -67,10 +68,14 @@ interface Limits {
 const PARAMETER_FILES: Limits = {
   maxParts: MAX_PARTS,
   directive: /^%(?:YAML\s+1\.2|TAG)(?:\s|$)/,
+  directives: '"%YAML 1.2" and "%TAG"',
   libyaml: null,
 };
 /** dsc reads both versions in the same way. */
-const ENTRY_POINT_DIRECTIVE = /^%(?:YAML\s+1\.[12]|TAG)(?:\s|$)/;
+const ENTRY_POINTS = {
+  directive: /^%(?:YAML\s+1\.[12]|TAG)(?:\s|$)/,
+  directives: '"%YAML 1.1", "%YAML 1.2" and "%TAG"',
+};
 
 const OPTIONS = {
   // All scalars arrive as text. Their types are told here, so that digits and spellings are not lost.
@@ -141,7 +146,7 @@ export interface LocatedYaml {
  */
 export function readLocatedYaml(source: string, maxParts: number): LocatedYaml {
   const tags: UnreadTag[] = [];
-  const limits = { maxParts, directive: ENTRY_POINT_DIRECTIVE, libyaml: new LibyamlRules() };
+  const limits = { ...ENTRY_POINTS, maxParts, libyaml: new LibyamlRules() };
   const { text, root, document } = read(source, limits, { tags });
   return { text, document, tags, locate: (wanted) => locate(root, wanted) };
 }
@@ -203,7 +208,7 @@ function* parse(text: string, limits: Limits): Generator<CST.Token> {
     if (documents > 1) refuse(text, token.offset, 'several_documents', 'A second document starts here.');
     if (token.type === 'error') refuse(text, token.offset, 'invalid_yaml', token.message);
     if (token.type === 'directive' && !limits.directive.test(token.source))
-      refuse(text, token.offset, 'unknown_directive', 'Only the directives "%YAML 1.2" and "%TAG" are read.');
+      refuse(text, token.offset, 'unknown_directive', `Only the directives ${limits.directives} are read.`);
     yield token;
   }
 }

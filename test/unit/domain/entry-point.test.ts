@@ -71,6 +71,12 @@ const WRONG: readonly [string, string][] = [
     'document_shape 3 /functions/0/members/f',
   ],
   ['resources: []\noutputs: {o: {value: a}}\n', 'document_shape 3 /outputs/o'],
+  ['resources: []\noutputs: {o: {type: int}}\n', 'document_shape 3 /outputs/o'],
+  ['resources: []\noutputs: {o: {type: int, value: }}\n', 'document_shape 3 /outputs/o/value'],
+  [
+    'resources: []\nparameters: {p: {type: int, maxValue: 9223372036854775808}}\n',
+    'document_shape 3 /parameters/p/maxValue',
+  ],
   [
     'resources:\n- type: Microsoft.DSC/Group\n  properties:\n    resources:\n    - name: a\n',
     'document_shape 6 /resources/0/properties/resources/0',
@@ -125,6 +131,11 @@ describe('reading an entry point', () => {
       expect(read(HEAD + rest).document).not.to.equal(null);
     });
 
+  it('names the directives that it reads', () => {
+    const [finding] = read(`%YAML 1.3\n---\n${HEAD}${RESOURCES}`).findings;
+    expect(finding?.message).to.equal('Only the directives "%YAML 1.1", "%YAML 1.2" and "%TAG" are read.');
+  });
+
   it('requires $schema and resources', () => {
     expect(told('metadata: {}\n')).to.deep.equal(['document_shape 1 ', 'document_shape 1 ']);
   });
@@ -148,6 +159,7 @@ describe('reading an entry point', () => {
       `{"$schema": "x", "resources": [],\t"metadata": {"a": "\u2028\u0085\u009f"}}`,
       `%YAML 1.1\n---\n${content}...\n`,
       `%YAML 1.2\n---\n${content}`,
+      `${HEAD}resources: [{type: Größe.Maß/Tür}]\noutputs: {o: {type: array, copy: {name: a, count: 2}}}\n`,
       `${HEAD}variables:\nmetadata: null\nresources:\n- type: T/T\n  condition:\n`,
       `${content}metadata: {a: &x [1, 2], b: *x, c: ${nested(50)}}\n`,
     ];
