@@ -11,7 +11,7 @@ import { scopesIn, seriesOf } from '../versions/parameter-files.ts';
 import type { ParameterScope, VersionDetails, VersionRef } from '../versions/store.ts';
 import { compositesThatFollow } from './composite-findings.ts';
 import type { CompositeReader } from './composites.ts';
-import { NOTHING_DECLARED, schemaIn } from './declared.ts';
+import { schemaIn } from './declared.ts';
 import type { DocumentSource } from './document-tasks.ts';
 import type { DocumentRunner } from './documents.ts';
 import { findingsIn, includesForFollowers, type KnownEntryPoint, type Surroundings } from './entry-points.ts';
@@ -129,7 +129,7 @@ export class CompatibilityGuard {
     { caller, isManaged }: Pick<Judging, 'caller' | 'isManaged'>,
   ): Promise<readonly Finding[]> {
     const known = await this.schemas.readEntryPoint(configurationName, details, caller);
-    return known === null ? [] : findingsIn(known, { ...details, isManaged });
+    return findingsIn(known, { ...details, isManaged });
   }
 
   /** What is found in the entry point of a version that is not stored yet, and is not published. */
@@ -143,7 +143,7 @@ export class CompatibilityGuard {
   private async judgeRead(
     configurationName: string,
     { version, ...around }: Pick<VersionDetails, 'version' | 'entryPoint' | 'files'>,
-    { known, draft }: { known: KnownEntryPoint | null; draft: SchemaVersion | undefined },
+    { known, draft }: { known: KnownEntryPoint; draft: SchemaVersion | undefined },
     { isManaged, documentChecks, isStrict, caller }: Judging,
   ): Promise<Compatibility> {
     const findings = await this.publishFindings(configurationName, known, { version, ...around, isManaged });
@@ -155,7 +155,7 @@ export class CompatibilityGuard {
     const isUpload = (draft?.upload ?? null) !== null;
     const declared = isUpload
       ? await this.schemas.read(configurationName, draft as SchemaVersion, caller)
-      : (known?.declared ?? NOTHING_DECLARED);
+      : known.declared;
     if (declared.kind === 'unknown') {
       const { fault } = declared;
       const isRefused = isStrict && fault !== null;
@@ -172,10 +172,9 @@ export class CompatibilityGuard {
   /** What is found in an entry point that is to be published, also by composites that follow the configuration. */
   private async publishFindings(
     configurationName: string,
-    known: KnownEntryPoint | null,
+    known: KnownEntryPoint,
     around: Surroundings & { version: string },
   ): Promise<readonly Finding[]> {
-    if (known === null) return [];
     const findings = findingsIn(known, around);
     if (known.includes.length === 0) return findings;
     const followers = await compositesThatFollow(this.composites, configurationName, around);

@@ -29,8 +29,7 @@ export async function findingsOfChildren(
     if (ref === undefined) continue;
     const details = await store.details(repository, ref);
     const known = await schemas.readEntryPoint(name, details, caller);
-    if (known !== null)
-      found.push(...includesInChild(known, { child: name, entryPoint: details.entryPoint }));
+    found.push(...includesInChild(known, { child: name, entryPoint: details.entryPoint }));
   }
   return inOrder(found);
 }

@@ -15,6 +15,18 @@ export interface KnownEntryPoint {
   declared: Declared;
 }
 
+/** What a version says whose entry point is missing: not that it declares nothing. */
+export const NO_ENTRY_POINT: KnownEntryPoint = {
+  findings: [
+    {
+      ...{ severity: 'Error', code: 'document_shape', path: null, line: null, column: null },
+      message: 'The version does not hold its entry point. Add the file, or name another one.',
+    },
+  ],
+  includes: [],
+  declared: UNKNOWN_SCHEMA,
+};
+
 /** The object of an entry point, whose content never changes. */
 export interface EntryPointObject {
   oid: string;

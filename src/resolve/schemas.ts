@@ -10,7 +10,12 @@ import type { VersionDetails, VersionIndex, VersionRef } from '../versions/store
 import type { VersionSource } from '../versions/version-source.ts';
 import { type Declared, NOTHING_DECLARED, schemaIn, toDeclared, UNKNOWN_SCHEMA } from './declared.ts';
 import { type DocumentRunner, storedSource } from './documents.ts';
-import type { EntryPointObject, EntryPoints, KnownEntryPoint } from './entry-points.ts';
+import {
+  type EntryPointObject,
+  type EntryPoints,
+  type KnownEntryPoint,
+  NO_ENTRY_POINT,
+} from './entry-points.ts';
 import type { ParameterReader } from './parameters.ts';
 
 /** A version that may declare parameters. It exists as a version, as an uploaded schema, or as both. */
@@ -132,22 +137,22 @@ export class SchemaReader {
     if (upload !== null) return this.readUpload(configurationName, upload, caller);
     if (configuration === null) return NOTHING_DECLARED;
     const details = await this.detailsOf(configurationName, configuration);
-    return (await this.readEntryPoint(configurationName, details, caller))?.declared ?? NOTHING_DECLARED;
+    return (await this.readEntryPoint(configurationName, details, caller)).declared;
   }
 
   detailsOf(name: string, ref: VersionRef): Promise<VersionDetails> {
     return this.store.details({ kind: 'configurations', name }, ref);
   }
 
-  /** What the entry point of a version says; null if the version has no such file. */
+  /** What the entry point of a version says. */
   async readEntryPoint(
     name: string,
     { entryPoint, files }: Pick<VersionDetails, 'entryPoint' | 'files'>,
     caller: string,
-  ): Promise<KnownEntryPoint | null> {
+  ): Promise<KnownEntryPoint> {
     // The key is the file, not the version, because a version that names no entry point has that of the one before it.
     const oid = files.find(({ path }) => path === entryPoint)?.oid;
-    if (oid === undefined) return null;
+    if (oid === undefined) return NO_ENTRY_POINT;
     const load = () => this.store.blob({ kind: 'configurations', name }, oid);
     return this.entryPoints.read({ oid, caller, load });
   }
