@@ -95,10 +95,16 @@ export function requireShortNumber(text: string, offset: number, digits: string)
   return refuse(text, offset, 'number_too_long', `A number has at most ${MAX_NUMBER_LENGTH} characters.`);
 }
 
-/** The text in the form in which a message may quote it. */
+/** The text in the form in which a message may quote it: nothing in it can steer a terminal, or hide. */
 export function excerpt(text: string): string {
-  const quoted = JSON.stringify(text.slice(0, LONGEST_EXCERPT));
+  const quoted = visible(JSON.stringify(text.slice(0, LONGEST_EXCERPT)));
   return text.length > LONGEST_EXCERPT ? `${quoted.slice(0, -1)}…"` : quoted;
+}
+
+/** The text with what is invisible in it by numbers. */
+export function visible(text: string): string {
+  const inHex = (character: string) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, inHex);
 }
 
 /** The offset of the first U+FFFD in `text` that the decoder has put in place of bytes that are not UTF-8. */

@@ -3,7 +3,7 @@
  * lib/dsc-lib/src/configure/config_doc.rs). What resources take as their properties is not known here.
  */
 
-import { isList } from './document-text.ts';
+import { excerpt, isList } from './document-text.ts';
 import type { Severity } from './findings.ts';
 import type { Steps } from './text-places.ts';
 import { isMapping, type Mapping, type Value } from './value.ts';
@@ -36,7 +36,6 @@ const LARGEST = 2n ** 63n;
 /** `securestring` and `secureobject` are older spellings. */
 const DATA_TYPES = ['string', 'secureString', 'int', 'bool', 'object', 'secureObject', 'array'];
 const OLDER_TYPES = ['securestring', 'secureobject'];
-const LONGEST_NAME = 100;
 
 const anything: Rule = () => undefined;
 const text = typed('a text', isText, 'Put it in quotes if it is one.');
@@ -221,7 +220,7 @@ function structure({ name, members, required, oneOf = [], neverNull = [], isClos
 }
 
 function tellUnknown(steps: Steps, known: string, tell: Tell): void {
-  const member = JSON.stringify(String(steps.at(-1)).slice(0, LONGEST_NAME));
+  const member = excerpt(String(steps.at(-1)));
   const message = `Today's dsc stops at the member ${member}; a newer one may know it. ${known}`;
   tell(steps, { severity: 'Warning', code: 'unknown_member', message });
 }

@@ -4,7 +4,7 @@
  */
 
 import { type FieldError, HawserError } from '../lib/errors.ts';
-import { decodeUtf8, isList } from './document-text.ts';
+import { decodeUtf8, excerpt, isList } from './document-text.ts';
 import { isExpression, parametersIn } from './dsc-expressions.ts';
 import { checkDocument, checkResources } from './dsc-structures.ts';
 import { type Finding, type FindingCode, inOrder, isError, type Severity } from './findings.ts';
@@ -323,8 +323,7 @@ class Walk {
 }
 
 function undeclared(name: string): string {
-  const shown = JSON.stringify(name.slice(0, 100));
-  return `The document does not declare the parameter ${shown}. Declare it in \`parameters\`, or correct its name.`;
+  return `The document does not declare the parameter ${excerpt(name)}. Declare it in \`parameters\`, or correct its name.`;
 }
 
 function declaredIn(document: Mapping, above: ReadonlySet<string>): ReadonlySet<string> {

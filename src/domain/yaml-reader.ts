@@ -25,6 +25,7 @@ import {
   requireShortNumber,
   requireWellFormed,
   tooComplex,
+  visible,
 } from './document-text.ts';
 import { LibyamlRules } from './libyaml-rules.ts';
 import { isNumber, readFloat, readInteger } from './number-text.ts';
@@ -196,8 +197,13 @@ function compose(text: string, limits: Limits): ParsedNode | null {
   // Tags are checked when the nodes are read.
   const warnings = document.warnings.filter(({ code }) => code !== 'TAG_RESOLVE_FAILED');
   const [first] = [...document.errors, ...warnings].sort((a, b) => a.pos[0] - b.pos[0]);
-  if (first) refuse(text, first.pos[0], 'invalid_yaml', first.message.slice(0, LONGEST_MESSAGE));
+  if (first) refuse(text, first.pos[0], 'invalid_yaml', wordsOf(first.message));
   return document.contents;
+}
+
+/** The library repeats what stands behind the header of a block, which may be a secret that misses its line. */
+function wordsOf(message: string): string {
+  return visible(message.replace(/(?<=extra characters): .*$/s, '').slice(0, LONGEST_MESSAGE));
 }
 
 /** The library's tokens. A second document is refused. */

@@ -2,6 +2,7 @@
 
 import { LRUCache } from 'lru-cache';
 import { PARAMETERS_FILE } from '../domain/bundle-paths.ts';
+import { excerpt } from '../domain/document-text.ts';
 import type { DocumentFinding, Include } from '../domain/entry-point.ts';
 import { type Finding, inOrder } from '../domain/findings.ts';
 import { withoutLeadingDot } from '../domain/upload-tree.ts';
@@ -98,7 +99,7 @@ function includedPath(target: string): string {
 }
 
 function toMissing({ target, ...place }: Include): DocumentFinding {
-  const message = `The version does not hold the file ${JSON.stringify(target)}. Add it, or correct its path.`;
+  const message = `The version does not hold the file ${excerpt(target)}. Add it, or correct its path.`;
   return { severity: 'Warning', code: 'include_missing', message, ...place };
 }
 
@@ -112,7 +113,7 @@ export function includesForFollowers(
   return includes.map(({ target, ...place }) => ({
     severity: 'Warning',
     code: 'include_in_child',
-    message: `The composite ${who} follows this configuration, and dsc does not find ${JSON.stringify(target)} there.`,
+    message: `The composite ${who} follows this configuration, and dsc does not find ${excerpt(target)} there.`,
     ...place,
     file: entryPoint,
   }));
@@ -127,7 +128,7 @@ export function includesInChild(
     severity: 'Error',
     code: 'include_in_child',
     message:
-      `dsc looks for ${JSON.stringify(target)} in the folder of the composite's document, where it is not. ` +
+      `dsc looks for ${excerpt(target)} in the folder of the composite's document, where it is not. ` +
       'Put the resources of the included file into this one, or include it by an absolute path.',
     ...place,
     file: `${child}/${entryPoint}`,

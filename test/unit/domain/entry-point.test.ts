@@ -189,12 +189,20 @@ describe('reading an entry point', () => {
       expect(include(`{configurationFile: ${file}}`), file).to.deep.equal([]);
   });
 
+  it('shows what is invisible in names by numbers, so that no terminal is steered by a finding', () => {
+    const [finding] = read(`${HEAD}resources: []\n"a\\x9b\\u202e\\u2028\\e": 1\n`).findings;
+    const [slash] = read(`${HEAD}a: "\\\u202e"\n`).findings;
+    expect(slash?.message).to.equal('Invalid escape sequence \\\\u{202e}');
+    expect(finding?.message).to.include('"a\\u{9b}\\u{202e}\\u{2028}\\u001b"');
+  });
+
   it('repeats no value of the document', () => {
     const contents = [
       `${HEAD}resources: geheim\n`,
       `${HEAD}resources: []\nparameters: {p: {type: geheim, defaultValue: geheim, description: [geheim]}}\n`,
       `${HEAD}resources: []\nmetadata: !!int geheim\n`,
       `{"$schema": "geheim" geheim}`,
+      `${HEAD}resources: []\nmetadata: |geheim\n`,
     ];
     for (const each of contents) expect(JSON.stringify(read(each).findings)).not.to.include('geheim');
   });
