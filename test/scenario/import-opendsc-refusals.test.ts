@@ -144,16 +144,21 @@ describe('an import from OpenDSC', () => {
       expect(text).to.equal('ours\n');
     });
 
-    it('a description, and brings versions and assignments', async () => {
+    it('a description alone, and brings versions and assignments', async () => {
       await ok(201, addVersionOf('web', '1.0.0', 'ours\n'));
+      await ok(201, addVersionOf('db', '1.0.0', 'ours\n'));
       const web = moving.site.configuration({ name: 'web', columns: { Description: 'theirs' } });
+      const more = { Description: 'theirs', UseServerManagedParameters: false };
+      const db = moving.site.configuration({ name: 'db', columns: more });
       moving.site.version(web, { version: '1.1.0' });
+      moving.site.version(db, { version: '1.1.0' });
       moving.site.node({ fqdn: 'a.example.org', assignment: { configuration: web } });
       const { report } = await moving.move();
-      expect(countsOf(report, 'configurations')).to.deep.equal([1, 0, 0, 1, 0]);
-      const [conflict] = kindOf(report, 'configurations').conflicts;
+      expect(countsOf(report, 'configurations')).to.deep.equal([2, 0, 0, 2, 0]);
+      const [conflict, another] = kindOf(report, 'configurations').conflicts;
       expect(conflict?.reason).to.match(/^Its description is .* here and "theirs" there$/);
-      expect(countsOf(report, 'versions')).to.deep.equal([1, 1, 0, 0, 0]);
+      expect(another?.reason).to.match(/^Its useServerManagedParameters is true here and false there$/);
+      expect(countsOf(report, 'versions')).to.deep.equal([2, 1, 0, 0, 1]);
       expect(countsOf(report, 'assignments')).to.deep.equal([1, 1, 0, 0, 0]);
     });
 

@@ -41,8 +41,7 @@ function judgeComposite(plan: Plan, { id, name, description, entryPoint: raw, cr
   plan.once('composites', key);
   const row = own.composites.find((each) => each.name.toLowerCase() === key);
   if (row !== undefined) {
-    requireSame(row, { name, entryPoint });
-    requireSame(row, { description }, { id: row.id, name });
+    requireSame(row, { name, entryPoint, description }, { id: row.id, name });
     return here({ id: row.id, name });
   }
   requireFreeId(id, own.composites, (each) => each.name);

@@ -31,8 +31,7 @@ function judgeConfiguration(plan: Plan, configuration: SourceConfiguration) {
   plan.once('configurations', key);
   const row = own.configurations.find((each) => each.name.toLowerCase() === key);
   if (row !== undefined) {
-    requireSame(row, { name, useServerManagedParameters });
-    requireSame(row, { description }, { id: row.id, name });
+    requireSame(row, { name, useServerManagedParameters, description }, { id: row.id, name });
     return here({ id: row.id, name });
   }
   requireFreeId(id, own.configurations, (each) => each.name);

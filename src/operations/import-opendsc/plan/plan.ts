@@ -200,7 +200,7 @@ export function made(deeds: Deed | readonly Deed[], standing?: Standing): Judged
 
 /**
  * Compares what is here with what is there.
- * @param standing what is here, where things that hang on it come although it differs
+ * @param standing what is here, where things that hang on it come although the description differs, which is the last member
  * @throws Clash that names the first member that differs
  */
 export function requireSame(here: object, there: object, standing?: Standing): void {
@@ -209,7 +209,7 @@ export function requireSame(here: object, there: object, standing?: Standing): v
     if (JSON.stringify(own) !== JSON.stringify(value))
       throw new Clash(
         `Its ${member} is ${JSON.stringify(own)} here and ${JSON.stringify(value)} there`,
-        standing,
+        member === 'description' ? standing : undefined,
       );
   }
 }
