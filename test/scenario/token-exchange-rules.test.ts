@@ -324,22 +324,40 @@ describe('a token of a job', () => {
     await expectRefused(exchange('pia', await forge.token()), 'no such service account');
   });
 
-  it('is refused as all others while the issuer cannot be asked', async () => {
-    const away = await Forge.start({ audience: PUBLIC_URL });
-    await away.close();
+  it('is refused as all others while the issuer or its keys cannot be read, and taken once they can', async () => {
+    const gone = await Forge.start({ audience: PUBLIC_URL });
+    await gone.close();
+    const odd = await Forge.start({ audience: PUBLIC_URL });
     const fresh = await startHawser({
       ...{ HAWSER_ENV: 'development', HAWSER_PUBLIC_URL: PUBLIC_URL },
-      HAWSER_FEDERATION_ISSUERS: away.issuer,
+      HAWSER_FEDERATION_ISSUERS: `${gone.issuer},${odd.issuer}`,
     });
     try {
       const form = { grant_type: GRANT, subject_token_type: JWT, client_id: 'nobody' };
-      const subject_token = await away.token();
-      const refused = postForm(fresh.client(), EXCHANGE, { ...form, subject_token });
-      await expectProblem(refused, 400, 'invalid_grant');
-      const [entry] = await auditEntries(fresh, 'action=token.exchange_refused&take=1');
-      expect(entry?.details).to.deep.equal({ reason: 'the issuer cannot be asked' });
+      const expectReason = async (issuer: Forge, reason: string, what = reason) => {
+        const subject_token = await issuer.token();
+        const refused = postForm(fresh.client(), EXCHANGE, { ...form, subject_token });
+        await expectProblem(refused, 400, 'invalid_grant', what);
+        const [entry] = await auditEntries(fresh, 'action=token.exchange_refused&take=1');
+        expect(entry?.details, what).to.deep.equal({ reason });
+      };
+      await expectReason(gone, 'the issuer cannot be asked');
+      for (const badKeys of [
+        { status: 500 },
+        { status: 404 },
+        { status: 302 },
+        { body: '<html>' },
+        { body: '{"keys": 7}' },
+        { body: '[]' },
+      ]) {
+        odd.badKeys = badKeys;
+        await expectReason(odd, 'the keys of the issuer cannot be read', JSON.stringify(badKeys));
+      }
+      odd.badKeys = null;
+      await expectReason(odd, 'no such service account');
     } finally {
       await fresh.close();
+      await odd.close();
     }
   });
 });

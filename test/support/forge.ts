@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { type Payload, type Signing, SigningKeys } from './signing-keys.ts';
 
+const KEYS_PATH = '/.well-known/jwks';
 /** Seconds in which a token can be used. */
 const LIFETIME = 300;
 
@@ -37,6 +38,8 @@ export class Forge {
   readonly calls: string[] = [];
   audience: string;
   job: Payload;
+  /** What is answered in place of the keys: another status, or a body of another form. */
+  badKeys: { status?: number; body?: string } | null = null;
   private readonly server: http.Server;
   private readonly keys: SigningKeys;
   private readonly clock: Clock;
@@ -60,8 +63,11 @@ export class Forge {
       const path = request.url ?? '';
       forge.calls.push(path);
       const answer = await forge.answerTo(path);
-      response.writeHead(answer === null ? 404 : 200, { 'Content-Type': 'application/json' });
-      response.end(JSON.stringify(answer));
+      const bad = path === KEYS_PATH ? forge.badKeys : null;
+      response.writeHead(bad?.status ?? (answer === null ? 404 : 200), {
+        'Content-Type': 'application/json',
+      });
+      response.end(bad?.body ?? JSON.stringify(answer));
     });
     return forge;
   }
@@ -92,11 +98,11 @@ export class Forge {
   }
 
   private async answerTo(path: string): Promise<unknown> {
-    if (path === '/.well-known/jwks') return this.keys.published();
+    if (path === KEYS_PATH) return this.keys.published();
     if (path !== '/.well-known/openid-configuration') return null;
     return {
       issuer: this.issuer,
-      jwks_uri: `${this.issuer}/.well-known/jwks`,
+      jwks_uri: this.issuer + KEYS_PATH,
       subject_types_supported: ['public'],
       response_types_supported: ['id_token'],
       id_token_signing_alg_values_supported: ['RS256'],

@@ -2,7 +2,7 @@
 
 import { MINUTE, SECOND } from '../../lib/clock.ts';
 import { isSafeUrl } from '../../lib/safe-url.ts';
-import { boundedFetch } from './bounded-fetch.ts';
+import { boundedFetch, ProviderAway } from './bounded-fetch.ts';
 import { isText } from './claims.ts';
 import { CLOCK_TOLERANCE } from './provider.ts';
 import { forLog } from './provider-faults.ts';
@@ -98,13 +98,21 @@ export class JobTokens {
   }
 }
 
+/** It says nothing of the token, which may hold. */
+const KEYS_UNREAD = 'the keys of the issuer cannot be read';
+
 /** Why a token does not hold, by the code of what jose has thrown. */
 const REASONS: Record<string, string> = {
   ERR_JWT_EXPIRED: 'it has ended',
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'its signature does not hold',
   ERR_JOSE_ALG_NOT_ALLOWED: 'its algorithm is not taken',
   ERR_JWKS_NO_MATCHING_KEY: 'the issuer has no such key',
-  ERR_JWKS_TIMEOUT: 'the issuer cannot be asked',
+  ERR_JWKS_MULTIPLE_MATCHING_KEYS: 'it does not say which of the keys of the issuer it is signed with',
+  ERR_JWKS_TIMEOUT: KEYS_UNREAD,
+  ERR_JWKS_INVALID: KEYS_UNREAD,
+  ERR_JWK_INVALID: KEYS_UNREAD,
+  // So it calls an answer other than 200.
+  ERR_JOSE_GENERIC: KEYS_UNREAD,
 };
 
 /** The claims that are looked at. Names come from here, so that no reason has words of the token. */
@@ -119,6 +127,7 @@ const FAULTS_OF_CLAIMS: Record<string, { missing: string; other: string }> = {
 
 /** The reason for people who look after pipelines: each cause has its own. */
 function reasonOf(error: unknown): string {
+  if (error instanceof ProviderAway) return KEYS_UNREAD;
   const { code, claim, reason } = error as { code?: unknown; claim?: unknown; reason?: unknown };
   const faults = code === 'ERR_JWT_CLAIM_VALIDATION_FAILED' ? FAULTS_OF_CLAIMS[String(claim)] : undefined;
   if (faults !== undefined) return reason === 'missing' ? faults.missing : faults.other;
