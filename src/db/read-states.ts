@@ -2,28 +2,25 @@
 
 import type { NodeStatus } from '../domain/report-verdict.ts';
 import type { Reading } from './reading.ts';
+import { type StalenessRule, staleText } from './staleness.ts';
 
 export interface NodeState {
   status: NodeStatus;
   isStale: boolean;
 }
 
-type Row = [nodeId: string, status: NodeStatus, lastCall: number | null, interval: number | null];
+type Row = [nodeId: string, status: NodeStatus, isStale: number | boolean];
 
-const SELECT = `select n.id, n.status, c.last_check_in, n.configuration_mode_interval_ms
-  from nodes n left join node_check_ins c on c.node_id = n.id`;
+const STALE = staleText({ lastCheckIn: 'c.last_check_in', interval: 'n.configuration_mode_interval_ms' });
+const SELECT = `select n.id, n.status, ${STALE} from nodes n left join node_check_ins c on c.node_id = n.id`;
 
-/** As `isStale` of api/nodes/staleness.ts has it: a node of which that is unknown is not stale. */
 export function* readingStates(
-  { now, stalenessMultiplier }: { now: number; stalenessMultiplier: number },
+  { now, stalenessMultiplier }: StalenessRule,
   take: (nodeId: string, state: NodeState) => void,
 ): Reading<void> {
   yield {
     sql: SELECT,
-    take([nodeId, status, lastCall, interval]: Row) {
-      const isStale =
-        lastCall !== null && interval !== null && now - lastCall > interval * stalenessMultiplier;
-      take(nodeId, { status, isStale });
-    },
+    values: [now, stalenessMultiplier],
+    take: ([nodeId, status, isStale]: Row) => take(nodeId, { status, isStale: Boolean(isStale) }),
   };
 }

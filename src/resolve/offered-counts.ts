@@ -1,6 +1,7 @@
 /** How many nodes are offered each version of configurations and composites, by whatever way, and how these nodes are. */
 
 import { type NodeState, readingStates } from '../db/read-states.ts';
+import type { StalenessRule } from '../db/staleness.ts';
 import { entryOf } from '../lib/entry-of.ts';
 import type { CurrentOffers } from './current-offers.ts';
 import type { Fleet } from './fleet.ts';
@@ -19,12 +20,6 @@ export interface StateCounts {
 export interface OfferedCounts extends StateCounts {
   /** Nodes by the version that they are offered. */
   versions: Record<string, number>;
-}
-
-export interface OfferedQuestion {
-  /** A node is stale whose last call is more than so many of its intervals before `now` (epoch milliseconds). */
-  now: number;
-  stalenessMultiplier: number;
 }
 
 const COLUMNS = {
@@ -47,7 +42,7 @@ export function countState(counts: StateCounts, { status, isStale }: NodeState):
 export function offeredTasks(fleet: () => Fleet, offers: () => CurrentOffers) {
   return {
     /** By `configurations/<name>` and `composites/<name>`, those alone that any node is offered. */
-    async offeredCounts(question: OfferedQuestion): Promise<ReadonlyMap<string, OfferedCounts>> {
+    async offeredCounts(rule: StalenessRule): Promise<ReadonlyMap<string, OfferedCounts>> {
       const offered = await offers().read();
       const counts = new Map<string, OfferedCounts>();
       const newCounts = (): OfferedCounts => ({ ...noCounts(), versions: {} });
@@ -60,7 +55,7 @@ export function offeredTasks(fleet: () => Fleet, offers: () => CurrentOffers) {
           counted.versions[version] = (counted.versions[version] ?? 0) + 1;
         }
       };
-      await fleet().database.read(readingStates(question, take));
+      await fleet().database.read(readingStates(rule, take));
       return counts;
     },
   };

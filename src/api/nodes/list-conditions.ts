@@ -4,6 +4,7 @@ import { type SqlBool, sql } from 'kysely';
 import type { z } from 'zod';
 import type { Database, Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
+import { isStaleBy } from '../../db/staleness.ts';
 import { DAY } from '../../lib/clock.ts';
 import { Pace } from '../../lib/pace.ts';
 import { ANY, countMet, type Met, type Range, type Source } from './list-slices.ts';
@@ -136,7 +137,7 @@ async function isStaleNow(db: Db, moment: ListMoment): Promise<Condition & { sou
     .selectFrom('nodes')
     .select(({ fn }) => fn.min('configuration_mode_interval_ms').as('interval'))
     .executeTakeFirst();
-  const late = sql<SqlBool>`${now} - last_check_in > interval_ms * cast(${stalenessMultiplier} as double precision)`;
+  const late = isStaleBy({ lastCheckIn: 'last_check_in', interval: 'interval_ms' }, rule);
   const range: Range = {
     ...({ table: 'node_check_ins', key: 'last_check_in', isFalling: false } as const),
     where:
