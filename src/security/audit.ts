@@ -38,9 +38,20 @@ export function actorOf(
   return { type: 'User', id, name, ...circumstances, tokenId };
 }
 
+/** The names under which the server itself acts. */
+export const SYSTEM_NAMES = { server: 'hawser', importer: 'import-opendsc' } as const;
+
 /** The actor of changes that the server makes without a request. */
 export function systemActor(at: number): Actor {
-  return { type: 'System', id: null, name: 'hawser', tokenId: null, address: null, requestId: null, at };
+  return {
+    type: 'System',
+    id: null,
+    name: SYSTEM_NAMES.server,
+    tokenId: null,
+    address: null,
+    requestId: null,
+    at,
+  };
 }
 
 export interface AuditEntry {

@@ -1,6 +1,7 @@
 // everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import { auditEntries, type Entry } from '../support/audit.ts';
+import { addEntries } from '../support/audit-table.ts';
 import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { configurationPath, saveParameters } from '../support/parameter-files.ts';
 import { makeUser, type Person } from '../support/people.ts';
@@ -42,7 +43,15 @@ describe('the audit trail by names', () => {
     expect(new Set(both.map(({ resourceName }) => resourceName)).size).to.equal(2);
     expect(await audit('actor=nobody')).to.deep.equal([]);
     expect(await audit('resource=nothing,')).to.deep.equal([]);
-    for (const entry of await audit('actor=hawser')) expect(entry).to.include({ actorType: 'System' });
+    const server = { actor_type: 'System', actor_name: 'hawser' } as const;
+    await addEntries(hawser, [{ ...server, action: 'audit.pruned', timestamp: hawser.clock.now() }]);
+    // A group of the server's name is nobody who acts.
+    await ok(201, ann.post('/api/v1/groups', { name: 'hawser' }));
+    const byServer = await audit('actor=hawser');
+    expect(byServer).to.have.length(1);
+    for (const entry of byServer) expect(entry).to.include({ actorType: 'System' });
+    const byEither = (await audit('')).filter(({ actorName }) => ['Ann', 'hawser'].includes(actorName ?? ''));
+    expect(idsOf(await audit('actor=Ann,hawser'))).to.deep.equal(idsOf(byEither));
   });
 
   it('finds actions by globs, several with commas', async () => {

@@ -1,6 +1,6 @@
 /** Reads of the audit trail, and the removal of what is too old. */
 
-import type { Selectable } from 'kysely';
+import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
 import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
@@ -8,6 +8,7 @@ import type { AuditEntriesTable } from '../../db/schema.ts';
 import { AUDIT_ACTIONS } from '../../domain/audit-actions.ts';
 import { matchesGlob } from '../../domain/event-types.ts';
 import { HawserError } from '../../lib/errors.ts';
+import { SYSTEM_NAMES } from '../../security/audit.ts';
 import { type EntryNames, idsNamed, withNames } from '../crud/entry-names.ts';
 import { newestPage, newestSlices, SLICE, slicesOf, whereGiven, within } from '../crud/history.ts';
 import { countRows, type Page } from '../crud/rows.ts';
@@ -82,12 +83,18 @@ async function matchingEntries(db: Db, filter: Filter) {
   const ofResources = resource
     ? ofActions.where(isOneOf('resource_id', await idsNamed(db, resource)))
     : ofActions;
-  if (!actor) return ofResources;
-  const ids = await idsNamed(db, actor);
-  // What the server does by itself has a name and no id.
-  return ids.length > 0
-    ? ofResources.where(isOneOf('actor_id', ids))
-    : ofResources.where('actor_id', 'is', null).where(isOneOf('actor_name', actor));
+  return actor ? ofResources.where(await isBy(db, actor)) : ofResources;
+}
+
+/** Whether one of these has acted. What the server does by itself has a name and no id. */
+async function isBy(db: Db, actors: readonly string[]): Promise<RawBuilder<SqlBool>> {
+  const { isOneOf } = engineOf(db);
+  const ids = await idsNamed(db, actors);
+  const byIds = isOneOf('actor_id', ids);
+  const servers = Object.values(SYSTEM_NAMES).filter((name) => actors.includes(name));
+  if (servers.length === 0) return byIds;
+  const byServer = sql<SqlBool>`(actor_id is null and ${isOneOf('actor_name', servers)})`;
+  return ids.length === 0 ? byServer : sql<SqlBool>`(${byIds} or ${byServer})`;
 }
 
 /** The actions that any of the globs means. What is no glob may be an action of another release. */

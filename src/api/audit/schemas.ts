@@ -23,7 +23,9 @@ const List = z
 /** An action or type that does not exist is allowed, and matches nothing. */
 export const AuditFilter = historyFilter({
   action: List.meta({ description: 'A star stands for any characters, as in `configuration.*`' }),
-  actor: List.meta({ description: 'Who acted: a user or a node, by name or id' }),
+  actor: List.meta({
+    description: 'Who acted: a user or a node, by name or id, or `hawser`, the server itself',
+  }),
   resource: List.meta({
     description:
       'What was acted on, by name or id: a node, a configuration and its parameters, a composite, a user, a group, a ' +

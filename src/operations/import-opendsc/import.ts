@@ -14,7 +14,7 @@ import type { AtomicFs } from '../../git/atomic-fs.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { HawserError } from '../../lib/errors.ts';
 import { createLog } from '../../lib/log.ts';
-import { type Actor, systemActor } from '../../security/audit.ts';
+import { type Actor, SYSTEM_NAMES, systemActor } from '../../security/audit.ts';
 import { countAwaiting } from '../../security/awaiting-certificates.ts';
 import { forgetInitialPassword } from '../../security/built-ins.ts';
 import { closeStores, openStores, prepareStores, type Stores } from '../../stores.ts';
@@ -104,7 +104,7 @@ async function runImport(options: ImportOptions, source: Source): Promise<Import
     const { database, store } = stores;
     const requireUnfrozen = freezeLook(() => clock.now());
     await requireUnfrozen(database.read);
-    const actor = { ...systemActor(clock.now()), name: 'import-opendsc', requireUnfrozen };
+    const actor = { ...systemActor(clock.now()), name: SYSTEM_NAMES.importer, requireUnfrozen };
     const target = { read: database.read, store, dataDir: config.dataDir, config };
     const plan = await planFor(options, source, target);
     await carryOut(options, stores, { plan, source, actor });
