@@ -83,15 +83,16 @@ export abstract class ChangeFeed {
   }
 
   /**
-   * Tells the caches of all that was committed before this turn of the event loop. An answer that acknowledges a write
-   * leaves its process after the commit, so a client that has the answer is heard in a later turn, in every process.
-   * @param currency `recent` leaves out what others than this process have committed within the last second
+   * Tells the caches of all that was committed before the call. An answer that acknowledges a write leaves its process after
+   * the commit, so whoever has the answer sees the write, in every process.
+   * @param currency `recent` may leave out what others have committed: on SQLite in this turn of the event loop, on PostgreSQL
+   *   within the last second
    * @returns a promise only where there is something to wait for. SQLite never has.
    * @throws HawserError unavailable if the database is away, and with `recent` only once it has been for 30 s
    */
   abstract catchUp(currency: Currency): Awaitable<void>;
 
-  /** Must be called after each write of this process, because the write may have happened within the turn. */
+  /** Must be called after each write of this process, so that `recent` has it too. */
   abstract readonly markStale: () => void;
 
   /** Begins at the newest change. */

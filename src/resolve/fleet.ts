@@ -54,12 +54,12 @@ export class Fleet {
    */
   async atOneMoment<T>(work: (moment: Moment) => Promise<T>): Promise<T> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      await this.catchUp();
+      await this.database.changes.catchUp('now');
       this.moved = new Set();
       const snapshot = await this.database.read(readingFleet());
       const source = new FrozenVersions(this.store);
       const outcome = await settled(work({ snapshot, source }));
-      await this.catchUp();
+      await this.database.changes.catchUp('now');
       const { moved } = this;
       if (moved !== null && !source.looks.some((key) => moved.has(key))) return outcome();
     }
@@ -68,7 +68,7 @@ export class Fleet {
 
   /** The state of the database now, to tell whether a snapshot is still true. */
   async position(): Promise<SnapshotPosition> {
-    await this.catchUp();
+    await this.database.changes.catchUp('now');
     const { generation, lastChange } = this.database.changes;
     return { generation, lastChange };
   }
@@ -76,12 +76,6 @@ export class Fleet {
   async close(): Promise<void> {
     await this.store.close();
     await this.database.close();
-  }
-
-  private async catchUp(): Promise<void> {
-    const { changes } = this.database;
-    changes.markStale();
-    await changes.catchUp('now');
   }
 }
 

@@ -1,7 +1,11 @@
-/** The change feed of SQLite. A check costs some 2 µs while nothing was committed, and is made once per turn. */
+/**
+ * The change feed of SQLite. A check costs some 2 µs while nothing was committed. Polls that come in one turn share it. Who
+ * must know what holds now may ask in a timer, too, or beside other immediates: the turn then has not waited for events yet,
+ * and what comes with them may have been committed after the check. So such a check stands for no other.
+ */
 
 import type { Database as SqliteHandle, Statement } from 'better-sqlite3';
-import { type Change, ChangeFeed, type Position, SELECT_POSITION } from '../change-feed.ts';
+import { type Change, ChangeFeed, type Currency, type Position, SELECT_POSITION } from '../change-feed.ts';
 
 export class SqliteChangeFeed extends ChangeFeed {
   private readonly dataVersion: Statement<[], number>;
@@ -21,10 +25,12 @@ export class SqliteChangeFeed extends ChangeFeed {
     this.startAt(this.position.get()?.[3] ?? 0);
   }
 
-  catchUp(): void {
-    if (this.isCurrent) return;
-    this.isCurrent = true;
-    setImmediate(this.markStale);
+  catchUp(currency: Currency): void {
+    if (currency === 'recent') {
+      if (this.isCurrent) return;
+      this.isCurrent = true;
+      setImmediate(this.markStale);
+    }
     // The version is read before the rows, so that a commit in between is noticed by the next check.
     const version = this.dataVersion.get() ?? 0;
     if (version === this.seenVersion) return;

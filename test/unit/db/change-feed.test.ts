@@ -1,9 +1,13 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import SqliteDatabase from 'better-sqlite3';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import type { Database } from '../../../src/db/database.ts';
 import { noteRefsMoved } from '../../../src/db/repository-rows.ts';
-import { openSqlite } from '../../../src/db/sqlite/open.ts';
+import { DATABASE_FILE, openSqlite } from '../../../src/db/sqlite/open.ts';
 import {
   certificateRow,
   configurationRow,
@@ -125,6 +129,31 @@ describe('the change feed', () => {
     expect(heard).to.deep.equal(['parameters db', 'configurations web']);
   });
 
+  it('tells what was committed before an event, where somebody has asked since the last one', async () => {
+    const heard: string[] = [];
+    await seenThere('AB');
+    there.changes.subscribe({
+      onChange: (kind, key) => heard.push(`${kind} ${key}`),
+      onLost: () => undefined,
+    });
+    const other = new SqliteDatabase(join(folder(), DATABASE_FILE));
+    const [asking, answering] = await connected();
+    try {
+      // What another process has answered lies there before this one waits for it.
+      setImmediate(() => {
+        there.changes.catchUp('now');
+        other.exec(`insert into changes (kind, key) values ('parameters', 'db')`);
+        answering.write('done');
+      });
+      await once(asking, 'data');
+      there.changes.catchUp('now');
+      expect(heard).to.deep.equal(['parameters db']);
+    } finally {
+      for (const socket of [asking, answering]) socket.destroy();
+      other.close();
+    }
+  });
+
   it('says so when more has happened than is kept, and forgets what it remembered', async () => {
     let lost = 0;
     expect((await seenThere('AB'))?.certificateNotAfter).to.equal(9);
@@ -138,3 +167,15 @@ describe('the change feed', () => {
     expect(rows[0]?.n).to.equal(10_000);
   });
 });
+
+/** Both ends of a connection. */
+async function connected(): Promise<[Socket, Socket]> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const accepted = once(server, 'connection') as Promise<[Socket]>;
+  const one = connect(port, '127.0.0.1');
+  const [other] = await accepted;
+  server.close();
+  return [one, other];
+}
