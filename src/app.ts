@@ -152,7 +152,7 @@ function makeParts(options: AppOptions) {
   const explainer = new Explainer(database, store, { planner, parameters, schemas, documents, origins });
   const problemCounts = new ProblemCounts(database, { planner, explainer });
   const offeredVersions = new OfferedVersions(store, composites, openness);
-  const compatibility = new CompatibilityGuard(schemas, { parameters, documents, composites });
+  const compatibility = new CompatibilityGuard(schemas, { database, parameters, documents, composites });
   const cache = new BundleCache({ maxBytes: config.cacheBytes / 2, files, onBuilt: onBundleBuilt });
   const bundles = new BundleDownloads(cache);
   const readers = {

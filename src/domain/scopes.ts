@@ -2,6 +2,8 @@
 
 export const DEFAULT_SCOPE_TYPE_ID = '00000000-0000-0000-0000-000000000001';
 export const NODE_SCOPE_TYPE_ID = '00000000-0000-0000-0000-000000000002';
+/** The name of the latter, which never changes. */
+export const NODE_SCOPE_TYPE = 'Node';
 
 /** The pattern of names of scope types and of scope values. Both become parts of ref names and paths in Git. */
 export const SCOPE_NAME = /^[A-Za-z0-9_-]{1,64}$/;

@@ -1,6 +1,7 @@
 /** Whether a version's schema is compatible with those before it, and what it means for the stored files. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Database } from '../db/database.ts';
 import type { AffectedParameterFile, CompatibilityReport, SchemaChanges } from '../domain/compatibility.ts';
 import { type Finding, inOrder, isError } from '../domain/findings.ts';
 import type { DocumentChecks } from '../domain/server-settings.ts';
@@ -15,6 +16,7 @@ import { schemaIn } from './declared.ts';
 import type { DocumentSource } from './document-tasks.ts';
 import type { DocumentRunner } from './documents.ts';
 import { findingsIn, includesForFollowers, type KnownEntryPoint, type Surroundings } from './entry-points.ts';
+import { readOfferedFiles } from './offered-files.ts';
 import type { ParameterReader } from './parameters.ts';
 import type { SchemaReader, SchemaVersion } from './schemas.ts';
 
@@ -49,6 +51,7 @@ interface NewVersion {
 }
 
 interface GuardReaders {
+  database: Pick<Database, 'read'>;
   parameters: ParameterReader;
   documents: DocumentRunner;
   composites: CompositeReader;
@@ -88,12 +91,14 @@ export const NOT_COMPARED: Compatibility = { blockers: [], findings: [], report:
  */
 export class CompatibilityGuard {
   private readonly schemas: SchemaReader;
+  private readonly database: GuardReaders['database'];
   private readonly parameters: ParameterReader;
   private readonly documents: DocumentRunner;
   private readonly composites: CompositeReader;
 
-  constructor(schemas: SchemaReader, { parameters, documents, composites }: GuardReaders) {
+  constructor(schemas: SchemaReader, { database, parameters, documents, composites }: GuardReaders) {
     this.schemas = schemas;
+    this.database = database;
     this.parameters = parameters;
     this.documents = documents;
     this.composites = composites;
@@ -295,8 +300,10 @@ export class CompatibilityGuard {
   ): Promise<AffectedParameterFile[]> {
     const index = await this.parameters.index(name);
     const files: AffectedParameterFile[] = [];
-    for (const scope of scopesIn(index).sort(byName)) {
-      const file = choose(index.of(seriesOf(scope)).published);
+    const scopes = scopesIn(index).sort(byName);
+    const offered = await readOfferedFiles(this.database.read, scopes);
+    for (const scope of scopes) {
+      const file = choose(offered(scope, index.of(seriesOf(scope)).published));
       if (file === null) continue;
       files.push(await this.checkFile(name, scope, file, candidate));
       // There may be a file for each node, and checks of files in memory never wait by themselves.

@@ -107,6 +107,34 @@ describe('the answer to publishing names the parameter files that do not fit the
     expect(await affected('late', '1.1.0', { port: int })).to.deep.equal([]);
   });
 
+  it('and none of a node that was deleted, whoever has its name now', async () => {
+    await publishBlocks(hawser.admin, 'node-own', { '1.0.0': { port: int } });
+    const fqdn = 'web-01.example.org';
+    const own = async (version: string) => {
+      const { nodeId } = await hawser.registerNode(fqdn);
+      const scope = { scopeType: 'Node', value: fqdn };
+      await saveParameters(hawser, {
+        configuration: 'node-own',
+        version,
+        content: 'parameters: {port: 1}',
+        ...scope,
+      });
+      return nodeId;
+    };
+    const filesOfDeleted = async (query: string) =>
+      named(await ok(200, hawser.admin.get(`${CONFIGURATIONS}/node-own/parameter-files?${query}`)));
+    const nodeId = await own('1.0.0');
+    expect(await filesOfDeleted('ofDeletedNode=true')).to.deep.equal([]);
+    await ok(204, hawser.admin.delete(`/api/v1/nodes/${nodeId}`));
+    expect(await affected('node-own', '2.0.0', { port: text })).to.deep.equal([]);
+    await own('1.1.0');
+    expect(named(await affected('node-own', '3.0.0', { port: text }))).to.deep.equal([`Node ${fqdn} 1.1.0`]);
+    const all = [`Node ${fqdn} 1.1.0`, `Node ${fqdn} 1.0.0`];
+    expect(await filesOfDeleted('')).to.deep.equal(all);
+    expect(await filesOfDeleted('ofDeletedNode=true')).to.deep.equal(all.slice(1));
+    expect(await filesOfDeleted('ofDeletedNode=false')).to.deep.equal(all.slice(0, 1));
+  });
+
   it('by its uploaded schema', async () => {
     await publishBlocks(hawser.admin, 'uploaded', { '1.0.0': { port: int } });
     await save('uploaded', '1.0.0', '{port: 1}');

@@ -5,7 +5,6 @@ import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
 import type { NodeTables } from '../../db/node-tables.ts';
-import type { FileOwner } from '../../domain/version-choice.ts';
 import { notFound } from '../../lib/errors.ts';
 import { newestFirst, within } from '../crud/history.ts';
 import { pageOf } from '../crud/rows.ts';
@@ -32,17 +31,6 @@ export type KnownNode = Partial<
 
 export function findNodeByFqdn(db: Db, fqdn: string) {
   return db.selectFrom('nodes').select('id').where('fqdn', '=', fqdn).executeTakeFirst();
-}
-
-/** The node of this name as the one to which files of scope Node belong. */
-export async function findOwner(db: Db, fqdn: string): Promise<FileOwner | undefined> {
-  const row = await db
-    .selectFrom('nodes')
-    .leftJoin('deleted_node_names', 'deleted_node_names.fqdn', 'nodes.fqdn')
-    .select(['nodes.id', 'deleted_node_names.fqdn as before'])
-    .where('nodes.fqdn', '=', fqdn)
-    .executeTakeFirst();
-  return row && { nodeId: row.id, isSuccessor: row.before !== null };
 }
 
 export async function insertNode(

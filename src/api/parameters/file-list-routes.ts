@@ -6,6 +6,7 @@ import type { Route } from '../../http/route.ts';
 import { limitLoads } from '../../lib/load-limit.ts';
 import { Pace } from '../../lib/pace.ts';
 import { sortInSteps } from '../../lib/paced-sort.ts';
+import { type OfferedFiles, readOfferedFiles } from '../../resolve/offered-files.ts';
 import { scopeOf, seriesOf } from '../../versions/parameter-files.ts';
 import type { ParameterScope, SeriesIndex, VersionRef } from '../../versions/store.ts';
 import type { Page, PageQuery } from '../crud/rows.ts';
@@ -29,6 +30,7 @@ interface Filter {
   scopeTypeName?: string | undefined;
   scopeValue?: string | undefined;
   status?: VersionRef['status'] | undefined;
+  ofDeletedNode?: boolean | undefined;
 }
 
 export function fileListRoute(tools: ParameterTools): Route {
@@ -40,7 +42,8 @@ export function fileListRoute(tools: ParameterTools): Route {
     summary: 'List the parameter files of all scopes of a configuration',
     description:
       'By the precedence of the scope type, the weakest first, then by value, then the highest version first. Files ' +
-      'of scope types that are switched off are listed too; those of scope types that no longer exist are not.',
+      'of scope types that are switched off are listed too; those of scope types that no longer exist are not. A file of ' +
+      'scope Node belongs to one node: where that was deleted, it is offered to nobody, not to a node of its name either.',
     query: PageOfFiles,
     answer: { description: 'Drafts and published versions', schema: ParameterFileView },
     problems: READING_REPOSITORIES,
@@ -48,7 +51,11 @@ export function fileListRoute(tools: ParameterTools): Route {
       const index = await store.parameters.index(resource.name);
       const types = await listScopeTypes(database.read);
       const scopes = await sortInSteps(await typedScopes(index, types, query), byPrecedence);
-      const { rows, total } = await pageOfFiles(index, scopes, query);
+      const offered = await readOfferedFiles(
+        database.read,
+        query.ofDeletedNode === undefined ? [] : scopes.map(({ scope }) => scope),
+      );
+      const { rows, total } = await pageOfFiles(index, scopes, { ...query, offered });
       const checks = await FileChecks.of(tools, resource, principal.userId);
       const files = rows.map(({ ref, ...of }) =>
         loads(async () => {
@@ -97,15 +104,20 @@ function byPrecedence(a: TypedScope, b: TypedScope): number {
 async function pageOfFiles(
   index: SeriesIndex,
   scopes: readonly TypedScope[],
-  { status, take, skip }: Filter & PageQuery,
+  { status, ofDeletedNode, offered, take, skip }: Filter & PageQuery & { offered: OfferedFiles },
 ): Promise<Page<FoundFile>> {
   const pace = new Pace();
   const rows: FoundFile[] = [];
   let total = 0;
   for (const of of scopes) {
     if (pace.isDue) await pace.rest();
-    const { versions } = index.of(seriesOf(of.scope));
-    const meant = status === undefined ? versions : versions.filter((ref) => ref.status === status);
+    const { versions, published } = index.of(seriesOf(of.scope));
+    const live = ofDeletedNode === undefined ? null : new Set(offered(of.scope, published));
+    const meant = versions.filter(
+      (ref) =>
+        (status === undefined || ref.status === status) &&
+        (live === null || (ref.status === 'Published' && !live.has(ref)) === ofDeletedNode),
+    );
     const from = Math.max(0, skip - total);
     for (const ref of meant.slice(from, from + take - rows.length)) rows.push({ ...of, ref });
     total += meant.length;

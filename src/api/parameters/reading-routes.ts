@@ -1,7 +1,5 @@
 /** Lists the versions and majors of a scope's file, and reads the active file of a major. */
 
-import { NODE_SCOPE_TYPE_ID } from '../../domain/scopes.ts';
-import { ownedBy } from '../../domain/version-choice.ts';
 import { isStable, type Major, majorOf, safeMajor } from '../../domain/version-order.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
@@ -9,12 +7,12 @@ import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
 import { nameBasedId } from '../../lib/ids.ts';
 import { limitLoads } from '../../lib/load-limit.ts';
+import { readOfferedFiles } from '../../resolve/offered-files.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { seriesOf } from '../../versions/parameter-files.ts';
 import type { ParameterDetails, ParameterScope, VersionRef } from '../../versions/store.ts';
 import { pageOfList } from '../crud/rows.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
-import { findOwner } from '../nodes/queries.ts';
 import type { ScopeTypeRow } from '../scope-types/queries.ts';
 import { type ConfigurationOf, FileChecks, type ParameterTools } from './checks.ts';
 import { MEDIA_TYPES } from './content.ts';
@@ -129,12 +127,10 @@ async function versionsOf(
   const type = await requireScopeType(database.read, { id: params.scopeTypeId });
   const scope = await scopeNamed(database.read, type, query.scopeValue);
   const { versions, published } = (await store.parameters.index(resource.name)).of(seriesOf(scope));
-  const isOfNode = type.id === NODE_SCOPE_TYPE_ID && scope.value !== null;
-  const owner = isOfNode ? await findOwner(database.read, scope.value ?? '') : undefined;
-  const ownedOrNone = owner === undefined ? [] : ownedBy(published, owner);
+  const offered = await readOfferedFiles(database.read, [scope]);
   return {
     ...{ type, scope, versions },
-    offered: new Set(isOfNode ? ownedOrNone : published),
+    offered: new Set(offered(scope, published)),
     // Documents are read in the turn of this user.
     checks: await FileChecks.of(tools, resource, principal.userId),
   };

@@ -125,6 +125,10 @@ export const PageOfFiles = Paging.extend({
   scopeTypeName: given(z.string()).meta({ description: 'Without regard to case' }),
   scopeValue: given(z.string()).meta({ description: 'Without regard to case; Default has none' }),
   status: given(choice('Draft', 'Published')),
+  ofDeletedNode: given(Flag).meta({
+    description:
+      'True: only published files of nodes that were deleted, which are offered to nobody; false: only others',
+  }),
 });
 
 export const ParameterFileView = z

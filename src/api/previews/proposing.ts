@@ -184,7 +184,7 @@ export class Proposing {
     await requirePublishable(index, version, async (draft) => {
       const { schemas, ...readers } = this.checkTools();
       const composites = new CompositeReader(source);
-      const compatibility = new CompatibilityGuard(schemas, { ...readers, composites });
+      const compatibility = new CompatibilityGuard(schemas, { ...readers, database, composites });
       const judged = await judgeConfiguration(
         { database, compatibility },
         row,
