@@ -63,6 +63,19 @@ export function listVersions(api: Api, { path, query }: FileSet): Promise<Parame
   return api.all('/api/v1/parameters/{scopeTypeId}/{configurationId}/versions', { path, query });
 }
 
+/** The ids of files that are offered to nobody, because their node was deleted. Nothing is asked where no file is of a node. */
+export async function filesOfDeletedNodes(
+  api: Api,
+  name: string,
+  files: readonly ParameterFile[],
+): Promise<Set<string>> {
+  if (!files.some(({ scopeTypeName }) => scopeTypeName === 'Node')) return new Set();
+  const query = { scopeTypeName: 'Node', ofDeletedNode: true };
+  const path = { name };
+  const found = await api.all('/api/v1/configurations/{name}/parameter-files', { path, query });
+  return new Set(found.map(({ id }) => id));
+}
+
 /** The highest published version below one. @param versions the highest first */
 export function publishedBelow(
   versions: readonly ParameterFile[],

@@ -11,6 +11,7 @@ import { diff, preview, publishingOfFile, remove } from './param-deeds.ts';
 import { explain } from './param-explain.ts';
 import {
   CONFIGURATION_ARGUMENT,
+  filesOfDeletedNodes,
   findSet,
   listVersions,
   type ParameterFile,
@@ -37,13 +38,14 @@ const list = command({
     const query = { scopeTypeName, scopeValue: value ?? undefined };
     const all = await api.all('/api/v1/configurations/{name}/parameter-files', { path: { name }, query });
     const chosen = options.filter.length === 0 ? all : applyFilters(all, options.filter);
+    const ofDeleted = out.isJson ? new Set<string>() : await filesOfDeletedNodes(api, name, chosen);
     out.answer(chosen, () =>
       out.table(
         chosen,
         [
           { title: 'SCOPE', cell: scopeText },
           { title: 'VERSION', cell: ({ version }) => version },
-          { title: 'STATUS', cell: statusOf },
+          { title: 'STATUS', cell: (file: ParameterFile) => statusOf(file, ofDeleted) },
           { title: 'CREATED', cell: ({ createdAt }) => dateTime(createdAt) },
           { title: 'BY', cell: ({ createdBy }) => createdBy },
           { title: 'PUBLISHED', cell: ({ publishedAt }) => dateTime(publishedAt) },
@@ -54,10 +56,15 @@ const list = command({
   },
 });
 
-function statusOf({ status, isPassthrough, needsMigration }: ParameterFile): string {
-  return [status, isPassthrough && 'passthrough', needsMigration && 'refused by the schema']
-    .filter(Boolean)
-    .join(', ');
+/** @param ofDeleted the ids of files of nodes that were deleted */
+function statusOf(file: ParameterFile, ofDeleted: ReadonlySet<string>): string {
+  const { id, status, isPassthrough, needsMigration } = file;
+  const notes = [
+    ofDeleted.has(id) && 'of a deleted node',
+    isPassthrough && 'passthrough',
+    needsMigration && 'refused by the schema',
+  ];
+  return [status, ...notes].filter(Boolean).join(', ');
 }
 
 const get = command({

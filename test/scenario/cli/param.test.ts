@@ -39,6 +39,26 @@ describe('hawserctl param', () => {
       '1.0.0': { 'main.dsc.yaml': '$schema: x\nresources: []\n' },
     });
   });
+
+  it('lists files of a node that was deleted as such', async () => {
+    const fqdn = 'web-01.example.org';
+    const { nodeId } = await hawser.registerNode(fqdn);
+    const scope = { scopeType: 'Node', value: fqdn };
+    await saveParameters(hawser, {
+      configuration: 'web',
+      version: '1.0.0',
+      content: 'parameters: {}',
+      ...scope,
+    });
+    const listed = async () =>
+      rowsOf((await run(['list', 'web'])).stdout)
+        .slice(1)
+        .map(([name, , status]) => [name, status]);
+    expect(await listed()).to.deep.equal([[`Node/${fqdn}`, 'Published']]);
+    await hawser.admin.delete(`/api/v1/nodes/${nodeId}`);
+    expect(await listed()).to.deep.equal([[`Node/${fqdn}`, 'Published, of a deleted node']]);
+  });
+
   it('makes a draft, replaces it, publishes it and says what is next', async () => {
     const file = cli.write('values.yaml', 'parameters:\n  port: 1\n');
     const words = ['set', 'web', ...PROD, '--version', '1.2.0', '-m', 'why'];

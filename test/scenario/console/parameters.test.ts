@@ -188,6 +188,27 @@ describe('parameter files in the console', function () {
     await close();
   });
 
+  it('of a node that was deleted are marked, and do not count', async () => {
+    const { hawser } = shown;
+    const value = 'gone.example.org';
+    const { nodeId } = await hawser.registerNode(value);
+    const file = { configuration: 'shop', content: 'parameters: {}', scopeType: 'Node', value };
+    await saveParameters(hawser, { ...file, version: '1.0.0' });
+    const { page, close } = await visit(shown, SHOP);
+    const row = files(page).getByRole('row', { name: new RegExp(value) });
+    await row.getByText('Major 1 counts').first().waitFor();
+    await ok(204, hawser.admin.delete(`/api/v1/nodes/${nodeId}`));
+    await page.reload();
+    await row.getByText('Of a deleted node').waitFor();
+    expect(await row.getByText('Major 1 counts').count()).to.equal(0);
+    await row.getByRole('link', { name: '1.0.0' }).click();
+    await page
+      .getByRole('table', { name: 'Versions' })
+      .getByRole('row', { name: /1\.0\.0.*Published Of a deleted node/ })
+      .waitFor();
+    await close();
+  });
+
   it('are counted and filtered as in the API', async () => {
     const { page, close } = await visit(shown, `${SHOP}?scopeTypeName=Environment&status=Published`);
     const total = (await listed('scopeTypeName=Environment&status=Published')).length;

@@ -8,6 +8,7 @@ import type { List } from '../../list.ts';
 import { useResources } from '../../resource.ts';
 import type { ParameterFile, ScopeType, ScopeValue } from '../../types.ts';
 import { newFileLink } from './addresses.ts';
+import { OF_DELETED_NODE, useFilesOfDeletedNodes } from './deleted-nodes.ts';
 import { activeOf, compareMajors, MOST, majorOf, nextVersion } from './model.ts';
 import { type Row, rowsOf } from './rows.ts';
 
@@ -22,6 +23,7 @@ interface MatrixProps {
 
 export function MatrixTable({ name, list, types, majors, isChangeable }: MatrixProps) {
   const { values, isLoading } = useValues(list, types);
+  const ofDeleted = useFilesOfDeletedNodes(name, list.rows);
   const hasDefault = list.query['status'] === undefined && list.query['scopeValue'] === undefined;
   const isDefaultMeant = isMeant(list.query['scopeTypeName'], 'Default');
   const { rows, left } = rowsOf({
@@ -50,7 +52,7 @@ export function MatrixTable({ name, list, types, majors, isChangeable }: MatrixP
           </thead>
           <tbody>
             {rows.map((row) => (
-              <MatrixRow key={row.key} {...{ name, row, columns, isChangeable }} />
+              <MatrixRow key={row.key} {...{ name, row, columns, isChangeable, ofDeleted }} />
             ))}
           </tbody>
         </table>
@@ -93,9 +95,11 @@ interface RowProps {
   row: Row;
   columns: readonly (string | null)[];
   isChangeable: boolean;
+  /** The ids of files of nodes that were deleted. */
+  ofDeleted: ReadonlySet<string>;
 }
 
-function MatrixRow({ name, row, columns, isChangeable }: RowProps) {
+function MatrixRow({ name, row, columns, isChangeable, ofDeleted }: RowProps) {
   const { scopeTypeName, scopeValue } = row;
   const query = { scopeTypeName, scopeValue };
   return (
@@ -106,26 +110,23 @@ function MatrixRow({ name, row, columns, isChangeable }: RowProps) {
       </th>
       {columns.map((major) => (
         <td key={major}>
-          <Cell {...{ name, row, major, isChangeable }} />
+          <Cell {...{ name, row, major, isChangeable, ofDeleted }} />
         </td>
       ))}
     </tr>
   );
 }
 
-interface CellProps {
-  name: string;
-  row: Row;
+interface CellProps extends Omit<RowProps, 'columns'> {
   major: string | null;
-  isChangeable: boolean;
 }
 
-function Cell({ name, row, major, isChangeable }: CellProps) {
+function Cell({ name, row, major, isChangeable, ofDeleted }: CellProps) {
   const files = row.files.filter(({ version }) => majorOf(version) === major);
-  if (files.length > 0) return <Files {...{ name, files }} />;
+  if (files.length > 0) return <Files {...{ name, files, ofDeleted }} />;
   // The highest version comes first, so this is one of the nearest lower major.
   const fallback = row.files
-    .filter(({ status }) => status === 'Published')
+    .filter(({ id, status }) => status === 'Published' && !ofDeleted.has(id))
     .map(({ version }) => majorOf(version))
     .find((each) => each !== null && major !== null && compareMajors(each, major) < 0);
   return (
@@ -140,9 +141,13 @@ function Cell({ name, row, major, isChangeable }: CellProps) {
   );
 }
 
+interface FilesProps extends Pick<RowProps, 'name' | 'ofDeleted'> {
+  files: readonly ParameterFile[];
+}
+
 /** What counts, then the drafts. Published versions that do not count any more are on the page of the file. */
-function Files({ name, files }: { name: string; files: readonly ParameterFile[] }) {
-  const active = activeOf(files);
+function Files({ name, files, ofDeleted }: FilesProps) {
+  const active = activeOf(files.filter(({ id }) => !ofDeleted.has(id))) ?? activeOf(files);
   const drafts = files.filter(({ status }) => status === 'Draft');
   const older = files.length - drafts.length - (active === undefined ? 0 : 1);
   return (
@@ -151,6 +156,7 @@ function Files({ name, files }: { name: string; files: readonly ParameterFile[] 
         <span key={file.id} class="cell-file">
           <a href={links.parameterFile(name, file)}>{file.version}</a>
           {file.status === 'Draft' && <Mark word="Draft" />}
+          {ofDeleted.has(file.id) && <Mark word={OF_DELETED_NODE} tone="idle" />}
           {file.isPassthrough && <Mark word="Passthrough" tone="idle" />}
           {file.needsMigration && <Mark word="Breaks the schema" tone="warn" />}
         </span>

@@ -5,10 +5,12 @@ import { type Column, SimpleTable } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { links } from '../../links.ts';
 import type { ParameterFile } from '../../types.ts';
+import { OF_DELETED_NODE, useFilesOfDeletedNodes } from './deleted-nodes.ts';
 import type { FileData, FileName } from './file-data.ts';
 
 export function VersionsPart({ named, data }: { named: FileName; data: FileData }) {
   const files = data.series.data ?? [];
+  const ofDeleted = useFilesOfDeletedNodes(named.name, files);
   const columns: Column<ParameterFile>[] = [
     {
       label: 'Version',
@@ -24,9 +26,10 @@ export function VersionsPart({ named, data }: { named: FileName; data: FileData 
     },
     {
       label: 'Status',
-      cell: ({ status, isPassthrough, needsMigration }) => (
+      cell: ({ id, status, isPassthrough, needsMigration }) => (
         <>
-          <Mark word={status} /> {isPassthrough && <Mark word="Passthrough" tone="idle" />}{' '}
+          <Mark word={status} /> {ofDeleted.has(id) && <Mark word={OF_DELETED_NODE} tone="idle" />}{' '}
+          {isPassthrough && <Mark word="Passthrough" tone="idle" />}{' '}
           {needsMigration && <Mark word="Breaks the schema" tone="warn" />}
         </>
       ),
