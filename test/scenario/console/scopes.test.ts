@@ -42,8 +42,8 @@ describe('scopes in the console', () => {
     await close();
   });
 
-  it('are made with values, described and deleted', async () => {
-    const { page, close } = await visit(shown, '/ui/scopes');
+  it('are made with values, described, renamed and deleted', async () => {
+    const { page, close } = await visit(shown, '/ui/scopes', { allows: REFUSED_REQUEST });
     await page.getByRole('button', { name: 'New scope type' }).click();
     const dialog = page.getByRole('dialog', { name: 'New scope type' });
     await dialog.getByLabel('Name').fill('Customer');
@@ -61,9 +61,25 @@ describe('scopes in the console', () => {
     const usage = page.getByRole('dialog', { name: 'Usage of Customer/acme' });
     await usage.getByText('No configuration that you may see has a parameter file for it.').waitFor();
     await usage.getByRole('button', { name: 'Close' }).click();
-    await row.getByRole('button', { name: 'Delete' }).click();
+    await row.getByRole('button', { name: 'Rename' }).click();
+    const value = page.getByRole('dialog', { name: 'Rename Customer/acme' });
+    await value.getByLabel('Scope value').fill('globex');
+    await value.getByRole('button', { name: 'Rename' }).click();
+    await said(page, 'Customer/acme is called globex now.');
+    const type = types(page).getByRole('row', { name: /Customer/ });
+    await type.getByRole('button', { name: 'Rename' }).click();
+    const naming = page.getByRole('dialog', { name: 'Rename Customer' });
+    await naming.getByLabel('Name').fill('Region');
+    await naming.getByRole('button', { name: 'Rename' }).click();
+    await naming.getByRole('alert').filter({ hasText: 'A scope type has this name already' }).waitFor();
+    await naming.getByLabel('Name').fill('Client');
+    await naming.getByRole('button', { name: 'Rename' }).click();
+    await said(page, 'Customer is called Client now.');
+    await types(page).getByText('<b>Whose</b> machine it is').waitFor();
+    const renamed = values(page).getByRole('row', { name: /globex/ });
+    await renamed.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await said(page, 'Customer/acme is deleted.');
+    await said(page, 'Client/globex is deleted.');
     await close();
   });
 
@@ -87,7 +103,9 @@ describe('scopes in the console', () => {
     await types(page)
       .getByRole('row', { name: /Environment/ })
       .waitFor();
-    expect(await page.getByRole('button', { name: /Move|Delete|New|Edit|Switch/ }).count()).to.equal(0);
+    expect(await page.getByRole('button', { name: /Move|Delete|New|Edit|Rename|Switch/ }).count()).to.equal(
+      0,
+    );
     expect(await values(page).getByRole('columnheader', { name: 'Nodes' }).count()).to.equal(0);
     await close();
   });

@@ -6,7 +6,7 @@ import { DeedDialog } from '../../components/dialog.tsx';
 import { Field, SelectField, TextField } from '../../components/field.tsx';
 import { apiPath, withQuery } from '../../links.ts';
 import { usePlace } from '../../router.ts';
-import type { ScopeType } from '../../types.ts';
+import type { ScopeType, ScopeValue } from '../../types.ts';
 
 interface DialogProps {
   onClose: () => void;
@@ -121,6 +121,43 @@ export function DescriptionDialog({ path, called, before, onClose }: OneProps & 
           onInput={setDescription}
           problem={problem}
         />
+      )}
+    </DeedDialog>
+  );
+}
+
+interface RenameProps extends OneProps {
+  before: ScopeType | ScopeValue;
+}
+
+/** A value has its name in another member than a type. */
+export function RenameDialog({ path, called, before, onClose }: RenameProps) {
+  const [member, label, known] =
+    'value' in before ? ['value', 'Scope value', before.value] : ['name', 'Name', before.name];
+  const [name, setName] = useState(known);
+  const rename = async () => {
+    await send('PUT', path, { [member]: name, description: before.description });
+    return `${called} is called ${name} now.`;
+  };
+  return (
+    <DeedDialog heading={`Rename ${called}`} deed="Rename" run={rename} onClose={onClose}>
+      {(problem) => (
+        <>
+          <p>
+            Nodes keep their tags and their parameters. The branches and tags of all parameter repositories
+            take the name over; clones find the old tags below <code>renamed/</code>.
+          </p>
+          <Field
+            label={label}
+            name={member}
+            hint="Letters, digits, _ and -."
+            value={name}
+            onInput={setName}
+            problem={problem}
+            autocomplete="off"
+            required
+          />
+        </>
       )}
     </DeedDialog>
   );

@@ -5,21 +5,25 @@ import { send } from '../../client.ts';
 import { DeedButton } from '../../components/dialog.tsx';
 import { apiPath } from '../../links.ts';
 import type { ScopeType } from '../../types.ts';
-import { DeleteDialog, DescriptionDialog } from './deeds.tsx';
+import { DeleteDialog, DescriptionDialog, RenameDialog } from './deeds.tsx';
 
 export function TypeDeeds({ type }: { type: ScopeType }) {
-  const [asked, setAsked] = useState<'description' | 'delete' | null>(null);
+  const [asked, setAsked] = useState<'rename' | 'description' | 'delete' | null>(null);
   const path = apiPath('scope-types', type.id);
   const close = () => setAsked(null);
   if (type.isSystem) return <Switch type={type} path={path} />;
   return (
     <span class="row-deeds">
+      <button type="button" class="small" onClick={() => setAsked('rename')}>
+        Rename
+      </button>
       <button type="button" class="small" onClick={() => setAsked('description')}>
         Edit description
       </button>
       <button type="button" class="small" onClick={() => setAsked('delete')}>
         Delete
       </button>
+      {asked === 'rename' && <RenameDialog path={path} called={type.name} before={type} onClose={close} />}
       {asked === 'description' && (
         <DescriptionDialog path={path} called={type.name} before={type.description} onClose={close} />
       )}

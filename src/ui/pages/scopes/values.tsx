@@ -9,10 +9,10 @@ import { useList } from '../../list.ts';
 import { usePlace } from '../../router.ts';
 import { can } from '../../session.ts';
 import type { ScopeType, ScopeValue } from '../../types.ts';
-import { DeleteDialog, DescriptionDialog, NewValueDialog } from './deeds.tsx';
+import { DeleteDialog, DescriptionDialog, NewValueDialog, RenameDialog } from './deeds.tsx';
 import { NodesOfValue, UsageDialog } from './usage.tsx';
 
-type Asked = { deed: 'new' } | { deed: 'description' | 'delete'; value: ScopeValue };
+type Asked = { deed: 'new' } | { deed: 'rename' | 'description' | 'delete'; value: ScopeValue };
 
 export function ValuesPart({ type }: { type: ScopeType }) {
   const [asked, setAsked] = useState<Asked | null>(null);
@@ -92,6 +92,9 @@ function Values({ type, ask }: { type: ScopeType; ask: (asked: Asked) => void })
 function ValueDeeds({ value, ask }: { value: ScopeValue; ask: (asked: Asked) => void }) {
   return (
     <span class="row-deeds">
+      <button type="button" class="small" onClick={() => ask({ deed: 'rename', value })}>
+        Rename
+      </button>
       <button type="button" class="small" onClick={() => ask({ deed: 'description', value })}>
         Edit description
       </button>
@@ -107,6 +110,7 @@ function Asking({ type, asked, onClose }: { type: ScopeType; asked: Asked; onClo
   const { value } = asked;
   const called = `${type.name}/${value.value}`;
   const path = apiPath('scope-types', type.id, 'values', value.id);
+  if (asked.deed === 'rename') return <RenameDialog {...{ path, called, onClose }} before={value} />;
   if (asked.deed === 'description')
     return <DescriptionDialog {...{ path, called, onClose }} before={value.description} />;
   return (
