@@ -11,12 +11,13 @@ import { addVersion, MAIN } from '../support/configurations.ts';
 import { describeOnPostgres } from '../support/engine.ts';
 import { ADMIN_PASSWORD, type Hawser, publishConfiguration, signIn, startHawser } from '../support/hawser.ts';
 import { openRequest } from '../support/open-request.ts';
-import { assign } from '../support/parameter-files.ts';
+import { assign, poll, pullParameters, saveParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { newDatabase, querySharedCluster, type TestDatabase } from '../support/postgres.ts';
 import { groupOf, groupsOf, nodesOf, PREVIEWS, preview, publishing } from '../support/previews.ts';
 import { proofPath, ran, readProof } from '../support/proof.ts';
 import { ok } from '../support/replies.ts';
+import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
 import { runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
 import { beginSession, isResumed } from '../support/tls-sessions.ts';
 
@@ -240,6 +241,52 @@ describeOnPostgres('two servers on one database', function (this: Mocha.Suite) {
       ]),
     );
     expect(there).to.deep.equal(here);
+  });
+
+  it('have the new name of a scope value as soon as one of them has answered', async () => {
+    const site = await createScopeType(one, 'Site');
+    const berlin = await createScopeValue(one, site, 'berlin');
+    await publishConfiguration(one.admin, 'named', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
+    const node = await one.registerNode('named.example.org');
+    await assign(one, node, 'named');
+    await tagNode(one, node.nodeId, berlin);
+    await saveParameters(one, {
+      configuration: 'named',
+      scopeType: 'Site',
+      value: 'berlin',
+      content: 'parameters: {at: 1}',
+    });
+    const there = { ...node, client: other.client(node.identity) };
+    const before = await ok(200, poll(there));
+    const namesAt = async ({ admin }: Hawser) => {
+      const values: { value: string }[] = await ok(200, admin.get(`/api/v1/scope-types/${site}/values`));
+      const files: { scopeValue: string }[] = await ok(
+        200,
+        admin.get('/api/v1/configurations/named/parameter-files'),
+      );
+      const tags: { scopeValue: string }[] = await ok(200, admin.get(`/api/v1/nodes/${node.nodeId}/tags`));
+      return [
+        ...values.map(({ value }) => value),
+        ...[...files, ...tags].map(({ scopeValue }) => scopeValue),
+      ];
+    };
+    // Each of them has read the repository by its old name.
+    for (const server of [one, other]) expect(await namesAt(server)).to.deep.equal(Array(3).fill('berlin'));
+    const ways: [Hawser, Hawser, string][] = [
+      [one, other, 'spree'],
+      [other, one, 'havel'],
+      [one, other, 'panke'],
+    ];
+    for (const [here, elsewhere, name] of ways) {
+      await ok(
+        200,
+        here.admin.put(`/api/v1/scope-types/${site}/values/${berlin}`, { value: name, description: null }),
+      );
+      for (const server of [elsewhere, here])
+        expect(await namesAt(server), name).to.deep.equal(Array(3).fill(name));
+      expect((await ok(200, poll(there))).checksum, name).to.equal(before.checksum);
+      expect(await pullParameters(there), name).to.contain('at: 1');
+    }
   });
 
   it('count the sign-ins of one address together', async () => {
