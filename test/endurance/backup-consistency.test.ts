@@ -18,14 +18,19 @@ import { DISK, type Disk } from '../../src/git/disk.ts';
 import { ArchiveWriter, FORMAT, type Manifest } from '../../src/operations/backup/archive.ts';
 import { backUp } from '../../src/operations/backup/backup.ts';
 import { RepositoryCopies } from '../../src/operations/backup/repository-copies.ts';
+import { makeClient } from '../support/client.ts';
 import { CONFIGURATIONS, create, MAIN, publish } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { assign, poll, saveParameters } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
 import { publishVersions } from '../support/retention.ts';
-import { DEFAULT_ID } from '../support/scopes.ts';
+import { createScopeType, createScopeValue, DEFAULT_ID, tagNode } from '../support/scopes.ts';
+import { spawnHawser } from '../support/spawned.ts';
 import { unzip } from '../support/unzip.ts';
 import { offerAgain, withdraw } from '../support/withdrawals.ts';
+
+const text = (word: string) => `$schema: x\nresources: [] # ${word}\n`;
 
 /** A backup taken apart, so that things happen between its steps that would have to be lucky otherwise. */
 class Steps {
@@ -199,7 +204,6 @@ describe('a backup while things go', () => {
   describe('of its versions', () => {
     let written: string;
     let snapshot: Snapshot;
-    const text = (word: string) => `$schema: x\nresources: [] # ${word}\n`;
     const git = (repository: string, ...words: string[]) =>
       execFileSync('git', [`--git-dir=${join(written, 'repos', repository)}`, ...words], {
         encoding: 'utf8',
@@ -348,5 +352,120 @@ describe('a backup while things go', () => {
       release();
       await stalled.close();
     }
+  });
+
+  describe('of a scope value that gets another name', () => {
+    let stalled: Hawser;
+    let node: NodeUnderTest;
+    let path: string;
+    let checksum: string;
+    let waits: Promise<void> | null = null;
+    /** The first version by the new name, which may come late. */
+    const tag = 'parameters/named.git/refs/tags/Site/spree/v1.0.0';
+    const slow: Disk = {
+      ...DISK,
+      async rename(from, to) {
+        await DISK.rename(from, to);
+        if (to.endsWith(tag)) await waits;
+      },
+    };
+
+    beforeEach(async () => {
+      stalled = await startHawser({}, new AtomicFs(slow));
+      await publishConfiguration(stalled.admin, 'named', { '1.0.0': { [MAIN]: text('named') } });
+      const site = await createScopeType(stalled, 'Site');
+      const berlin = await createScopeValue(stalled, site, 'berlin');
+      path = `/api/v1/scope-types/${site}/values/${berlin}`;
+      node = await stalled.registerNode('named.example.org');
+      await assign(stalled, node, 'named');
+      await tagNode(stalled, node.nodeId, berlin);
+      const file = { configuration: 'named', scopeType: 'Site', value: 'berlin' };
+      for (const version of ['1.0.0', '1.1.0'])
+        await saveParameters(stalled, { ...file, version, content: `parameters: {at: "${version}"}` });
+      await saveParameters(stalled, {
+        ...file,
+        version: '1.2.0',
+        publish: false,
+        content: 'parameters: {at: 3}',
+      });
+      checksum = (await ok(200, poll(node))).checksum;
+    });
+    afterEach(() => stalled.close());
+
+    const rename = () => ok(200, stalled.admin.put(path, { value: 'spree', description: null }));
+
+    /** Restores what a backup has, starts on it, and tells by which name the files are there. */
+    async function restored(steps: Steps, snapshot: Snapshot): Promise<string> {
+      const place = join(stalled.folder, 'restored');
+      for (const [file, content] of await steps.finish(snapshot)) {
+        mkdirSync(dirname(join(place, file)), { recursive: true });
+        writeFileSync(join(place, file), content, 'latin1');
+      }
+      for (const each of ['configurations/named.git', 'parameters/named.git'])
+        for (const folder of ['refs', 'objects'])
+          mkdirSync(join(place, 'repos', each, folder), { recursive: true });
+      mkdirSync(join(place, 'data'));
+      cpSync(steps.databases.at(-1) ?? '', join(place, 'data/hawser.db'));
+      cpSync(join(stalled.dataDir, 'tls'), join(place, 'data/tls'), { recursive: true });
+      const server = await spawnHawser(place, { HAWSER_DATABASE_URL: '' });
+      const client = makeClient(await server.listening(), node.identity);
+      try {
+        const polled = await ok(200, poll({ ...node, client }));
+        expect(polled.checksum).to.equal(checksum);
+      } finally {
+        client.close();
+        server.child.kill('SIGTERM');
+        expect((await server.ended).code, server.stdout()).to.equal(0);
+      }
+      const gitdir = join(place, 'repos/parameters/named.git');
+      const git = (...words: string[]) =>
+        execFileSync('git', [`--git-dir=${gitdir}`, ...words], { encoding: 'utf8', stdio: 'pipe' }).trim();
+      git('fsck', '--strict');
+      const refs = git('for-each-ref', '--format=%(refname:lstrip=1)').split('\n');
+      const [value = ''] = valuesIn(
+        join(place, 'data/hawser.db'),
+        'SELECT value FROM scope_values',
+      ) as string[];
+      const versions = ['heads/draft/Site/NAME/1.2.0', 'tags/Site/NAME/v1.0.0', 'tags/Site/NAME/v1.1.0'];
+      const own = refs.filter((ref) => !ref.startsWith('tags/renamed/') && ref !== 'heads/Site');
+      expect(own).to.deep.equal(versions.map((ref) => ref.replace('NAME', value)));
+      expect(git('ls-tree', '-r', '--name-only', 'Site')).to.equal(`${value}/parameters.yaml`);
+      return value;
+    }
+
+    it('before the moment of the database has the new name', async () => {
+      const steps = new Steps(stalled);
+      await steps.copies.takePass(null);
+      await rename();
+      const snapshot = await steps.snapshot();
+      await steps.copies.takePass(snapshot);
+      expect(await restored(steps, snapshot)).to.equal('spree');
+    });
+
+    it('after it has the old name', async () => {
+      const steps = new Steps(stalled);
+      await steps.copies.takePass(null);
+      const snapshot = await steps.snapshot();
+      await rename();
+      await steps.copies.takePass(snapshot);
+      expect(await restored(steps, snapshot)).to.equal('berlin');
+    });
+
+    it('at that moment has the old name', async () => {
+      const steps = new Steps(stalled);
+      let release: () => void = () => undefined;
+      waits = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const renaming = rename();
+      await eventually(async () => expect(existsSync(join(stalled.reposDir, tag))).to.equal(true));
+      await steps.copies.takePass(null);
+      const snapshot = await steps.snapshot();
+      release();
+      await renaming;
+      waits = null;
+      await steps.copies.takePass(snapshot);
+      expect(await restored(steps, snapshot)).to.equal('berlin');
+    });
   });
 });
