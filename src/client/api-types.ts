@@ -2519,6 +2519,7 @@ export interface Routes {
         scopeTypeName?: string | undefined;
         scopeValue?: string | undefined;
         status?: 'Draft' | 'Published' | undefined;
+        ofDeletedNode?: boolean | undefined;
       } | undefined;
       isPaged: true;
       answer: Schemas['ParameterFile'][];
