@@ -2,6 +2,7 @@
 
 import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
+import { type PageQuery, pageOf } from '../../db/rows.ts';
 import { DAY, toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { invalidField, notFound, unauthenticated } from '../../lib/errors.ts';
 import { sha256Hex } from '../../lib/hash.ts';
@@ -9,7 +10,6 @@ import { newId, newSecret } from '../../lib/ids.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { TOKEN_PREFIX } from '../../security/identify.ts';
 import type { Caller } from '../crud/routes.ts';
-import { type PageQuery, pageOf } from '../crud/rows.ts';
 import { findAccount } from './queries.ts';
 import type { NewToken } from './schemas.ts';
 

@@ -1,5 +1,6 @@
 /** `/api/v1/composite-configurations`: create, list, read, delete; versions and publishing. */
 
+import { pageOfList } from '../../db/rows.ts';
 import type { Finding } from '../../domain/findings.ts';
 import { prereleaseChannelOf } from '../../domain/version-order.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
@@ -18,7 +19,6 @@ import { offeredWays } from '../crud/offered-ways.ts';
 import type { ProofTools } from '../crud/proof-routes.ts';
 import { PublishCheckView } from '../crud/publish-check.ts';
 import { permitted } from '../crud/routes.ts';
-import { pageOfList } from '../crud/rows.ts';
 import {
   type GrantedRoutes,
   grantedRoutes,

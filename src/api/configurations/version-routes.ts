@@ -1,6 +1,7 @@
 /** `/api/v1/configurations/{name}/versions`: drafts, publishing, files. */
 
 import type { z } from 'zod';
+import { pageOfList } from '../../db/rows.ts';
 import type { Finding } from '../../domain/findings.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
 import { prereleaseChannelOf } from '../../domain/version-order.ts';
@@ -19,7 +20,6 @@ import { offeredWays } from '../crud/offered-ways.ts';
 import type { ProofTools } from '../crud/proof-routes.ts';
 import { PublishCheckView } from '../crud/publish-check.ts';
 import { callerOf } from '../crud/routes.ts';
-import { pageOfList } from '../crud/rows.ts';
 import { type GrantedRoutes, grantedRoutes, PUBLISHING, toAuthorship } from '../crud/versioned.ts';
 import { withAffectedFiles } from './affected-files.ts';
 import { checkPublish } from './publish-check.ts';

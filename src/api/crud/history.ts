@@ -5,9 +5,9 @@
 
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { z } from 'zod';
+import { countRows, type Page, type PageQuery } from '../../db/rows.ts';
 import type { Schema } from '../../db/schema.ts';
 import { Instant, Paging } from '../../http/schemas.ts';
-import { countRows, type Page, type PageQuery } from './rows.ts';
 
 /** Epoch milliseconds of the first and the last moment of a period. Absent ones leave it open. */
 export interface Period {

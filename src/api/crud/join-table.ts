@@ -2,6 +2,7 @@
 
 import { type Selectable, sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
+import { type Page, type PageQuery, pageOf, type Table } from '../../db/rows.ts';
 import type { Schema } from '../../db/schema.ts';
 import type { AuditAction } from '../../domain/audit-actions.ts';
 import { invalid } from '../../lib/errors.ts';
@@ -9,7 +10,6 @@ import { type Actor, recordAudit } from '../../security/audit.ts';
 import { keepingAnAdministrator } from '../../security/delegation.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import type { Caller } from './routes.ts';
-import { type Page, type PageQuery, pageOf, type Table } from './rows.ts';
 
 /** What the sets consist of: how its rows are named and ordered, and how a body lists their ids. */
 const MEMBERS = {

@@ -13,6 +13,7 @@
 
 import { z } from 'zod';
 import type { Database, Db } from '../../db/database.ts';
+import type { Page, PageQuery } from '../../db/rows.ts';
 import type { Permission } from '../../domain/permissions.ts';
 import { type Answer, created, JSON_LINES, json, noContent, page, pageOfLines } from '../../http/answer.ts';
 import { CSV, csvAnswer } from '../../http/csv.ts';
@@ -30,7 +31,6 @@ import type { Awaitable } from '../../lib/awaitable.ts';
 import type { Access, Subject } from '../../security/access.ts';
 import type { Actor } from '../../security/audit.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import type { Page, PageQuery } from './rows.ts';
 
 /** Who makes a change: the user whose rights bound it, and the actor of its entry in the audit trail. */
 export interface Caller {

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { Database, Db } from '../../db/database.ts';
+import { type Page, type PageQuery, pageOf } from '../../db/rows.ts';
 import { isResourceName } from '../../domain/names.ts';
 import { ROLLOUT_STATES, type RolloutRecord } from '../../domain/rollout.ts';
 import { isVersion, isVersionName, leadingVHint } from '../../domain/version-order.ts';
@@ -17,7 +18,6 @@ import { heldLevels, readableIds } from '../../security/rights.ts';
 import { GRANT_KINDS, type ResourceKind, type ResourceRows } from '../../versions/rows.ts';
 import type { GitStore, RepositoryRef, VersionDetails, VersionIndex } from '../../versions/store.ts';
 import { ResourceRoutes } from './routes.ts';
-import { type Page, type PageQuery, pageOf } from './rows.ts';
 
 export const ResourceName = z
   .string()

@@ -2,11 +2,11 @@
 
 import { z } from 'zod';
 import type { Database } from '../../db/database.ts';
+import { pageOfList } from '../../db/rows.ts';
 import type { Route } from '../../http/route.ts';
 import { Paging, Timestamp } from '../../http/schemas.ts';
 import { MINUTE, toTimestamp } from '../../lib/clock.ts';
 import { operation, permitted } from '../crud/routes.ts';
-import { pageOfList } from '../crud/rows.ts';
 import { countVerdicts } from '../reports/queries.ts';
 import { bucketsOf, bucketsQuery, MOST_BUCKETS } from './buckets.ts';
 

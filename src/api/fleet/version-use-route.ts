@@ -1,5 +1,6 @@
 /** `/api/v1/fleet/configurations/{name}/versions`: how many nodes are offered, and run, each version. */
 
+import { pageOfList } from '../../db/rows.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { Flag, given, Paging } from '../../http/schemas.ts';
@@ -9,7 +10,6 @@ import { GRANT_KINDS, notFoundIfDeleted } from '../../versions/rows.ts';
 import type { ProofTools } from '../crud/proof-routes.ts';
 import { VersionUseView } from '../crud/proof-schemas.ts';
 import { permitted } from '../crud/routes.ts';
-import { pageOfList } from '../crud/rows.ts';
 
 export function versionUseRoute({ database, store, questions }: ProofTools): Route {
   return permitted(database, ['Proof'], 'nodes.read').list('/api/v1/fleet/configurations/{name}/versions', {

@@ -2,11 +2,11 @@
 
 import { type Selectable, sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
+import { Table } from '../../db/rows.ts';
 import type { ExternalGroupMappingsTable, UsersTable } from '../../db/schema.ts';
 import { conflict } from '../../lib/errors.ts';
 import { requireOwnGroup, requireOwnRoles } from '../../security/delegation.ts';
 import { JoinTable } from '../crud/join-table.ts';
-import { Table } from '../crud/rows.ts';
 
 /** To delete a group deletes its memberships, roles, grants and external mappings. */
 export const GROUPS = new Table('groups', {

@@ -1,13 +1,13 @@
 /** `/api/v1/groups`: users taken together, to give roles and grants to all of them at once. */
 
 import type { Database, Db } from '../../db/database.ts';
+import { pageOf } from '../../db/rows.ts';
 import { NOT_FOUND } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { toGroup, toHeldRole, toUser } from '../crud/principals.ts';
 import { operation, type PermittedRoutes, permitted } from '../crud/routes.ts';
-import { pageOf } from '../crud/rows.ts';
 import {
   createGroup,
   createMapping,

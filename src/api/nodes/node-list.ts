@@ -6,10 +6,10 @@
 
 import type { z } from 'zod';
 import type { Database, Db } from '../../db/database.ts';
+import type { Page } from '../../db/rows.ts';
 import { FairQueue } from '../../lib/fair-queue.ts';
 import { Pace } from '../../lib/pace.ts';
 import { sortInSteps } from '../../lib/paced-sort.ts';
-import type { Page } from '../crud/rows.ts';
 import { asksCells, type Cell, inCells, listCells, mergeCells, type Offers } from './list-cells.ts';
 import {
   type Condition,

@@ -5,9 +5,9 @@ import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
 import type { NodeTables } from '../../db/node-tables.ts';
+import { pageOf } from '../../db/rows.ts';
 import { notFound } from '../../lib/errors.ts';
 import { newestFirst, within } from '../crud/history.ts';
-import { pageOf } from '../crud/rows.ts';
 import type { StatusEventFilter } from './schemas.ts';
 import { isStale, type StalenessRule } from './staleness.ts';
 

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { Database } from '../../db/database.ts';
+import { pageOfList } from '../../db/rows.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
@@ -10,7 +11,6 @@ import type { OfferedVersions } from '../../resolve/offered-versions.ts';
 import type { ProblemCounts } from '../../resolve/problem-counts.ts';
 import { toReportSummary } from '../crud/report-summaries.ts';
 import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
-import { pageOfList } from '../crud/rows.ts';
 import { findLastReport } from '../reports/queries.ts';
 import { type AssignmentTools, assignConfiguration, unassignConfiguration } from './assignment.ts';
 import { NewAssignment } from './assignment-schemas.ts';

@@ -1,5 +1,6 @@
 /** `/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}/blame`: who wrote which line of a scope's file. */
 
+import { pageOfList } from '../../db/rows.ts';
 import { longPage } from '../../http/answer.ts';
 import type { Route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
@@ -11,7 +12,6 @@ import {
   blamedLines,
   PageOfLines,
 } from '../crud/blaming.ts';
-import { pageOfList } from '../crud/rows.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
 import type { ParameterTools } from './checks.ts';
 import { InVersion, OfScope } from './schemas.ts';

@@ -1,5 +1,6 @@
 /** `/api/v1/configurations/{name}/parameter-files`: every file that any scope has for a configuration. */
 
+import type { Page, PageQuery } from '../../db/rows.ts';
 import { scopeKey } from '../../domain/scopes.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
@@ -9,7 +10,6 @@ import { sortInSteps } from '../../lib/paced-sort.ts';
 import { type OfferedFiles, readOfferedFiles } from '../../resolve/offered-files.ts';
 import { scopeOf, seriesOf } from '../../versions/parameter-files.ts';
 import type { ParameterScope, SeriesIndex, VersionRef } from '../../versions/store.ts';
-import type { Page, PageQuery } from '../crud/rows.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
 import { listScopeTypes, type ScopeTypeRow } from '../scope-types/queries.ts';
 import { FileChecks, type ParameterTools } from './checks.ts';

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { Database, Db } from '../../db/database.ts';
+import { pageOf, pageOfList } from '../../db/rows.ts';
 import { type GrantKind, type GrantLevel, PERMISSION_NAMES, PERMISSIONS } from '../../domain/permissions.ts';
 import type { Route } from '../../http/route.ts';
 import { toTimestamp } from '../../lib/clock.ts';
@@ -9,7 +10,6 @@ import { notFound } from '../../lib/errors.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { type Caller, operation, ResourceRoutes } from '../crud/routes.ts';
-import { pageOf, pageOfList } from '../crud/rows.ts';
 import {
   deleteGrant,
   findGrantedLevel,

@@ -2,11 +2,11 @@
 
 import type { Insertable, Selectable } from 'kysely';
 import type { Db } from '../../db/database.ts';
+import { Table } from '../../db/rows.ts';
 import type { RegistrationKeysTable } from '../../db/schema.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { sha256Hex } from '../../lib/hash.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
-import { Table } from '../crud/rows.ts';
 
 export type RegistrationKeyRow = Selectable<RegistrationKeysTable>;
 

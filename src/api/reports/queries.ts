@@ -7,6 +7,7 @@
 import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
+import type { Page } from '../../db/rows.ts';
 import {
   behind,
   newestFirst,
@@ -20,7 +21,6 @@ import {
   within,
 } from '../crud/history.ts';
 import type { ReportRow } from '../crud/report-summaries.ts';
-import type { Page } from '../crud/rows.ts';
 import { ALL_TIMES, countOutcomesWithin, countWithin, NOT_SAID, type Outcome, type Span } from './counts.ts';
 import type { NodeReportFilter } from './schemas.ts';
 

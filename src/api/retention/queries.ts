@@ -2,8 +2,8 @@
 
 import type { Selectable } from 'kysely';
 import type { Db } from '../../db/database.ts';
+import { type Page, type PageQuery, pageOf } from '../../db/rows.ts';
 import type { RetentionRunsTable } from '../../db/schema.ts';
-import { type Page, type PageQuery, pageOf } from '../crud/rows.ts';
 
 export type RetentionRunRow = Selectable<RetentionRunsTable>;
 export type VersionType = RetentionRunRow['version_type'];

@@ -2,6 +2,7 @@
 
 import type { Selectable } from 'kysely';
 import type { Db } from '../../db/database.ts';
+import { type Page, type PageQuery, Table } from '../../db/rows.ts';
 import type { RolesTable } from '../../db/schema.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import { nameKey } from '../../domain/names.ts';
@@ -10,7 +11,6 @@ import { newId } from '../../lib/ids.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { requireOwnPermissions } from '../../security/delegation.ts';
 import type { Caller } from '../crud/routes.ts';
-import { type Page, type PageQuery, Table } from '../crud/rows.ts';
 import type { RoleContent } from './schemas.ts';
 
 type RoleRow = Selectable<RolesTable>;

@@ -1,5 +1,6 @@
 /** The nodes that a rollout reaches, and those that it would reach, by ring. */
 
+import { pageOfList } from '../../db/rows.ts';
 import type { RolloutNode } from '../../domain/rollout-counts.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
@@ -7,7 +8,6 @@ import { notFound } from '../../lib/errors.ts';
 import type { NodesSlice } from '../../resolve/rollout-tasks.ts';
 import { notFoundIfDeleted, type ResourceKind } from '../../versions/rows.ts';
 import type { ProofTools } from '../crud/proof-routes.ts';
-import { pageOfList } from '../crud/rows.ts';
 import type { GrantedRoutes } from '../crud/versioned.ts';
 import { requireRings } from './moves.ts';
 import { RingView, RolloutNodeFilter, RolloutNodeView } from './schemas.ts';

@@ -1,12 +1,12 @@
 /** `/api/v1/rollouts`, and `.../rollouts` of configurations and composites: versions that reach nodes ring by ring. */
 
+import { pageOfList } from '../../db/rows.ts';
 import { DEEDS, type Deed } from '../../domain/rollout-machine.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { GRANT_KINDS, type ResourceKind } from '../../versions/rows.ts';
 import type { ProofTools } from '../crud/proof-routes.ts';
 import { permitted } from '../crud/routes.ts';
-import { pageOfList } from '../crud/rows.ts';
 import { type GrantedRoutes, grantedRoutes } from '../crud/versioned.ts';
 import { move, type RolloutTools, start } from './moves.ts';
 import { nodeRoutes } from './node-routes.ts';

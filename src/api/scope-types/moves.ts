@@ -1,6 +1,7 @@
 /** Other names and descriptions of scope types and values, and their deletion, with the parameter files if that is asked. */
 
 import type { Db } from '../../db/database.ts';
+import { countRows } from '../../db/rows.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import { scopeKey } from '../../domain/scopes.ts';
 import { conflict, forbidden } from '../../lib/errors.ts';
@@ -9,7 +10,6 @@ import type { UserPrincipal } from '../../security/principal.ts';
 import { heldLevels } from '../../security/rights.ts';
 import { type MovedScope, moveScope, repositoriesOf, whileScopesRest } from '../../versions/scope-moves.ts';
 import type { ParameterScope } from '../../versions/store.ts';
-import { countRows } from '../crud/rows.ts';
 import {
   inUse,
   requireCustomType,

@@ -2,13 +2,13 @@
 
 import type { Selectable } from 'kysely';
 import type { Db } from '../../db/database.ts';
+import { Table } from '../../db/rows.ts';
 import type { ScopeTypesTable, ScopeValuesTable } from '../../db/schema.ts';
 import { listScopeMoves } from '../../db/scope-moves.ts';
 import { scopeKey } from '../../domain/scopes.ts';
 import { conflict } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
-import { Table } from '../crud/rows.ts';
 
 export type ScopeTypeRow = Selectable<ScopeTypesTable>;
 export type ScopeValueRow = Selectable<ScopeValuesTable>;

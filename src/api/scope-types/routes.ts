@@ -4,12 +4,12 @@
  */
 
 import type { Database } from '../../db/database.ts';
+import { pageOf } from '../../db/rows.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { operation, type PermittedRoutes, permitted, ResourceRoutes } from '../crud/routes.ts';
-import { pageOf } from '../crud/rows.ts';
 import {
   createScopeType,
   createScopeValue,

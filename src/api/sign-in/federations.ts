@@ -3,6 +3,7 @@
 import type { Selectable } from 'kysely';
 import type { z } from 'zod';
 import type { Database, Db } from '../../db/database.ts';
+import { pageOf } from '../../db/rows.ts';
 import type { FederationsTable } from '../../db/sign-in-tables.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
@@ -13,7 +14,6 @@ import { recordAudit } from '../../security/audit.ts';
 import { requireOwnToken } from '../../security/delegation.ts';
 import { requireServiceAccount } from '../auth/account-tokens.ts';
 import { type Caller, operation, permitted } from '../crud/routes.ts';
-import { pageOf } from '../crud/rows.ts';
 import { Federation, NewFederation } from './schemas.ts';
 
 const PATH = '/api/v1/users/{id}/federations';

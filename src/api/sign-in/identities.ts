@@ -1,13 +1,13 @@
 /** `/api/v1/users/{id}/identities`: by which providers a user signs in. */
 
 import type { Database, Db } from '../../db/database.ts';
+import { pageOf } from '../../db/rows.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
 import { recordAudit } from '../../security/audit.ts';
 import { type Caller, operation, permitted } from '../crud/routes.ts';
-import { pageOf } from '../crud/rows.ts';
 import { USERS } from '../users/queries.ts';
 import { Identity } from './schemas.ts';
 

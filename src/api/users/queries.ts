@@ -2,12 +2,12 @@
 
 import type { Selectable } from 'kysely';
 import type { Db } from '../../db/database.ts';
+import { Table } from '../../db/rows.ts';
 import type { UsersTable } from '../../db/schema.ts';
 import { nameKey } from '../../domain/names.ts';
 import { conflict } from '../../lib/errors.ts';
 import { requireOwnRoles } from '../../security/delegation.ts';
 import { JoinTable } from '../crud/join-table.ts';
-import { Table } from '../crud/rows.ts';
 
 export const userNameTaken = () => conflict('name_taken', 'Another user has this name');
 

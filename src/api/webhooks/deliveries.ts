@@ -2,12 +2,12 @@
 
 import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
+import { pageOf } from '../../db/rows.ts';
 import { redeliver } from '../../events/outbox.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
 import { recordAudit } from '../../security/audit.ts';
 import type { Caller } from '../crud/routes.ts';
-import { pageOf } from '../crud/rows.ts';
 import { WEBHOOKS } from './queries.ts';
 import type { DeliveryFilter } from './schemas.ts';
 

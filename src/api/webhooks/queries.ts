@@ -3,12 +3,12 @@
 import type { Selectable } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import type { WebhooksTable } from '../../db/event-tables.ts';
+import { countRows, Table } from '../../db/rows.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { conflict } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { recordAudit } from '../../security/audit.ts';
 import type { Caller } from '../crud/routes.ts';
-import { countRows, Table } from '../crud/rows.ts';
 import type { NewWebhook, WebhookChange } from './schemas.ts';
 
 /** Each has connections and deliveries of its own. */

@@ -1,10 +1,10 @@
 /** Row queries that all tables share: one page with the count of all, and the queries of a table whose key is `id`. */
 
 import type { Insertable, Kysely, Selectable, SelectQueryBuilder, Updateable } from 'kysely';
-import type { Db } from '../../db/database.ts';
-import { orConflict } from '../../db/errors.ts';
-import type { Schema } from '../../db/schema.ts';
-import { type HawserError, notFound } from '../../lib/errors.ts';
+import { type HawserError, notFound } from '../lib/errors.ts';
+import type { Db } from './database.ts';
+import { orConflict } from './errors.ts';
+import type { Schema } from './schema.ts';
 
 /** Which part of a list is asked for, as `Paging` of http/schemas.ts gives it. */
 export interface PageQuery {
