@@ -6,8 +6,8 @@ import { invalid, invalidField } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { recordAudit } from '../../security/audit.ts';
 import { forgetInitialPassword } from '../../security/built-ins.ts';
+import type { Caller } from '../../security/caller.ts';
 import { hashPassword, verifyPassword } from '../../security/passwords.ts';
-import type { Caller } from '../crud/routes.ts';
 import { findAccount, setPassword } from './queries.ts';
 import { throttle } from './throttle.ts';
 

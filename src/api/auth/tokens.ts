@@ -8,8 +8,8 @@ import { invalidField, notFound, unauthenticated } from '../../lib/errors.ts';
 import { sha256Hex } from '../../lib/hash.ts';
 import { newId, newSecret } from '../../lib/ids.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
+import type { Caller } from '../../security/caller.ts';
 import { TOKEN_PREFIX } from '../../security/identify.ts';
-import type { Caller } from '../crud/routes.ts';
 import { findAccount } from './queries.ts';
 import type { NewToken } from './schemas.ts';
 

@@ -16,8 +16,8 @@ import { conflict, HawserError, invalid, invalidField, notFound } from '../../li
 import { newId } from '../../lib/ids.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { grantedResource } from '../../security/authorize.ts';
+import type { Caller } from '../../security/caller.ts';
 import type { GitStore } from '../../versions/store.ts';
-import type { Caller } from '../crud/routes.ts';
 import { grantedRoutes, readableIndex } from '../crud/versioned.ts';
 import { ChildChange, ItemView, NewChild } from './schemas.ts';
 import { type ChildTarget, type CompositeTools, changeDocument, type DocumentChange } from './versions.ts';

@@ -12,6 +12,7 @@ import { documentUnreadable } from '../../resolve/compatibility.ts';
 import { findingsOfChildren } from '../../resolve/composite-findings.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
 import type { SchemaReader } from '../../resolve/schemas.ts';
+import type { Caller } from '../../security/caller.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { authorVersions, type VersionAuthor } from '../../versions/author.ts';
 import { createResource, type ResourceTools } from '../../versions/resources.ts';
@@ -22,7 +23,6 @@ import type { VersionRef } from '../../versions/store.ts';
 import type { VersionSource } from '../../versions/version-source.ts';
 import { blockerOfChildren } from '../crud/handing-out.ts';
 import { toPublishCheck, withObstacles } from '../crud/publish-check.ts';
-import type { Caller } from '../crud/routes.ts';
 import { readValidationSettings } from '../settings/queries.ts';
 import type { NewComposite, NewCompositeVersion } from './schemas.ts';
 

@@ -7,9 +7,9 @@ import type { Schema } from '../../db/schema.ts';
 import type { AuditAction } from '../../domain/audit-actions.ts';
 import { invalid } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
+import type { Caller } from '../../security/caller.ts';
 import { keepingAnAdministrator } from '../../security/delegation.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import type { Caller } from './routes.ts';
 
 /** What the sets consist of: how its rows are named and ordered, and how a body lists their ids. */
 const MEMBERS = {

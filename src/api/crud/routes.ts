@@ -29,16 +29,7 @@ import {
 import { Paging } from '../../http/schemas.ts';
 import type { Awaitable } from '../../lib/awaitable.ts';
 import type { Access, Subject } from '../../security/access.ts';
-import type { Actor } from '../../security/audit.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
-
-/** Who makes a change: the user whose rights bound it, and the actor of its entry in the audit trail. */
-export interface Caller {
-  principal: UserPrincipal;
-  actor: Actor;
-  /** Compares `If-Match` once more; called under the lock of what is changed. Absent without that header. */
-  requireCurrent?: () => Promise<void>;
-}
+import type { Caller } from '../../security/caller.ts';
 
 /** The caller of a request. */
 export function callerOf<P>({ principal, facts }: { principal: P; facts: RequestFacts }) {

@@ -7,8 +7,8 @@ import { changedMembers } from '../../domain/changed-members.ts';
 import { nameKey } from '../../domain/names.ts';
 import { newId } from '../../lib/ids.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
+import type { Caller } from '../../security/caller.ts';
 import { keepingAnAdministrator, requireOwnGroup } from '../../security/delegation.ts';
-import type { Caller } from '../crud/routes.ts';
 import { GROUP_MEMBERS, GROUP_ROLES, GROUPS, MAPPINGS, type MappingRow, namedMappings } from './queries.ts';
 import type { GroupContent, NewExternalMapping } from './schemas.ts';
 

@@ -13,11 +13,11 @@ import { OPEN_TO_ANYONE, valueFor } from '../../resolve/open-versions.ts';
 import type { Planner } from '../../resolve/plans.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { grantedResource } from '../../security/authorize.ts';
+import type { Caller } from '../../security/caller.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import type { AuthorTools } from '../../versions/author.ts';
 import { noResource, type Owner } from '../../versions/rows.ts';
 import { mayReadConfigurations } from '../crud/handing-out.ts';
-import type { Caller } from '../crud/routes.ts';
 import type { NewAssignment } from './assignment-schemas.ts';
 import { findAssigned, requireNode } from './queries.ts';
 

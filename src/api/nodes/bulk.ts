@@ -6,7 +6,7 @@
 import type { Db } from '../../db/database.ts';
 import type { Permission } from '../../domain/permissions.ts';
 import { conflict, HawserError } from '../../lib/errors.ts';
-import type { Caller } from '../crud/routes.ts';
+import type { Caller } from '../../security/caller.ts';
 import {
   type AssignmentTools,
   assignChecked,

@@ -9,7 +9,8 @@ import { toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
-import { type Caller, operation, ResourceRoutes } from '../crud/routes.ts';
+import type { Caller } from '../../security/caller.ts';
+import { operation, ResourceRoutes } from '../crud/routes.ts';
 import {
   deleteGrant,
   findGrantedLevel,

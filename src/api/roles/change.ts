@@ -9,8 +9,8 @@ import { nameKey } from '../../domain/names.ts';
 import { conflict } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
+import type { Caller } from '../../security/caller.ts';
 import { requireOwnPermissions } from '../../security/delegation.ts';
-import type { Caller } from '../crud/routes.ts';
 import type { RoleContent } from './schemas.ts';
 
 type RoleRow = Selectable<RolesTable>;

@@ -10,8 +10,9 @@ import { Instant, Timestamp } from '../../http/schemas.ts';
 import { DAY, toTimestamp } from '../../lib/clock.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
+import type { Caller } from '../../security/caller.ts';
 import { shownFreeze } from '../crud/freeze.ts';
-import { type Caller, operation, type PermittedRoutes } from '../crud/routes.ts';
+import { operation, type PermittedRoutes } from '../crud/routes.ts';
 import { Reason } from '../crud/withdraw-routes.ts';
 
 /** What is frozen for longer has been forgotten. */

@@ -5,7 +5,8 @@ import type { Database, Db } from '../../db/database.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import type { ProblemName } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
-import { type Caller, operation, permitted, ResourceRoutes } from '../crud/routes.ts';
+import type { Caller } from '../../security/caller.ts';
+import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
 import { freezeRoutes } from './freeze.ts';
 import {
   readLcmDefaults,

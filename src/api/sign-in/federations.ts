@@ -11,9 +11,10 @@ import { toTimestamp } from '../../lib/clock.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { recordAudit } from '../../security/audit.ts';
+import type { Caller } from '../../security/caller.ts';
 import { requireOwnToken } from '../../security/delegation.ts';
 import { requireServiceAccount } from '../auth/account-tokens.ts';
-import { type Caller, operation, permitted } from '../crud/routes.ts';
+import { operation, permitted } from '../crud/routes.ts';
 import { Federation, NewFederation } from './schemas.ts';
 
 const PATH = '/api/v1/users/{id}/federations';

@@ -7,7 +7,8 @@ import { idsInPath } from '../../http/schemas.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
 import { recordAudit } from '../../security/audit.ts';
-import { type Caller, operation, permitted } from '../crud/routes.ts';
+import type { Caller } from '../../security/caller.ts';
+import { operation, permitted } from '../crud/routes.ts';
 import { USERS } from '../users/queries.ts';
 import { Identity } from './schemas.ts';
 

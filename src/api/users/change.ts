@@ -11,11 +11,11 @@ import { newId } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { forgetInitialPassword } from '../../security/built-ins.ts';
+import type { Caller } from '../../security/caller.ts';
 import { keepingAnAdministrator, requireOwnUser } from '../../security/delegation.ts';
 import { hashPassword } from '../../security/passwords.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { endAccess, findAccountByName, setAttemptState, setPassword } from '../auth/queries.ts';
-import type { Caller } from '../crud/routes.ts';
 import { saveUser, USERS, type UserRow, userNameTaken } from './queries.ts';
 import type { NewUser, UserChange } from './schemas.ts';
 

@@ -7,7 +7,7 @@ import { redeliver } from '../../events/outbox.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
 import { recordAudit } from '../../security/audit.ts';
-import type { Caller } from '../crud/routes.ts';
+import type { Caller } from '../../security/caller.ts';
 import { WEBHOOKS } from './queries.ts';
 import type { DeliveryFilter } from './schemas.ts';
 

@@ -8,7 +8,7 @@ import { toTimestamp } from '../../lib/clock.ts';
 import { conflict } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { recordAudit } from '../../security/audit.ts';
-import type { Caller } from '../crud/routes.ts';
+import type { Caller } from '../../security/caller.ts';
 import type { NewWebhook, WebhookChange } from './schemas.ts';
 
 /** Each has connections and deliveries of its own. */
