@@ -150,12 +150,12 @@ async function makePreview({ client }: PreviewSite, change: object): Promise<Pre
   return reply.json;
 }
 
-/** What the row of the preview takes. */
+/** What the rows of the preview take. */
 function bytesOnDisk(folder: string, previewId: string): number {
   const db = new SqliteDatabase(join(folder, 'data/hawser.db'), { readonly: true });
   const bytes = db
     .prepare<[string], number>(
-      `select length(contents) + length(groups) + length(nodes) + length(details)
+      `select sum(length(contents) + length(groups) + length(nodes) + length(details))
         from preview_results where preview_id = ?`,
     )
     .pluck()

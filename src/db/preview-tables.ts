@@ -35,7 +35,9 @@ export interface PreviewsTable {
 /** What a preview found. There is none until it is made. */
 export interface PreviewResultsTable {
   preview_id: string;
-  /** JSON: what its nodes get, as `ContentOfNodes` of resolve/preview-types.ts. */
+  /** From 0. Each row has the next part of each column, so that no write holds up a poll; most previews have one. */
+  position: number;
+  /** JSON: what its nodes get, as `ContentOfNodes` of resolve/preview-types.ts. Empty but in the first row. */
   contents: string;
   /** Compressed lines, as `KeptColumn` of resolve/preview-types.ts says. */
   groups: Buffer;

@@ -146,16 +146,14 @@ export function narrowPreview() {
 
 /** @throws HawserError not_found if the hour is over meanwhile */
 function* readingColumn(id: string, column: KeptColumn): Reading<Uint8Array> {
-  let bytes: Uint8Array | undefined;
+  const parts: Uint8Array[] = [];
   yield {
-    sql: `select ${column} from preview_results where preview_id = ?`,
+    sql: `select ${column} from preview_results where preview_id = ? order by position`,
     values: [id],
-    take([value]: [Uint8Array]) {
-      bytes = value;
-    },
+    take: ([part]: [Uint8Array]) => void parts.push(part),
   };
-  if (bytes === undefined) throw notFound('No such preview');
-  return bytes;
+  if (parts.length === 0) throw notFound('No such preview');
+  return Buffer.concat(parts);
 }
 
 function toGroup(line: string, at: number): FoundGroup {

@@ -212,10 +212,14 @@ export class KeptPreview {
 
 /** What reads columns of one preview in place of a fleet's database. */
 export function fleetThatKept(columns: Partial<Record<KeptColumn, Buffer>>): () => Fleet {
-  const read = <T>(reading: Reading<T>) => {
-    const { value } = reading.next();
-    const { sql, take } = value as RowQuery;
-    take([columns[/^select (\w+)/.exec(sql)?.[1] as KeptColumn]]);
+  return fleetOf(async ({ sql }) => [[columns[/^select (\w+)/.exec(sql)?.[1] as KeptColumn]]]);
+}
+
+/** A fleet whose database is asked one query. @param rowsOf gives its rows */
+export function fleetOf(rowsOf: (query: RowQuery) => Promise<unknown[][]>): () => Fleet {
+  const read = async <T>(reading: Reading<T>) => {
+    const query = reading.next().value as RowQuery;
+    for (const row of await rowsOf(query)) query.take(row);
     return reading.next().value;
   };
   return () => ({ database: { read } }) as unknown as Fleet;

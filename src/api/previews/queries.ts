@@ -1,5 +1,6 @@
 /** Reads and writes of previews and of what they found. */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Selectable } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import type { PreviewsTable } from '../../db/preview-tables.ts';
@@ -84,6 +85,9 @@ export async function endPreviewsOf(db: Db, maker: string, now: number): Promise
     .execute();
 }
 
+/** So many bytes of each column are written in a few milliseconds. */
+const PART = 256 * 1024;
+
 /** Keeps what a preview found. */
 export async function insertResult(
   db: Db,
@@ -91,17 +95,21 @@ export async function insertResult(
   { contents, columns }: Pick<PreviewResult, 'contents' | 'columns'>,
 ): Promise<void> {
   const { groups, nodes, details } = columns;
-  const bytes = { groups: toBuffer(groups), nodes: toBuffer(nodes), details: toBuffer(details) };
-  await db
-    .insertInto('preview_results')
-    .values({ preview_id: id, contents, ...bytes })
-    .execute();
+  const longest = Math.max(groups.length, nodes.length, details.length);
+  for (let position = 0; position * PART < longest; position += 1) {
+    const part = (column: Uint8Array) => toBuffer(column.subarray(position * PART, (position + 1) * PART));
+    const parts = { groups: part(groups), nodes: part(nodes), details: part(details) };
+    const row = { preview_id: id, position, contents: position === 0 ? contents : '', ...parts };
+    await db.insertInto('preview_results').values(row).execute();
+    // Lets polls through between two rows.
+    await nextTurn();
+  }
 }
 
 /** What the nodes of a preview get, as JSON: an empty list until that is known. */
 export async function readContents(db: Db, id: string): Promise<string> {
   const rows = db.selectFrom('preview_results').select('contents').where('preview_id', '=', id);
-  return (await rows.executeTakeFirst())?.contents ?? '[]';
+  return (await rows.where('position', '=', 0).executeTakeFirst())?.contents ?? '[]';
 }
 
 /** A preview whose time is over. One that is Running is left to whoever makes it. */

@@ -189,7 +189,8 @@ const REPORTS = {
   'a preview with its result': `insert into previews (id, user_id, maker, state, created_at, expires_at, changes, named, is_narrowed,
       nodes, changed, unchanged, unresolvable, not_visible)
       values ('w1', 'u1', 'm', 'Running', ${T}, ${T}, '[]', '{}', 0, 0, 0, 0, 0, 0);
-    insert into preview_results (preview_id, contents, groups, nodes, details) values ('w1', '[]', '', '', '')`,
+    insert into preview_results (preview_id, position, contents, groups, nodes, details)
+      values ('w1', 0, '[]', '', '', '')`,
 };
 
 const ENDS = {

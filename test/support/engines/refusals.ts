@@ -31,7 +31,8 @@ export const BEFORE_REFUSALS: readonly string[] = [
   tagRow('n1', TYPE, 'v1'),
   `insert into previews (id, user_id, maker, state, created_at, expires_at, changes, named, is_narrowed, nodes, changed,
     unchanged, unresolvable, not_visible) values ('w1', 'u', 'm', 'Done', 1, 1, '', '', 0, 0, 0, 0, 0, 0)`,
-  `insert into preview_results (preview_id, contents, groups, nodes, details) values ('w1', '[]', '', '', '')`,
+  `insert into preview_results (preview_id, position, contents, groups, nodes, details)
+      values ('w1', 0, '[]', '', '', '')`,
 ];
 
 export const REFUSED: Record<string, string> = {

@@ -1,9 +1,19 @@
+import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
+import { sql } from 'kysely';
+import {
+  deletePreview,
+  insertPreview,
+  insertResult,
+  readContents,
+} from '../../../src/api/previews/queries.ts';
+import type { RowQuery } from '../../../src/db/reading.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { LinesWriter } from '../../../src/resolve/kept-lines.ts';
 import { type NodeFilter, previewQuestions } from '../../../src/resolve/preview-questions.ts';
 import type { KeptNode, PreviewChange } from '../../../src/resolve/preview-types.ts';
-import { fleetThatKept } from '../../support/preview-site.ts';
+import { fleetOf, fleetThatKept } from '../../support/preview-site.ts';
+import { temporarySqlite } from '../../support/temporary.ts';
 
 const NODES = 2_350;
 /** Every fifth node is unchanged. The first 1,500 others are in group 1, ten in group 2, and each further one is alone. */
@@ -47,6 +57,7 @@ const groups = groupIds
   });
 
 describe('what a preview found', () => {
+  const database = temporarySqlite('all tests');
   const { previewNodes, previewGroups, previewGroup } = previewQuestions(
     fleetThatKept({ nodes: kept(keptNodes), groups: kept(groups) }),
   );
@@ -124,5 +135,30 @@ describe('what a preview found', () => {
     expect(await previewGroups({ id, visible: ALL, take: 7, skip: 198 })).to.deep.equal(all.slice(198, 205));
     for (const at of [0, 1, 199, 200, 371]) expect(await find(String(at + 1))).to.deep.equal(all[at]);
     for (const none of [String(all.length + 1), '0', '01', 'x']) expect(await find(none)).to.equal(undefined);
+  });
+
+  it('is kept in as many rows as it takes, and read as a whole', async () => {
+    const { write } = database();
+    const counts = { nodes: 0, changed: 0, unchanged: 0, unresolvable: 0, not_visible: 0, group_count: null };
+    await insertPreview(write, {
+      ...{ id, user_id: newId(), maker: newId(), state: 'Running', created_at: 0, completed_at: null },
+      ...{ expires_at: 1, changes: '[]', findings: '[]', warnings: '[]', named: '[]', is_narrowed: 0 },
+      ...{ ...counts, error: null },
+    });
+    const line = JSON.stringify(randomBytes(600_000).toString('hex'));
+    const columns = { groups: kept(groups), nodes: kept(keptNodes), details: kept([JSON.parse(line)]) };
+    await insertResult(write, id, { contents: '[{}]', columns });
+    expect(await readContents(write, id)).to.equal('[{}]');
+    const read = async ({ sql: text }: RowQuery) => {
+      const { rows } = await sql.raw<object>(text.replace('?', `'${id}'`)).execute(write);
+      expect(rows, 'one row is not enough').to.have.length.above(2);
+      return rows.map((row) => Object.values(row));
+    };
+    const stored = previewQuestions(fleetOf(read));
+    expect(String(await stored.previewDetails({ id, line: 0 }))).to.equal(line);
+    const page = { id, visible: ALL, take: 3, skip: 370 };
+    expect(await stored.previewGroups(page)).to.deep.equal(await previewGroups(page));
+    await deletePreview(write, id);
+    expect(await readContents(write, id)).to.equal('[]');
   });
 });

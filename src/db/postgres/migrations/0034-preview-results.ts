@@ -1,4 +1,7 @@
-/** What a preview found, as one compressed row in place of many pieces. Previews last for an hour, so earlier ones are gone. */
+/**
+ * What a preview found, as one compressed row in place of many pieces; a large one goes on in further rows. Previews last for
+ * an hour, so earlier ones are gone.
+ */
 
 import { type Kysely, type Migration, sql } from 'kysely';
 import { TEXT } from './baseline/columns.ts';
@@ -7,11 +10,13 @@ const STATEMENTS = [
   'drop table preview_pieces',
   'delete from previews',
   `create table preview_results (
-    preview_id ${TEXT} not null primary key references previews (id),
+    preview_id ${TEXT} not null references previews (id),
+    position bigint not null,
     contents ${TEXT} not null,
     groups bytea not null,
     nodes bytea not null,
-    details bytea not null)`,
+    details bytea not null,
+    primary key (preview_id, position))`,
 ];
 
 export const previewResultsMigration: Migration = {

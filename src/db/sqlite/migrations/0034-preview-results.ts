@@ -1,4 +1,7 @@
-/** What a preview found, as one compressed row in place of many pieces. Previews last for an hour, so earlier ones are gone. */
+/**
+ * What a preview found, as one compressed row in place of many pieces; a large one goes on in further rows. Previews last for
+ * an hour, so earlier ones are gone.
+ */
 
 import { type Kysely, type Migration, sql } from 'kysely';
 
@@ -6,11 +9,13 @@ const STATEMENTS = [
   'drop table preview_pieces',
   'delete from previews',
   `create table preview_results (
-    preview_id text not null primary key references previews (id),
+    preview_id text not null references previews (id),
+    position integer not null,
     contents text not null,
     groups blob not null,
     nodes blob not null,
-    details blob not null)`,
+    details blob not null,
+    primary key (preview_id, position))`,
 ];
 
 export const previewResultsMigration: Migration = {
