@@ -165,3 +165,19 @@ export const Flag = z
 /** A field of a query or form. An empty text counts as not given, because browsers send it for an empty field. */
 export const given = <T extends z.ZodType>(schema: T) =>
   z.preprocess((text) => (text === '' ? undefined : text), schema.optional());
+
+/** Epoch milliseconds of the first and the last moment of a period. Absent ones leave it open. */
+interface Period {
+  from?: number | undefined;
+  to?: number | undefined;
+}
+
+/** The query of a list of what happened at a time: a page, a period, and what else it can be filtered by. */
+export function historyFilter<S extends z.core.$ZodLooseShape>(filters: S) {
+  return Paging.extend({ from: Instant.optional(), to: Instant.optional(), ...filters }).refine(
+    (query: unknown) => isInOrder(query as Period),
+    { path: ['to'], message: 'Before from' },
+  );
+}
+
+const isInOrder = ({ from, to }: Period) => from === undefined || to === undefined || from <= to;

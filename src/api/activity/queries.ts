@@ -6,12 +6,12 @@
 import { type Selectable, sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
+import type { Place } from '../../db/history.ts';
 import type { AuditEntriesTable } from '../../db/schema.ts';
 import type { ActivityType } from '../../domain/activity-summary.ts';
 import { Pace } from '../../lib/pace.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { readableResources } from '../../security/rights.ts';
-import type { Place } from '../crud/history.ts';
 
 export type ActivityRow = Selectable<AuditEntriesTable>;
 

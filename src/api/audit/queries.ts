@@ -4,6 +4,7 @@ import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
 import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
+import { newestPage, newestSlices, SLICE, slicesOf, whereGiven, within } from '../../db/history.ts';
 import { countRows, type Page } from '../../db/rows.ts';
 import type { AuditEntriesTable } from '../../db/schema.ts';
 import { AUDIT_ACTIONS } from '../../domain/audit-actions.ts';
@@ -11,7 +12,6 @@ import { matchesGlob } from '../../domain/event-types.ts';
 import { HawserError } from '../../lib/errors.ts';
 import { SYSTEM_NAMES } from '../../security/audit.ts';
 import { type EntryNames, idsNamed, withNames } from '../crud/entry-names.ts';
-import { newestPage, newestSlices, SLICE, slicesOf, whereGiven, within } from '../crud/history.ts';
 import { type AuditFilter, BEGINNING } from './schemas.ts';
 
 export type AuditEntryRow = Selectable<AuditEntriesTable> & EntryNames;

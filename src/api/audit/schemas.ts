@@ -2,8 +2,7 @@
 
 import { z } from 'zod';
 import { AUDIT_ACTIONS } from '../../domain/audit-actions.ts';
-import { Id, Timestamp } from '../../http/schemas.ts';
-import { historyFilter } from '../crud/history.ts';
+import { historyFilter, Id, Timestamp } from '../../http/schemas.ts';
 
 /** Resource types as they are stored, by their lower-case spelling. */
 const TYPES = new Map(Object.values(AUDIT_ACTIONS).map((type) => [type.toLowerCase(), type]));

@@ -4,10 +4,10 @@ import { type Insertable, sql } from 'kysely';
 import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
+import { newestFirst, within } from '../../db/history.ts';
 import type { NodeTables } from '../../db/node-tables.ts';
 import { pageOf } from '../../db/rows.ts';
 import { notFound } from '../../lib/errors.ts';
-import { newestFirst, within } from '../crud/history.ts';
 import type { StatusEventFilter } from './schemas.ts';
 import { isStale, type StalenessRule } from './staleness.ts';
 

@@ -2,9 +2,17 @@
 
 import { z } from 'zod';
 import { EVIDENCE, LCM_STATUSES, NODE_STATUSES } from '../../db/node-tables.ts';
-import { choice, Duration, Flag, Id, IdInAnyCase, Paging, Timestamp } from '../../http/schemas.ts';
+import {
+  choice,
+  Duration,
+  Flag,
+  historyFilter,
+  Id,
+  IdInAnyCase,
+  Paging,
+  Timestamp,
+} from '../../http/schemas.ts';
 import { isId } from '../../lib/ids.ts';
-import { historyFilter } from '../crud/history.ts';
 import { Cause, REPORT_EXAMPLE, ReportSummary } from '../crud/report-summaries.ts';
 import { AssignmentView } from './assignment-schemas.ts';
 import { RUNNING_EXAMPLE, Running } from './running.ts';

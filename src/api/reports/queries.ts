@@ -7,7 +7,6 @@
 import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
-import type { Page } from '../../db/rows.ts';
 import {
   behind,
   newestFirst,
@@ -19,7 +18,8 @@ import {
   slicesOf,
   whereGiven,
   within,
-} from '../crud/history.ts';
+} from '../../db/history.ts';
+import type { Page } from '../../db/rows.ts';
 import type { ReportRow } from '../crud/report-summaries.ts';
 import { ALL_TIMES, countOutcomesWithin, countWithin, NOT_SAID, type Outcome, type Span } from './counts.ts';
 import type { NodeReportFilter } from './schemas.ts';

@@ -2,8 +2,7 @@
 
 import { z } from 'zod';
 import { REPORT_OPERATIONS } from '../../domain/report-verdict.ts';
-import { choice, Flag } from '../../http/schemas.ts';
-import { historyFilter } from '../crud/history.ts';
+import { choice, Flag, historyFilter } from '../../http/schemas.ts';
 import { REPORT_EXAMPLE, ReportSummary } from '../crud/report-summaries.ts';
 
 /** Values of the examples in the OpenAPI document. */

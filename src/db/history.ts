@@ -4,10 +4,8 @@
  */
 
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
-import type { z } from 'zod';
-import { countRows, type Page, type PageQuery } from '../../db/rows.ts';
-import type { Schema } from '../../db/schema.ts';
-import { Instant, Paging } from '../../http/schemas.ts';
+import { countRows, type Page, type PageQuery } from './rows.ts';
+import type { Schema } from './schema.ts';
 
 /** Epoch milliseconds of the first and the last moment of a period. Absent ones leave it open. */
 export interface Period {
@@ -16,16 +14,6 @@ export interface Period {
 }
 
 type Query<T extends keyof Schema, O> = SelectQueryBuilder<Schema, T, O>;
-
-/** The query of such a list: a page, a period, and what else it can be filtered by. */
-export function historyFilter<S extends z.core.$ZodLooseShape>(filters: S) {
-  return Paging.extend({ from: Instant.optional(), to: Instant.optional(), ...filters }).refine(
-    (query: unknown) => isInOrder(query as Period),
-    { path: ['to'], message: 'Before from' },
-  );
-}
-
-const isInOrder = ({ from, to }: Period) => from === undefined || to === undefined || from <= to;
 
 /** Keeps the rows of a period, both of its ends included. */
 export function within<T extends keyof Schema, O>(query: Query<T, O>, { from, to }: Period): Query<T, O> {
