@@ -27,3 +27,11 @@ export function isStaleBy(columns: Columns, { now, stalenessMultiplier }: Stalen
   const [before, between, after] = staleText(columns).split('?').map(sql.raw);
   return sql<SqlBool>`${before}${now}${between}${stalenessMultiplier}${after}`;
 }
+
+const OF_NODES = {
+  lastCheckIn: '(select last_check_in from node_check_ins where node_id = nodes.id)',
+  interval: 'nodes.configuration_mode_interval_ms',
+};
+
+/** Whether a row of `nodes` is stale. */
+export const isStale = (rule: StalenessRule) => isStaleBy(OF_NODES, rule);

@@ -3,9 +3,10 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
+import type { StalenessRule } from '../../db/staleness.ts';
 import type { StateCounts } from '../../resolve/offered-counts.ts';
 import type { Visible } from '../activity/queries.ts';
-import { type StalenessRule, TimeCounts } from '../nodes/queries.ts';
+import { TimeCounts } from '../nodes/queries.ts';
 
 /** Counts the nodes by what they are. It reads the counts that triggers keep. */
 export async function countStates(db: Db, rule: StalenessRule): Promise<StateCounts> {

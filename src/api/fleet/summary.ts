@@ -3,7 +3,8 @@
 import { sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import { LCM_STATUSES, NODE_STATUSES } from '../../db/node-tables.ts';
-import { type StalenessRule, TimeCounts } from '../nodes/queries.ts';
+import type { StalenessRule } from '../../db/staleness.ts';
+import { TimeCounts } from '../nodes/queries.ts';
 
 /** Of how many configurations the numbers are told. */
 const MOST_CONFIGURATIONS = 100;

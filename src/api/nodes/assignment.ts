@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
 import type { Assignment } from '../../db/node-lookup.ts';
+import { findAssigned, requireNode } from '../../db/nodes.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import { ASSIGNMENTS } from '../../domain/lock-names.ts';
 import { leadingVHint } from '../../domain/version-order.ts';
@@ -19,7 +20,6 @@ import type { AuthorTools } from '../../versions/author.ts';
 import { noResource, type Owner } from '../../versions/rows.ts';
 import { mayReadConfigurations } from '../crud/handing-out.ts';
 import type { NewAssignment } from './assignment-schemas.ts';
-import { findAssigned, requireNode } from './queries.ts';
 
 type Wish = z.output<typeof NewAssignment>;
 

@@ -1,11 +1,11 @@
 /** `/api/v1/nodes/{nodeId}/...`: what a node's LCM does, what it is to do, and what it reports that it is set to do. */
 
 import type { Database } from '../../db/database.ts';
+import { listStatusEvents, updateReported } from '../../db/nodes.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
 import { changeLcmConfig, readLcmConfig, toReported } from './lcm-settings.ts';
-import { listStatusEvents, updateReported } from './queries.ts';
 import {
   LcmConfig,
   LcmConfigChange,

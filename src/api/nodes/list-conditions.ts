@@ -4,12 +4,11 @@ import { type SqlBool, sql } from 'kysely';
 import type { z } from 'zod';
 import type { Database, Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
-import { isStaleBy } from '../../db/staleness.ts';
+import { isStale, isStaleBy, type StalenessRule } from '../../db/staleness.ts';
 import { DAY } from '../../lib/clock.ts';
 import { Pace } from '../../lib/pace.ts';
 import { ANY, countMet, type Met, type Range, type Source } from './list-slices.ts';
 import type { NodeFilter } from './schemas.ts';
-import { isStale, type StalenessRule } from './staleness.ts';
 
 /** A condition on nodes, with what is known about who meets it. */
 export interface Condition {

@@ -7,6 +7,7 @@
 import type { z } from 'zod';
 import type { Database, Db } from '../../db/database.ts';
 import type { Page } from '../../db/rows.ts';
+import type { StalenessRule } from '../../db/staleness.ts';
 import { FairQueue } from '../../lib/fair-queue.ts';
 import { Pace } from '../../lib/pace.ts';
 import { sortInSteps } from '../../lib/paced-sort.ts';
@@ -36,7 +37,6 @@ import {
   visit,
 } from './list-slices.ts';
 import type { NodeFilter } from './schemas.ts';
-import type { StalenessRule } from './staleness.ts';
 
 export type Filter = z.output<typeof NodeFilter>;
 

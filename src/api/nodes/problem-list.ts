@@ -1,14 +1,15 @@
 /** The list of nodes with the problems of their parameters and with what they are offered, which no table holds. */
 
 import type { Database } from '../../db/database.ts';
+import { listNames, listRows, type NodeRow } from '../../db/nodes.ts';
 import { type Page, pageOfList } from '../../db/rows.ts';
+import type { StalenessRule } from '../../db/staleness.ts';
 import { FairQueue } from '../../lib/fair-queue.ts';
 import { Pace } from '../../lib/pace.ts';
 import type { Offered, OfferedVersions } from '../../resolve/offered-versions.ts';
 import type { ProblemCounts } from '../../resolve/problem-counts.ts';
 import { type Filter, NodeList } from './node-list.ts';
 import { nodesOffered } from './offered-nodes.ts';
-import { listNames, listRows, type NodeRow, type StalenessRule } from './queries.ts';
 
 /** What nodes are asked to be, and perhaps the order of the answer. */
 export type NodeConditions = Omit<Filter, 'take' | 'skip' | 'sort'> & Partial<Pick<Filter, 'sort'>>;

@@ -4,6 +4,7 @@
  */
 
 import type { Database, Db } from '../../db/database.ts';
+import { findNodeByFqdn, insertNode, type ReportedSettings, updateReported } from '../../db/nodes.ts';
 import { normalizeHostName } from '../../domain/names.ts';
 import { MINUTE } from '../../lib/clock.ts';
 import { conflict, forbidden, HawserError, invalid, invalidField } from '../../lib/errors.ts';
@@ -19,7 +20,6 @@ import { certificateMaker } from '../../security/tls-files.ts';
 import { countAttempt } from '../auth/queries.ts';
 import { countUse, findKeyBySecret, type RegistrationKeyRow } from '../registration-keys/queries.ts';
 import { type CertificateRow, hasAnnounced, requireOwnOrFree } from './certificate-queries.ts';
-import { findNodeByFqdn, insertNode, type ReportedSettings, updateReported } from './queries.ts';
 
 export interface RegistrationRequest {
   registrationKey: string;

@@ -1,6 +1,7 @@
 /** Rotation: a node announces its next certificate. The current one works until the first call with the next one. */
 
 import type { Database } from '../../db/database.ts';
+import { findAssigned } from '../../db/nodes.ts';
 import { forbidden, invalid, unauthenticated } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import type { KeyedCertificate } from '../../security/certificate-authority.ts';
@@ -18,7 +19,6 @@ import {
   replacePending,
   requireOwnOrFree,
 } from './certificate-queries.ts';
-import { findAssigned } from './queries.ts';
 import { NOT_TRUSTED } from './registration.ts';
 
 /** How a node says which certificate is its next one. */

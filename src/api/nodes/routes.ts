@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { Database } from '../../db/database.ts';
+import { findNode, lastLcmError, requireNode } from '../../db/nodes.ts';
 import { pageOfList } from '../../db/rows.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
@@ -19,7 +20,7 @@ import { bulkRoute } from './bulk-routes.ts';
 import { listCertificates } from './certificate-queries.ts';
 import { toReported } from './lcm-settings.ts';
 import { ProblemList } from './problem-list.ts';
-import { findNode, lastLcmError, requireNode, stalenessRule } from './queries.ts';
+import { stalenessRule } from './queries.ts';
 import { CERTIFICATE_PROBLEMS, type RegistrationOptions, registerNode } from './registration.ts';
 import { removeNode } from './removal.ts';
 import { readRunning } from './running.ts';

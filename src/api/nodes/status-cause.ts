@@ -1,9 +1,9 @@
 /** Why a node is not well: the first of what holds, and the sentence that lists show of it. */
 
+import type { NodeRow } from '../../db/nodes.ts';
 import { cut, tellFault } from '../../domain/report-faults.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { type StatusCause, toCause } from '../crud/report-summaries.ts';
-import type { NodeRow } from './queries.ts';
 
 /** The greatest length of the sentence. */
 const MAX_REASON = 300;

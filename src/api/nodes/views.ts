@@ -3,11 +3,11 @@
 import type { Selectable } from 'kysely';
 import type { Assignment } from '../../db/node-lookup.ts';
 import type { NodeCertificatesTable } from '../../db/node-tables.ts';
+import type { NodeRow, StatusEventRow } from '../../db/nodes.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { isWithdrawn } from '../../resolve/wanted-version.ts';
 import { isAwaiting } from '../../security/awaiting-certificates.ts';
 import type { VersionRef } from '../../versions/types.ts';
-import type { NodeRow, StatusEventRow } from './queries.ts';
 import { causeOf, reasonOf, statusSince } from './status-cause.ts';
 
 /** @param offeredVersion what the assignment gives now; null where it gives nothing */

@@ -1,12 +1,12 @@
 /** Which scope a request means, and what values of scopes there may be. */
 
 import type { Database, Db } from '../../db/database.ts';
+import { findNodeByFqdn } from '../../db/nodes.ts';
 import { normalizeHostName } from '../../domain/names.ts';
 import { DEFAULT_SCOPE_TYPE_ID, NODE_SCOPE_TYPE_ID, SCOPE_NAME } from '../../domain/scopes.ts';
 import { conflict, type HawserError, invalid, invalidField, notFound } from '../../lib/errors.ts';
 import type { Actor } from '../../security/audit.ts';
 import type { ParameterScope } from '../../versions/store.ts';
-import { findNodeByFqdn } from '../nodes/queries.ts';
 import {
   defineScopeValue,
   findScopeTypeByName,

@@ -1,9 +1,9 @@
 /** Judges the changes of a preview in their order. The first that could not be carried out is named, and no other. */
 
 import type { Db } from '../../db/database.ts';
+import { requireNodes } from '../../db/nodes.ts';
 import { conflict, type FieldError, HawserError } from '../../lib/errors.ts';
 import type { Proposal } from '../../resolve/proposal.ts';
-import { requireNodes } from '../nodes/queries.ts';
 import type { Change } from './change-schemas.ts';
 import type { Proposing } from './proposing.ts';
 

@@ -5,6 +5,7 @@
 
 import type { Database } from '../../db/database.ts';
 import type { Assignment } from '../../db/node-lookup.ts';
+import { requireNodes } from '../../db/nodes.ts';
 import type { Finding } from '../../domain/findings.ts';
 import { scopeKey } from '../../domain/scopes.ts';
 import { conflict, type HawserError, notFound } from '../../lib/errors.ts';
@@ -39,7 +40,6 @@ import { judgeDraft as judgeConfiguration } from '../configurations/versions.ts'
 import { findingsInHistory } from '../crud/publish-check.ts';
 import { assignmentOf, requireEligible } from '../nodes/assignment.ts';
 import { wouldChange } from '../nodes/lcm-settings.ts';
-import { requireNodes } from '../nodes/queries.ts';
 import { alreadyTagged, notTagged, requireTypeOfValue, tagsOfType, valuesByType } from '../nodes/tags.ts';
 import type { CheckTools } from '../parameters/checks.ts';
 import { contentTypeNamed, readText } from '../parameters/content.ts';

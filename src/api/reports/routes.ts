@@ -1,6 +1,7 @@
 /** Reports: a node hands in the result of each run; people list and read them. */
 
 import type { Database } from '../../db/database.ts';
+import { requireNode } from '../../db/nodes.ts';
 import { created, writtenJson } from '../../http/answer.ts';
 import { RawJson, type Route, route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
@@ -9,7 +10,6 @@ import { newOrderedId } from '../../lib/ids.ts';
 import type { Threads } from '../../lib/threads.ts';
 import { ReportSummary, toReportSummary } from '../crud/report-summaries.ts';
 import { operation, permitted } from '../crud/routes.ts';
-import { requireNode } from '../nodes/queries.ts';
 import { FloodGuard, VolumeGuard } from './intake-limits.ts';
 import { allNodeReports, allReports, findReport, listNodeReports, listReports } from './queries.ts';
 import { type JudgedReport, type ReportTasks, reportTasks } from './report-tasks.ts';

@@ -12,6 +12,7 @@ import { GroupCommit } from '../../db/group-commit.ts';
 import { namesOf } from '../../db/manifests.ts';
 import { recordMoves } from '../../db/node-events.ts';
 import { NodeOrder } from '../../db/node-order.ts';
+import { recordComplianceEvent } from '../../db/nodes.ts';
 import { type NamedOutcome, noteOutcomes } from '../../db/outcomes.ts';
 import { joinNotes, type RunningNote, takeNotesTurn, writeRunning } from '../../db/running.ts';
 import type { ReportsTable } from '../../db/schema.ts';
@@ -19,7 +20,6 @@ import type { ReportFaults } from '../../domain/report-faults.ts';
 import type { NodeStatus } from '../../domain/report-verdict.ts';
 import { type HawserError, unauthenticated } from '../../lib/errors.ts';
 import type { ReportRow } from '../crud/report-summaries.ts';
-import { recordComplianceEvent } from '../nodes/queries.ts';
 
 export interface ReceivedReport {
   row: Omit<ReportsTable, 'seq'>;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { insertNode } from '../../../src/api/nodes/queries.ts';
 import { openReportWriter, type ReceivedReport } from '../../../src/api/reports/writer.ts';
 import { cleanRecords, type RecordRule } from '../../../src/api/retention/records.ts';
+import { insertNode } from '../../../src/db/nodes.ts';
 import { REPORT_ROW_BYTES } from '../../../src/db/report-bytes.ts';
 import { NO_FAULTS } from '../../../src/domain/report-faults.ts';
 import { newId } from '../../../src/lib/ids.ts';

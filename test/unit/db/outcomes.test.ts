@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { insertNode } from '../../../src/api/nodes/queries.ts';
 import type { Database } from '../../../src/db/database.ts';
+import { insertNode } from '../../../src/db/nodes.ts';
 import { noteLcmFailed, noteOutcomes } from '../../../src/db/outcomes.ts';
 import { readingRunning, readingRunningGeneration } from '../../../src/db/read-running.ts';
 import { writeRunning } from '../../../src/db/running.ts';

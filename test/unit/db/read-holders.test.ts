@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { insertNode } from '../../../src/api/nodes/queries.ts';
 import { keepManifests, type ManifestTag } from '../../../src/db/manifests.ts';
 import type { Evidence } from '../../../src/db/node-tables.ts';
+import { insertNode } from '../../../src/db/nodes.ts';
 import { holds, readHeld, readingHolders } from '../../../src/db/read-holders.ts';
 import type { Reading } from '../../../src/db/reading.ts';
 import { writeRunning } from '../../../src/db/running.ts';

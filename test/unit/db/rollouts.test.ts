@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { insertNode } from '../../../src/api/nodes/queries.ts';
 import { writeReports } from '../../../src/api/reports/writer.ts';
 import { keepManifests } from '../../../src/db/manifests.ts';
+import { insertNode } from '../../../src/db/nodes.ts';
 import { readingNoted, readingRollout, type SeenReports } from '../../../src/db/read-rollouts.ts';
 import {
   listKeptRollouts,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { insertNode } from '../../../src/api/nodes/queries.ts';
 import type { Db } from '../../../src/db/database.ts';
 import { EVIDENCE, type Evidence } from '../../../src/db/node-tables.ts';
+import { insertNode } from '../../../src/db/nodes.ts';
 import { joinNotes, type RunningNote, writeRunning } from '../../../src/db/running.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { ENGINES, temporaryEngine } from '../../support/engines/open.ts';

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { insertNode, listStatusEvents, updateReported } from '../../../src/api/nodes/queries.ts';
 import { removeNode } from '../../../src/api/nodes/removal.ts';
 import { writeStatuses } from '../../../src/api/nodes/status-writer.ts';
 import { allNodeReports } from '../../../src/api/reports/queries.ts';
@@ -8,6 +7,7 @@ import { type ReceivedReport, writeReports } from '../../../src/api/reports/writ
 import type { Database } from '../../../src/db/database.ts';
 import { keepManifests } from '../../../src/db/manifests.ts';
 import { EVIDENCE, NODE_STATUSES } from '../../../src/db/node-tables.ts';
+import { insertNode, listStatusEvents, updateReported } from '../../../src/db/nodes.ts';
 import { openPostgres } from '../../../src/db/postgres/open.ts';
 import { takeNotesTurn, writeRunning } from '../../../src/db/running.ts';
 import { NO_FAULTS } from '../../../src/domain/report-faults.ts';
