@@ -1,8 +1,8 @@
 /** Gives an administrator another password, from outside the server and while it may run. */
 
 import { unlink, writeFile } from 'node:fs/promises';
-import { endAccess, findAccountByName, setAttemptState, setPassword } from '../api/auth/queries.ts';
 import { saveUser, USER_ROLES, type UserRow } from '../api/users/queries.ts';
+import { endAccess, findAccountByName, setAttemptState, setPassword } from '../db/accounts.ts';
 import type { Database, DatabasePlace, Db } from '../db/database.ts';
 import { openDatabase } from '../db/open.ts';
 import { ADMINISTRATOR_ROLE_ID } from '../domain/permissions.ts';

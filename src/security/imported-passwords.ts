@@ -5,6 +5,7 @@
 
 import { pbkdf2, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
+import type { Db } from '../db/database.ts';
 
 const derive = promisify(pbkdf2);
 
@@ -13,7 +14,7 @@ const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 const NAME = 'pbkdf2-sha256';
 /** Which hashes are of this kind, as a pattern of SQL. */
-export const IMPORTED_HASHES = `${NAME}$%`;
+const IMPORTED_HASHES = `${NAME}$%`;
 const STORED = /^pbkdf2-sha256\$100000\$([A-Za-z0-9+/]{22}==)\$([A-Za-z0-9+/]{43}=)$/;
 
 export interface ImportedHash {
@@ -52,4 +53,10 @@ export async function fitsImportedHash(password: string, imported: ImportedHash 
   const { salt, hash } = imported ?? NOBODYS;
   const derived = await derive(password, salt, ROUNDS, HASH_BYTES, 'sha256');
   return timingSafeEqual(derived, hash) && imported !== null;
+}
+
+/** Whether any user still has a password from another server. Users are few, and a hash takes a thousand times as long. */
+export async function hasImportedPasswords(db: Db): Promise<boolean> {
+  const users = db.selectFrom('users').select('id').where('password_hash', 'like', IMPORTED_HASHES);
+  return (await users.limit(1).executeTakeFirst()) !== undefined;
 }

@@ -1,5 +1,6 @@
 /** `/api/v1/auth`: sign-in, sign-out, who am I, change of password, personal access tokens. */
 
+import { listMemberships } from '../../db/accounts.ts';
 import type { Database } from '../../db/database.ts';
 import { readFreeze } from '../../db/freeze.ts';
 import { json, noContent, redirect } from '../../http/answer.ts';
@@ -13,7 +14,6 @@ import { shownFreeze } from '../crud/freeze.ts';
 import { operation, ResourceRoutes } from '../crud/routes.ts';
 import { accountTokenRoutes } from './account-tokens.ts';
 import { changePassword } from './change-password.ts';
-import { listMemberships } from './queries.ts';
 import { ChangePassword, CreatedToken, Login, Me, NewToken, SignedIn, Token } from './schemas.ts';
 import { ENDED_SESSION, signIn, signOut } from './sessions.ts';
 import { createToken, listTokens, revokeToken, toToken } from './tokens.ts';

@@ -3,6 +3,14 @@
  * whatever the cause. Locks and attempts are counted in SQL; each server bounds for itself how many checks may wait.
  */
 
+import {
+  deleteSession,
+  findAccount,
+  findAccountByName,
+  insertSession,
+  replaceHash,
+  setAttemptState,
+} from '../../db/accounts.ts';
 import type { Database, Db } from '../../db/database.ts';
 import { sessionCookie } from '../../http/session-cookie.ts';
 import { MINUTE } from '../../lib/clock.ts';
@@ -12,17 +20,9 @@ import type { Log } from '../../lib/log.ts';
 import { sourceOf } from '../../lib/source-address.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { SESSION_LIFETIME } from '../../security/identify.ts';
+import { hasImportedPasswords } from '../../security/imported-passwords.ts';
 import { checkPassword } from '../../security/passwords.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import {
-  deleteSession,
-  findAccount,
-  findAccountByName,
-  hasImportedPasswords,
-  insertSession,
-  replaceHash,
-  setAttemptState,
-} from './queries.ts';
 import { throttle } from './throttle.ts';
 
 const MAX_FAILURES = 5;

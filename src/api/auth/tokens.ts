@@ -1,6 +1,7 @@
 /** Personal access tokens. A token is shown once, when it is created, and is stored as a hash. */
 
 import type { z } from 'zod';
+import { findAccount } from '../../db/accounts.ts';
 import type { Db } from '../../db/database.ts';
 import { type PageQuery, pageOf } from '../../db/rows.ts';
 import { DAY, toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
@@ -10,7 +11,6 @@ import { newId, newSecret } from '../../lib/ids.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import type { Caller } from '../../security/caller.ts';
 import { TOKEN_PREFIX } from '../../security/identify.ts';
-import { findAccount } from './queries.ts';
 import type { NewToken } from './schemas.ts';
 
 const DEFAULT_LIFETIME = 90 * DAY;

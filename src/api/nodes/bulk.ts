@@ -5,6 +5,7 @@
 
 import type { Db } from '../../db/database.ts';
 import { requireNode } from '../../db/nodes.ts';
+import { inSlices } from '../../db/slices.ts';
 import type { Permission } from '../../domain/permissions.ts';
 import { conflict, HawserError } from '../../lib/errors.ts';
 import type { Caller } from '../../security/caller.ts';
@@ -20,7 +21,6 @@ import type { BulkAction, BulkOrder, BulkResult } from './bulk-schemas.ts';
 import { changeLcmConfig } from './lcm-settings.ts';
 import type { NodeConditions } from './problem-list.ts';
 import { removeWithin } from './removal.ts';
-import { inSlices } from './slices.ts';
 import { NO_GATE, TagGate } from './tag-gate.ts';
 import { hasTag, requireTypeOfValue, setTags, tagNode, untagNode, valuesByType } from './tags.ts';
 

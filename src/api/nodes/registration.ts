@@ -3,6 +3,7 @@
  * registration leaves a line in the log and an entry in the audit trail, with its reason.
  */
 
+import { countAttempt } from '../../db/accounts.ts';
 import type { Database, Db } from '../../db/database.ts';
 import { findNodeByFqdn, insertNode, type ReportedSettings, updateReported } from '../../db/nodes.ts';
 import { normalizeHostName } from '../../domain/names.ts';
@@ -15,11 +16,10 @@ import { type Actor, recordAudit } from '../../security/audit.ts';
 import { bindWithin, type ShownCertificate } from '../../security/awaiting-certificates.ts';
 import type { KeyedCertificate } from '../../security/certificate-authority.ts';
 import { requireWithinTerm } from '../../security/certificates.ts';
+import { type CertificateRow, hasAnnounced, requireOwnOrFree } from '../../security/node-certificates.ts';
 import { pinCertificate } from '../../security/pending-certificates.ts';
 import { certificateMaker } from '../../security/tls-files.ts';
-import { countAttempt } from '../auth/queries.ts';
 import { countUse, findKeyBySecret, type RegistrationKeyRow } from '../registration-keys/queries.ts';
-import { type CertificateRow, hasAnnounced, requireOwnOrFree } from './certificate-queries.ts';
 
 export interface RegistrationRequest {
   registrationKey: string;

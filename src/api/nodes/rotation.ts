@@ -11,14 +11,14 @@ import {
   parseChain,
   requireWithinTerm,
 } from '../../security/certificates.ts';
-import { certificateMaker } from '../../security/tls-files.ts';
 import {
   type CertificateRow,
   deletePending,
   listCertificates,
   replacePending,
   requireOwnOrFree,
-} from './certificate-queries.ts';
+} from '../../security/node-certificates.ts';
+import { certificateMaker } from '../../security/tls-files.ts';
 import { NOT_TRUSTED } from './registration.ts';
 
 /** How a node says which certificate is its next one. */

@@ -10,6 +10,7 @@ import { idsInPath } from '../../http/schemas.ts';
 import { notFound } from '../../lib/errors.ts';
 import type { OfferedVersions } from '../../resolve/offered-versions.ts';
 import type { ProblemCounts } from '../../resolve/problem-counts.ts';
+import { listCertificates } from '../../security/node-certificates.ts';
 import { toReportSummary } from '../crud/report-summaries.ts';
 import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
 import { findLastReport } from '../reports/queries.ts';
@@ -17,7 +18,6 @@ import { type AssignmentTools, assignConfiguration, unassignConfiguration } from
 import { NewAssignment } from './assignment-schemas.ts';
 import type { BulkTools } from './bulk.ts';
 import { bulkRoute } from './bulk-routes.ts';
-import { listCertificates } from './certificate-queries.ts';
 import { toReported } from './lcm-settings.ts';
 import { ProblemList } from './problem-list.ts';
 import { stalenessRule } from './queries.ts';

@@ -2,15 +2,6 @@
 
 import { z } from 'zod';
 import type { Database, Db } from '../../db/database.ts';
-import { pageOf, pageOfList } from '../../db/rows.ts';
-import { type GrantKind, type GrantLevel, PERMISSION_NAMES, PERMISSIONS } from '../../domain/permissions.ts';
-import type { Route } from '../../http/route.ts';
-import { toTimestamp } from '../../lib/clock.ts';
-import { notFound } from '../../lib/errors.ts';
-import type { GrantedResource } from '../../security/access.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import type { Caller } from '../../security/caller.ts';
-import { operation, ResourceRoutes } from '../crud/routes.ts';
 import {
   deleteGrant,
   findGrantedLevel,
@@ -20,7 +11,16 @@ import {
   principalExists,
   saveGrant,
   targetExists,
-} from './queries.ts';
+} from '../../db/grants.ts';
+import { pageOf, pageOfList } from '../../db/rows.ts';
+import { type GrantKind, type GrantLevel, PERMISSION_NAMES, PERMISSIONS } from '../../domain/permissions.ts';
+import type { Route } from '../../http/route.ts';
+import { toTimestamp } from '../../lib/clock.ts';
+import { notFound } from '../../lib/errors.ts';
+import type { GrantedResource } from '../../security/access.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
+import type { Caller } from '../../security/caller.ts';
+import { operation, ResourceRoutes } from '../crud/routes.ts';
 import { Grant, NewGrant, PrincipalType } from './schemas.ts';
 
 export const KnownPermission = z

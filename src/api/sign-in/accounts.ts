@@ -3,6 +3,7 @@
  * transaction holds the user, the identity, its groups, the session and the entry of the audit trail.
  */
 
+import { deleteSession, findAccount, insertSession } from '../../db/accounts.ts';
 import type { Database, Db } from '../../db/database.ts';
 import { nameKey, normalizeUserName } from '../../domain/names.ts';
 import { HOUR } from '../../lib/clock.ts';
@@ -13,7 +14,6 @@ import { SESSION_LIFETIME } from '../../security/identify.ts';
 import { notAllowed, type Person } from '../../security/openid/person.ts';
 import { flowInvalid } from '../../security/openid/provider-faults.ts';
 import type { ProviderSettings } from '../../security/openid/providers-file.ts';
-import { deleteSession, findAccount, insertSession } from '../auth/queries.ts';
 import type { FlowFacts } from './flows.ts';
 
 /** However much it is used, a session by a provider ends after this, so that who has left there is asked for anew. */

@@ -1,6 +1,7 @@
 /** `/login/oidc`: sign-in by the identity providers of the company. */
 
 import { z } from 'zod';
+import { findAccount } from '../../db/accounts.ts';
 import { type Answer, json, redirect, seeOther } from '../../http/answer.ts';
 import { html, pageAnswer } from '../../http/html.ts';
 import { NOT_FOUND } from '../../http/problem-codes.ts';
@@ -16,7 +17,6 @@ import { verifyPassword } from '../../security/passwords.ts';
 import { destinationOf } from '../auth/destination.ts';
 import { failurePage } from '../auth/login-page.ts';
 import { purposeOfPage } from '../auth/login-routes.ts';
-import { findAccount } from '../auth/queries.ts';
 import { ATTEMPT_PROBLEMS, type AuthOptions } from '../auth/routes.ts';
 import { throttle } from '../auth/throttle.ts';
 import { openSession, recordRefusal } from './accounts.ts';

@@ -1,6 +1,7 @@
 /** `/api/v1/auth/token-exchange`: jobs exchange a token of their forge for one of a service account (RFC 8693). */
 
 import { z } from 'zod';
+import { findAccountByName } from '../../db/accounts.ts';
 import type { Database, Db } from '../../db/database.ts';
 import { json } from '../../http/answer.ts';
 import { RawDocument, type Route, route } from '../../http/route.ts';
@@ -10,7 +11,6 @@ import type { Log } from '../../lib/log.ts';
 import { sourceOf } from '../../lib/source-address.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { type JobClaims, JobTokenFault, type JobTokens } from '../../security/openid/job-tokens.ts';
-import { findAccountByName } from '../auth/queries.ts';
 import { throttle } from '../auth/throttle.ts';
 import { insertToken } from '../auth/tokens.ts';
 import { readSecretBody } from './bodies.ts';

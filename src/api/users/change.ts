@@ -1,6 +1,7 @@
 /** Changes of users: of their names, of whether they may sign in, and of their passwords. */
 
 import type { Insertable } from 'kysely';
+import { endAccess, findAccountByName, setAttemptState, setPassword } from '../../db/accounts.ts';
 import type { Database, Db } from '../../db/database.ts';
 import type { UsersTable } from '../../db/schema.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
@@ -15,7 +16,6 @@ import type { Caller } from '../../security/caller.ts';
 import { keepingAnAdministrator, requireOwnUser } from '../../security/delegation.ts';
 import { hashPassword } from '../../security/passwords.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { endAccess, findAccountByName, setAttemptState, setPassword } from '../auth/queries.ts';
 import { saveUser, USERS, type UserRow, userNameTaken } from './queries.ts';
 import type { NewUser, UserChange } from './schemas.ts';
 

@@ -1,7 +1,6 @@
 /** What an import does, as data, and how it is done: by the functions by which requests write too. */
 
 import type { Insertable } from 'kysely';
-import { setAttemptState, setPassword } from '../../api/auth/queries.ts';
 import { changeOwnSettings, type OwnChange } from '../../api/configurations/queries.ts';
 import { createGroup, insertMapping } from '../../api/groups/change.ts';
 import { GROUP_MEMBERS, GROUP_ROLES } from '../../api/groups/queries.ts';
@@ -20,6 +19,7 @@ import { saveSettings } from '../../api/settings/queries.ts';
 import { insertIdentity } from '../../api/sign-in/accounts.ts';
 import { insertUser } from '../../api/users/change.ts';
 import { USER_ROLES } from '../../api/users/queries.ts';
+import { setAttemptState, setPassword } from '../../db/accounts.ts';
 import type { Db } from '../../db/database.ts';
 import { insertNode, type KnownNode } from '../../db/nodes.ts';
 import type { RegistrationKeysTable } from '../../db/schema.ts';

@@ -1,9 +1,9 @@
 /** Reads and writes of grants. */
 
 import { type Selectable, sql } from 'kysely';
-import type { Db } from '../../db/database.ts';
-import type { GrantsTable } from '../../db/schema.ts';
-import type { GrantKind, GrantLevel } from '../../domain/permissions.ts';
+import type { GrantKind, GrantLevel } from '../domain/permissions.ts';
+import type { Db } from './database.ts';
+import type { GrantsTable } from './schema.ts';
 
 export interface GrantTarget {
   on: GrantKind;

@@ -1,7 +1,7 @@
 /** Work on many nodes, in transactions that are so short that no poll and no other write waits for long. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database, Db } from '../../db/database.ts';
+import type { Database, Db } from './database.ts';
 
 /** Milliseconds after which a transaction takes no further node. Its commit takes more time. */
 const BUDGET = 5;

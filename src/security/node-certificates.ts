@@ -1,9 +1,9 @@
 /** Reads and writes of nodes' certificates: the current one of each node, and the one that it has announced. */
 
-import type { Db } from '../../db/database.ts';
-import { conflict } from '../../lib/errors.ts';
-import { isAwaiting } from '../../security/awaiting-certificates.ts';
-import { insertCertificate, type PinnedCertificate } from '../../security/pending-certificates.ts';
+import type { Db } from '../db/database.ts';
+import { conflict } from '../lib/errors.ts';
+import { isAwaiting } from './awaiting-certificates.ts';
+import { insertCertificate, type PinnedCertificate } from './pending-certificates.ts';
 
 /** The thumbprint is a SHA-1 where the certificate was announced by it. `notBefore` is 0 where it is not known. */
 export type CertificateRow = PinnedCertificate;

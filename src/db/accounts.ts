@@ -1,10 +1,9 @@
 /** Reads and writes of sign-in: accounts, sessions, attempts. */
 
-import type { Db } from '../../db/database.ts';
-import { removeSecret } from '../../db/secrets.ts';
-import { nameKey } from '../../domain/names.ts';
-import { sha256Hex } from '../../lib/hash.ts';
-import { IMPORTED_HASHES } from '../../security/imported-passwords.ts';
+import { nameKey } from '../domain/names.ts';
+import { sha256Hex } from '../lib/hash.ts';
+import type { Db } from './database.ts';
+import { removeSecret } from './secrets.ts';
 
 export function findAccountByName(db: Db, username: string) {
   return db.selectFrom('users').selectAll().where('username_key', '=', nameKey(username)).executeTakeFirst();
@@ -12,12 +11,6 @@ export function findAccountByName(db: Db, username: string) {
 
 export function findAccount(db: Db, userId: string) {
   return db.selectFrom('users').selectAll().where('id', '=', userId).executeTakeFirst();
-}
-
-/** Whether any user still has a password from another server. Users are few, and a hash takes a thousand times as long. */
-export async function hasImportedPasswords(db: Db): Promise<boolean> {
-  const users = db.selectFrom('users').select('id').where('password_hash', 'like', IMPORTED_HASHES);
-  return (await users.limit(1).executeTakeFirst()) !== undefined;
 }
 
 /** Puts one hash of a password in the place of another one of the same password, unless that has changed meanwhile. */
