@@ -28,6 +28,8 @@ const RANKS: Record<string, number> = {
   resolve: 5,
   // What the leader decides about rollouts, from what resolve counts.
   rollouts: 5.5,
+  // The use cases, one a file, without a request: what routes, git, imports and rollouts call.
+  deeds: 5.8,
   http: 6,
   'api/crud': 6.5,
   bundles: 6.5,

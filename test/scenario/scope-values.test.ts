@@ -1,6 +1,6 @@
 // everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
-import { defineScopeValue } from '../../src/api/scope-types/queries.ts';
+import { defineScopeValue } from '../../src/deeds/define-scope-value.ts';
 import { HOUR } from '../../src/lib/clock.ts';
 import { systemActor } from '../../src/security/audit.ts';
 import { addVersion, MAIN } from '../support/configurations.ts';

@@ -2,6 +2,7 @@
 
 import type { z } from 'zod';
 import type { Database } from '../../db/database.ts';
+import { readValidationSettings } from '../../db/settings.ts';
 import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
 import { COMPOSITE_FILE, type CompositeDocument, printComposite } from '../../domain/composite-document.ts';
 import type { Finding } from '../../domain/findings.ts';
@@ -23,7 +24,6 @@ import type { VersionRef } from '../../versions/store.ts';
 import type { VersionSource } from '../../versions/version-source.ts';
 import { blockerOfChildren } from '../crud/handing-out.ts';
 import { toPublishCheck, withObstacles } from '../crud/publish-check.ts';
-import { readValidationSettings } from '../settings/queries.ts';
 import type { NewComposite, NewCompositeVersion } from './schemas.ts';
 
 export type CompositeTools = ResourceTools & JudgingTools;

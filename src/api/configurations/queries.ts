@@ -1,6 +1,7 @@
 /** Reads and writes of what configurations set for themselves. */
 
 import type { Db } from '../../db/database.ts';
+import { readValidationSettings } from '../../db/settings.ts';
 import type { AuditAction } from '../../domain/audit-actions.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import type { OwnRetention } from '../../domain/retention-plan.ts';
@@ -13,7 +14,6 @@ import type { Judging } from '../../resolve/compatibility.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { type ConfigurationRow, toBoolean, toRetention } from '../../versions/rows.ts';
-import { readValidationSettings } from '../settings/queries.ts';
 
 /** What a configuration sets for itself. Null stands for what is inherited. */
 export type OwnSettings = ValidationOverrides & OwnRetention;

@@ -2,6 +2,7 @@
 
 import type { ZodType, z } from 'zod';
 import type { Database, Db } from '../../db/database.ts';
+import { readValidationSettings } from '../../db/settings.ts';
 import type { ProblemName } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { conflict } from '../../lib/errors.ts';
@@ -9,7 +10,6 @@ import type { GrantedResource } from '../../security/access.ts';
 import type { Actor } from '../../security/audit.ts';
 import { requireRow } from '../../versions/rows.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
-import { readValidationSettings } from '../settings/queries.ts';
 import { changeOwnSettings, findOwnSettings, type OwnChange, readEffectiveSettings } from './queries.ts';
 import { RetentionChange, RetentionView, SettingsChange, SettingsView } from './schemas.ts';
 

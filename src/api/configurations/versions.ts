@@ -2,6 +2,7 @@
 
 import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
+import { readValidationSettings } from '../../db/settings.ts';
 import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import type { Finding } from '../../domain/findings.ts';
@@ -18,7 +19,6 @@ import type { ConfigurationRow, Target } from '../../versions/rows.ts';
 import { checkDraft, refusePublishedParameters, refuseReservedPaths } from '../../versions/rules.ts';
 import type { FileContent, VersionDetails, VersionRef } from '../../versions/store.ts';
 import { findingsInHistory } from '../crud/publish-check.ts';
-import { readValidationSettings } from '../settings/queries.ts';
 import { judgingBy, readEffectiveSettings } from './queries.ts';
 import type { ConfigurationChange, CopiedVersion, NewConfiguration, NewVersion } from './schemas.ts';
 

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { freezeLook } from '../../db/freeze.ts';
+import { readValidationSettings } from '../../db/settings.ts';
 import { lineOfFinding } from '../../domain/findings.ts';
 import type { PushRequest } from '../../git/push/push-request.ts';
 import type { RequestFacts } from '../../http/route.ts';
@@ -29,7 +30,6 @@ import { judgingBy, readEffectiveSettings } from '../configurations/queries.ts';
 import { offeredWays } from '../crud/offered-ways.ts';
 import type { ProofTools } from '../crud/proof-routes.ts';
 import { findingsInHistory } from '../crud/publish-check.ts';
-import { readValidationSettings } from '../settings/queries.ts';
 import { linesOfReport, type TakenAnswer, textOfWays } from './push-answers.ts';
 
 /** Who pushes to which configuration. */

@@ -6,10 +6,10 @@
 import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
 import type { ReportedSettings } from '../../db/nodes.ts';
+import { readLcmDefaults, readServerSettings } from '../../db/settings.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import { notFound } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
-import { readLcmDefaults, readServerSettings } from '../settings/queries.ts';
 import type { LcmConfig, LcmConfigChange, Registration, ReportedConfig } from './schemas.ts';
 import { toFlag } from './views.ts';
 

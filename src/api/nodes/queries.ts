@@ -1,8 +1,8 @@
 /** What other segments ask of the node list: which nodes are stale, and how many nodes something is so of at a moment. */
 
 import type { Database } from '../../db/database.ts';
+import { readServerSettings } from '../../db/settings.ts';
 import type { StalenessRule } from '../../db/staleness.ts';
-import { readServerSettings } from '../settings/queries.ts';
 
 export { TimeCounts } from './list-conditions.ts';
 

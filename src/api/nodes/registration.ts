@@ -6,6 +6,7 @@
 import { countAttempt } from '../../db/accounts.ts';
 import type { Database, Db } from '../../db/database.ts';
 import { findNodeByFqdn, insertNode, type ReportedSettings, updateReported } from '../../db/nodes.ts';
+import { countUse, findKeyBySecret, type RegistrationKeyRow } from '../../db/registration-keys.ts';
 import { normalizeHostName } from '../../domain/names.ts';
 import { MINUTE } from '../../lib/clock.ts';
 import { conflict, forbidden, HawserError, invalid, invalidField } from '../../lib/errors.ts';
@@ -19,7 +20,6 @@ import { requireWithinTerm } from '../../security/certificates.ts';
 import { type CertificateRow, hasAnnounced, requireOwnOrFree } from '../../security/node-certificates.ts';
 import { pinCertificate } from '../../security/pending-certificates.ts';
 import { certificateMaker } from '../../security/tls-files.ts';
-import { countUse, findKeyBySecret, type RegistrationKeyRow } from '../registration-keys/queries.ts';
 
 export interface RegistrationRequest {
   registrationKey: string;

@@ -1,6 +1,7 @@
 /** `/api/v1/configurations/{name}/parameter-files`: every file that any scope has for a configuration. */
 
 import type { Page, PageQuery } from '../../db/rows.ts';
+import { listScopeTypes, type ScopeTypeRow } from '../../db/scope-types.ts';
 import { scopeKey } from '../../domain/scopes.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
@@ -11,7 +12,6 @@ import { type OfferedFiles, readOfferedFiles } from '../../resolve/offered-files
 import { scopeOf, seriesOf } from '../../versions/parameter-files.ts';
 import type { ParameterScope, SeriesIndex, VersionRef } from '../../versions/store.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
-import { listScopeTypes, type ScopeTypeRow } from '../scope-types/queries.ts';
 import { FileChecks, type ParameterTools } from './checks.ts';
 import { toParameterFile } from './reading-routes.ts';
 import { PageOfFiles, ParameterFileView } from './schemas.ts';

@@ -3,6 +3,7 @@
  * configuration's parameters.
  */
 
+import type { ScopeTypeRow } from '../../db/scope-types.ts';
 import { sameVersion } from '../../domain/version-order.ts';
 import { tidyText } from '../../git/trailers.ts';
 import { refuseGone } from '../../lib/client-gone.ts';
@@ -16,7 +17,6 @@ import { SCHEMA_SERIES } from '../../versions/kinds.ts';
 import { contentOf, seriesOf } from '../../versions/parameter-files.ts';
 import type { Target } from '../../versions/rows.ts';
 import type { ParameterDetails, ParameterScope, VersionRef } from '../../versions/store.ts';
-import type { ScopeTypeRow } from '../scope-types/queries.ts';
 import { type CheckedFile, type CheckTools, FileChecks, type ParameterTools } from './checks.ts';
 import type { ReadContent } from './content.ts';
 import {

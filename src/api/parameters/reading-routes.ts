@@ -1,6 +1,7 @@
 /** Lists the versions and majors of a scope's file, and reads the active file of a major. */
 
 import { pageOfList } from '../../db/rows.ts';
+import type { ScopeTypeRow } from '../../db/scope-types.ts';
 import { isStable, type Major, majorOf, safeMajor } from '../../domain/version-order.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
@@ -13,7 +14,6 @@ import type { UserPrincipal } from '../../security/principal.ts';
 import { seriesOf } from '../../versions/parameter-files.ts';
 import type { ParameterDetails, ParameterScope, VersionRef } from '../../versions/store.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
-import type { ScopeTypeRow } from '../scope-types/queries.ts';
 import { type ConfigurationOf, FileChecks, type ParameterTools } from './checks.ts';
 import { MEDIA_TYPES } from './content.ts';
 import {

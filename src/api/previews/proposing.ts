@@ -6,6 +6,7 @@
 import type { Database } from '../../db/database.ts';
 import type { Assignment } from '../../db/node-lookup.ts';
 import { requireNodes } from '../../db/nodes.ts';
+import { findTypeOfValue } from '../../db/scope-types.ts';
 import type { Finding } from '../../domain/findings.ts';
 import { scopeKey } from '../../domain/scopes.ts';
 import { conflict, type HawserError, notFound } from '../../lib/errors.ts';
@@ -46,7 +47,6 @@ import { contentTypeNamed, readText } from '../parameters/content.ts';
 import { checkFile, judgeContent, judgeFile, scopeToPublish } from '../parameters/files.ts';
 import { ownerOf } from '../parameters/scopes.ts';
 import { type ParameterFileLookup, requireScopeOrder, requireSwitchable } from '../scope-types/changes.ts';
-import { findTypeOfValue } from '../scope-types/queries.ts';
 import type { Change, ChangeOf } from './change-schemas.ts';
 import { keyOf, type Resources } from './named.ts';
 

@@ -1,6 +1,7 @@
 /** Shapes of registration keys. */
 
 import { z } from 'zod';
+import type { WantedKey } from '../../deeds/registration-keys.ts';
 import { Description, descriptionChange, Id, Instant, Timestamp } from '../../http/schemas.ts';
 
 export const NewRegistrationKey = z
@@ -16,7 +17,7 @@ export const NewRegistrationKey = z
   .meta({
     id: 'NewRegistrationKey',
     examples: [{ description: 'Rack 12', expiresAt: '2026-12-01T00:00:00Z', maxUses: 40 }],
-  });
+  }) satisfies z.ZodType<WantedKey>;
 
 export type NewRegistrationKey = z.output<typeof NewRegistrationKey>;
 

@@ -1,6 +1,7 @@
 /** Runs the cleanups, one of each type at a time, and writes their results to the history. */
 
 import type { Database } from '../../db/database.ts';
+import { readRetentionSettings } from '../../db/settings.ts';
 import { cleanupLock } from '../../domain/lock-names.ts';
 import type { RetentionRule } from '../../domain/retention-plan.ts';
 import type { RetentionSettings } from '../../domain/server-settings.ts';
@@ -12,7 +13,6 @@ import { readInUse } from '../../resolve/in-use.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { type CleanupRun, type DeletedVersion, Outcome, safeMessage } from '../../versions/cleanup-run.ts';
 import { cleanVersions, type VersionCleanupTools } from '../../versions/retention.ts';
-import { readRetentionSettings } from '../settings/queries.ts';
 import { endInterruptedRuns, finishRun, insertRun, listOpenTypes, type VersionType } from './queries.ts';
 import { cleanRecords, type RecordRule } from './records.ts';
 

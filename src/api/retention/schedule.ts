@@ -1,10 +1,10 @@
 /** Runs the cleanups that are due, as long as the server's settings switch the schedule on. */
 
 import type { Database } from '../../db/database.ts';
+import { readRetentionSettings } from '../../db/settings.ts';
 import { REPOSITORY_KINDS } from '../../git/types.ts';
 import { HOUR, MINUTE } from '../../lib/clock.ts';
 import { systemActor } from '../../security/audit.ts';
-import { readRetentionSettings } from '../settings/queries.ts';
 import { lastScheduledStart, type VersionType } from './queries.ts';
 import type { CleanupTools, RetentionRuns } from './runs.ts';
 

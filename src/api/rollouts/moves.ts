@@ -2,6 +2,8 @@
 
 import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
+import { findScopeTypeByName, orderedValuesOf } from '../../db/scope-types.ts';
+import { readRolloutSettings } from '../../db/settings.ts';
 import { ASSIGNMENTS, PARAMETER_WRITES } from '../../domain/lock-names.ts';
 import type { RolloutRecord } from '../../domain/rollout.ts';
 import { applyDeed, beginRollout, type Deed } from '../../domain/rollout-machine.ts';
@@ -14,8 +16,6 @@ import { type ResourceKind, requireRow, type Target } from '../../versions/rows.
 import type { PublishRules } from '../../versions/rules.ts';
 import { type CompositeTools, judgePublish as judgeComposite } from '../composite-configurations/versions.ts';
 import { type ConfigurationTools, judgeDraft as judgeConfiguration } from '../configurations/versions.ts';
-import { findScopeTypeByName, orderedValuesOf } from '../scope-types/queries.ts';
-import { readRolloutSettings } from '../settings/queries.ts';
 import type { NewRollout, RolloutDeed } from './schemas.ts';
 import { latestCounts } from './show.ts';
 

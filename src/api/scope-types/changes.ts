@@ -1,14 +1,7 @@
 /** Changes of scope types and values. Precedences stay without gaps, Default first and Node last. */
 
 import type { Db } from '../../db/database.ts';
-import { PARAMETER_WRITES } from '../../domain/lock-names.ts';
-import { isReservedScopeTypeName, isScopeOrder, NODE_SCOPE_TYPE_ID, scopeKey } from '../../domain/scopes.ts';
-import { conflict, invalid, invalidField, notFound } from '../../lib/errors.ts';
-import { newId } from '../../lib/ids.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import type { ScopeMoveTools } from '../../versions/scope-moves.ts';
 import {
-  addScopeValue,
   listScopeTypes,
   orderedValuesOf,
   requireUnmoved,
@@ -17,7 +10,14 @@ import {
   type ScopeTypeRow,
   type ScopeValueRow,
   shiftPrecedences,
-} from './queries.ts';
+} from '../../db/scope-types.ts';
+import { addScopeValue } from '../../deeds/define-scope-value.ts';
+import { PARAMETER_WRITES } from '../../domain/lock-names.ts';
+import { isReservedScopeTypeName, isScopeOrder, NODE_SCOPE_TYPE_ID, scopeKey } from '../../domain/scopes.ts';
+import { conflict, invalid, invalidField, notFound } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
+import type { ScopeMoveTools } from '../../versions/scope-moves.ts';
 import type { NewScopeType, NewScopeValue } from './schemas.ts';
 
 /**

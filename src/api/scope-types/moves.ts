@@ -2,6 +2,18 @@
 
 import type { Db } from '../../db/database.ts';
 import { countRows } from '../../db/rows.ts';
+import {
+  findScopeTypeByName,
+  findScopeValue,
+  isTagged,
+  requireUnmoved,
+  SCOPE_TYPES,
+  SCOPE_VALUES,
+  type ScopeTypeRow,
+  type ScopeValueRow,
+  shiftPrecedences,
+  valuesOf,
+} from '../../db/scope-types.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import { scopeKey } from '../../domain/scopes.ts';
 import { conflict, forbidden } from '../../lib/errors.ts';
@@ -18,18 +30,6 @@ import {
   type ScopeTools,
   type ScopeValueTarget,
 } from './changes.ts';
-import {
-  findScopeTypeByName,
-  findScopeValue,
-  isTagged,
-  requireUnmoved,
-  SCOPE_TYPES,
-  SCOPE_VALUES,
-  type ScopeTypeRow,
-  type ScopeValueRow,
-  shiftPrecedences,
-  valuesOf,
-} from './queries.ts';
 
 /** An absent name stays. */
 export interface ScopeChange {

@@ -5,6 +5,7 @@
 
 import type { Database } from '../../db/database.ts';
 import { pageOf } from '../../db/rows.ts';
+import { SCOPE_TYPES, type ScopeTypeRow, type ScopeValueRow, valuesOf } from '../../db/scope-types.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
@@ -20,7 +21,6 @@ import {
   switchScopeType,
 } from './changes.ts';
 import { deleteScopeType, deleteScopeValue, updateScopeType, updateScopeValue } from './moves.ts';
-import { SCOPE_TYPES, type ScopeTypeRow, type ScopeValueRow, valuesOf } from './queries.ts';
 import {
   NewScopeType,
   NewScopeValue,

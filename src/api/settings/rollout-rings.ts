@@ -2,8 +2,8 @@
 
 import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
+import { findScopeTypeByName } from '../../db/scope-types.ts';
 import { invalidField } from '../../lib/errors.ts';
-import { findScopeTypeByName } from '../scope-types/queries.ts';
 import type { Admitted } from './rotation-interval.ts';
 import type { RolloutSettingsChange } from './schemas.ts';
 

@@ -5,9 +5,9 @@
 
 import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
+import { readServerSettings } from '../../db/settings.ts';
 import { parseDuration } from '../../domain/duration.ts';
 import { conflict } from '../../lib/errors.ts';
-import { readServerSettings } from './queries.ts';
 import type { ServerSettingsChange } from './schemas.ts';
 
 /** What is left of a certificate for which its agent keeps it, as a share of the interval. */

@@ -2,20 +2,20 @@
 
 import type { ZodType } from 'zod';
 import type { Database, Db } from '../../db/database.ts';
-import { changedMembers } from '../../domain/changed-members.ts';
-import type { ProblemName } from '../../http/problem-codes.ts';
-import type { Route } from '../../http/route.ts';
-import type { Caller } from '../../security/caller.ts';
-import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
-import { freezeRoutes } from './freeze.ts';
 import {
   readLcmDefaults,
   readRetentionSettings,
   readRolloutSettings,
   readServerSettings,
   readValidationSettings,
-  saveSettings,
-} from './queries.ts';
+} from '../../db/settings.ts';
+import { saveSettings } from '../../deeds/save-settings.ts';
+import { changedMembers } from '../../domain/changed-members.ts';
+import type { ProblemName } from '../../http/problem-codes.ts';
+import type { Route } from '../../http/route.ts';
+import type { Caller } from '../../security/caller.ts';
+import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
+import { freezeRoutes } from './freeze.ts';
 import { admitRolloutSettings } from './rollout-rings.ts';
 import { type Admitted, admitServerSettings } from './rotation-interval.ts';
 import {

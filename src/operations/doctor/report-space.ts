@@ -2,10 +2,10 @@
 
 import { statfs } from 'node:fs/promises';
 import { sql } from 'kysely';
-import { readRetentionSettings } from '../../api/settings/queries.ts';
 import type { Config } from '../../config.ts';
 import type { Db } from '../../db/database.ts';
 import { reportBytes } from '../../db/report-bytes.ts';
+import { readRetentionSettings } from '../../db/settings.ts';
 import type { RetentionSettings } from '../../domain/server-settings.ts';
 import { DAY, HOUR } from '../../lib/clock.ts';
 import { type Check, type Finding, several, warningOf } from './findings.ts';

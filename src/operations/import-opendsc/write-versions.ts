@@ -2,7 +2,7 @@
 
 import pLimit from 'p-limit';
 import { ownerOf } from '../../api/parameters/scopes.ts';
-import { defineScopeValue } from '../../api/scope-types/queries.ts';
+import { defineScopeValue } from '../../deeds/define-scope-value.ts';
 import { COMPOSITE_FILE } from '../../domain/composite-document.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
 import type { RepositoryKind } from '../../git/types.ts';

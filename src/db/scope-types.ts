@@ -1,14 +1,12 @@
 /** Reads and writes of scope types and scope values. */
 
 import type { Selectable } from 'kysely';
-import type { Db } from '../../db/database.ts';
-import { Table } from '../../db/rows.ts';
-import type { ScopeTypesTable, ScopeValuesTable } from '../../db/schema.ts';
-import { listScopeMoves } from '../../db/scope-moves.ts';
-import { scopeKey } from '../../domain/scopes.ts';
-import { conflict } from '../../lib/errors.ts';
-import { newId } from '../../lib/ids.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
+import { scopeKey } from '../domain/scopes.ts';
+import { conflict } from '../lib/errors.ts';
+import type { Db } from './database.ts';
+import { Table } from './rows.ts';
+import type { ScopeTypesTable, ScopeValuesTable } from './schema.ts';
+import { listScopeMoves } from './scope-moves.ts';
 
 export type ScopeTypeRow = Selectable<ScopeTypesTable>;
 export type ScopeValueRow = Selectable<ScopeValuesTable>;
@@ -105,51 +103,4 @@ export async function requireUnmoved(db: Db, scopeTypeId: string | null, name: s
       (isIt(from_name) || isIt(to_name)),
   );
   if (isMoved) throw conflict('name_taken', 'A scope is being given or is losing this name; try again later');
-}
-
-export interface NewScopeValueRow {
-  /** Default: a new one. */
-  id?: string;
-  scopeType: Pick<ScopeTypeRow, 'id' | 'name'>;
-  /** A text that `SCOPE_NAME` matches. */
-  value: string;
-  description: string | null;
-}
-
-/** Adds the value as the last of its type, and its entry in the audit trail. @throws HawserError conflict `name_taken` */
-export async function addScopeValue(
-  trx: Db,
-  actor: Actor,
-  { id = newId(), scopeType, value, description }: NewScopeValueRow,
-): Promise<ScopeValueRow> {
-  await requireUnmoved(trx, scopeType.id, value);
-  const times = { created_at: actor.at, updated_at: actor.at };
-  const text = { value, value_key: scopeKey(value), description };
-  const { last } = await trx
-    .selectFrom('scope_values')
-    .select(({ fn }) => fn.max('sort_order').as('last'))
-    .where('scope_type_id', '=', scopeType.id)
-    .executeTakeFirstOrThrow();
-  const sort_order = last === null ? 0 : last + 1;
-  const row = await SCOPE_VALUES.insert(trx, {
-    id,
-    scope_type_id: scopeType.id,
-    ...text,
-    sort_order,
-    ...times,
-  });
-  const details = { scopeType: scopeType.name, value };
-  await recordAudit(trx, actor, { action: 'scope_value.created', resourceId: row.id, details });
-  return row;
-}
-
-/** Finds the value without regard to case, or adds it. */
-export async function defineScopeValue(
-  trx: Db,
-  actor: Actor,
-  scopeType: NewScopeValueRow['scopeType'],
-  value: string,
-): Promise<ScopeValueRow> {
-  const known = await findScopeValue(trx, scopeType.id, value);
-  return known ?? addScopeValue(trx, actor, { scopeType, value, description: null });
 }

@@ -1,6 +1,5 @@
 /** Server-wide settings. The table has one row for each setting that was set. No two groups have a setting of the same name. */
 
-import type { Db } from '../../db/database.ts';
 import {
   DEFAULT_LCM,
   DEFAULT_RETENTION,
@@ -12,8 +11,8 @@ import {
   type RolloutSettings,
   type ServerSettings,
   type ValidationSettings,
-} from '../../domain/server-settings.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
+} from '../domain/server-settings.ts';
+import type { Db } from './database.ts';
 
 export function readServerSettings(db: Db): Promise<ServerSettings> {
   return readSettings(db, DEFAULT_SERVER);
@@ -43,29 +42,4 @@ async function readSettings<T extends object>(db: Db, defaults: T): Promise<T> {
     .where('name', 'in', Object.keys(defaults))
     .execute();
   return { ...defaults, ...Object.fromEntries(rows.map((row) => [row.name, JSON.parse(row.value)])) };
-}
-
-/**
- * Saves any subset of the settings, with an entry in the audit trail. Members that are undefined stay as they are.
- * @param group what the audit trail calls the settings
- * @param changes what it says of them
- */
-export async function saveSettings(
-  trx: Db,
-  actor: Actor,
-  group: string,
-  members: object,
-  changes: object,
-): Promise<void> {
-  for (const [name, value] of Object.entries(members)) {
-    if (value === undefined) continue;
-    const row = { value: JSON.stringify(value) };
-    await trx
-      .insertInto('server_settings')
-      .values({ name, ...row })
-      .onConflict((conflict) => conflict.column('name').doUpdateSet(row))
-      .execute();
-  }
-  const details = { settings: group, ...changes };
-  await recordAudit(trx, actor, { action: 'settings.changed', resourceId: null, details });
 }
