@@ -1,6 +1,7 @@
 /** Shapes of what is assigned to a node. */
 
 import { z } from 'zod';
+import type { WantedAssignment } from '../../deeds/assign.ts';
 import { isChannel } from '../../domain/version-choice.ts';
 import { MAX_VERSION_LENGTH } from '../../domain/version-order.ts';
 
@@ -58,4 +59,4 @@ export const NewAssignment = z
       { configurationName: 'web-server', isComposite: false, majorVersion: 1, prereleaseChannel: null },
       { configurationName: 'web-server', version: '1.2.0' },
     ],
-  });
+  }) satisfies z.ZodType<WantedAssignment>;

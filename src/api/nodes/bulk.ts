@@ -6,9 +6,6 @@
 import type { Db } from '../../db/database.ts';
 import { requireNode } from '../../db/nodes.ts';
 import { inSlices } from '../../db/slices.ts';
-import type { Permission } from '../../domain/permissions.ts';
-import { conflict, HawserError } from '../../lib/errors.ts';
-import type { Caller } from '../../security/caller.ts';
 import {
   type AssignmentTools,
   assignChecked,
@@ -16,13 +13,23 @@ import {
   requireForAll,
   unassignConfiguration,
   whileItStays,
-} from './assignment.ts';
+} from '../../deeds/assign.ts';
+import { removeWithin } from '../../deeds/delete-node.ts';
+import { NO_GATE, TagGate } from '../../deeds/tag-gate.ts';
+import {
+  hasTag,
+  requireTypeOfValue,
+  setTags,
+  tagNode,
+  untagNode,
+  valuesByType,
+} from '../../deeds/tag-node.ts';
+import type { Permission } from '../../domain/permissions.ts';
+import { conflict, HawserError } from '../../lib/errors.ts';
+import type { Caller } from '../../security/caller.ts';
 import type { BulkAction, BulkOrder, BulkResult } from './bulk-schemas.ts';
 import { changeLcmConfig } from './lcm-settings.ts';
 import type { NodeConditions } from './problem-list.ts';
-import { removeWithin } from './removal.ts';
-import { NO_GATE, TagGate } from './tag-gate.ts';
-import { hasTag, requireTypeOfValue, setTags, tagNode, untagNode, valuesByType } from './tags.ts';
 
 /** What each action needs, as doing it to one node does. */
 export const PERMISSION_OF = {

@@ -1,13 +1,17 @@
 /** `/api/v1/nodes/{nodeId}/rotate-certificate`: a node announces its next certificate in one of three forms. */
 
 import { z } from 'zod';
+import { CERTIFICATE_PROBLEMS } from '../../deeds/register-node.ts';
+import {
+  type Announcement,
+  announceCertificate,
+  type RotationOptions,
+} from '../../deeds/rotate-certificate.ts';
 import { json, lastOnConnection } from '../../http/answer.ts';
 import type { Route } from '../../http/route.ts';
 import { Instant } from '../../http/schemas.ts';
 import { unauthenticated } from '../../lib/errors.ts';
 import { operation, ResourceRoutes } from '../crud/routes.ts';
-import { CERTIFICATE_PROBLEMS } from './registration.ts';
-import { type Announcement, announceCertificate, type RotationOptions } from './rotation.ts';
 
 /** A SHA-1 or SHA-256 in any case, with or without colons; it is normalised to upper-case digits. */
 const Thumbprint = z

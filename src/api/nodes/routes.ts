@@ -4,6 +4,11 @@ import { z } from 'zod';
 import type { Database } from '../../db/database.ts';
 import { findNode, lastLcmError, requireNode } from '../../db/nodes.ts';
 import { pageOfList } from '../../db/rows.ts';
+import { type AssignmentTools, assignConfiguration, unassignConfiguration } from '../../deeds/assign.ts';
+import { removeNode } from '../../deeds/delete-node.ts';
+import { CERTIFICATE_PROBLEMS, type RegistrationOptions, registerNode } from '../../deeds/register-node.ts';
+import { TagGate } from '../../deeds/tag-gate.ts';
+import { listTags, setTags, tagNode, toNodeTag, untagNode, valuesByType } from '../../deeds/tag-node.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
@@ -14,15 +19,12 @@ import { listCertificates } from '../../security/node-certificates.ts';
 import { toReportSummary } from '../crud/report-summaries.ts';
 import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
 import { findLastReport } from '../reports/queries.ts';
-import { type AssignmentTools, assignConfiguration, unassignConfiguration } from './assignment.ts';
 import { NewAssignment } from './assignment-schemas.ts';
 import type { BulkTools } from './bulk.ts';
 import { bulkRoute } from './bulk-routes.ts';
 import { toReported } from './lcm-settings.ts';
 import { ProblemList } from './problem-list.ts';
 import { stalenessRule } from './queries.ts';
-import { CERTIFICATE_PROBLEMS, type RegistrationOptions, registerNode } from './registration.ts';
-import { removeNode } from './removal.ts';
 import { readRunning } from './running.ts';
 import {
   NewTag,
@@ -35,8 +37,6 @@ import {
   Registration,
 } from './schemas.ts';
 import { causeOf } from './status-cause.ts';
-import { TagGate } from './tag-gate.ts';
-import { listTags, setTags, tagNode, toNodeTag, untagNode, valuesByType } from './tags.ts';
 import { toAssignment, toCertificate, toNodeSummary } from './views.ts';
 
 const TAGS = ['Nodes'];

@@ -7,6 +7,14 @@ import type { Database } from '../../db/database.ts';
 import type { Assignment } from '../../db/node-lookup.ts';
 import { requireNodes } from '../../db/nodes.ts';
 import { findTypeOfValue } from '../../db/scope-types.ts';
+import { assignmentOf, requireEligible } from '../../deeds/assign.ts';
+import {
+  alreadyTagged,
+  notTagged,
+  requireTypeOfValue,
+  tagsOfType,
+  valuesByType,
+} from '../../deeds/tag-node.ts';
 import type { Finding } from '../../domain/findings.ts';
 import { scopeKey } from '../../domain/scopes.ts';
 import { conflict, type HawserError, notFound } from '../../lib/errors.ts';
@@ -39,9 +47,7 @@ import type { VersionSource } from '../../versions/version-source.ts';
 import { judgeDraft as judgeComposite } from '../composite-configurations/versions.ts';
 import { judgeDraft as judgeConfiguration } from '../configurations/versions.ts';
 import { findingsInHistory } from '../crud/publish-check.ts';
-import { assignmentOf, requireEligible } from '../nodes/assignment.ts';
 import { wouldChange } from '../nodes/lcm-settings.ts';
-import { alreadyTagged, notTagged, requireTypeOfValue, tagsOfType, valuesByType } from '../nodes/tags.ts';
 import type { CheckTools } from '../parameters/checks.ts';
 import { contentTypeNamed, readText } from '../parameters/content.ts';
 import { checkFile, judgeContent, judgeFile, scopeToPublish } from '../parameters/files.ts';

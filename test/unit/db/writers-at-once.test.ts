@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { removeNode } from '../../../src/api/nodes/removal.ts';
 import { writeStatuses } from '../../../src/api/nodes/status-writer.ts';
 import { allNodeReports } from '../../../src/api/reports/queries.ts';
 import { type ReceivedReport, writeReports } from '../../../src/api/reports/writer.ts';
@@ -10,6 +9,7 @@ import { EVIDENCE, NODE_STATUSES } from '../../../src/db/node-tables.ts';
 import { insertNode, listStatusEvents, updateReported } from '../../../src/db/nodes.ts';
 import { openPostgres } from '../../../src/db/postgres/open.ts';
 import { takeNotesTurn, writeRunning } from '../../../src/db/running.ts';
+import { removeNode } from '../../../src/deeds/delete-node.ts';
 import { NO_FAULTS } from '../../../src/domain/report-faults.ts';
 import { NODE_SCOPE_TYPE_ID } from '../../../src/domain/scopes.ts';
 import { MINUTE } from '../../../src/lib/clock.ts';

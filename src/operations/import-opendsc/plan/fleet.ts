@@ -1,8 +1,8 @@
 /** Nodes, their tags and assignments, and grants. */
 
 import { NewAssignment } from '../../../api/nodes/assignment-schemas.ts';
-import { faultOfName } from '../../../api/nodes/registration.ts';
 import { LCM_STATUSES, NODE_STATUSES } from '../../../db/node-tables.ts';
+import { faultOfName } from '../../../deeds/register-node.ts';
 import { formatDuration } from '../../../domain/duration.ts';
 import { normalizeHostName } from '../../../domain/names.ts';
 import { GRANT_LEVELS, type GrantKind } from '../../../domain/permissions.ts';

@@ -1,11 +1,11 @@
 /** Deletes a node. Its reports and events may be many, so they go first, in slices. */
 
 import { sql } from 'kysely';
-import type { Database, Db } from '../../db/database.ts';
-import { deleteNodeRow, requireNode } from '../../db/nodes.ts';
-import { endOfSlice, giveWay } from '../../db/slices.ts';
-import { notFound } from '../../lib/errors.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
+import type { Database, Db } from '../db/database.ts';
+import { deleteNodeRow, requireNode } from '../db/nodes.ts';
+import { endOfSlice, giveWay } from '../db/slices.ts';
+import { notFound } from '../lib/errors.ts';
+import { type Actor, recordAudit } from '../security/audit.ts';
 
 /** The tables of which a node may have many rows, and their keys, which rise with the order of writing. */
 const RECORDS = [

@@ -1,12 +1,12 @@
 /** Tags: the scope values of a node, at most one of each scope type. */
 
-import type { Db } from '../../db/database.ts';
-import { engineOf } from '../../db/engine-of.ts';
-import { findAssigned, requireNode } from '../../db/nodes.ts';
-import { findTypeOfValue } from '../../db/scope-types.ts';
-import { toTimestamp } from '../../lib/clock.ts';
-import { conflict, invalidField, notFound } from '../../lib/errors.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
+import type { Db } from '../db/database.ts';
+import { engineOf } from '../db/engine-of.ts';
+import { findAssigned, requireNode } from '../db/nodes.ts';
+import { findTypeOfValue } from '../db/scope-types.ts';
+import { toTimestamp } from '../lib/clock.ts';
+import { conflict, invalidField, notFound } from '../lib/errors.ts';
+import { type Actor, recordAudit } from '../security/audit.ts';
 import type { TagGate } from './tag-gate.ts';
 
 export type NodeTagRow = Awaited<ReturnType<typeof listTags>>[number];

@@ -1,25 +1,25 @@
 /** Rotation: a node announces its next certificate. The current one works until the first call with the next one. */
 
-import type { Database } from '../../db/database.ts';
-import { findAssigned } from '../../db/nodes.ts';
-import { forbidden, invalid, unauthenticated } from '../../lib/errors.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import type { KeyedCertificate } from '../../security/certificate-authority.ts';
+import type { Database } from '../db/database.ts';
+import { findAssigned } from '../db/nodes.ts';
+import { forbidden, invalid, unauthenticated } from '../lib/errors.ts';
+import { type Actor, recordAudit } from '../security/audit.ts';
+import type { KeyedCertificate } from '../security/certificate-authority.ts';
 import {
   type CertificateDescription,
   describeCertificate,
   parseChain,
   requireWithinTerm,
-} from '../../security/certificates.ts';
+} from '../security/certificates.ts';
 import {
   type CertificateRow,
   deletePending,
   listCertificates,
   replacePending,
   requireOwnOrFree,
-} from '../../security/node-certificates.ts';
-import { certificateMaker } from '../../security/tls-files.ts';
-import { NOT_TRUSTED } from './registration.ts';
+} from '../security/node-certificates.ts';
+import { certificateMaker } from '../security/tls-files.ts';
+import { NOT_TRUSTED } from './register-node.ts';
 
 /** How a node says which certificate is its next one. */
 export type Announcement =

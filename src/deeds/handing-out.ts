@@ -3,14 +3,14 @@
  * gives them nothing new is free.
  */
 
-import type { Database, Db } from '../../db/database.ts';
-import { chooseVersion } from '../../domain/version-choice.ts';
-import { type HawserError, notFound } from '../../lib/errors.ts';
-import type { CompositeReader } from '../../resolve/composites.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
-import { contentNamed, mayReadAllOf } from '../../security/rights.ts';
-import type { SortedVersions } from '../../versions/sorted-versions.ts';
-import type { VersionRef } from '../../versions/types.ts';
+import type { Database, Db } from '../db/database.ts';
+import { chooseVersion } from '../domain/version-choice.ts';
+import { type HawserError, notFound } from '../lib/errors.ts';
+import type { CompositeReader } from '../resolve/composites.ts';
+import type { UserPrincipal } from '../security/principal.ts';
+import { contentNamed, mayReadAllOf } from '../security/rights.ts';
+import type { SortedVersions } from '../versions/sorted-versions.ts';
+import type { VersionRef } from '../versions/types.ts';
 
 /** Whether the caller may read all of these configurations, with their parameters, now and with this token. */
 export async function mayReadConfigurations(

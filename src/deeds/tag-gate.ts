@@ -1,13 +1,13 @@
 /** The gate for tags: a tag may give a node values of parameter files, which who tags must be allowed to read. */
 
-import { engineOf } from '../../db/engine-of.ts';
-import { type Assignment, keyOfAssignment } from '../../db/node-lookup.ts';
-import { forbidden, HawserError } from '../../lib/errors.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
-import { readableResources } from '../../security/rights.ts';
-import { seriesOf } from '../../versions/parameter-files.ts';
-import { mayReadConfigurations } from '../crud/handing-out.ts';
-import { type AssignmentTools, configurationsGiven } from './assignment.ts';
+import { engineOf } from '../db/engine-of.ts';
+import { type Assignment, keyOfAssignment } from '../db/node-lookup.ts';
+import { forbidden, HawserError } from '../lib/errors.ts';
+import type { UserPrincipal } from '../security/principal.ts';
+import { readableResources } from '../security/rights.ts';
+import { seriesOf } from '../versions/parameter-files.ts';
+import { type AssignmentTools, configurationsGiven } from './assign.ts';
+import { mayReadConfigurations } from './handing-out.ts';
 
 /** For who may read everything, such as the command that imports a site. */
 export const NO_GATE = { require: () => undefined };

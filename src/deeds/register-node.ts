@@ -3,23 +3,23 @@
  * registration leaves a line in the log and an entry in the audit trail, with its reason.
  */
 
-import { countAttempt } from '../../db/accounts.ts';
-import type { Database, Db } from '../../db/database.ts';
-import { findNodeByFqdn, insertNode, type ReportedSettings, updateReported } from '../../db/nodes.ts';
-import { countUse, findKeyBySecret, type RegistrationKeyRow } from '../../db/registration-keys.ts';
-import { normalizeHostName } from '../../domain/names.ts';
-import { MINUTE } from '../../lib/clock.ts';
-import { conflict, forbidden, HawserError, invalid, invalidField } from '../../lib/errors.ts';
-import { newId } from '../../lib/ids.ts';
-import type { Log } from '../../lib/log.ts';
-import { sourceOf } from '../../lib/source-address.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import { bindWithin, type ShownCertificate } from '../../security/awaiting-certificates.ts';
-import type { KeyedCertificate } from '../../security/certificate-authority.ts';
-import { requireWithinTerm } from '../../security/certificates.ts';
-import { type CertificateRow, hasAnnounced, requireOwnOrFree } from '../../security/node-certificates.ts';
-import { pinCertificate } from '../../security/pending-certificates.ts';
-import { certificateMaker } from '../../security/tls-files.ts';
+import { countAttempt } from '../db/accounts.ts';
+import type { Database, Db } from '../db/database.ts';
+import { findNodeByFqdn, insertNode, type ReportedSettings, updateReported } from '../db/nodes.ts';
+import { countUse, findKeyBySecret, type RegistrationKeyRow } from '../db/registration-keys.ts';
+import { normalizeHostName } from '../domain/names.ts';
+import { MINUTE } from '../lib/clock.ts';
+import { conflict, forbidden, HawserError, invalid, invalidField } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import type { Log } from '../lib/log.ts';
+import { sourceOf } from '../lib/source-address.ts';
+import { type Actor, recordAudit } from '../security/audit.ts';
+import { bindWithin, type ShownCertificate } from '../security/awaiting-certificates.ts';
+import type { KeyedCertificate } from '../security/certificate-authority.ts';
+import { requireWithinTerm } from '../security/certificates.ts';
+import { type CertificateRow, hasAnnounced, requireOwnOrFree } from '../security/node-certificates.ts';
+import { pinCertificate } from '../security/pending-certificates.ts';
+import { certificateMaker } from '../security/tls-files.ts';
 
 export interface RegistrationRequest {
   registrationKey: string;

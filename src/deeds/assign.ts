@@ -1,27 +1,35 @@
 /** Assigns a configuration to a node, and takes it away. The caller must be allowed to read the configuration. */
 
 import { sql } from 'kysely';
-import type { z } from 'zod';
-import type { Db } from '../../db/database.ts';
-import { engineOf } from '../../db/engine-of.ts';
-import type { Assignment } from '../../db/node-lookup.ts';
-import { findAssigned, requireNode } from '../../db/nodes.ts';
-import { changedMembers } from '../../domain/changed-members.ts';
-import { ASSIGNMENTS } from '../../domain/lock-names.ts';
-import { leadingVHint } from '../../domain/version-order.ts';
-import { conflict, type HawserError, notFound } from '../../lib/errors.ts';
-import { OPEN_TO_ANYONE, valueFor } from '../../resolve/open-versions.ts';
-import type { Planner } from '../../resolve/plans.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import { grantedResource } from '../../security/authorize.ts';
-import type { Caller } from '../../security/caller.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
-import type { AuthorTools } from '../../versions/author.ts';
-import { noResource, type Owner } from '../../versions/rows.ts';
-import { mayReadConfigurations } from '../crud/handing-out.ts';
-import type { NewAssignment } from './assignment-schemas.ts';
+import type { Db } from '../db/database.ts';
+import { engineOf } from '../db/engine-of.ts';
+import type { Assignment } from '../db/node-lookup.ts';
+import { findAssigned, requireNode } from '../db/nodes.ts';
+import { changedMembers } from '../domain/changed-members.ts';
+import { ASSIGNMENTS } from '../domain/lock-names.ts';
+import { leadingVHint } from '../domain/version-order.ts';
+import { conflict, type HawserError, notFound } from '../lib/errors.ts';
+import { OPEN_TO_ANYONE, valueFor } from '../resolve/open-versions.ts';
+import type { Planner } from '../resolve/plans.ts';
+import { type Actor, recordAudit } from '../security/audit.ts';
+import { grantedResource } from '../security/authorize.ts';
+import type { Caller } from '../security/caller.ts';
+import type { UserPrincipal } from '../security/principal.ts';
+import type { AuthorTools } from '../versions/author.ts';
+import { noResource, type Owner } from '../versions/rows.ts';
+import { mayReadConfigurations } from './handing-out.ts';
 
-type Wish = z.output<typeof NewAssignment>;
+/** Which configuration or composite a node is to be given, and which of its versions. */
+export interface WantedAssignment {
+  configurationName: string;
+  isComposite?: boolean | null | undefined;
+  /** Absent or null admits any. */
+  majorVersion?: number | null | undefined;
+  /** Admits prereleases at or above this one; absent or null none. */
+  prereleaseChannel?: string | null | undefined;
+  /** Exactly this published version, so without the two members before; absent or null pins nothing. */
+  version?: string | null | undefined;
+}
 
 export interface AssignmentTools extends Pick<AuthorTools, 'database' | 'store' | 'locks'> {
   planner: Planner;
@@ -44,11 +52,11 @@ export async function assignConfiguration(
   tools: AssignmentTools,
   { principal, actor }: Caller,
   nodeId: string,
-  wish: Wish,
+  wanted: WantedAssignment,
 ): Promise<void> {
   const { database } = tools;
   await requireNode(database.read, nodeId);
-  const checked = await checkAssignment(tools, principal, wish);
+  const checked = await checkAssignment(tools, principal, wanted);
   await whileItStays(tools, checked, () =>
     database.write.transaction().execute((trx) => assignChecked(trx, actor, nodeId, checked)),
   );
@@ -61,12 +69,12 @@ export async function assignConfiguration(
 export async function checkAssignment(
   { database, planner }: AssignmentTools,
   principal: UserPrincipal,
-  wish: Wish,
+  wanted: WantedAssignment,
 ): Promise<CheckedAssignment> {
-  const kind = wish.isComposite ? 'composite' : 'configuration';
-  const named = { name: wish.configurationName };
+  const kind = wanted.isComposite ? 'composite' : 'configuration';
+  const named = { name: wanted.configurationName };
   const resource = await grantedResource(database.read, principal, kind, 'Read', named);
-  const assignment = assignmentOf(wish, resource.id);
+  const assignment = assignmentOf(wanted, resource.id);
   await requireEligible(planner, assignment);
   const names = await configurationsGiven(planner, assignment);
   const isReadable = await mayReadConfigurations(database.read, principal, names);
@@ -146,9 +154,9 @@ export async function assignChecked(
   return true;
 }
 
-/** What is stored of a wish. @param targetId the id of the configuration or composite that it names */
+/** What is stored of a wanted. @param targetId the id of the configuration or composite that it names */
 export function assignmentOf(
-  { isComposite, majorVersion, prereleaseChannel, version }: Omit<Wish, 'configurationName'>,
+  { isComposite, majorVersion, prereleaseChannel, version }: Omit<WantedAssignment, 'configurationName'>,
   targetId: string,
 ): Assignment {
   return {
