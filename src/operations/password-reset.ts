@@ -1,7 +1,6 @@
 /** Gives an administrator another password, from outside the server and while it may run. */
 
 import { unlink, writeFile } from 'node:fs/promises';
-import { saveUser, USER_ROLES, type UserRow } from '../api/users/queries.ts';
 import { endAccess, findAccountByName, setAttemptState, setPassword } from '../db/accounts.ts';
 import type { Database, DatabasePlace, Db } from '../db/database.ts';
 import { openDatabase } from '../db/open.ts';
@@ -11,6 +10,7 @@ import { newSecret } from '../lib/ids.ts';
 import { type Actor, recordAudit, systemActor } from '../security/audit.ts';
 import { forgetInitialPassword } from '../security/built-ins.ts';
 import { hashPassword, setPasswordCost } from '../security/passwords.ts';
+import { saveUser, USER_ROLES, type UserRow } from '../security/users.ts';
 import { UsageError } from './command-line.ts';
 import { requirePresentForm } from './present-form.ts';
 

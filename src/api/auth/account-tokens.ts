@@ -8,8 +8,8 @@ import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { conflict } from '../../lib/errors.ts';
 import { requireOwnToken } from '../../security/delegation.ts';
+import { USERS } from '../../security/users.ts';
 import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
-import { USERS } from '../users/queries.ts';
 import { CreatedToken, NewToken, Token } from './schemas.ts';
 import { insertToken, listTokens, revokeToken, type TokenOwner, toToken } from './tokens.ts';
 

@@ -2,12 +2,6 @@
 
 import type { Database, Db } from '../../db/database.ts';
 import { pageOf } from '../../db/rows.ts';
-import { NOT_FOUND } from '../../http/problem-codes.ts';
-import type { Route } from '../../http/route.ts';
-import { idsInPath } from '../../http/schemas.ts';
-import { toTimestamp } from '../../lib/clock.ts';
-import { toGroup, toHeldRole, toUser } from '../crud/principals.ts';
-import { operation, type PermittedRoutes, permitted } from '../crud/routes.ts';
 import {
   createGroup,
   createMapping,
@@ -15,7 +9,11 @@ import {
   deleteMapping,
   describeMapping,
   replaceGroup,
-} from './change.ts';
+} from '../../deeds/change-group.ts';
+import { NOT_FOUND } from '../../http/problem-codes.ts';
+import type { Route } from '../../http/route.ts';
+import { idsInPath } from '../../http/schemas.ts';
+import { toTimestamp } from '../../lib/clock.ts';
 import {
   GROUP_MEMBERS,
   GROUP_ROLES,
@@ -24,7 +22,9 @@ import {
   type MemberRow,
   membersOf,
   namedMappings,
-} from './queries.ts';
+} from '../../security/groups.ts';
+import { toGroup, toHeldRole, toUser } from '../crud/principals.ts';
+import { operation, type PermittedRoutes, permitted } from '../crud/routes.ts';
 import {
   ExternalMapping,
   Group,

@@ -1,15 +1,15 @@
 /** Shapes of groups, of who is in them and what they hold, and of mappings to groups elsewhere. */
 
 import { z } from 'zod';
+import type * as deed from '../../deeds/change-group.ts';
 import { isPrintable } from '../../domain/names.ts';
 import { Description, Id, IdInAnyCase, Label, Timestamp } from '../../http/schemas.ts';
 import { EXAMPLES, groupView, heldRoleView, memberView, roleIdsBody } from '../crud/principals.ts';
 
-export const GroupContent = z
-  .strictObject({ name: Label, description: Description })
-  .meta({ id: 'GroupContent', examples: [{ name: 'Web team', description: 'Looks after the web servers' }] });
-
-export type GroupContent = z.output<typeof GroupContent>;
+export const GroupContent = z.strictObject({ name: Label, description: Description }).meta({
+  id: 'GroupContent',
+  examples: [{ name: 'Web team', description: 'Looks after the web servers' }],
+}) satisfies z.ZodType<deed.GroupContent>;
 
 /** This bound keeps what one statement binds, two values per row, below what SQLite takes: 32,766. */
 const MAX_MEMBERS = 10_000;
@@ -54,9 +54,7 @@ export const NewExternalMapping = z
         groupId: 'd4c3b2a1-f6e5-4887-aa99-ccbbffeedd00',
       },
     ],
-  });
-
-export type NewExternalMapping = z.output<typeof NewExternalMapping>;
+  }) satisfies z.ZodType<deed.NewExternalMapping>;
 
 export const ExternalMapping = z
   .object({

@@ -1,11 +1,6 @@
 /** `/api/v1/roles`: named sets of permissions, which users and groups hold. */
 
 import type { Database } from '../../db/database.ts';
-import { PERMISSION_NAMES } from '../../domain/permissions.ts';
-import type { Route } from '../../http/route.ts';
-import { idsInPath } from '../../http/schemas.ts';
-import { timesOf } from '../crud/principals.ts';
-import { operation, permitted } from '../crud/routes.ts';
 import {
   createRole,
   deleteRole,
@@ -13,7 +8,12 @@ import {
   type RoleWithPermissions,
   readRole,
   replaceRole,
-} from './change.ts';
+} from '../../deeds/change-role.ts';
+import { PERMISSION_NAMES } from '../../domain/permissions.ts';
+import type { Route } from '../../http/route.ts';
+import { idsInPath } from '../../http/schemas.ts';
+import { timesOf } from '../crud/principals.ts';
+import { operation, permitted } from '../crud/routes.ts';
 import { Role, RoleContent } from './schemas.ts';
 
 export function roleRoutes(database: Database): Route[] {

@@ -1,6 +1,7 @@
 /** Shapes of roles. */
 
 import { z } from 'zod';
+import type * as deed from '../../deeds/change-role.ts';
 import { PERMISSION_NAMES, type Permission } from '../../domain/permissions.ts';
 import { Description, Id, Label, Timestamp } from '../../http/schemas.ts';
 
@@ -33,9 +34,7 @@ export const RoleContent = z
         permissions: ['nodes.read', 'nodes.assign-configuration'],
       },
     ],
-  });
-
-export type RoleContent = z.output<typeof RoleContent>;
+  }) satisfies z.ZodType<deed.RoleContent>;
 
 export const Role = z
   .object({

@@ -8,8 +8,8 @@ import { toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
 import { recordAudit } from '../../security/audit.ts';
 import type { Caller } from '../../security/caller.ts';
+import { USERS } from '../../security/users.ts';
 import { operation, permitted } from '../crud/routes.ts';
-import { USERS } from '../users/queries.ts';
 import { Identity } from './schemas.ts';
 
 const PATH = '/api/v1/users/{id}/identities';

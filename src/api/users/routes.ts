@@ -1,10 +1,6 @@
 /** `/api/v1/users`: people and service accounts. Their roles and groups say what they may do. */
 
 import type { Database, Db } from '../../db/database.ts';
-import type { Route } from '../../http/route.ts';
-import { idsInPath } from '../../http/schemas.ts';
-import { toGroup, toHeldRole, toUser } from '../crud/principals.ts';
-import { operation, type PermittedRoutes, permitted } from '../crud/routes.ts';
 import {
   changeUser,
   createUser,
@@ -12,8 +8,12 @@ import {
   type ResetOptions,
   resetPassword,
   unlockUser,
-} from './change.ts';
-import { listGroupsOf, USER_ROLES, USERS, type UserRow } from './queries.ts';
+} from '../../deeds/change-user.ts';
+import type { Route } from '../../http/route.ts';
+import { idsInPath } from '../../http/schemas.ts';
+import { listGroupsOf, USER_ROLES, USERS, type UserRow } from '../../security/users.ts';
+import { toGroup, toHeldRole, toUser } from '../crud/principals.ts';
+import { operation, type PermittedRoutes, permitted } from '../crud/routes.ts';
 import { HeldRole, NewUser, PasswordReset, RoleIds, User, UserChange, UserDetails } from './schemas.ts';
 
 export function userRoutes(options: ResetOptions): Route[] {

@@ -1,6 +1,7 @@
 /** Shapes of users, of the roles that they hold and of the groups that they are in. */
 
 import { z } from 'zod';
+import type * as deed from '../../deeds/change-user.ts';
 import { EMAIL, normalizeUserName } from '../../domain/names.ts';
 import { PASSWORD_MAX } from '../../domain/password-rules.ts';
 import { AccountType, EXAMPLES, groupView, heldRoleView, roleIdsBody, userView } from '../crud/principals.ts';
@@ -56,9 +57,7 @@ export const NewUser = z
   .meta({
     id: 'NewUser',
     examples: [{ username: 'alice', email: 'alice@example.com', password: 'correct horse battery staple' }],
-  });
-
-export type NewUser = z.output<typeof NewUser>;
+  }) satisfies z.ZodType<deed.NewUser>;
 
 export const UserChange = z
   .strictObject({
@@ -66,9 +65,10 @@ export const UserChange = z
     email: EmailOrNone,
     isActive: z.boolean().describe('False ends sessions and revokes tokens at once'),
   })
-  .meta({ id: 'UserChange', examples: [{ username: 'alice', email: 'alice@example.com', isActive: true }] });
-
-export type UserChange = z.output<typeof UserChange>;
+  .meta({
+    id: 'UserChange',
+    examples: [{ username: 'alice', email: 'alice@example.com', isActive: true }],
+  }) satisfies z.ZodType<deed.UserChange>;
 
 export const PasswordReset = z
   .strictObject({ newPassword: NewPassword })

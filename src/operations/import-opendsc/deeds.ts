@@ -2,23 +2,21 @@
 
 import type { Insertable } from 'kysely';
 import { changeOwnSettings, type OwnChange } from '../../api/configurations/queries.ts';
-import { createGroup, insertMapping } from '../../api/groups/change.ts';
-import { GROUP_MEMBERS, GROUP_ROLES } from '../../api/groups/queries.ts';
-import type { GroupContent, NewExternalMapping } from '../../api/groups/schemas.ts';
 import { grantLevel } from '../../api/permissions/routes.ts';
-import { insertRole } from '../../api/roles/change.ts';
-import type { RoleContent } from '../../api/roles/schemas.ts';
 import { createScopeType } from '../../api/scope-types/changes.ts';
 import type { NewScopeType, NewScopeValue } from '../../api/scope-types/schemas.ts';
 import { insertIdentity } from '../../api/sign-in/accounts.ts';
-import { insertUser } from '../../api/users/change.ts';
-import { USER_ROLES } from '../../api/users/queries.ts';
 import { setAttemptState, setPassword } from '../../db/accounts.ts';
 import type { Db } from '../../db/database.ts';
 import { insertNode, type KnownNode } from '../../db/nodes.ts';
 import type { RegistrationKeysTable } from '../../db/schema.ts';
 import { SCOPE_TYPES } from '../../db/scope-types.ts';
 import { assignChecked, type CheckedAssignment } from '../../deeds/assign.ts';
+import type { GroupContent, NewExternalMapping } from '../../deeds/change-group.ts';
+import { createGroup, insertMapping } from '../../deeds/change-group.ts';
+import type { RoleContent } from '../../deeds/change-role.ts';
+import { insertRole } from '../../deeds/change-role.ts';
+import { insertUser } from '../../deeds/change-user.ts';
 import { addScopeValue } from '../../deeds/define-scope-value.ts';
 import { insertKey } from '../../deeds/registration-keys.ts';
 import { saveSettings } from '../../deeds/save-settings.ts';
@@ -33,6 +31,8 @@ import {
   awaitAnother,
   awaitCertificate,
 } from '../../security/awaiting-certificates.ts';
+import { GROUP_MEMBERS, GROUP_ROLES } from '../../security/groups.ts';
+import { USER_ROLES } from '../../security/users.ts';
 import type { NewResource } from '../../versions/resources.ts';
 import type { ParameterScope } from '../../versions/store.ts';
 

@@ -1,17 +1,24 @@
 /** Reads, creates, replaces and deletes roles. Nobody writes a role that may do more than they may. */
 
 import type { Selectable } from 'kysely';
-import type { Db } from '../../db/database.ts';
-import { type Page, type PageQuery, Table } from '../../db/rows.ts';
-import type { RolesTable } from '../../db/schema.ts';
-import { changedMembers } from '../../domain/changed-members.ts';
-import { nameKey } from '../../domain/names.ts';
-import { conflict } from '../../lib/errors.ts';
-import { newId } from '../../lib/ids.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import type { Caller } from '../../security/caller.ts';
-import { requireOwnPermissions } from '../../security/delegation.ts';
-import type { RoleContent } from './schemas.ts';
+import type { Db } from '../db/database.ts';
+import { type Page, type PageQuery, Table } from '../db/rows.ts';
+import type { RolesTable } from '../db/schema.ts';
+import { changedMembers } from '../domain/changed-members.ts';
+import { nameKey } from '../domain/names.ts';
+import type { Permission } from '../domain/permissions.ts';
+import { conflict } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import { type Actor, recordAudit } from '../security/audit.ts';
+import type { Caller } from '../security/caller.ts';
+import { requireOwnPermissions } from '../security/delegation.ts';
+
+/** What a role is called, and what it permits. */
+export interface RoleContent {
+  name: string;
+  description: string | null;
+  permissions: readonly Permission[];
+}
 
 type RoleRow = Selectable<RolesTable>;
 

@@ -1,15 +1,15 @@
 /** Which users are in a group, and which roles a group or a user holds: sets that are replaced as a whole. */
 
 import { type Selectable, sql } from 'kysely';
-import type { Db } from '../../db/database.ts';
-import { type Page, type PageQuery, pageOf, type Table } from '../../db/rows.ts';
-import type { Schema } from '../../db/schema.ts';
-import type { AuditAction } from '../../domain/audit-actions.ts';
-import { invalid } from '../../lib/errors.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import type { Caller } from '../../security/caller.ts';
-import { keepingAnAdministrator } from '../../security/delegation.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
+import type { Db } from '../db/database.ts';
+import { type Page, type PageQuery, pageOf, type Table } from '../db/rows.ts';
+import type { Schema } from '../db/schema.ts';
+import type { AuditAction } from '../domain/audit-actions.ts';
+import { invalid } from '../lib/errors.ts';
+import { type Actor, recordAudit } from './audit.ts';
+import type { Caller } from './caller.ts';
+import { keepingAnAdministrator } from './delegation.ts';
+import type { UserPrincipal } from './principal.ts';
 
 /** What the sets consist of: how its rows are named and ordered, and how a body lists their ids. */
 const MEMBERS = {

@@ -1,23 +1,38 @@
 /** Changes of users: of their names, of whether they may sign in, and of their passwords. */
 
 import type { Insertable } from 'kysely';
-import { endAccess, findAccountByName, setAttemptState, setPassword } from '../../db/accounts.ts';
-import type { Database, Db } from '../../db/database.ts';
-import type { UsersTable } from '../../db/schema.ts';
-import { changedMembers } from '../../domain/changed-members.ts';
-import { nameKey } from '../../domain/names.ts';
-import { passwordFault } from '../../domain/password-rules.ts';
-import { conflict, forbidden, invalidField } from '../../lib/errors.ts';
-import { newId } from '../../lib/ids.ts';
-import type { Log } from '../../lib/log.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import { forgetInitialPassword } from '../../security/built-ins.ts';
-import type { Caller } from '../../security/caller.ts';
-import { keepingAnAdministrator, requireOwnUser } from '../../security/delegation.ts';
-import { hashPassword } from '../../security/passwords.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
-import { saveUser, USERS, type UserRow, userNameTaken } from './queries.ts';
-import type { NewUser, UserChange } from './schemas.ts';
+import { endAccess, findAccountByName, setAttemptState, setPassword } from '../db/accounts.ts';
+import type { Database, Db } from '../db/database.ts';
+import type { UsersTable } from '../db/schema.ts';
+import { changedMembers } from '../domain/changed-members.ts';
+import { nameKey } from '../domain/names.ts';
+import { passwordFault } from '../domain/password-rules.ts';
+import { conflict, forbidden, invalidField } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import type { Log } from '../lib/log.ts';
+import { type Actor, recordAudit } from '../security/audit.ts';
+import { forgetInitialPassword } from '../security/built-ins.ts';
+import type { Caller } from '../security/caller.ts';
+import { keepingAnAdministrator, requireOwnUser } from '../security/delegation.ts';
+import { hashPassword } from '../security/passwords.ts';
+import type { UserPrincipal } from '../security/principal.ts';
+import { saveUser, USERS, type UserRow, userNameTaken } from '../security/users.ts';
+
+/** A user with a password, or a service account without one. */
+export interface NewUser {
+  username: string;
+  email: string;
+  password: string | null;
+  accountType: 'User' | 'ServiceAccount';
+  requirePasswordChange: boolean;
+}
+
+/** What a user is to be called, and whether the user may sign in. */
+export interface UserChange {
+  username: string;
+  email: string;
+  isActive: boolean;
+}
 
 /**
  * Creates a user with a password, or a service account without one.

@@ -1,12 +1,12 @@
 /** The tables of groups, of who is in them, of the roles that they hold, and of mappings of external groups. */
 
 import { type Selectable, sql } from 'kysely';
-import type { Db } from '../../db/database.ts';
-import { Table } from '../../db/rows.ts';
-import type { ExternalGroupMappingsTable, UsersTable } from '../../db/schema.ts';
-import { conflict } from '../../lib/errors.ts';
-import { requireOwnGroup, requireOwnRoles } from '../../security/delegation.ts';
-import { JoinTable } from '../crud/join-table.ts';
+import type { Db } from '../db/database.ts';
+import { Table } from '../db/rows.ts';
+import type { ExternalGroupMappingsTable, UsersTable } from '../db/schema.ts';
+import { conflict } from '../lib/errors.ts';
+import { requireOwnGroup, requireOwnRoles } from './delegation.ts';
+import { JoinTable } from './join-table.ts';
 
 /** To delete a group deletes its memberships, roles, grants and external mappings. */
 export const GROUPS = new Table('groups', {

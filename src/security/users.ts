@@ -1,13 +1,13 @@
 /** The tables of users, of the roles that they hold directly and of the groups that they are in. */
 
 import type { Selectable } from 'kysely';
-import type { Db } from '../../db/database.ts';
-import { Table } from '../../db/rows.ts';
-import type { UsersTable } from '../../db/schema.ts';
-import { nameKey } from '../../domain/names.ts';
-import { conflict } from '../../lib/errors.ts';
-import { requireOwnRoles } from '../../security/delegation.ts';
-import { JoinTable } from '../crud/join-table.ts';
+import type { Db } from '../db/database.ts';
+import { Table } from '../db/rows.ts';
+import type { UsersTable } from '../db/schema.ts';
+import { nameKey } from '../domain/names.ts';
+import { conflict } from '../lib/errors.ts';
+import { requireOwnRoles } from './delegation.ts';
+import { JoinTable } from './join-table.ts';
 
 export const userNameTaken = () => conflict('name_taken', 'Another user has this name');
 

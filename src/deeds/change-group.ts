@@ -1,16 +1,35 @@
 /** Changes of groups, and of the mappings of external groups to them. */
 
 import type { Selectable } from 'kysely';
-import type { Db } from '../../db/database.ts';
-import type { GroupsTable } from '../../db/schema.ts';
-import { changedMembers } from '../../domain/changed-members.ts';
-import { nameKey } from '../../domain/names.ts';
-import { newId } from '../../lib/ids.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import type { Caller } from '../../security/caller.ts';
-import { keepingAnAdministrator, requireOwnGroup } from '../../security/delegation.ts';
-import { GROUP_MEMBERS, GROUP_ROLES, GROUPS, MAPPINGS, type MappingRow, namedMappings } from './queries.ts';
-import type { GroupContent, NewExternalMapping } from './schemas.ts';
+import type { Db } from '../db/database.ts';
+import type { GroupsTable } from '../db/schema.ts';
+import { changedMembers } from '../domain/changed-members.ts';
+import { nameKey } from '../domain/names.ts';
+import { newId } from '../lib/ids.ts';
+import { type Actor, recordAudit } from '../security/audit.ts';
+import type { Caller } from '../security/caller.ts';
+import { keepingAnAdministrator, requireOwnGroup } from '../security/delegation.ts';
+import {
+  GROUP_MEMBERS,
+  GROUP_ROLES,
+  GROUPS,
+  MAPPINGS,
+  type MappingRow,
+  namedMappings,
+} from '../security/groups.ts';
+
+export interface GroupContent {
+  name: string;
+  description: string | null;
+}
+
+/** Which group of which provider is to be which group here. */
+export interface NewExternalMapping {
+  provider: string;
+  externalGroupId: string;
+  externalGroupName: string | null;
+  groupId: string;
+}
 
 /** @throws HawserError `name_taken` */
 export async function createGroup(
@@ -22,7 +41,11 @@ export async function createGroup(
   const { name, description } = content;
   const times = { created_at: actor.at, modified_at: actor.at };
   const row = await GROUPS.insert(trx, { id, name, name_key: nameKey(name), description, ...times });
-  await recordAudit(trx, actor, { action: 'group.created', resourceId: row.id, details: content });
+  await recordAudit(trx, actor, {
+    action: 'group.created',
+    resourceId: row.id,
+    details: { name, description },
+  });
   return row;
 }
 
