@@ -14,3 +14,6 @@ export function sessionCookie(secret: string, maxAge = LIFETIME_SECONDS): string
 export function sessionSecret(cookie: string): string | null {
   return PATTERN.exec(cookie)?.[1] ?? null;
 }
+
+/** Header that makes the browser forget the session too. */
+export const ENDED_SESSION = { 'Set-Cookie': sessionCookie('', 0) };

@@ -4,6 +4,7 @@
  */
 
 import type { Database, Db } from '../../db/database.ts';
+import { insertToken, listTokens, revokeToken, type TokenOwner, toToken } from '../../deeds/tokens.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { conflict } from '../../lib/errors.ts';
@@ -11,7 +12,6 @@ import { requireOwnToken } from '../../security/delegation.ts';
 import { USERS } from '../../security/users.ts';
 import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
 import { CreatedToken, NewToken, Token } from './schemas.ts';
-import { insertToken, listTokens, revokeToken, type TokenOwner, toToken } from './tokens.ts';
 
 const PATH = '/api/v1/users/{id}/tokens';
 

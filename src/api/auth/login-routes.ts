@@ -3,17 +3,17 @@
  * because they follow the same rules.
  */
 
+import { changePassword } from '../../deeds/change-password.ts';
+import { signIn, signOut } from '../../deeds/sign-in.ts';
 import { seeOther } from '../../http/answer.ts';
 import { parseQuery } from '../../http/query.ts';
 import { type Route, route } from '../../http/route.ts';
-import { sessionCookie } from '../../http/session-cookie.ts';
+import { ENDED_SESSION, sessionCookie } from '../../http/session-cookie.ts';
 import { invalidField } from '../../lib/errors.ts';
-import { changePassword } from './change-password.ts';
 import { destinationOf, leadingTo } from './destination.ts';
 import { failurePage, loginPage, type Purpose } from './login-page.ts';
 import { ATTEMPT_PROBLEMS, type AuthOptions, ENDS_SESSION, SESSION, signedOutPage } from './routes.ts';
 import { ChangePasswordForm, EmptyForm, Login, LoginPageQuery, NextQuery } from './schemas.ts';
-import { ENDED_SESSION, signIn, signOut } from './sessions.ts';
 
 /** What the pages lead to is decided once for all of them. */
 interface PageTools extends AuthOptions {

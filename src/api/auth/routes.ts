@@ -3,20 +3,20 @@
 import { listMemberships } from '../../db/accounts.ts';
 import type { Database } from '../../db/database.ts';
 import { readFreeze } from '../../db/freeze.ts';
+import { changePassword } from '../../deeds/change-password.ts';
+import { signIn, signOut } from '../../deeds/sign-in.ts';
+import { createToken, listTokens, revokeToken, toToken } from '../../deeds/tokens.ts';
 import { json, noContent, redirect } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
-import { sessionCookie } from '../../http/session-cookie.ts';
+import { ENDED_SESSION, sessionCookie } from '../../http/session-cookie.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Providers } from '../../security/openid/providers.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { shownFreeze } from '../crud/freeze.ts';
 import { operation, ResourceRoutes } from '../crud/routes.ts';
 import { accountTokenRoutes } from './account-tokens.ts';
-import { changePassword } from './change-password.ts';
 import { ChangePassword, CreatedToken, Login, Me, NewToken, SignedIn, Token } from './schemas.ts';
-import { ENDED_SESSION, signIn, signOut } from './sessions.ts';
-import { createToken, listTokens, revokeToken, toToken } from './tokens.ts';
 
 const TAGS = ['Authentication'];
 export const SESSION = { kind: 'user', session: true, duringPasswordChange: true } as const;

@@ -1,6 +1,7 @@
 /** Shapes of the sign-in and token routes. */
 
 import { z } from 'zod';
+import type { WantedToken } from '../../deeds/tokens.ts';
 import { PASSWORD_MAX } from '../../domain/password-rules.ts';
 import { TOKEN_SCOPES } from '../../domain/permissions.ts';
 import { Id, Instant, Timestamp } from '../../http/schemas.ts';
@@ -128,7 +129,7 @@ export const NewToken = z
         expiresAt: '2027-03-31T00:00:00Z',
       },
     ],
-  });
+  }) satisfies z.ZodType<WantedToken>;
 
 export const Token = z
   .object({

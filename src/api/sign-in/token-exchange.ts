@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { findAccountByName } from '../../db/accounts.ts';
 import type { Database, Db } from '../../db/database.ts';
+import { insertToken } from '../../deeds/tokens.ts';
 import { json } from '../../http/answer.ts';
 import { RawDocument, type Route, route } from '../../http/route.ts';
 import { DAY, MINUTE, SECOND } from '../../lib/clock.ts';
@@ -11,8 +12,7 @@ import type { Log } from '../../lib/log.ts';
 import { sourceOf } from '../../lib/source-address.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { type JobClaims, JobTokenFault, type JobTokens } from '../../security/openid/job-tokens.ts';
-import { throttle } from '../auth/throttle.ts';
-import { insertToken } from '../auth/tokens.ts';
+import { throttle } from '../../security/throttle.ts';
 import { readSecretBody } from './bodies.ts';
 import { federationsOf } from './federations.ts';
 import { ExchangedToken } from './schemas.ts';

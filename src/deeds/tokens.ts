@@ -1,24 +1,28 @@
 /** Personal access tokens. A token is shown once, when it is created, and is stored as a hash. */
 
-import type { z } from 'zod';
-import { findAccount } from '../../db/accounts.ts';
-import type { Db } from '../../db/database.ts';
-import { type PageQuery, pageOf } from '../../db/rows.ts';
-import { DAY, toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
-import { invalidField, notFound, unauthenticated } from '../../lib/errors.ts';
-import { sha256Hex } from '../../lib/hash.ts';
-import { newId, newSecret } from '../../lib/ids.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import type { Caller } from '../../security/caller.ts';
-import { TOKEN_PREFIX } from '../../security/identify.ts';
-import type { NewToken } from './schemas.ts';
+import { findAccount } from '../db/accounts.ts';
+import type { Db } from '../db/database.ts';
+import { type PageQuery, pageOf } from '../db/rows.ts';
+import { DAY, toOptionalTimestamp, toTimestamp } from '../lib/clock.ts';
+import { invalidField, notFound, unauthenticated } from '../lib/errors.ts';
+import { sha256Hex } from '../lib/hash.ts';
+import { newId, newSecret } from '../lib/ids.ts';
+import { type Actor, recordAudit } from '../security/audit.ts';
+import type { Caller } from '../security/caller.ts';
+import { TOKEN_PREFIX } from '../security/identify.ts';
+
+/** What a token is to be called, and what it may be used for. */
+export interface WantedToken {
+  name: string;
+  /** Permissions and kinds of grants; none: all that the owner may. */
+  scopes: string[];
+  /** Epoch milliseconds; absent: in 90 days; null: never. */
+  expiresAt?: number | null | undefined;
+}
 
 const DEFAULT_LIFETIME = 90 * DAY;
 /** So many characters of a token are enough to tell tokens apart, and too few to help guessing one. */
 const SHOWN_CHARACTERS = 12;
-
-/** What a wish for a token says, once the body has been checked. */
-export type TokenWish = z.output<typeof NewToken>;
 
 /** Whose token it is: its owner, and what the audit entry says of the owner where that is not the caller. */
 export interface TokenOwner {
@@ -34,13 +38,13 @@ export interface TokenOwner {
  * @throws HawserError validation_failed where it would expire in the past, unauthenticated where the caller was
  *   deactivated meanwhile
  */
-export async function createToken(trx: Db, { principal, actor }: Caller, wish: TokenWish) {
+export async function createToken(trx: Db, { principal, actor }: Caller, wanted: WantedToken) {
   const { userId } = principal;
   // Deactivation revokes the tokens that exist; one that is created just after it would live on.
   if ((await findAccount(trx, userId))?.is_active !== 1) {
     throw unauthenticated('The session or token is not valid');
   }
-  return insertToken(trx, actor, { userId }, wish);
+  return insertToken(trx, actor, { userId }, wanted);
 }
 
 /**
@@ -48,10 +52,10 @@ export async function createToken(trx: Db, { principal, actor }: Caller, wish: T
  * @returns the token as it is shown this once
  * @throws HawserError validation_failed where it would expire in the past
  */
-export async function insertToken(trx: Db, actor: Actor, owner: TokenOwner, wish: TokenWish) {
-  const { name, scopes } = wish;
+export async function insertToken(trx: Db, actor: Actor, owner: TokenOwner, wanted: WantedToken) {
+  const { name, scopes } = wanted;
   const now = actor.at;
-  const expiresAt = wish.expiresAt === undefined ? now + DEFAULT_LIFETIME : wish.expiresAt;
+  const expiresAt = wanted.expiresAt === undefined ? now + DEFAULT_LIFETIME : wanted.expiresAt;
   if (expiresAt !== null && expiresAt <= now) throw invalidField('/expiresAt', 'This time has passed');
   const token = newSecret(TOKEN_PREFIX);
   const row = {

@@ -1,9 +1,9 @@
 /** Limits how often a password may be tried. Attempts are counted in SQL, in windows of a minute. */
 
-import { countAttempt } from '../../db/accounts.ts';
-import type { Database, Db } from '../../db/database.ts';
-import { MINUTE, SECOND } from '../../lib/clock.ts';
-import { HawserError } from '../../lib/errors.ts';
+import { countAttempt } from '../db/accounts.ts';
+import type { Database, Db } from '../db/database.ts';
+import { MINUTE, SECOND } from '../lib/clock.ts';
+import { HawserError } from '../lib/errors.ts';
 
 const MAX_ATTEMPTS_PER_WINDOW = 30;
 const WINDOW = MINUTE;

@@ -10,26 +10,22 @@ import {
   insertSession,
   replaceHash,
   setAttemptState,
-} from '../../db/accounts.ts';
-import type { Database, Db } from '../../db/database.ts';
-import { sessionCookie } from '../../http/session-cookie.ts';
-import { MINUTE } from '../../lib/clock.ts';
-import { HawserError, unauthenticated } from '../../lib/errors.ts';
-import { newSecret } from '../../lib/ids.ts';
-import type { Log } from '../../lib/log.ts';
-import { sourceOf } from '../../lib/source-address.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import { SESSION_LIFETIME } from '../../security/identify.ts';
-import { hasImportedPasswords } from '../../security/imported-passwords.ts';
-import { checkPassword } from '../../security/passwords.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
-import { throttle } from './throttle.ts';
+} from '../db/accounts.ts';
+import type { Database, Db } from '../db/database.ts';
+import { MINUTE } from '../lib/clock.ts';
+import { HawserError, unauthenticated } from '../lib/errors.ts';
+import { newSecret } from '../lib/ids.ts';
+import type { Log } from '../lib/log.ts';
+import { sourceOf } from '../lib/source-address.ts';
+import { type Actor, recordAudit } from '../security/audit.ts';
+import { SESSION_LIFETIME } from '../security/identify.ts';
+import { hasImportedPasswords } from '../security/imported-passwords.ts';
+import { checkPassword } from '../security/passwords.ts';
+import type { UserPrincipal } from '../security/principal.ts';
+import { throttle } from '../security/throttle.ts';
 
 const MAX_FAILURES = 5;
 const LOCK_DURATION = 15 * MINUTE;
-
-/** Header that makes the browser forget the session too. */
-export const ENDED_SESSION = { 'Set-Cookie': sessionCookie('', 0) };
 
 export interface SignInTools {
   database: Database;

@@ -1,15 +1,15 @@
 /** A user changes the own password: the current one is asked for, and the user's other sessions end. */
 
-import { findAccount, setPassword } from '../../db/accounts.ts';
-import type { Database, Db } from '../../db/database.ts';
-import { passwordFault } from '../../domain/password-rules.ts';
-import { invalid, invalidField } from '../../lib/errors.ts';
-import type { Log } from '../../lib/log.ts';
-import { recordAudit } from '../../security/audit.ts';
-import { forgetInitialPassword } from '../../security/built-ins.ts';
-import type { Caller } from '../../security/caller.ts';
-import { hashPassword, verifyPassword } from '../../security/passwords.ts';
-import { throttle } from './throttle.ts';
+import { findAccount, setPassword } from '../db/accounts.ts';
+import type { Database, Db } from '../db/database.ts';
+import { passwordFault } from '../domain/password-rules.ts';
+import { invalid, invalidField } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+import { recordAudit } from '../security/audit.ts';
+import { forgetInitialPassword } from '../security/built-ins.ts';
+import type { Caller } from '../security/caller.ts';
+import { hashPassword, verifyPassword } from '../security/passwords.ts';
+import { throttle } from '../security/throttle.ts';
 
 export interface PasswordChange {
   currentPassword: string;
