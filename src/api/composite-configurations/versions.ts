@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import type { Database } from '../../db/database.ts';
 import { readValidationSettings } from '../../db/settings.ts';
 import { blockerOfChildren } from '../../deeds/handing-out.ts';
+import { withObstacles } from '../../deeds/publish-obstacles.ts';
 import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
 import { COMPOSITE_FILE, type CompositeDocument, printComposite } from '../../domain/composite-document.ts';
 import type { Finding } from '../../domain/findings.ts';
@@ -23,7 +24,7 @@ import { checkChannel, findBlockers, findUnpublishedChildren } from '../../versi
 import type { SortedVersions } from '../../versions/sorted-versions.ts';
 import type { VersionRef } from '../../versions/store.ts';
 import type { VersionSource } from '../../versions/version-source.ts';
-import { toPublishCheck, withObstacles } from '../crud/publish-check.ts';
+import { toPublishCheck } from '../crud/publish-check.ts';
 import type { NewComposite, NewCompositeVersion } from './schemas.ts';
 
 export type CompositeTools = ResourceTools & JudgingTools;

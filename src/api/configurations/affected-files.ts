@@ -1,10 +1,10 @@
 /** What publishing a version means for the parameter files that are stored. */
 
+import type { ConfigurationTools } from '../../deeds/create-draft.ts';
 import type { AffectedParameterFile } from '../../domain/compatibility.ts';
 import { type Answer, json, jsonWithList } from '../../http/answer.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { findRow } from '../../versions/rows.ts';
-import type { ConfigurationTools } from './versions.ts';
 
 interface PublishedVersion {
   resource: { id: string; name: string };

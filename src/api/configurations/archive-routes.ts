@@ -1,6 +1,7 @@
 /** `/api/v1/configurations/{name}/versions/{version}/archive`: the files of a version as they were uploaded, in one ZIP. */
 
 import { type BundleDownloads, ZIP_HEADERS, zipDownload } from '../../bundles/downloads.ts';
+import type { ConfigurationTools } from '../../deeds/create-draft.ts';
 import { namesValidator, notModified } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
@@ -9,7 +10,6 @@ import type { BundleEntry } from '../../resolve/manifest-maker.ts';
 import type { GitStore, RepositoryRef, StoredFile } from '../../versions/store.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
 import { findVersion, reads } from './version-routes.ts';
-import type { ConfigurationTools } from './versions.ts';
 
 const TAGS = ['Configuration versions'];
 /** The name of the hashed form. A ZIP of another form must have another ETag. */

@@ -1,13 +1,13 @@
 /** `/api/v1/configurations/{name}/versions/{version}/blame/{*filePath}`: who wrote which line, and in which version. */
 
 import { pageOfList } from '../../db/rows.ts';
+import type { ConfigurationTools } from '../../deeds/create-draft.ts';
 import type { GitBlame } from '../../git/blame.ts';
 import { longPage } from '../../http/answer.ts';
 import type { Route } from '../../http/route.ts';
 import { BLAME_PROBLEMS, BlamedLinesView, blamedLines, PageOfLines } from '../crud/blaming.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
 import { existingPath, findVersion, reads } from './version-routes.ts';
-import type { ConfigurationTools } from './versions.ts';
 
 const TAGS = ['Configuration versions'];
 

@@ -1,6 +1,7 @@
 /** `/api/v1/configurations/{name}/check`: what publishing would find in a document, of which nothing is stored. */
 
 import { z } from 'zod';
+import type { ConfigurationTools } from '../../deeds/create-draft.ts';
 import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
 import { json } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
@@ -13,7 +14,6 @@ import type { VersionDetails } from '../../versions/store.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
 import { IGNORED_FILES, NEW_VERSION_FIELDS, NewVersion } from './schemas.ts';
 import { reads } from './version-routes.ts';
-import type { ConfigurationTools } from './versions.ts';
 
 const MIB = 1024 * 1024;
 const FoundView = z.object({ findings: z.array(FindingView), ...IGNORED_FILES }).meta({

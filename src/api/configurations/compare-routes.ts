@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { LargeFiles } from '../../bundles/large-files.ts';
+import type { ConfigurationTools } from '../../deeds/create-draft.ts';
 import { findOnBothSides } from '../../domain/file-changes.ts';
 import { jsonWithList, writtenJson } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
@@ -25,7 +26,6 @@ import {
 } from '../crud/comparing.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
 import { existingPath, reads } from './version-routes.ts';
-import type { ConfigurationTools } from './versions.ts';
 
 const TAGS = ['Configuration versions'];
 const PATCH = 'text/x-diff';

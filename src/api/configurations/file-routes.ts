@@ -1,6 +1,7 @@
 /** `/api/v1/configurations/{name}/versions/{version}/files/{*filePath}`: read, save and delete one file of a version. */
 
 import type { LargeFiles } from '../../bundles/large-files.ts';
+import type { ConfigurationTools } from '../../deeds/create-draft.ts';
 import { type Answer, created, download, json } from '../../http/answer.ts';
 import { mediaTypeOf } from '../../http/media-types.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
@@ -11,7 +12,6 @@ import { callerOf } from '../crud/routes.ts';
 import { type GrantedRoutes, grantedRoutes } from '../crud/versioned.ts';
 import { VersionView } from './schemas.ts';
 import { existingPath, findVersion, reads, withFindings } from './version-routes.ts';
-import type { ConfigurationTools } from './versions.ts';
 
 const FILE = '/api/v1/configurations/{name}/versions/{version}/files/{*filePath}';
 const ETAG = 'That of the file, as GET of it has it';

@@ -1,5 +1,8 @@
 /** Asks the rules of publishing about a version, without the lock and without publishing it. */
 
+import type { ConfigurationTools } from '../../deeds/create-draft.ts';
+import { judgeDraft } from '../../deeds/publish.ts';
+import { findingsInHistory, withObstacles } from '../../deeds/publish-obstacles.ts';
 import type { Finding } from '../../domain/findings.ts';
 import { notFound } from '../../lib/errors.ts';
 import { type Compatibility, NOT_COMPARED } from '../../resolve/compatibility.ts';
@@ -7,8 +10,7 @@ import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
 import { findBlockers } from '../../versions/rules.ts';
-import { findingsInHistory, toPublishCheck, withObstacles } from '../crud/publish-check.ts';
-import { type ConfigurationTools, judgeDraft } from './versions.ts';
+import { toPublishCheck } from '../crud/publish-check.ts';
 
 /** @throws HawserError not_found without such a version */
 export function checkPublish(

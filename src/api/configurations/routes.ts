@@ -1,5 +1,8 @@
 /** `/api/v1/configurations`: create, list, read, change and delete. */
 
+import { changeConfiguration } from '../../deeds/change-configuration.ts';
+import { createConfiguration } from '../../deeds/create-configuration.ts';
+import type { ConfigurationTools } from '../../deeds/create-draft.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { conflict } from '../../lib/errors.ts';
@@ -29,7 +32,6 @@ import {
 } from './schemas.ts';
 import { settingsRoutes } from './settings-routes.ts';
 import { versionRoutes, withFindings } from './version-routes.ts';
-import { type ConfigurationTools, changeConfiguration, createConfiguration } from './versions.ts';
 
 const TAGS = ['Configurations'];
 const VERSION_TAGS = ['Configuration versions'];

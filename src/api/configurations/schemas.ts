@@ -1,6 +1,9 @@
 /** Shapes of configurations and their versions. */
 
 import { z } from 'zod';
+import type * as deed from '../../deeds/change-configuration.ts';
+import type { WantedConfiguration } from '../../deeds/create-configuration.ts';
+import type { WantedCopy, WantedDraft } from '../../deeds/create-draft.ts';
 import { Checksum, choice, Flag, given, Id, Message, orUnchanged } from '../../http/schemas.ts';
 import { PUBLISHED_NODES, WAYS_EXAMPLE } from '../crud/proof-schemas.ts';
 import { AffectedParameterFile, DocumentChecksView, FINDINGS } from '../crud/publish-check.ts';
@@ -60,7 +63,7 @@ const versionFields = {
   isDraft: draftFlag(given(Flag), '/api/v1/configurations/{name}/versions/{version}/publish'),
 };
 
-export const NewVersion = z.strictObject(versionFields);
+export const NewVersion = z.strictObject(versionFields) satisfies z.ZodType<WantedDraft>;
 /** For a draft that exists. The version, if it is given at all, is the one in the path. */
 export const ReplacedVersion = z.strictObject({
   ...versionFields,
@@ -79,7 +82,10 @@ export const CopiedVersion = z
     }),
     message: orUnchanged(Message),
   })
-  .meta({ id: 'CopiedConfigurationVersion', examples: [{ version: '1.3.0', from: '1.2.0' }] });
+  .meta({
+    id: 'CopiedConfigurationVersion',
+    examples: [{ version: '1.3.0', from: '1.2.0' }],
+  }) satisfies z.ZodType<WantedCopy>;
 
 export const NEW_VERSION_FIELDS = Object.keys(NewVersion.shape);
 
@@ -88,7 +94,7 @@ export const NewConfiguration = z.strictObject({
   description: given(z.string().max(4_000)),
   useServerManagedParameters: given(Flag).meta({ description: 'Default true' }),
   ...versionFields,
-});
+}) satisfies z.ZodType<WantedConfiguration>;
 export const NEW_CONFIGURATION_FIELDS = Object.keys(NewConfiguration.shape);
 
 export const ConfigurationChange = z
@@ -96,7 +102,10 @@ export const ConfigurationChange = z
     description: z.string().max(4_000).nullish().meta({ description: 'Null clears it; absent stays' }),
     useServerManagedParameters: orUnchanged(z.boolean()),
   })
-  .meta({ id: 'ConfigurationChange', examples: [{ description: 'nginx and its sites' }] });
+  .meta({
+    id: 'ConfigurationChange',
+    examples: [{ description: 'nginx and its sites' }],
+  }) satisfies z.ZodType<deed.ConfigurationChange>;
 
 /** What answers to uploads have beside what they show elsewhere. */
 export const IGNORED_FILES = {

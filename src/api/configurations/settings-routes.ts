@@ -3,6 +3,12 @@
 import type { ZodType, z } from 'zod';
 import type { Database, Db } from '../../db/database.ts';
 import { readValidationSettings } from '../../db/settings.ts';
+import {
+  changeOwnSettings,
+  findOwnSettings,
+  type OwnChange,
+  readEffectiveSettings,
+} from '../../deeds/configuration-settings.ts';
 import type { ProblemName } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { conflict } from '../../lib/errors.ts';
@@ -10,7 +16,6 @@ import type { GrantedResource } from '../../security/access.ts';
 import type { Actor } from '../../security/audit.ts';
 import { requireRow } from '../../versions/rows.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
-import { changeOwnSettings, findOwnSettings, type OwnChange, readEffectiveSettings } from './queries.ts';
 import { RetentionChange, RetentionView, SettingsChange, SettingsView } from './schemas.ts';
 
 const TAGS = ['Configuration settings'];

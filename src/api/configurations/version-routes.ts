@@ -2,6 +2,14 @@
 
 import type { z } from 'zod';
 import { pageOfList } from '../../db/rows.ts';
+import {
+  type ConfigurationTarget,
+  type ConfigurationTools,
+  copyVersion,
+  createDraft,
+  replaceDraft,
+} from '../../deeds/create-draft.ts';
+import { publishVersion } from '../../deeds/publish.ts';
 import type { Finding } from '../../domain/findings.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
 import { prereleaseChannelOf } from '../../domain/version-order.ts';
@@ -33,14 +41,6 @@ import {
   VersionDetailsView,
   VersionView,
 } from './schemas.ts';
-import {
-  type ConfigurationTarget,
-  type ConfigurationTools,
-  copyVersion,
-  createDraft,
-  publishVersion,
-  replaceDraft,
-} from './versions.ts';
 
 const TAGS = ['Configuration versions'];
 const NEW_VERSION: UploadBody<z.output<typeof NewVersion> | z.output<typeof CopiedVersion>> = {

@@ -3,6 +3,8 @@
 import { createHash } from 'node:crypto';
 import { freezeLook } from '../../db/freeze.ts';
 import { readValidationSettings } from '../../db/settings.ts';
+import { judgingBy, readEffectiveSettings } from '../../deeds/configuration-settings.ts';
+import { findingsInHistory } from '../../deeds/publish-obstacles.ts';
 import { lineOfFinding } from '../../domain/findings.ts';
 import type { PushRequest } from '../../git/push/push-request.ts';
 import type { RequestFacts } from '../../http/route.ts';
@@ -26,10 +28,8 @@ import { checkDraft } from '../../versions/rules.ts';
 import { requireTakeable } from '../../versions/taken-pushes.ts';
 import type { TreeTasks } from '../../versions/tree-tasks.ts';
 import type { PushRecord, TakenPush, VersionIndex } from '../../versions/types.ts';
-import { judgingBy, readEffectiveSettings } from '../configurations/queries.ts';
 import { offeredWays } from '../crud/offered-ways.ts';
 import type { ProofTools } from '../crud/proof-routes.ts';
-import { findingsInHistory } from '../crud/publish-check.ts';
 import { linesOfReport, type TakenAnswer, textOfWays } from './push-answers.ts';
 
 /** Who pushes to which configuration. */

@@ -1,6 +1,7 @@
 /** Checks parameter files of one configuration by its current schemas and its current validation mode. */
 
 import { LRUCache } from 'lru-cache';
+import { readEffectiveSettings } from '../../deeds/configuration-settings.ts';
 import type { ParameterValidationMode } from '../../domain/server-settings.ts';
 import { type Major, majorOf } from '../../domain/version-order.ts';
 import type { FieldError } from '../../lib/errors.ts';
@@ -12,7 +13,6 @@ import type { SchemaReader } from '../../resolve/schemas.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { AuthorTools } from '../../versions/author.ts';
 import type { VersionRef } from '../../versions/store.ts';
-import { readEffectiveSettings } from '../configurations/queries.ts';
 
 export interface ParameterTools extends AuthorTools {
   parameters: ParameterReader;

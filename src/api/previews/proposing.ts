@@ -8,6 +8,8 @@ import type { Assignment } from '../../db/node-lookup.ts';
 import { requireNodes } from '../../db/nodes.ts';
 import { findTypeOfValue } from '../../db/scope-types.ts';
 import { assignmentOf, requireEligible } from '../../deeds/assign.ts';
+import { judgeDraft as judgeConfiguration } from '../../deeds/publish.ts';
+import { findingsInHistory } from '../../deeds/publish-obstacles.ts';
 import {
   alreadyTagged,
   notTagged,
@@ -45,8 +47,6 @@ import type { GitStore, ParameterScope } from '../../versions/store.ts';
 import { ONLY_SERIES, type VersionIndex } from '../../versions/types.ts';
 import type { VersionSource } from '../../versions/version-source.ts';
 import { judgeDraft as judgeComposite } from '../composite-configurations/versions.ts';
-import { judgeDraft as judgeConfiguration } from '../configurations/versions.ts';
-import { findingsInHistory } from '../crud/publish-check.ts';
 import { wouldChange } from '../nodes/lcm-settings.ts';
 import type { CheckTools } from '../parameters/checks.ts';
 import { contentTypeNamed, readText } from '../parameters/content.ts';

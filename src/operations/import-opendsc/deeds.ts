@@ -1,7 +1,6 @@
 /** What an import does, as data, and how it is done: by the functions by which requests write too. */
 
 import type { Insertable } from 'kysely';
-import { changeOwnSettings, type OwnChange } from '../../api/configurations/queries.ts';
 import { grantLevel } from '../../api/permissions/routes.ts';
 import { createScopeType } from '../../api/scope-types/changes.ts';
 import type { NewScopeType, NewScopeValue } from '../../api/scope-types/schemas.ts';
@@ -17,6 +16,7 @@ import { createGroup, insertMapping } from '../../deeds/change-group.ts';
 import type { RoleContent } from '../../deeds/change-role.ts';
 import { insertRole } from '../../deeds/change-role.ts';
 import { insertUser } from '../../deeds/change-user.ts';
+import { changeOwnSettings, type OwnChange } from '../../deeds/configuration-settings.ts';
 import { addScopeValue } from '../../deeds/define-scope-value.ts';
 import { insertKey } from '../../deeds/registration-keys.ts';
 import { saveSettings } from '../../deeds/save-settings.ts';

@@ -3,12 +3,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Selectable } from 'kysely';
-import { findOwnSettings, type OwnSettings } from '../../api/configurations/queries.ts';
 import type { Config } from '../../config.ts';
 import type { Db } from '../../db/database.ts';
 import type { Assignment } from '../../db/node-lookup.ts';
 import type { Schema } from '../../db/schema.ts';
 import { keepsSecrets, readSecret } from '../../db/secrets.ts';
+import { findOwnSettings, type OwnSettings } from '../../deeds/configuration-settings.ts';
 import type { CompositeDocument } from '../../domain/composite-document.ts';
 import type { RepositoryKind } from '../../git/types.ts';
 import { groupBy } from '../../lib/group-by.ts';

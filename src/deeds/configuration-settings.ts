@@ -1,19 +1,19 @@
 /** Reads and writes of what configurations set for themselves. */
 
-import type { Db } from '../../db/database.ts';
-import { readValidationSettings } from '../../db/settings.ts';
-import type { AuditAction } from '../../domain/audit-actions.ts';
-import { changedMembers } from '../../domain/changed-members.ts';
-import type { OwnRetention } from '../../domain/retention-plan.ts';
+import type { Db } from '../db/database.ts';
+import { readValidationSettings } from '../db/settings.ts';
+import type { AuditAction } from '../domain/audit-actions.ts';
+import { changedMembers } from '../domain/changed-members.ts';
+import type { OwnRetention } from '../domain/retention-plan.ts';
 import {
   type EffectiveValidation,
   effectiveValidation,
   type ValidationOverrides,
-} from '../../domain/server-settings.ts';
-import type { Judging } from '../../resolve/compatibility.ts';
-import type { GrantedResource } from '../../security/access.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import { type ConfigurationRow, toBoolean, toRetention } from '../../versions/rows.ts';
+} from '../domain/server-settings.ts';
+import type { Judging } from '../resolve/compatibility.ts';
+import type { GrantedResource } from '../security/access.ts';
+import { type Actor, recordAudit } from '../security/audit.ts';
+import { type ConfigurationRow, toBoolean, toRetention } from '../versions/rows.ts';
 
 /** What a configuration sets for itself. Null stands for what is inherited. */
 export type OwnSettings = ValidationOverrides & OwnRetention;

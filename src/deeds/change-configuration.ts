@@ -1,0 +1,59 @@
+/** Changes what is said of a configuration, and who manages its parameters. */
+
+import type { Db } from '../db/database.ts';
+import { changedMembers } from '../domain/changed-members.ts';
+import { recordAudit } from '../security/audit.ts';
+import { authorVersions } from '../versions/author.ts';
+import type { ResourceTools } from '../versions/resources.ts';
+import { refusePublishedParameters, refuseReservedPaths } from '../versions/rules.ts';
+import type { ConfigurationTarget } from './create-draft.ts';
+
+/** What is to be changed of a configuration. Absent members stay; null clears the description. */
+export interface ConfigurationChange {
+  description?: string | null | undefined;
+  useServerManagedParameters?: boolean | undefined;
+}
+
+/**
+ * Changes a configuration. Where nothing differs, nothing is written, not even the time of the last change.
+ * @throws HawserError conflict `reserved_path` when the highest version has a file where the parameters go;
+ *   `in_use` when nodes would lose published parameters
+ */
+export async function changeConfiguration(
+  tools: ResourceTools,
+  target: ConfigurationTarget,
+  change: ConfigurationChange,
+): Promise<void> {
+  const { database, store } = tools;
+  const { actor, resource } = target;
+  const { id: resourceId, name } = resource;
+  // Under the lock, so that no draft with a reserved path slips in between.
+  await authorVersions(tools, target, async (author, { description, use_server_managed_parameters }) => {
+    const before = { description, useServerManagedParameters: use_server_managed_parameters === 1 };
+    const changes = changedMembers(before, change);
+    if (changes === null) return;
+    const [highest] = author.index().versions;
+    if (highest && changes['useServerManagedParameters']?.to === true)
+      refuseReservedPaths((await store.details({ kind: 'configurations', name }, highest)).files);
+    if (changes['useServerManagedParameters']?.to === false) await refusePublishedParameters(store, name);
+    await database.write.transaction().execute(async (trx) => {
+      await updateRow(trx, resourceId, change, actor.at);
+      const details = { name, ...changes };
+      await recordAudit(trx, actor, { action: 'configuration.updated', resourceId, details });
+    });
+  });
+}
+
+async function updateRow(
+  trx: Db,
+  id: string,
+  { description, useServerManagedParameters: managed }: ConfigurationChange,
+  now: number,
+): Promise<void> {
+  const columns = {
+    ...(description === undefined ? {} : { description }),
+    ...(managed === undefined ? {} : { use_server_managed_parameters: Number(managed) }),
+  };
+  const update = trx.updateTable('configurations').set({ ...columns, updated_at: now });
+  await update.where('id', '=', id).execute();
+}
