@@ -2,6 +2,8 @@
 
 import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
+import { type ChildTarget, changeDocument, type DocumentChange } from '../../deeds/composite-draft.ts';
+import type { CompositeTools } from '../../deeds/publish-composite.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import {
   type CompositeChild,
@@ -20,7 +22,6 @@ import type { Caller } from '../../security/caller.ts';
 import type { GitStore } from '../../versions/store.ts';
 import { grantedRoutes, readableIndex } from '../crud/versioned.ts';
 import { ChildChange, ItemView, NewChild } from './schemas.ts';
-import { type ChildTarget, type CompositeTools, changeDocument, type DocumentChange } from './versions.ts';
 
 const VERSION = '/api/v1/composite-configurations/{name}/versions/{version}';
 const CHANGING_DRAFTS = ['published_version', 'draft_changed', ...WRITING_REPOSITORIES];

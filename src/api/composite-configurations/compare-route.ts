@@ -1,6 +1,7 @@
 /** `/api/v1/composite-configurations/{name}/compare`: how the children of two versions differ. */
 
 import { z } from 'zod';
+import type { CompositeTools } from '../../deeds/publish-composite.ts';
 import type { CompositeChild, CompositeDocument } from '../../domain/composite-document.ts';
 import { json } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
@@ -16,7 +17,6 @@ import {
   validatorOf,
 } from '../crud/comparing.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
-import type { CompositeTools } from './versions.ts';
 
 const ChildSide = z
   .object({

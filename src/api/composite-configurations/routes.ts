@@ -1,6 +1,13 @@
 /** `/api/v1/composite-configurations`: create, list, read, delete; versions and publishing. */
 
 import { pageOfList } from '../../db/rows.ts';
+import { createCompositeDraft } from '../../deeds/composite-draft.ts';
+import { createComposite } from '../../deeds/create-composite.ts';
+import {
+  type CompositeTarget,
+  type CompositeTools,
+  publishComposite,
+} from '../../deeds/publish-composite.ts';
 import type { Finding } from '../../domain/findings.ts';
 import { prereleaseChannelOf } from '../../domain/version-order.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
@@ -31,6 +38,7 @@ import {
 import { withdrawRoutes } from '../crud/withdraw-routes.ts';
 import { childRoutes, findConfigurationIds, isPinnedToWithdrawn, toItem } from './children.ts';
 import { compareRoute } from './compare-route.ts';
+import { checkPublish } from './publish-check.ts';
 import {
   CompositeDetailsView,
   CompositeVersionView,
@@ -39,14 +47,6 @@ import {
   NewCompositeVersion,
   PublishedCompositeView,
 } from './schemas.ts';
-import {
-  type CompositeTarget,
-  type CompositeTools,
-  checkPublish,
-  createComposite,
-  createCompositeDraft,
-  publishComposite,
-} from './versions.ts';
 
 type ResourceName = Pick<GrantedResource, 'id' | 'name'>;
 

@@ -1,6 +1,8 @@
 /** Shapes of composite configurations, their versions and children. */
 
 import { z } from 'zod';
+import type { WantedCompositeDraft } from '../../deeds/composite-draft.ts';
+import type { WantedComposite } from '../../deeds/create-composite.ts';
 import { Id, Message, orUnchanged } from '../../http/schemas.ts';
 import { PUBLISHED_NODES, WAYS_EXAMPLE } from '../crud/proof-schemas.ts';
 import { FINDINGS } from '../crud/publish-check.ts';
@@ -58,7 +60,7 @@ export const NewComposite = z
   .meta({
     id: 'NewComposite',
     examples: [{ name: 'web-farm', description: 'What every machine of the farm gets' }],
-  });
+  }) satisfies z.ZodType<WantedComposite>;
 
 export const NewCompositeVersion = z
   .strictObject({
@@ -73,7 +75,10 @@ export const NewCompositeVersion = z
       '/api/v1/composite-configurations/{name}/versions/{version}/publish',
     ),
   })
-  .meta({ id: 'NewCompositeVersion', examples: [{ version: '1.1.0' }] });
+  .meta({
+    id: 'NewCompositeVersion',
+    examples: [{ version: '1.1.0' }],
+  }) satisfies z.ZodType<WantedCompositeDraft>;
 
 /** A version of the child, whose configuration may allow versions that are no SemVer. */
 const ActiveVersion = anyVersion('Not a version');

@@ -9,6 +9,7 @@ import { requireNodes } from '../../db/nodes.ts';
 import { findTypeOfValue } from '../../db/scope-types.ts';
 import { assignmentOf, requireEligible } from '../../deeds/assign.ts';
 import { judgeDraft as judgeConfiguration } from '../../deeds/publish.ts';
+import { judgeDraft as judgeComposite } from '../../deeds/publish-composite.ts';
 import { findingsInHistory } from '../../deeds/publish-obstacles.ts';
 import {
   alreadyTagged,
@@ -46,7 +47,6 @@ import { findBlockers, findDraft, type PublishRules, refuseSameVersion } from '.
 import type { GitStore, ParameterScope } from '../../versions/store.ts';
 import { ONLY_SERIES, type VersionIndex } from '../../versions/types.ts';
 import type { VersionSource } from '../../versions/version-source.ts';
-import { judgeDraft as judgeComposite } from '../composite-configurations/versions.ts';
 import { wouldChange } from '../nodes/lcm-settings.ts';
 import type { CheckTools } from '../parameters/checks.ts';
 import { contentTypeNamed, readText } from '../parameters/content.ts';

@@ -6,6 +6,7 @@ import { findScopeTypeByName, orderedValuesOf } from '../../db/scope-types.ts';
 import { readRolloutSettings } from '../../db/settings.ts';
 import type { ConfigurationTools } from '../../deeds/create-draft.ts';
 import { judgeDraft as judgeConfiguration } from '../../deeds/publish.ts';
+import { type CompositeTools, judgePublish as judgeComposite } from '../../deeds/publish-composite.ts';
 import { ASSIGNMENTS, PARAMETER_WRITES } from '../../domain/lock-names.ts';
 import type { RolloutRecord } from '../../domain/rollout.ts';
 import { applyDeed, beginRollout, type Deed } from '../../domain/rollout-machine.ts';
@@ -16,7 +17,6 @@ import { conflict, invalid } from '../../lib/errors.ts';
 import { moveRollout, startRollout } from '../../versions/rollouts.ts';
 import { type ResourceKind, requireRow, type Target } from '../../versions/rows.ts';
 import type { PublishRules } from '../../versions/rules.ts';
-import { type CompositeTools, judgePublish as judgeComposite } from '../composite-configurations/versions.ts';
 import type { NewRollout, RolloutDeed } from './schemas.ts';
 import { latestCounts } from './show.ts';
 
