@@ -1,6 +1,8 @@
 /** `/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}/blame`: who wrote which line of a scope's file. */
 
 import { pageOfList } from '../../db/rows.ts';
+import type { ParameterTools } from '../../deeds/parameter-checks.ts';
+import { requireScopeType, scopeNamed } from '../../deeds/parameter-scopes.ts';
 import { longPage } from '../../http/answer.ts';
 import type { Route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
@@ -13,9 +15,7 @@ import {
   PageOfLines,
 } from '../crud/blaming.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
-import type { ParameterTools } from './checks.ts';
 import { InVersion, OfScope } from './schemas.ts';
-import { requireScopeType, scopeNamed } from './scopes.ts';
 
 export function blameRoute(tools: Pick<ParameterTools, 'database'> & BlameTools): Route {
   const { database, store } = tools;

@@ -1,5 +1,7 @@
 /** `/api/v1/parameters/{scopeTypeId}/{configurationId}/compare`: how two versions of a scope's file differ. */
 
+import type { ParameterTools } from '../../deeds/parameter-checks.ts';
+import { requireScopeType, scopeNamed } from '../../deeds/parameter-scopes.ts';
 import { PARAMETERS_FILE } from '../../domain/bundle-paths.ts';
 import type { ListedFile } from '../../domain/file-changes.ts';
 import type { FileDiffHead } from '../../domain/file-diff.ts';
@@ -18,9 +20,7 @@ import {
   validatorOf,
 } from '../crud/comparing.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
-import type { ParameterTools } from './checks.ts';
 import { InSet, OfScope } from './schemas.ts';
-import { requireScopeType, scopeNamed } from './scopes.ts';
 
 export function compareRoute({
   database,

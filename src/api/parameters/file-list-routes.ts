@@ -2,6 +2,7 @@
 
 import type { Page, PageQuery } from '../../db/rows.ts';
 import { listScopeTypes, type ScopeTypeRow } from '../../db/scope-types.ts';
+import { FileChecks, type ParameterTools } from '../../deeds/parameter-checks.ts';
 import { scopeKey } from '../../domain/scopes.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
@@ -12,7 +13,6 @@ import { type OfferedFiles, readOfferedFiles } from '../../resolve/offered-files
 import { scopeOf, seriesOf } from '../../versions/parameter-files.ts';
 import type { ParameterScope, SeriesIndex, VersionRef } from '../../versions/store.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
-import { FileChecks, type ParameterTools } from './checks.ts';
 import { toParameterFile } from './reading-routes.ts';
 import { PageOfFiles, ParameterFileView } from './schemas.ts';
 

@@ -2,6 +2,9 @@
 
 import { pageOfList } from '../../db/rows.ts';
 import type { ScopeTypeRow } from '../../db/scope-types.ts';
+import { type ConfigurationOf, FileChecks, type ParameterTools } from '../../deeds/parameter-checks.ts';
+import { MEDIA_TYPES } from '../../deeds/parameter-content.ts';
+import { requireScopeType, scopeNamed } from '../../deeds/parameter-scopes.ts';
 import { isStable, type Major, majorOf, safeMajor } from '../../domain/version-order.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
@@ -14,8 +17,6 @@ import type { UserPrincipal } from '../../security/principal.ts';
 import { seriesOf } from '../../versions/parameter-files.ts';
 import type { ParameterDetails, ParameterScope, VersionRef } from '../../versions/store.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
-import { type ConfigurationOf, FileChecks, type ParameterTools } from './checks.ts';
-import { MEDIA_TYPES } from './content.ts';
 import {
   InMajor,
   InSet,
@@ -26,7 +27,6 @@ import {
   ParameterContentView,
   ParameterFileView,
 } from './schemas.ts';
-import { requireScopeType, scopeNamed } from './scopes.ts';
 
 const TAGS = ['Parameters'];
 

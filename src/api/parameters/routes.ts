@@ -1,5 +1,14 @@
 /** `/api/v1/parameters/{scopeTypeId}/{configurationId}`: what a scope sets for a configuration, version by version. */
 
+import type { ParameterTools } from '../../deeds/parameter-checks.ts';
+import { readFile, readText } from '../../deeds/parameter-content.ts';
+import {
+  deleteFile,
+  type FileName,
+  type FileTarget,
+  publishFile,
+  saveFile,
+} from '../../deeds/put-parameters.ts';
 import { created, json } from '../../http/answer.ts';
 import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { RequestFacts, Route } from '../../http/route.ts';
@@ -11,11 +20,8 @@ import type { BlameTools } from '../crud/blaming.ts';
 import { callerOf } from '../crud/routes.ts';
 import { type GrantedRoutes, grantedRoutes, PUBLISHING } from '../crud/versioned.ts';
 import { blameRoute } from './blame-route.ts';
-import type { ParameterTools } from './checks.ts';
 import { compareRoute } from './compare-route.ts';
-import { readFile, readText } from './content.ts';
 import { fileListRoute } from './file-list-routes.ts';
-import { deleteFile, type FileName, type FileTarget, publishFile, saveFile } from './files.ts';
 import { locationOf, readingRoutes, toParameterFile } from './reading-routes.ts';
 import {
   InSet,

@@ -1,5 +1,7 @@
 /** `/api/v1/configurations/{name}/parameters`: the schema of a configuration's parameters, and checks with it. */
 
+import { contentTypeNamed, readFile } from '../../deeds/parameter-content.ts';
+import { type SchemaTools, uploadSchema } from '../../deeds/put-parameters.ts';
 import { leadingVHint } from '../../domain/version-order.ts';
 import { json, noContent, writtenJson } from '../../http/answer.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
@@ -10,8 +12,6 @@ import { newSource } from '../../resolve/documents.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { type GrantedRoutes, grantedRoutes } from '../crud/versioned.ts';
-import { contentTypeNamed, readFile } from './content.ts';
-import { type SchemaTools, uploadSchema } from './files.ts';
 import {
   JsonSchemaView,
   SCHEMA_FIELDS,

@@ -1,6 +1,7 @@
 /** Shapes of parameter files and of the schemas of parameters. */
 
 import { z } from 'zod';
+import { contentTypeNamed, MEDIA_TYPES } from '../../deeds/parameter-content.ts';
 import { MAX_VERSION_LENGTH, toMajor } from '../../domain/version-order.ts';
 import {
   Checksum,
@@ -16,7 +17,6 @@ import {
   Timestamp,
 } from '../../http/schemas.ts';
 import { draftFlag, SemVerVersion } from '../crud/versioned.ts';
-import { contentTypeNamed, MEDIA_TYPES } from './content.ts';
 
 /** This is the example of a file in the API description. */
 const FILE = {

@@ -1,13 +1,13 @@
 /** The changes that a preview is asked for: what a body says of each, and what answers show of it. */
 
 import { z } from 'zod';
+import { contentTypeNamed, MEDIA_TYPES } from '../../deeds/parameter-content.ts';
 import { MAX_VERSION_LENGTH } from '../../domain/version-order.ts';
 import { IdInAnyCase } from '../../http/schemas.ts';
 import { SemVerVersion } from '../crud/versioned.ts';
 import { Reason } from '../crud/withdraw-routes.ts';
 import { ASSIGNMENT, refuseBesideVersion } from '../nodes/assignment-schemas.ts';
 import { LcmConfigChange, NodeTags } from '../nodes/schemas.ts';
-import { contentTypeNamed, MEDIA_TYPES } from '../parameters/content.ts';
 import { ScopeOrder } from '../scope-types/schemas.ts';
 
 /** The most changes of a preview, and the most nodes of a change. */

@@ -8,9 +8,13 @@ import type { Assignment } from '../../db/node-lookup.ts';
 import { requireNodes } from '../../db/nodes.ts';
 import { findTypeOfValue } from '../../db/scope-types.ts';
 import { assignmentOf, requireEligible } from '../../deeds/assign.ts';
+import type { CheckTools } from '../../deeds/parameter-checks.ts';
+import { contentTypeNamed, readText } from '../../deeds/parameter-content.ts';
+import { ownerOf } from '../../deeds/parameter-scopes.ts';
 import { judgeDraft as judgeConfiguration } from '../../deeds/publish.ts';
 import { judgeDraft as judgeComposite } from '../../deeds/publish-composite.ts';
 import { findingsInHistory } from '../../deeds/publish-obstacles.ts';
+import { checkFile, judgeContent, judgeFile, scopeToPublish } from '../../deeds/put-parameters.ts';
 import {
   alreadyTagged,
   notTagged,
@@ -48,10 +52,6 @@ import type { GitStore, ParameterScope } from '../../versions/store.ts';
 import { ONLY_SERIES, type VersionIndex } from '../../versions/types.ts';
 import type { VersionSource } from '../../versions/version-source.ts';
 import { wouldChange } from '../nodes/lcm-settings.ts';
-import type { CheckTools } from '../parameters/checks.ts';
-import { contentTypeNamed, readText } from '../parameters/content.ts';
-import { checkFile, judgeContent, judgeFile, scopeToPublish } from '../parameters/files.ts';
-import { ownerOf } from '../parameters/scopes.ts';
 import { type ParameterFileLookup, requireScopeOrder, requireSwitchable } from '../scope-types/changes.ts';
 import type { Change, ChangeOf } from './change-schemas.ts';
 import { keyOf, type Resources } from './named.ts';

@@ -1,7 +1,7 @@
 /** Looks at every file of the source before anything is done, so that the plan knows what can be imported. */
 
 import pLimit from 'p-limit';
-import { contentTypeNamed } from '../../api/parameters/content.ts';
+import { contentTypeNamed } from '../../deeds/parameter-content.ts';
 import type { DocumentType } from '../../domain/parameter-document.ts';
 import { checkGitAttributes, isGitAttributes, showText } from '../../domain/safe-path.ts';
 import { HawserError } from '../../lib/errors.ts';

@@ -1,8 +1,8 @@
 /** Writes configurations, composites and all versions into their repositories, as uploads do. */
 
 import pLimit from 'p-limit';
-import { ownerOf } from '../../api/parameters/scopes.ts';
 import { defineScopeValue } from '../../deeds/define-scope-value.ts';
+import { ownerOf } from '../../deeds/parameter-scopes.ts';
 import { COMPOSITE_FILE } from '../../domain/composite-document.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
 import type { RepositoryKind } from '../../git/types.ts';

@@ -3,22 +3,22 @@
  * configuration's parameters.
  */
 
-import type { ScopeTypeRow } from '../../db/scope-types.ts';
-import { sameVersion } from '../../domain/version-order.ts';
-import { tidyText } from '../../git/trailers.ts';
-import { refuseGone } from '../../lib/client-gone.ts';
-import { conflict, type HawserError, invalid } from '../../lib/errors.ts';
-import { sha256Hex } from '../../lib/hash.ts';
-import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
-import { DESCRIBE_UNKNOWN } from '../../resolve/declared.ts';
-import type { DocumentSource } from '../../resolve/document-source.ts';
-import { authorVersions, type VersionAuthor } from '../../versions/author.ts';
-import { SCHEMA_SERIES } from '../../versions/kinds.ts';
-import { contentOf, seriesOf } from '../../versions/parameter-files.ts';
-import type { Target } from '../../versions/rows.ts';
-import type { ParameterDetails, ParameterScope, VersionRef } from '../../versions/store.ts';
-import { type CheckedFile, type CheckTools, FileChecks, type ParameterTools } from './checks.ts';
-import type { ReadContent } from './content.ts';
+import type { ScopeTypeRow } from '../db/scope-types.ts';
+import { sameVersion } from '../domain/version-order.ts';
+import { tidyText } from '../git/trailers.ts';
+import { refuseGone } from '../lib/client-gone.ts';
+import { conflict, type HawserError, invalid } from '../lib/errors.ts';
+import { sha256Hex } from '../lib/hash.ts';
+import type { CompatibilityGuard } from '../resolve/compatibility.ts';
+import { DESCRIBE_UNKNOWN } from '../resolve/declared.ts';
+import type { DocumentSource } from '../resolve/document-source.ts';
+import { authorVersions, type VersionAuthor } from '../versions/author.ts';
+import { SCHEMA_SERIES } from '../versions/kinds.ts';
+import { contentOf, seriesOf } from '../versions/parameter-files.ts';
+import type { Target } from '../versions/rows.ts';
+import type { ParameterDetails, ParameterScope, VersionRef } from '../versions/store.ts';
+import { type CheckedFile, type CheckTools, FileChecks, type ParameterTools } from './parameter-checks.ts';
+import type { ReadContent } from './parameter-content.ts';
 import {
   defineValue,
   ownerOf,
@@ -28,7 +28,7 @@ import {
   scopeNamed,
   scopeToWrite,
   type WantedScope,
-} from './scopes.ts';
+} from './parameter-scopes.ts';
 
 export type FileTarget = Target<'parameters'>;
 export type SchemaTools = ParameterTools & { compatibility: CompatibilityGuard };

@@ -1,14 +1,14 @@
 /** Which scope a request means, and what values of scopes there may be. */
 
-import type { Database, Db } from '../../db/database.ts';
-import { findNodeByFqdn } from '../../db/nodes.ts';
-import { findScopeTypeByName, findScopeValue, SCOPE_TYPES, type ScopeTypeRow } from '../../db/scope-types.ts';
-import { defineScopeValue } from '../../deeds/define-scope-value.ts';
-import { normalizeHostName } from '../../domain/names.ts';
-import { DEFAULT_SCOPE_TYPE_ID, NODE_SCOPE_TYPE_ID, SCOPE_NAME } from '../../domain/scopes.ts';
-import { conflict, type HawserError, invalid, invalidField, notFound } from '../../lib/errors.ts';
-import type { Actor } from '../../security/audit.ts';
-import type { ParameterScope } from '../../versions/store.ts';
+import type { Database, Db } from '../db/database.ts';
+import { findNodeByFqdn } from '../db/nodes.ts';
+import { findScopeTypeByName, findScopeValue, SCOPE_TYPES, type ScopeTypeRow } from '../db/scope-types.ts';
+import { normalizeHostName } from '../domain/names.ts';
+import { DEFAULT_SCOPE_TYPE_ID, NODE_SCOPE_TYPE_ID, SCOPE_NAME } from '../domain/scopes.ts';
+import { conflict, type HawserError, invalid, invalidField, notFound } from '../lib/errors.ts';
+import type { Actor } from '../security/audit.ts';
+import type { ParameterScope } from '../versions/store.ts';
+import { defineScopeValue } from './define-scope-value.ts';
 
 /** A scope type by its id, as in a path, or by its name, as in a form. */
 export type ScopeTypeChoice = { id: string } | { name: string };

@@ -1,18 +1,18 @@
 /** Checks parameter files of one configuration by its current schemas and its current validation mode. */
 
 import { LRUCache } from 'lru-cache';
-import { readEffectiveSettings } from '../../deeds/configuration-settings.ts';
-import type { ParameterValidationMode } from '../../domain/server-settings.ts';
-import { type Major, majorOf } from '../../domain/version-order.ts';
-import type { FieldError } from '../../lib/errors.ts';
-import { type Declared, NOTHING_DECLARED, schemaIn } from '../../resolve/declared.ts';
-import type { DocumentSource } from '../../resolve/document-tasks.ts';
-import type { Documents } from '../../resolve/documents.ts';
-import type { ParameterReader } from '../../resolve/parameters.ts';
-import type { SchemaReader } from '../../resolve/schemas.ts';
-import type { GrantedResource } from '../../security/access.ts';
-import type { AuthorTools } from '../../versions/author.ts';
-import type { VersionRef } from '../../versions/store.ts';
+import type { ParameterValidationMode } from '../domain/server-settings.ts';
+import { type Major, majorOf } from '../domain/version-order.ts';
+import type { FieldError } from '../lib/errors.ts';
+import { type Declared, NOTHING_DECLARED, schemaIn } from '../resolve/declared.ts';
+import type { DocumentSource } from '../resolve/document-tasks.ts';
+import type { Documents } from '../resolve/documents.ts';
+import type { ParameterReader } from '../resolve/parameters.ts';
+import type { SchemaReader } from '../resolve/schemas.ts';
+import type { GrantedResource } from '../security/access.ts';
+import type { AuthorTools } from '../versions/author.ts';
+import type { VersionRef } from '../versions/store.ts';
+import { readEffectiveSettings } from './configuration-settings.ts';
 
 export interface ParameterTools extends AuthorTools {
   parameters: ParameterReader;

@@ -1,11 +1,10 @@
 /** Reads the content of a parameter file as it comes in: finds its type, and checks that it can be read. */
 
-import { refuse } from '../../domain/document-text.ts';
-import type { DocumentType } from '../../domain/parameter-document.ts';
-import type { NamedFile } from '../../http/uploads.ts';
-import { type FieldError, HawserError, invalid } from '../../lib/errors.ts';
-import type { DocumentSource } from '../../resolve/document-tasks.ts';
-import { type Documents, newSource } from '../../resolve/documents.ts';
+import { refuse } from '../domain/document-text.ts';
+import type { DocumentType } from '../domain/parameter-document.ts';
+import { type FieldError, HawserError, invalid } from '../lib/errors.ts';
+import type { DocumentSource } from '../resolve/document-tasks.ts';
+import { type Documents, newSource } from '../resolve/documents.ts';
 
 /** The names of the types in answers. */
 export const MEDIA_TYPES = { yaml: 'application/yaml', json: 'application/json' } as const;
@@ -15,6 +14,15 @@ export interface ReadContent {
   type: DocumentType;
   bytes: Buffer;
   document: DocumentSource;
+}
+
+/** A file as it came in. */
+interface NamedFile {
+  /** The name that the client gives, unchecked; empty where it gives none. */
+  filename: string;
+  /** What the client calls its type; null where it says nothing. */
+  mediaType: string | null;
+  content: Buffer;
 }
 
 /** Reads documents in the turn of the user who sent the content. */
