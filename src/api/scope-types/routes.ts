@@ -6,11 +6,6 @@
 import type { Database } from '../../db/database.ts';
 import { pageOf } from '../../db/rows.ts';
 import { SCOPE_TYPES, type ScopeTypeRow, type ScopeValueRow, valuesOf } from '../../db/scope-types.ts';
-import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
-import type { Route } from '../../http/route.ts';
-import { idsInPath } from '../../http/schemas.ts';
-import { toTimestamp } from '../../lib/clock.ts';
-import { operation, type PermittedRoutes, permitted, ResourceRoutes } from '../crud/routes.ts';
 import {
   createScopeType,
   createScopeValue,
@@ -19,8 +14,18 @@ import {
   requireScopeValue,
   type ScopeTools,
   switchScopeType,
-} from './changes.ts';
-import { deleteScopeType, deleteScopeValue, updateScopeType, updateScopeValue } from './moves.ts';
+} from '../../deeds/change-scope-type.ts';
+import {
+  deleteScopeType,
+  deleteScopeValue,
+  updateScopeType,
+  updateScopeValue,
+} from '../../deeds/rename-scope.ts';
+import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
+import type { Route } from '../../http/route.ts';
+import { idsInPath } from '../../http/schemas.ts';
+import { toTimestamp } from '../../lib/clock.ts';
+import { operation, type PermittedRoutes, permitted, ResourceRoutes } from '../crud/routes.ts';
 import {
   NewScopeType,
   NewScopeValue,

@@ -1,6 +1,7 @@
 /** Shapes of scope types and scope values. */
 
 import { z } from 'zod';
+import type * as deed from '../../deeds/change-scope-type.ts';
 import { SCOPE_NAME } from '../../domain/scopes.ts';
 import {
   choice,
@@ -26,9 +27,7 @@ export const NewScopeType = z
   .meta({
     id: 'NewScopeType',
     examples: [{ name: 'Environment', description: 'Where a machine stands', valueMode: 'Restricted' }],
-  });
-
-export type NewScopeType = z.output<typeof NewScopeType>;
+  }) satisfies z.ZodType<deed.NewScopeType>;
 
 /** A name that is absent stays. */
 export const ScopeTypeChange = z
@@ -84,11 +83,10 @@ export const ScopeType = z
     ],
   });
 
-export const NewScopeValue = z
-  .strictObject({ value: ScopeName, description: Description })
-  .meta({ id: 'NewScopeValue', examples: [{ value: 'production', description: 'What customers use' }] });
-
-export type NewScopeValue = z.output<typeof NewScopeValue>;
+export const NewScopeValue = z.strictObject({ value: ScopeName, description: Description }).meta({
+  id: 'NewScopeValue',
+  examples: [{ value: 'production', description: 'What customers use' }],
+}) satisfies z.ZodType<deed.NewScopeValue>;
 
 export const ScopeValueOrder = z.strictObject({ scopeValueIds: z.array(IdInAnyCase) }).meta({
   id: 'ScopeValueOrder',

@@ -2,8 +2,6 @@
 
 import type { Insertable } from 'kysely';
 import { grantLevel } from '../../api/permissions/routes.ts';
-import { createScopeType } from '../../api/scope-types/changes.ts';
-import type { NewScopeType, NewScopeValue } from '../../api/scope-types/schemas.ts';
 import { insertIdentity } from '../../api/sign-in/accounts.ts';
 import { setAttemptState, setPassword } from '../../db/accounts.ts';
 import type { Db } from '../../db/database.ts';
@@ -15,6 +13,8 @@ import type { GroupContent, NewExternalMapping } from '../../deeds/change-group.
 import { createGroup, insertMapping } from '../../deeds/change-group.ts';
 import type { RoleContent } from '../../deeds/change-role.ts';
 import { insertRole } from '../../deeds/change-role.ts';
+import type { NewScopeType, NewScopeValue } from '../../deeds/change-scope-type.ts';
+import { createScopeType } from '../../deeds/change-scope-type.ts';
 import { insertUser } from '../../deeds/change-user.ts';
 import { changeOwnSettings, type OwnChange } from '../../deeds/configuration-settings.ts';
 import { addScopeValue } from '../../deeds/define-scope-value.ts';

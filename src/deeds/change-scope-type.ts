@@ -1,6 +1,6 @@
 /** Changes of scope types and values. Precedences stay without gaps, Default first and Node last. */
 
-import type { Db } from '../../db/database.ts';
+import type { Db } from '../db/database.ts';
 import {
   listScopeTypes,
   orderedValuesOf,
@@ -10,15 +10,28 @@ import {
   type ScopeTypeRow,
   type ScopeValueRow,
   shiftPrecedences,
-} from '../../db/scope-types.ts';
-import { addScopeValue } from '../../deeds/define-scope-value.ts';
-import { PARAMETER_WRITES } from '../../domain/lock-names.ts';
-import { isReservedScopeTypeName, isScopeOrder, NODE_SCOPE_TYPE_ID, scopeKey } from '../../domain/scopes.ts';
-import { conflict, invalid, invalidField, notFound } from '../../lib/errors.ts';
-import { newId } from '../../lib/ids.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import type { ScopeMoveTools } from '../../versions/scope-moves.ts';
-import type { NewScopeType, NewScopeValue } from './schemas.ts';
+} from '../db/scope-types.ts';
+import { PARAMETER_WRITES } from '../domain/lock-names.ts';
+import { isReservedScopeTypeName, isScopeOrder, NODE_SCOPE_TYPE_ID, scopeKey } from '../domain/scopes.ts';
+import { conflict, invalid, invalidField, notFound } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import type { ParameterFileLookup } from '../resolve/parameter-files-of-scopes.ts';
+import type { RingLookup } from '../resolve/ring-use.ts';
+import { type Actor, recordAudit } from '../security/audit.ts';
+import type { ScopeMoveTools } from '../versions/scope-moves.ts';
+import { addScopeValue } from './define-scope-value.ts';
+
+export interface NewScopeType {
+  name: string;
+  description: string | null;
+  /** Whether a value must be defined before it is used. */
+  valueMode: 'Unrestricted' | 'Restricted';
+}
+
+export interface NewScopeValue {
+  value: string;
+  description: string | null;
+}
 
 /**
  * `PARAMETER_WRITES` is the lock of all who write parameter files or start rollouts. While it is held, none of them comes
@@ -28,15 +41,6 @@ export interface ScopeTools extends ScopeMoveTools {
   hasParameterFiles: ParameterFileLookup;
   isRing: RingLookup;
 }
-
-/** Whether any configuration has parameter files of the scope type, or of the one value if it is not null. */
-export type ParameterFileLookup = (
-  scope: { scopeTypeId: string; scopeTypeName: string; value: string | null },
-  which: { publishedOnly: boolean },
-) => Promise<boolean>;
-
-/** Whether a version rolls out by the scope type, or in a step of the one value if it is not null. */
-export type RingLookup = (scope: { scopeTypeId: string; value: string | null }) => Promise<boolean>;
 
 /** @throws HawserError not_found, conflict `system_scope_type` */
 export async function requireCustomType(db: Db, id: string): Promise<ScopeTypeRow> {

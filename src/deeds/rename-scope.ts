@@ -1,7 +1,7 @@
 /** Other names and descriptions of scope types and values, and their deletion, with the parameter files if that is asked. */
 
-import type { Db } from '../../db/database.ts';
-import { countRows } from '../../db/rows.ts';
+import type { Db } from '../db/database.ts';
+import { countRows } from '../db/rows.ts';
 import {
   findScopeTypeByName,
   findScopeValue,
@@ -13,15 +13,15 @@ import {
   type ScopeValueRow,
   shiftPrecedences,
   valuesOf,
-} from '../../db/scope-types.ts';
-import { changedMembers } from '../../domain/changed-members.ts';
-import { scopeKey } from '../../domain/scopes.ts';
-import { conflict, forbidden } from '../../lib/errors.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
-import { heldLevels } from '../../security/rights.ts';
-import { type MovedScope, moveScope, repositoriesOf, whileScopesRest } from '../../versions/scope-moves.ts';
-import type { ParameterScope } from '../../versions/store.ts';
+} from '../db/scope-types.ts';
+import { changedMembers } from '../domain/changed-members.ts';
+import { scopeKey } from '../domain/scopes.ts';
+import { conflict, forbidden } from '../lib/errors.ts';
+import { type Actor, recordAudit } from '../security/audit.ts';
+import type { UserPrincipal } from '../security/principal.ts';
+import { heldLevels } from '../security/rights.ts';
+import { type MovedScope, moveScope, repositoriesOf, whileScopesRest } from '../versions/scope-moves.ts';
+import type { ParameterScope } from '../versions/store.ts';
 import {
   inUse,
   requireCustomType,
@@ -29,7 +29,7 @@ import {
   requireScopeValue,
   type ScopeTools,
   type ScopeValueTarget,
-} from './changes.ts';
+} from './change-scope-type.ts';
 
 /** An absent name stays. */
 export interface ScopeChange {

@@ -1,9 +1,14 @@
 /** Finds out from the repositories of all configurations whether there are parameter files of a scope type or value. */
 
-import { limitLoads } from '../../lib/load-limit.ts';
-import { scopesIn, seriesOf } from '../../versions/parameter-files.ts';
-import type { GitStore, ParameterScope } from '../../versions/store.ts';
-import type { ParameterFileLookup } from './changes.ts';
+import { limitLoads } from '../lib/load-limit.ts';
+import { scopesIn, seriesOf } from '../versions/parameter-files.ts';
+import type { GitStore, ParameterScope } from '../versions/store.ts';
+
+/** Whether any configuration has parameter files of the scope type, or of the one value if it is not null. */
+export type ParameterFileLookup = (
+  scope: { scopeTypeId: string; scopeTypeName: string; value: string | null },
+  which: { publishedOnly: boolean },
+) => Promise<boolean>;
 
 /**
  * Parameters without a configuration count too: when the configuration is restored, all its parameters must be there. A

@@ -1,9 +1,11 @@
 /** Finds out from all repositories whether a rollout that has not ended is by a scope type, or has a step of its value. */
 
-import { limitLoads } from '../../lib/load-limit.ts';
-import { isRolling } from '../../versions/rollout-rules.ts';
-import type { GitStore } from '../../versions/store.ts';
-import type { RingLookup } from '../scope-types/changes.ts';
+import { limitLoads } from '../lib/load-limit.ts';
+import { isRolling } from '../versions/rollout-rules.ts';
+import type { GitStore } from '../versions/store.ts';
+
+/** Whether a version rolls out by the scope type, or in a step of the one value if it is not null. */
+export type RingLookup = (scope: { scopeTypeId: string; value: string | null }) => Promise<boolean>;
 
 /** A repository that cannot be read fails the call, because something may roll out in it. */
 export function ringLookup(store: GitStore): RingLookup {
