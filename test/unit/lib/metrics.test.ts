@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { AggregatorRegistry, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import { RequestMetrics } from '../../../src/lib/metrics/request-metrics.ts';
 import { type Families, parsePrometheus, sumOf } from '../../support/prometheus.ts';
 
@@ -38,18 +38,5 @@ describe('what is measured of requests', () => {
     );
     expect(found).to.deep.equal([2, 1, 1, 1, 1]);
     expect(sumOf(families, 'hawser_polls_total', { result: 'other' })).to.equal(1);
-  });
-
-  it('adds up over processes, as prom-client does it', async () => {
-    const processes = [makeProcess(), makeProcess()];
-    for (const { handle } of processes) handle(POLL, 200, 1);
-    processes[0]?.handle(undefined, 404, 1);
-    processes[1]?.requests.begin();
-    const parts = await Promise.all(processes.map(({ registry }) => registry.getMetricsAsJSON()));
-    const whole = parsePrometheus(await AggregatorRegistry.aggregate(parts).metrics());
-    expect(bucket(whole, '0.001')).to.equal(2);
-    expect(sumOf(whole, `${NAME}_count`, { route: 'none' })).to.equal(1);
-    expect(sumOf(whole, 'hawser_polls_total', { result: '200' })).to.equal(2);
-    expect(sumOf(whole, 'hawser_http_requests_in_flight')).to.equal(1);
   });
 });
