@@ -148,7 +148,7 @@ describe('hawser adopt', () => {
     await eventually(async () => {
       expect((await node.client.get(configurationPath(node))).text).to.equal('one\n');
     });
-    const withdrawn = await ok(200, hawser.admin.get(`${versionsOf('bundled')}/1.1.0`));
+    const withdrawn = await eventually(() => ok(200, hawser.admin.get(`${versionsOf('bundled')}/1.1.0`)));
     expect(withdrawn.withdrawn.reason).to.equal('It breaks nodes');
   });
 

@@ -739,7 +739,7 @@ describe('what opens doors in a sign-in by a provider, or in an exchange of toke
     // The keys come last, because what the issuer says of itself is kept once it was understood.
     for (const [of, reason] of [
       ['discovery', 'the issuer cannot be asked'],
-      ['jwks', 'the token does not hold'],
+      ['jwks', 'the keys of the issuer cannot be read'],
     ] as const)
       for (const [what, body] of Object.entries(bodies))
         it(`is of an issuer whose ${of} ${what}`, async () => {
