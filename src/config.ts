@@ -85,7 +85,7 @@ const MIB = 1024 * 1024;
 export const CLIENT_CERT = 'Client-Cert';
 
 /**
- * Reads the settings of design.md section 4.
+ * Reads the settings of the environment.
  * @throws ConfigError for a bad value, an unknown HAWSER_* name, or one half of a pair
  */
 export function readConfig(env: Environment): Readonly<Config> {

@@ -1,7 +1,6 @@
 /**
- * Measures what one caller can do to the others. Each attack has a fresh server, a node that polls it
- * every 20 ms, and an attacker, each in a separate process. The results are how long the polls waited, and by how
- * much the server's memory grew.
+ * Measures what one caller can do to the others. Each attack has a fresh server, a node that polls it every 20 ms, and an
+ * attacker, each in a separate process. The results are how long the polls waited, and by how much the server's memory grew.
  */
 
 import type { ChildProcess } from 'node:child_process';

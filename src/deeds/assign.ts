@@ -154,7 +154,7 @@ export async function assignChecked(
   return true;
 }
 
-/** What is stored of a wanted. @param targetId the id of the configuration or composite that it names */
+/** What is stored of a wanted assignment. @param targetId the id of the configuration or composite that it names */
 export function assignmentOf(
   { isComposite, majorVersion, prereleaseChannel, version }: Omit<WantedAssignment, 'configurationName'>,
   targetId: string,

@@ -18,6 +18,7 @@ import {
   namedMappings,
 } from '../security/groups.ts';
 
+/** What a group is called. */
 export interface GroupContent {
   name: string;
   description: string | null;

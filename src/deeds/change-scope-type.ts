@@ -21,6 +21,7 @@ import { type Actor, recordAudit } from '../security/audit.ts';
 import type { ScopeMoveTools } from '../versions/scope-moves.ts';
 import { addScopeValue } from './define-scope-value.ts';
 
+/** A scope type that is to be made. */
 export interface NewScopeType {
   name: string;
   description: string | null;
@@ -28,6 +29,7 @@ export interface NewScopeType {
   valueMode: 'Unrestricted' | 'Restricted';
 }
 
+/** A value that is to be added to a scope type. */
 export interface NewScopeValue {
   value: string;
   description: string | null;

@@ -9,6 +9,7 @@ import type { CompositeTarget, CompositeTools } from './publish-composite.ts';
 /** Who works on which draft of which composite. */
 export type ChildTarget = CompositeTarget & { version: string };
 
+/** A version of a composite that is to be drafted, without children at first. */
 export interface WantedCompositeDraft {
   version: string;
   prereleaseChannel?: string | null | undefined;

@@ -5,6 +5,7 @@ import { normalizePath } from '../domain/safe-path.ts';
 import type { Caller } from '../security/caller.ts';
 import { createResource, type ResourceTools } from '../versions/resources.ts';
 
+/** A composite that is to be made. What is absent or null is chosen by the server. */
 export interface WantedComposite {
   name: string;
   description?: string | null | undefined;

@@ -12,6 +12,7 @@ import { scopeKey } from '../domain/scopes.ts';
 import { newId } from '../lib/ids.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
 
+/** A value, the type that it is added to, and the id that it gets. */
 export interface NewScopeValueRow {
   /** Default: a new one. */
   id?: string;

@@ -1,7 +1,4 @@
-/**
- * Which of a configuration's published versions a node gets, and which parameter
- * files and schemas go with it.
- */
+/** Which of a configuration's published versions a node gets, and which parameter files and schemas go with it. */
 
 import { firstIndex } from '../lib/binary-search.ts';
 import { comparePrereleases, type SemVer } from './semver.ts';

@@ -1,5 +1,5 @@
 /**
- * Building blocks of the routes' schemas: the conventions of all routes in zod. Text that stands for a value of
+ * Building blocks of the routes' schemas: what all routes have in common, in zod. Text that stands for a value of
  * another type tells by `published` of its metadata what the OpenAPI document is to say of it.
  */
 

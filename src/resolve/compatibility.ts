@@ -86,8 +86,8 @@ const ANY_PRERELEASE = '0';
 export const NOT_COMPARED: Compatibility = { blockers: [], findings: [], report: async () => null };
 
 /**
- * A schema that breaks with the one before it needs a higher major, also below 1.0.0. A version that
- * is no SemVer has no major, so the rule does not apply to it.
+ * A schema that breaks with the one before it needs a higher major, also below 1.0.0. A version that is no SemVer has no
+ * major, so the rule does not apply to it.
  */
 export class CompatibilityGuard {
   private readonly schemas: SchemaReader;

@@ -1,6 +1,6 @@
 /**
- * Makes what a preview tells of a group when somebody asks for it: the files and parameters that differ, and the difference
- * of each file. It is made with the preview and kept as lines, since versions may go meanwhile (docs/decisions/0048).
+ * Makes the details of a preview's groups: the files and parameters that differ, and the difference of each file. They are
+ * made with the preview and kept as lines, since versions may be deleted before somebody asks (docs/decisions/0048).
  */
 
 import { type ChangedFile, changedFiles } from '../domain/file-changes.ts';
@@ -68,7 +68,8 @@ export class DetailsMaker {
   }
 
   /**
-   * @returns the number of the line with the details, before that with the `KeptFiles`. Null if there is no more room
+   * Keeps the details of a group as one line, and its `KeptFiles` as the next one.
+   * @returns the number of the first of the two lines; null if there is no room left
    * @throws HawserError what reading versions throws
    */
   async keep(group: GroupSides, withMerged: boolean): Promise<number | null> {

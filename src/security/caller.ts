@@ -3,7 +3,7 @@
 import type { Actor } from './audit.ts';
 import type { UserPrincipal } from './principal.ts';
 
-/** The user whose rights bound it, and the actor of its entry in the audit trail. */
+/** The user whose rights limit the change, and the actor of its entry in the audit trail. */
 export interface Caller {
   principal: UserPrincipal;
   actor: Actor;

@@ -1,7 +1,6 @@
 /**
- * Nobody gives more permissions and grants than they hold, and nobody removes the last
- * administrator. All checks run in the transaction of the change, so that nothing changes between the
- * two.
+ * Nobody gives more permissions and grants than they hold, and nobody removes the last administrator. All checks run in the
+ * transaction of the change, so that nothing changes between the two.
  */
 
 import type { Db } from '../db/database.ts';

@@ -1,4 +1,4 @@
-/** What other segments ask of the node list: which nodes are stale, and how many nodes something is so of at a moment. */
+/** What other segments ask of the node list: the rule of staleness, and counts of nodes at a moment. */
 
 import type { Database } from '../../db/database.ts';
 import { readServerSettings } from '../../db/settings.ts';

@@ -1,7 +1,7 @@
 /**
- * Limits on how many reports, and how many bytes of them, the server takes from one node. They are
- * checked before a report's body is read. Each server keeps its own counts in memory: a restart forgets them, and a
- * node can send as much again to each of several servers.
+ * Limits on how many reports, and how many bytes of them, the server takes from one node. They are checked before a report's
+ * body is read. Each server keeps its own counts in memory: a restart forgets them, and a node can send as much again to each
+ * of several servers.
  */
 
 import { HOUR, MINUTE, SECOND } from '../../lib/clock.ts';
