@@ -6,13 +6,16 @@ import {
   type CompletionContext,
   type CompletionResult,
 } from '@codemirror/autocomplete';
-import { syntaxTree } from '@codemirror/language';
 import { type EditorState, type Extension, Facet } from '@codemirror/state';
 import { hoverTooltip } from '@codemirror/view';
 import { ITEM, type Place, placeInYaml, siblingKeys } from './place.ts';
 import { placeInJson } from './place-in-json.ts';
+import { treeUntil } from './pointer.ts';
 import { allowedValues, factsOf, schemaAt, typeName, writtenValue } from './schema.ts';
 import type { DocumentSchema, EditorLanguage } from './settings.ts';
+
+/** The longest time in milliseconds that somebody waits for help in a large text. */
+const LONGEST_PARSE = 1_000;
 
 interface Help {
   schema: DocumentSchema;
@@ -52,8 +55,9 @@ export function helpAt(state: EditorState, position: number): HTMLElement | null
 }
 
 function placeAt(state: EditorState, position: number, language: EditorLanguage): Place | null {
-  if (language === 'json') return placeInJson(state, position);
-  const { name } = syntaxTree(state).resolveInner(position, -1);
+  const tree = treeUntil(state, position, LONGEST_PARSE);
+  if (language === 'json') return placeInJson(state, tree, position);
+  const { name } = tree.resolveInner(position, -1);
   if (/^(Comment|BlockLiteralContent)$/.test(name)) return null;
   const line = state.doc.lineAt(position);
   return placeInYaml(state.doc, line.number, position - line.from);

@@ -3,13 +3,7 @@
 import { completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
-import {
-  bracketMatching,
-  ensureSyntaxTree,
-  indentOnInput,
-  indentUnit,
-  syntaxTree,
-} from '@codemirror/language';
+import { bracketMatching, indentOnInput, indentUnit } from '@codemirror/language';
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
 import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import {
@@ -23,7 +17,7 @@ import {
 import { schemaHelp } from './help.ts';
 import { ownEditsOfLines } from './native-edits.ts';
 import { HINT_ID, helpPanels, hintPanel, leaveByEscape } from './panels.ts';
-import { rangeOfPointer } from './pointer.ts';
+import { rangeOfPointer, treeUntil } from './pointer.ts';
 import type { DocumentSchema, EditorHandle, EditorProblem, EditorSettings } from './settings.ts';
 import { looks } from './theme.ts';
 import { yamlWithIndentation } from './yaml.ts';
@@ -157,7 +151,7 @@ function lineRange({ doc }: EditorState, line: number, column: number): { from: 
 }
 
 function pointedRange(state: EditorState, pointer: string): { from: number; to: number } {
-  const tree = ensureSyntaxTree(state, state.doc.length, LONGEST_PARSE) ?? syntaxTree(state);
+  const tree = treeUntil(state, state.doc.length, LONGEST_PARSE);
   const { from, to } = rangeOfPointer(tree, (start, end) => state.sliceDoc(start, end), pointer);
   return { from, to: Math.min(to, state.doc.lineAt(from).to) };
 }

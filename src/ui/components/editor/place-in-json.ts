@@ -1,20 +1,17 @@
 /** Where the cursor is in a JSON document: in which object, at which key, and whether a key or a value is written there. */
 
-import { syntaxTree } from '@codemirror/language';
 import type { EditorState } from '@codemirror/state';
 import { ITEM, type Place, type Step } from './place.ts';
-import { scalarOf } from './pointer.ts';
-
-type SyntaxNode = ReturnType<typeof syntaxTree>['topNode'];
+import { type SyntaxNode, type SyntaxTree, scalarOf } from './pointer.ts';
 
 const VALUE = /("(?:[^"\\]|\\.)*")\s*:\s*("?[^",{}[\]]*)$/;
 const WORD = /"?[^",:{}[\]\s]*$/;
 
 /** The place of a position. The containers come from the tree; what is being written is read from the line. */
-export function placeInJson(state: EditorState, position: number): Place {
+export function placeInJson(state: EditorState, tree: SyntaxTree, position: number): Place {
   const line = state.doc.lineAt(position);
   const before = line.text.slice(0, position - line.from);
-  const node = syntaxTree(state).resolveInner(position, -1);
+  const node = tree.resolveInner(position, -1);
   const path = pathOf(node, state);
   const value = VALUE.exec(before);
   if (value?.[1] !== undefined) {

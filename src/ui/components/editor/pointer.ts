@@ -1,9 +1,18 @@
 /** Finds the place in a YAML or JSON text that a JSON Pointer means, by the syntax tree that the highlighting uses. */
 
-import type { syntaxTree } from '@codemirror/language';
+import { ensureSyntaxTree, syntaxTree } from '@codemirror/language';
+import type { EditorState } from '@codemirror/state';
 
 export type SyntaxTree = ReturnType<typeof syntaxTree>;
-type SyntaxNode = SyntaxTree['topNode'];
+export type SyntaxNode = SyntaxTree['topNode'];
+
+/**
+ * The tree up to a position. The editor parses in its idle time, so on a busy machine its own tree may still be empty.
+ * @param longest in milliseconds; a text that takes longer to parse is read as far as it is parsed
+ */
+export function treeUntil(state: EditorState, position: number, longest: number): SyntaxTree {
+  return ensureSyntaxTree(state, position, longest) ?? syntaxTree(state);
+}
 
 /** Reads a part of the text. */
 export type ReadText = (from: number, to: number) => string;
