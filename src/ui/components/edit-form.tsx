@@ -72,9 +72,16 @@ export function EditForm<T extends object>(props: EditFormProps<T>) {
     edit.forget();
     return done;
   }, false);
+  // Somebody else has changed it: the fields that were not typed in show their change, and saving becomes possible.
+  const takeOver = useDeed(async () => {
+    await refresh();
+    edit.keep();
+    forget();
+    return null;
+  }, false);
   const submit = (event: Event) => {
     event.preventDefault();
-    if (edit.isChanged && saveReason === null) void start();
+    if (edit.isChanged && saveReason === null && !takeOver.isBusy) void start();
   };
   const discard = () => {
     edit.forget();
@@ -97,7 +104,7 @@ export function EditForm<T extends object>(props: EditFormProps<T>) {
           <button
             type="submit"
             class="primary"
-            disabled={isBusy || !edit.isChanged || why !== null}
+            disabled={isBusy || takeOver.isBusy || !edit.isChanged || why !== null}
             aria-busy={isBusy}
             aria-describedby={why === null ? undefined : `${id}-reason`}
           >
@@ -108,7 +115,11 @@ export function EditForm<T extends object>(props: EditFormProps<T>) {
               Discard changes
             </button>
           )}
-          {problem?.status === 412 && <TakeOver edit={edit} onDone={forget} />}
+          {problem?.status === 412 && (
+            <button type="button" aria-busy={takeOver.isBusy} onClick={() => void takeOver.start()}>
+              Keep my changes and read the rest anew
+            </button>
+          )}
           {beside}
           {saveReason !== null && (
             <span id={`${id}-reason`} class="hint">
@@ -118,19 +129,5 @@ export function EditForm<T extends object>(props: EditFormProps<T>) {
         </div>
       )}
     </form>
-  );
-}
-
-/** Somebody else has changed it: the fields that were not typed in show their change, and saving becomes possible. */
-function TakeOver<T extends object>({ edit, onDone }: { edit: Edit<T>; onDone: () => void }) {
-  const take = async () => {
-    await refresh();
-    edit.keep();
-    onDone();
-  };
-  return (
-    <button type="button" onClick={() => void take()}>
-      Keep my changes and read the rest anew
-    </button>
   );
 }
