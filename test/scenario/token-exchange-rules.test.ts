@@ -326,7 +326,7 @@ describe('a token of a job', () => {
 
   it('is refused as all others while the issuer or its keys cannot be read, and taken once they can', async () => {
     const gone = await Forge.start({ audience: PUBLIC_URL });
-    await gone.close();
+    gone.hangsUp = true;
     const odd = await Forge.start({ audience: PUBLIC_URL });
     const fresh = await startHawser({
       ...{ HAWSER_ENV: 'development', HAWSER_PUBLIC_URL: PUBLIC_URL },
@@ -357,7 +357,7 @@ describe('a token of a job', () => {
       await expectReason(odd, 'no such service account');
     } finally {
       await fresh.close();
-      await odd.close();
+      await Promise.all([gone.close(), odd.close()]);
     }
   });
 });

@@ -40,6 +40,8 @@ export class Forge {
   job: Payload;
   /** What is answered in place of the keys: another status, or a body of another form. */
   badKeys: { status?: number; body?: string } | null = null;
+  /** Whether it ends every connection without an answer. A port that was closed may be that of another program soon. */
+  hangsUp = false;
   private readonly server: http.Server;
   private readonly keys: SigningKeys;
   private readonly clock: Clock;
@@ -62,6 +64,7 @@ export class Forge {
     server.on('request', async (request, response) => {
       const path = request.url ?? '';
       forge.calls.push(path);
+      if (forge.hangsUp) return void request.socket.destroy();
       const answer = await forge.answerTo(path);
       const bad = path === KEYS_PATH ? forge.badKeys : null;
       response.writeHead(bad?.status ?? (answer === null ? 404 : 200), {
