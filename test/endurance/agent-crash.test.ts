@@ -1,14 +1,19 @@
+import { randomInt } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type AgentUnderTest, makeAgent } from '../support/agent.ts';
-import { eventually } from '../support/eventually.ts';
+import { type Gate, startGate } from '../support/agent-gate.ts';
 import { createKey, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { rotateAlways } from '../support/rotation.ts';
 
 const ROUNDS = 20;
 const FILES = 40;
+/** A whole cycle, with a rotation and a new bundle, sends about twelve times. */
+const MOST_SENT = 14;
+/** In milliseconds; the command and the files of a bundle take about as long. */
+const LONGEST_REST = 150;
 
 /** Files that all name their version, so that a mixture of two would show. */
 function filesOf(version: string): Record<string, string> {
@@ -19,11 +24,17 @@ function filesOf(version: string): Record<string, string> {
 describe('hawser-agent, killed at any moment', () => {
   let hawser: Hawser;
   let agent: AgentUnderTest;
+  let gate: Gate;
+  let onSent: () => void = () => undefined;
 
   before(async () => {
     hawser = await startHawser();
+    gate = await startGate(
+      () => hawser.server.port,
+      () => onSent(),
+    );
     agent = makeAgent({
-      SERVER: `https://localhost:${hawser.server.port}`,
+      SERVER: gate.url,
       CA_FILE: join(hawser.dataDir, 'tls/ca.crt'),
       REGISTRATION_KEY: await createKey(hawser.admin, { maxUses: 1 }),
       INTERVAL: '00:00:01',
@@ -34,6 +45,7 @@ describe('hawser-agent, killed at any moment', () => {
   });
   after(async () => {
     agent.remove();
+    await gate.close();
     await hawser.close();
   });
 
@@ -45,11 +57,18 @@ describe('hawser-agent, killed at any moment', () => {
     await hawser.admin.put(`/api/v1/configurations/web/versions/${version}/publish`);
   };
 
-  /** Starts it, and kills it a random time of at most `longest` ms after it has begun to work. */
-  const startAndKill = async (longest: number) => {
+  /** Starts it, and kills it at a random moment of its work. What it has sent counts, so a slow machine gets as far as others. */
+  const startAndKill = async () => {
     const running = agent.start();
-    await eventually(async () => expect(running.stdout()).to.include('started'));
-    await sleep(Math.random() * longest);
+    let left = randomInt(1, MOST_SENT + 1);
+    const reached = new Promise<'reached'>((resolve) => {
+      onSent = () => {
+        left -= 1;
+        if (left === 0) resolve('reached');
+      };
+    });
+    expect(await Promise.race([reached, running.ended])).to.equal('reached');
+    await sleep(Math.random() * LONGEST_REST);
     running.child.kill('SIGKILL');
     await running.ended;
   };
@@ -67,13 +86,10 @@ describe('hawser-agent, killed at any moment', () => {
 
   it('is one node with a certificate that works, and never runs what is not whole', async function () {
     this.timeout(240_000);
-    let longest = 700;
     for (let round = 1; round <= ROUNDS; round += 1) {
-      await startAndKill(longest);
+      await startAndKill();
       expectWhole();
       const [node] = await nodes();
-      // A slow machine may need more time for a whole cycle than the kill leaves it.
-      if (agent.runs().length === 0) longest *= 1.5;
       if (node !== undefined) {
         const path = `/api/v1/nodes/${node.id}/configuration`;
         if (node.configurationName === null) await hawser.admin.put(path, { configurationName: 'web' });

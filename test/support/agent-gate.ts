@@ -10,8 +10,11 @@ export interface Gate {
   close(): Promise<void>;
 }
 
-/** @param target gives the port of the server, which may change */
-export async function startGate(target: () => number): Promise<Gate> {
+/**
+ * @param target gives the port of the server, which may change
+ * @param onSent is called when a caller has sent something, a record of TLS or a few of them
+ */
+export async function startGate(target: () => number, onSent?: () => void): Promise<Gate> {
   const sockets = new Set<Socket>();
   let isOpen = true;
   const keep = (socket: Socket) => {
@@ -28,6 +31,7 @@ export async function startGate(target: () => number): Promise<Gate> {
     const behind = connect(target(), '127.0.0.1');
     keep(behind);
     client.pipe(behind).pipe(client);
+    if (onSent !== undefined) client.on('data', onSent);
     client.on('close', () => behind.destroy());
     behind.on('close', () => client.destroy());
   });
