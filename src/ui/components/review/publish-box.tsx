@@ -2,7 +2,7 @@
 
 import { useId, useState } from 'preact/hooks';
 import type { ApiProblem } from '../../client.ts';
-import { useDeed } from '../dialog.tsx';
+import { type Deed, useDeed } from '../dialog.tsx';
 import { TextField } from '../field.tsx';
 import { Problem } from '../problem.tsx';
 
@@ -28,10 +28,16 @@ export function PublishBox(props: PublishProps) {
   const { version, reason, run, onPublished, onReload, hasMessage = true } = props;
   const [message, setMessage] = useState('');
   const { isBusy, problem, start, forget } = useDeed(() => run(message.trim()));
+  // Until the draft is shown as it is now, there is nothing to publish that was reviewed.
+  const reload = useDeed(async () => {
+    await onReload();
+    forget();
+    return null;
+  }, false);
   const reasonId = useId();
   const publish = async (event: Event) => {
     event.preventDefault();
-    if (reason === null && (await start())) onPublished();
+    if (reason === null && !reload.isBusy && (await start())) onPublished();
   };
   return (
     <form class="card publish" onSubmit={(event) => void publish(event)}>
@@ -45,20 +51,12 @@ export function PublishBox(props: PublishProps) {
           onInput={setMessage}
         />
       )}
-      {problem !== null && (
-        <Refusal
-          problem={problem}
-          onReload={async () => {
-            await onReload();
-            forget();
-          }}
-        />
-      )}
+      {problem !== null && <Refusal {...{ problem, reload }} />}
       <p class="deed">
         <button
           type="submit"
           class="primary"
-          disabled={isBusy || reason !== null}
+          disabled={isBusy || reload.isBusy || reason !== null}
           aria-busy={isBusy}
           aria-describedby={reason === null ? undefined : reasonId}
         >
@@ -74,12 +72,12 @@ export function PublishBox(props: PublishProps) {
   );
 }
 
-function Refusal({ problem, onReload }: { problem: ApiProblem; onReload: () => Promise<void> }) {
+function Refusal({ problem, reload }: { problem: ApiProblem; reload: Deed }) {
   if (problem.status !== 412) return <Problem problem={problem} />;
   return (
     <Problem problem={problem}>
       The draft has changed since you read it here. Nothing was published.{' '}
-      <button type="button" class="small" onClick={() => void onReload()}>
+      <button type="button" class="small" aria-busy={reload.isBusy} onClick={() => void reload.start()}>
         Show the changes as they are now
       </button>
     </Problem>
