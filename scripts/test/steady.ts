@@ -11,7 +11,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
-import { atExit } from '../support/cleanup.ts';
+import { atExit, exitOnSignals } from '../support/cleanup.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -34,6 +34,8 @@ if (positionals.length === 0 || !(times >= 1) || !(load >= 0) || !(atOnce >= 1))
 const busy = Array.from({ length: load }, () =>
   spawn(process.execPath, ['--eval', 'for (;;);'], { stdio: 'ignore' }),
 );
+// Left behind by an end with Ctrl-C, the load would slow down everything that comes after.
+exitOnSignals();
 const endLoad = atExit(() => {
   for (const child of busy) child.kill('SIGKILL');
 });
