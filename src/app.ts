@@ -10,7 +10,7 @@ import { compositeRoutes } from './api/composite-configurations/routes.ts';
 import { configurationRoutes } from './api/configurations/routes.ts';
 import type { ConsoleFiles } from './api/console/files.ts';
 import { CONSOLE, consoleRoutes } from './api/console/routes.ts';
-import { type ProofTools, proofRoutes } from './api/crud/proof-routes.ts';
+import { proofRoutes } from './api/crud/proof-routes.ts';
 import type { ClientFiles } from './api/download/files.ts';
 import { downloadRoutes } from './api/download/routes.ts';
 import { eventRoute } from './api/events/routes.ts';
@@ -83,6 +83,7 @@ import { CompositeReader } from './resolve/composites.ts';
 import { Documents } from './resolve/documents.ts';
 import { EntryPoints } from './resolve/entry-points.ts';
 import { Explainer } from './resolve/explain.ts';
+import type { FleetTools } from './resolve/fleet-tasks.ts';
 import { ManifestMaker } from './resolve/manifest-maker.ts';
 import { OfferedVersions } from './resolve/offered-versions.ts';
 import { NodeOpenness } from './resolve/open-versions.ts';
@@ -260,7 +261,7 @@ function openPushes(
 }
 
 /** Who runs what, and what that was made of. */
-function routesOfProof(tools: ProofTools & ManifestTools): Route[] {
+function routesOfProof(tools: FleetTools & ManifestTools): Route[] {
   return [
     ...manifestRoutes(tools),
     ...proofRoutes(tools, 'configurations'),

@@ -1,6 +1,8 @@
 /** The tasks of the threads that work on the whole fleet. */
 
-import type { Send } from '../lib/threads.ts';
+import type { Database } from '../db/database.ts';
+import type { Send, Threads } from '../lib/threads.ts';
+import type { GitStore } from '../versions/store.ts';
 import { CurrentOffers } from './current-offers.ts';
 import { Fleet, type FleetPlace } from './fleet.ts';
 import { makePreview } from './make-preview.ts';
@@ -11,6 +13,14 @@ import { proofTasks } from './proof-tasks.ts';
 import { rolloutTasks } from './rollout-tasks.ts';
 
 export type FleetTasks = ReturnType<typeof fleetTasks>;
+
+/** What answers questions of the whole fleet. */
+export interface FleetTools {
+  database: Database;
+  store: GitStore;
+  /** They answer what would hold up everybody here. */
+  questions: Threads<FleetTasks>;
+}
 
 export function fleetTasks(place: FleetPlace) {
   let opened: Fleet | null = null;

@@ -15,6 +15,8 @@ import type { Route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
 import { nameBasedId } from '../../lib/ids.ts';
 import { findingsOfChildren } from '../../resolve/composite-findings.ts';
+import type { FleetTools } from '../../resolve/fleet-tasks.ts';
+import { offeredWays } from '../../resolve/offered-ways.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { heldLevels } from '../../security/rights.ts';
 import { authorVersions } from '../../versions/author.ts';
@@ -22,8 +24,6 @@ import { deleteResource } from '../../versions/resources.ts';
 import { type CompositeRow, notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
 import type { SortedVersions } from '../../versions/sorted-versions.ts';
 import type { VersionDetails, VersionIndex, VersionRef } from '../../versions/store.ts';
-import { offeredWays } from '../crud/offered-ways.ts';
-import type { ProofTools } from '../crud/proof-routes.ts';
 import { PublishCheckView } from '../crud/publish-check.ts';
 import { permitted } from '../crud/routes.ts';
 import {
@@ -53,7 +53,7 @@ type ResourceName = Pick<GrantedResource, 'id' | 'name'>;
 const TAGS = ['Composite configurations'];
 const VERSION_TAGS = ['Composite versions'];
 
-export function compositeRoutes(tools: CompositeTools & ProofTools): Route[] {
+export function compositeRoutes(tools: CompositeTools & FleetTools): Route[] {
   const { database, store } = tools;
   const { reading, managing } = grantedRoutes(database, TAGS, { on: 'composite' });
   const creating = permitted(database, TAGS, 'composite-configurations.create');
@@ -117,7 +117,7 @@ export function compositeRoutes(tools: CompositeTools & ProofTools): Route[] {
   ];
 }
 
-function versionRoutes(tools: CompositeTools & ProofTools): Route[] {
+function versionRoutes(tools: CompositeTools & FleetTools): Route[] {
   const { reading, modifying, managing } = grantedRoutes(tools.database, VERSION_TAGS, { on: 'composite' });
   const kind = 'composites';
   return [
@@ -168,7 +168,7 @@ function versionRoutes(tools: CompositeTools & ProofTools): Route[] {
   ];
 }
 
-function publishRoute(tools: CompositeTools & ProofTools, modifying: GrantedRoutes): Route {
+function publishRoute(tools: CompositeTools & FleetTools, modifying: GrantedRoutes): Route {
   return modifying.update('/api/v1/composite-configurations/{name}/versions/{version}/publish', {
     id: 'publishCompositeVersion',
     changesNodes: true,

@@ -8,12 +8,12 @@ import type { Route } from '../../http/route.ts';
 import { conflict } from '../../lib/errors.ts';
 import type { Comparer } from '../../resolve/comparer.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
+import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { heldLevels } from '../../security/rights.ts';
 import { deleteResource } from '../../versions/resources.ts';
 import { type ConfigurationRow, notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
 import type { VersionIndex } from '../../versions/store.ts';
-import type { ProofTools } from '../crud/proof-routes.ts';
 import { permitted } from '../crud/routes.ts';
 import { grantedRoutes, type Levels, resourceList, toVersionCounts } from '../crud/versioned.ts';
 import { withdrawRoutes } from '../crud/withdraw-routes.ts';
@@ -39,7 +39,7 @@ const VERSION_TAGS = ['Configuration versions'];
 export type ConfigurationRouteOptions = ArchiveTools &
   BlameTools &
   FileTools &
-  ProofTools & { comparer: Comparer; composites: CompositeReader };
+  FleetTools & { comparer: Comparer; composites: CompositeReader };
 
 export function configurationRoutes(options: ConfigurationRouteOptions): Route[] {
   const { database } = options;

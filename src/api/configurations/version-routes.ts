@@ -19,13 +19,13 @@ import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-c
 import type { Route, UploadBody } from '../../http/route.ts';
 import { HawserError, invalidField, notFound } from '../../lib/errors.ts';
 import { limitLoads } from '../../lib/load-limit.ts';
+import type { FleetTools } from '../../resolve/fleet-tasks.ts';
+import { offeredWays } from '../../resolve/offered-ways.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { authorVersions } from '../../versions/author.ts';
 import { noSuchFile } from '../../versions/draft-edits.ts';
 import { notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
 import type { BlobInfo, GitStore, RepositoryRef, VersionDetails } from '../../versions/store.ts';
-import { offeredWays } from '../crud/offered-ways.ts';
-import type { ProofTools } from '../crud/proof-routes.ts';
 import { PublishCheckView } from '../crud/publish-check.ts';
 import { callerOf } from '../crud/routes.ts';
 import { type GrantedRoutes, grantedRoutes, PUBLISHING, toAuthorship } from '../crud/versioned.ts';
@@ -50,7 +50,7 @@ const NEW_VERSION: UploadBody<z.output<typeof NewVersion> | z.output<typeof Copi
   json: CopiedVersion,
 };
 
-export function versionRoutes(tools: ConfigurationTools & ProofTools): Route[] {
+export function versionRoutes(tools: ConfigurationTools & FleetTools): Route[] {
   const { reading, modifying, managing } = grantedRoutes(tools.database, TAGS, { on: 'configuration' });
   const loads = limitLoads();
   const { store } = tools;
@@ -145,7 +145,7 @@ function checkRoute(tools: ConfigurationTools, reading: GrantedRoutes): Route {
   });
 }
 
-function publishRoute(tools: ConfigurationTools & ProofTools, modifying: GrantedRoutes): Route {
+function publishRoute(tools: ConfigurationTools & FleetTools, modifying: GrantedRoutes): Route {
   return modifying.own('PUT', '/api/v1/configurations/{name}/versions/{version}/publish', {
     id: 'publishConfigurationVersion',
     changesNodes: true,

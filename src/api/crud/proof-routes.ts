@@ -1,28 +1,18 @@
 /** `.../versions/{version}/proof` of configurations and composites: who runs exactly this version, and why others do not. */
 
-import type { Database } from '../../db/database.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { toOptionalTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
-import type { Threads } from '../../lib/threads.ts';
-import type { FleetTasks } from '../../resolve/fleet-tasks.ts';
+import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import type { ProofNode } from '../../resolve/proof-table.ts';
 import type { ProofSlice } from '../../resolve/proof-tasks.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { GRANT_KINDS, notFoundIfDeleted, type ResourceKind } from '../../versions/rows.ts';
-import type { GitStore } from '../../versions/store.ts';
 import { DIRECT, ProofNodeFilter, ProofNodeView, ProofView, toTag } from './proof-schemas.ts';
 import { readableComposites } from './readable-composites.ts';
 import { permitted } from './routes.ts';
-
-export interface ProofTools {
-  database: Database;
-  store: GitStore;
-  /** They answer what would hold up everybody here. */
-  questions: Threads<FleetTasks>;
-}
 
 /** The path of a version, and the operation ids. */
 const SPECS = {
@@ -43,7 +33,7 @@ const ABOUT =
   'The caller also needs Read on it. A declaration is the word of whoever holds the key of the node, and no ' +
   'attestation of the machine.';
 
-export function proofRoutes(tools: ProofTools, kind: ResourceKind): Route[] {
+export function proofRoutes(tools: FleetTools, kind: ResourceKind): Route[] {
   const { path, ids } = SPECS[kind];
   const reading = permitted(tools.database, ['Proof'], 'nodes.read');
   const { questions } = tools;
@@ -88,7 +78,7 @@ export function proofRoutes(tools: ProofTools, kind: ResourceKind): Route[] {
 }
 
 /** How a node is shown to the caller, to whom a composite that it may not read has no name. */
-async function showing({ database }: ProofTools, principal: UserPrincipal) {
+async function showing({ database }: FleetTools, principal: UserPrincipal) {
   const readable = await readableComposites(database.read, principal);
   return ({ nodeId, fqdn, via, since, reason, outcome, ...node }: ProofNode) => ({
     ...{ nodeId, fqdn },
@@ -123,7 +113,7 @@ async function* from(read: Slices, first: ProofSlice): AsyncGenerator<readonly P
 
 /** @throws HawserError not_found where the caller may not read it, without such a version, and for a draft */
 async function findPublished(
-  { database, store }: ProofTools,
+  { database, store }: FleetTools,
   kind: ResourceKind,
   principal: UserPrincipal,
   { name = '', version = '' }: Record<string, string>,

@@ -1,19 +1,19 @@
 /** `.../versions/{version}/withdraw` of configurations and composites: takes a published version back, or offers it again. */
 
 import { z } from 'zod';
+import { offerVersionAgain, withdrawVersion } from '../../deeds/withdraw.ts';
 import { tidyText } from '../../git/trailers.ts';
 import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { Flag, GitText, given } from '../../http/schemas.ts';
 import { conflict, invalidField, notFound } from '../../lib/errors.ts';
+import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import type { WithdrawalEffect } from '../../resolve/withdrawal-effect.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import type { ResourceTools } from '../../versions/resources.ts';
 import { GRANT_KINDS, notFoundIfDeleted, type ResourceKind } from '../../versions/rows.ts';
 import type { VersionDetails } from '../../versions/store.ts';
-import { offerVersionAgain, withdrawVersion } from '../../versions/withdrawals.ts';
-import type { ProofTools } from './proof-routes.ts';
 import { readableComposites } from './readable-composites.ts';
 import { grantedRoutes } from './versioned.ts';
 
@@ -69,7 +69,7 @@ export const EffectView = z
     examples: [EFFECT],
   });
 
-type WithdrawalTools = ResourceTools & Pick<ProofTools, 'questions'>;
+type WithdrawalTools = ResourceTools & Pick<FleetTools, 'questions'>;
 
 interface Spec {
   kind: ResourceKind;

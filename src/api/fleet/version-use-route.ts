@@ -4,14 +4,14 @@ import { pageOfList } from '../../db/rows.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { Flag, given, Paging } from '../../http/schemas.ts';
+import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import { NO_USE } from '../../resolve/proof-table.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import { GRANT_KINDS, notFoundIfDeleted } from '../../versions/rows.ts';
-import type { ProofTools } from '../crud/proof-routes.ts';
 import { VersionUseView } from '../crud/proof-schemas.ts';
 import { permitted } from '../crud/routes.ts';
 
-export function versionUseRoute({ database, store, questions }: ProofTools): Route {
+export function versionUseRoute({ database, store, questions }: FleetTools): Route {
   return permitted(database, ['Proof'], 'nodes.read').list('/api/v1/fleet/configurations/{name}/versions', {
     id: 'listVersionUse',
     summary: 'The published versions, highest first, and how many nodes are offered and run each',

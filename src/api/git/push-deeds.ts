@@ -13,6 +13,8 @@ import { conflict, invalid } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Threads } from '../../lib/threads.ts';
 import { type Compatibility, type CompatibilityGuard, NOT_COMPARED } from '../../resolve/compatibility.ts';
+import type { FleetTools } from '../../resolve/fleet-tasks.ts';
+import { offeredWays } from '../../resolve/offered-ways.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
@@ -28,8 +30,6 @@ import { checkDraft } from '../../versions/rules.ts';
 import { requireTakeable } from '../../versions/taken-pushes.ts';
 import type { TreeTasks } from '../../versions/tree-tasks.ts';
 import type { PushRecord, TakenPush, VersionIndex } from '../../versions/types.ts';
-import { offeredWays } from '../crud/offered-ways.ts';
-import type { ProofTools } from '../crud/proof-routes.ts';
 import { linesOfReport, type TakenAnswer, textOfWays } from './push-answers.ts';
 
 /** Who pushes to which configuration. */
@@ -41,7 +41,7 @@ export interface PushCall {
 
 export interface PushDeedTools extends ResourceTools, DraftTools {
   compatibility: CompatibilityGuard;
-  questions: ProofTools['questions'];
+  questions: FleetTools['questions'];
   log: Log;
   clock: Clock;
   threads: Threads<TreeTasks>;

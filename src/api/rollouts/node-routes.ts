@@ -5,9 +5,9 @@ import type { RolloutNode } from '../../domain/rollout-counts.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
+import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import type { NodesSlice } from '../../resolve/rollout-tasks.ts';
 import { notFoundIfDeleted, type ResourceKind } from '../../versions/rows.ts';
-import type { ProofTools } from '../crud/proof-routes.ts';
 import type { GrantedRoutes } from '../crud/versioned.ts';
 import { requireRings } from './moves.ts';
 import { RingView, RolloutNodeFilter, RolloutNodeView } from './schemas.ts';
@@ -26,7 +26,7 @@ interface Spec {
 }
 
 export function nodeRoutes(
-  tools: RolloutReading & Pick<ProofTools, 'questions'>,
+  tools: RolloutReading & Pick<FleetTools, 'questions'>,
   kind: ResourceKind,
   { reading, path, version, noun }: Spec,
 ): Route[] {

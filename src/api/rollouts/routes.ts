@@ -4,8 +4,8 @@ import { pageOfList } from '../../db/rows.ts';
 import { DEEDS, type Deed } from '../../domain/rollout-machine.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
+import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import { GRANT_KINDS, type ResourceKind } from '../../versions/rows.ts';
-import type { ProofTools } from '../crud/proof-routes.ts';
 import { permitted } from '../crud/routes.ts';
 import { type GrantedRoutes, grantedRoutes } from '../crud/versioned.ts';
 import { move, type RolloutTools, start } from './moves.ts';
@@ -44,7 +44,7 @@ const SUMMARIES: Record<Deed, string> = {
  */
 const OPENING: readonly Deed[] = ['resume', 'approve', 'complete'];
 
-type Tools = RolloutTools & Pick<ProofTools, 'questions'>;
+type Tools = RolloutTools & Pick<FleetTools, 'questions'>;
 
 export function rolloutRoutes(tools: Tools): Route[] {
   return [

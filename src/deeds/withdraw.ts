@@ -1,13 +1,18 @@
 /** Takes published versions back, and offers them again, in the name of a user. Git is written first, then the audit trail. */
 
 import { haltByWithdrawal } from '../domain/rollout-machine.ts';
-import { type AuthorTools, underLock } from './author.ts';
-import { isUnreadable } from './rollout-branch.ts';
-import { rolloutBlocker } from './rollout-rules.ts';
-import { move } from './rollouts.ts';
-import { AUDITED, type ResourceKind, type Target } from './rows.ts';
-import { type LockedRepository, ONLY_SERIES, type PlannedEntry, type VersionDetails } from './types.ts';
-import { recordChanges } from './version-records.ts';
+import { type AuthorTools, underLock } from '../versions/author.ts';
+import { isUnreadable } from '../versions/rollout-branch.ts';
+import { rolloutBlocker } from '../versions/rollout-rules.ts';
+import { move } from '../versions/rollouts.ts';
+import { AUDITED, type ResourceKind, type Target } from '../versions/rows.ts';
+import {
+  type LockedRepository,
+  ONLY_SERIES,
+  type PlannedEntry,
+  type VersionDetails,
+} from '../versions/types.ts';
+import { recordChanges } from '../versions/version-records.ts';
 
 type Tools = Pick<AuthorTools, 'database' | 'store'>;
 

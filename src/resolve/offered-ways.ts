@@ -1,15 +1,15 @@
 /** The number of nodes that are offered a version, in answers to what has published it. */
 
-import type { Db } from '../../db/database.ts';
-import type { Assigned } from '../../db/read-running.ts';
-import { newWays, type Ways } from '../../domain/ways.ts';
-import type { Log } from '../../lib/log.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
-import type { ProofTools } from './proof-routes.ts';
+import type { Db } from '../db/database.ts';
+import type { Assigned } from '../db/read-running.ts';
+import { newWays, type Ways } from '../domain/ways.ts';
+import type { Log } from '../lib/log.ts';
+import type { UserPrincipal } from '../security/principal.ts';
+import type { FleetTools } from './fleet-tasks.ts';
 
 /** A version that is published already, so a failure to count its nodes fails nothing: they are null then. */
 export async function offeredWays(
-  { database, questions, log }: Pick<ProofTools, 'database' | 'questions'> & { log: Log },
+  { database, questions, log }: Pick<FleetTools, 'database' | 'questions'> & { log: Log },
   { userId }: UserPrincipal,
   { assigned, version }: { assigned: Assigned; version: string },
 ): Promise<Ways | null> {
