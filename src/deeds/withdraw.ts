@@ -1,11 +1,18 @@
-/** Takes published versions back, and offers them again, in the name of a user. Git is written first, then the audit trail. */
+/**
+ * Takes published versions back, and offers them again, in the name of a user, and tells before what that would do. Git is
+ * written first, then the audit trail.
+ */
 
 import { haltByWithdrawal } from '../domain/rollout-machine.ts';
+import { conflict, notFound } from '../lib/errors.ts';
+import type { FleetTools } from '../resolve/fleet-tasks.ts';
+import type { WithdrawalEffect } from '../resolve/withdrawal-effect.ts';
+import { readableComposites } from '../security/rights.ts';
 import { type AuthorTools, underLock } from '../versions/author.ts';
 import { isUnreadable } from '../versions/rollout-branch.ts';
 import { rolloutBlocker } from '../versions/rollout-rules.ts';
 import { move } from '../versions/rollouts.ts';
-import { AUDITED, type ResourceKind, type Target } from '../versions/rows.ts';
+import { AUDITED, notFoundIfDeleted, type ResourceKind, type Target } from '../versions/rows.ts';
 import {
   type LockedRepository,
   ONLY_SERIES,
@@ -79,4 +86,28 @@ function plan(
   const entry = { actor, resourceId, action: `${AUDITED[kind]}.${what}`, details } as const;
   writer.plan(entry);
   return entry;
+}
+
+/**
+ * What withdrawing a version would do. It names no composite and no node that the caller may not read.
+ * @throws HawserError not_found without such a version; conflict `not_published` for a draft
+ */
+export async function withdrawalEffect(
+  { database, store, questions }: FleetTools,
+  { kind, resource: { id, name }, principal }: Omit<Target<ResourceKind>, 'actor'>,
+  version: string,
+): Promise<WithdrawalEffect> {
+  return notFoundIfDeleted(database, kind, id, async () => {
+    const ref = (await store.versions({ kind, name })).get(version);
+    if (ref === undefined) throw notFound('No such version');
+    if (ref.status !== 'Published') throw conflict('not_published', 'The version is a draft');
+    const question = { assigned: { kind, id, name }, version };
+    const effect = await questions.run(principal.userId, 'withdrawalEffect', question);
+    const readable = await readableComposites(database.read, principal);
+    return {
+      ...effect,
+      pinnedNodes: principal.permissions.has('nodes.read') ? effect.pinnedNodes : [],
+      pinnedBy: effect.pinnedBy.filter(({ compositeName }) => readable.has(compositeName)),
+    };
+  });
 }

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { parseDuration } from '../domain/duration.ts';
 import { FINDING_CODES } from '../domain/findings.ts';
 import { normalizeLabel } from '../domain/names.ts';
-import { hasSignatureLine } from '../git/trailers.ts';
+import { hasSignatureLine, tidyText } from '../git/trailers.ts';
 import { isId } from '../lib/ids.ts';
 
 export const Id = z.guid().meta({ description: 'Lower-case UUID' });
@@ -114,6 +114,21 @@ export const GitText = z
 export const Message = GitText.max(MESSAGE_LENGTH).meta({
   description: 'Why: the body of the message in Git, below its subject',
 });
+
+const MAX_REASON = 1_000;
+
+/** Why something is done, for those who read of it later. It is stored as `tidyText` leaves it. */
+export const Reason = GitText.refine(
+  (text) => isReason(tidyText(text) ?? ''),
+  'Not 1 to 1,000 characters',
+).meta({
+  description: '1 to 1,000 characters, without carriage returns and outer blank lines',
+});
+
+function isReason(text: string): boolean {
+  const { length } = [...text];
+  return length >= 1 && length <= MAX_REASON;
+}
 
 /** An optional member of a change that has no value null: null leaves it as it is, as if it were absent. */
 export const orUnchanged = <T extends z.ZodType>(schema: T) =>

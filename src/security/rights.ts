@@ -140,6 +140,14 @@ export function readableIds(db: Db, principal: UserPrincipal, on: Exclude<GrantK
   return mayUseGrants(principal, on) ? granted : granted.where('resource_id', 'is', null);
 }
 
+/** The names of the composites that may be named to a caller in answers about something else. */
+export async function readableComposites(db: Db, principal: UserPrincipal): Promise<ReadonlySet<string>> {
+  const ids = readableIds(db, principal, 'composite');
+  const all = db.selectFrom('composites').select('name');
+  const rows = await (ids === 'all' ? all : all.where('id', 'in', ids)).execute();
+  return new Set(rows.map(({ name }) => name));
+}
+
 /** All resources of a kind, or those with these ids. Parameters have the id of their configuration. */
 export type Readable = Readonly<Record<GrantKind, 'all' | readonly string[]>>;
 

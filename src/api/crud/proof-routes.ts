@@ -9,9 +9,9 @@ import type { ProofNode } from '../../resolve/proof-table.ts';
 import type { ProofSlice } from '../../resolve/proof-tasks.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import { readableComposites } from '../../security/rights.ts';
 import { GRANT_KINDS, notFoundIfDeleted, type ResourceKind } from '../../versions/rows.ts';
 import { DIRECT, ProofNodeFilter, ProofNodeView, ProofView, toTag } from './proof-schemas.ts';
-import { readableComposites } from './readable-composites.ts';
 import { permitted } from './routes.ts';
 
 /** The path of a version, and the operation ids. */

@@ -1,30 +1,19 @@
 /** `.../versions/{version}/withdraw` of configurations and composites: takes a published version back, or offers it again. */
 
 import { z } from 'zod';
-import { offerVersionAgain, withdrawVersion } from '../../deeds/withdraw.ts';
+import { offerVersionAgain, withdrawalEffect, withdrawVersion } from '../../deeds/withdraw.ts';
 import { tidyText } from '../../git/trailers.ts';
 import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
-import { Flag, GitText, given } from '../../http/schemas.ts';
-import { conflict, invalidField, notFound } from '../../lib/errors.ts';
+import { Flag, given, Reason } from '../../http/schemas.ts';
+import { invalidField } from '../../lib/errors.ts';
 import type { FleetTools } from '../../resolve/fleet-tasks.ts';
-import type { WithdrawalEffect } from '../../resolve/withdrawal-effect.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import type { ResourceTools } from '../../versions/resources.ts';
-import { GRANT_KINDS, notFoundIfDeleted, type ResourceKind } from '../../versions/rows.ts';
+import { GRANT_KINDS, type ResourceKind } from '../../versions/rows.ts';
 import type { VersionDetails } from '../../versions/store.ts';
-import { readableComposites } from './readable-composites.ts';
 import { grantedRoutes } from './versioned.ts';
-
-const MAX_REASON = 1_000;
-
-export const Reason = GitText.refine(
-  (text) => isReason(tidyText(text) ?? ''),
-  'Not 1 to 1,000 characters',
-).meta({
-  description: '1 to 1,000 characters, without carriage returns and outer blank lines',
-});
 
 const NewWithdrawal = z
   .strictObject({
@@ -69,7 +58,7 @@ export const EffectView = z
     examples: [EFFECT],
   });
 
-type WithdrawalTools = ResourceTools & Pick<FleetTools, 'questions'>;
+type WithdrawalTools = ResourceTools & FleetTools;
 
 interface Spec {
   kind: ResourceKind;
@@ -111,7 +100,8 @@ export function withdrawRoutes(
       problems: ['not_published', 'versions_changed', 'state_changed', 'in_use', ...WRITING_REPOSITORIES],
       async handle({ caller, resource, params, query, body }) {
         const version = params['version'] ?? '';
-        if (query.dryRun) return effectOf(tools, { kind, resource, principal: caller.principal }, version);
+        if (query.dryRun)
+          return withdrawalEffect(tools, { kind, resource, principal: caller.principal }, version);
         const { reason } = body;
         if (typeof reason !== 'string')
           throw invalidField('/reason', 'Say why, in 1 to 1,000 characters', 'required');
@@ -131,31 +121,4 @@ export function withdrawRoutes(
         offerVersionAgain(tools, { kind, resource, ...caller }, params['version'] ?? ''),
     }),
   ];
-}
-
-async function effectOf(
-  tools: WithdrawalTools,
-  { kind, resource, principal }: { kind: ResourceKind; resource: GrantedResource; principal: UserPrincipal },
-  version: string,
-): Promise<WithdrawalEffect> {
-  const { id, name } = resource;
-  const { database, store, questions } = tools;
-  return notFoundIfDeleted(database, kind, id, async () => {
-    const ref = (await store.versions({ kind, name })).get(version);
-    if (ref === undefined) throw notFound('No such version');
-    if (ref.status !== 'Published') throw conflict('not_published', 'The version is a draft');
-    const question = { assigned: { kind, id, name }, version };
-    const effect = await questions.run(principal.userId, 'withdrawalEffect', question);
-    const readable = await readableComposites(database.read, principal);
-    return {
-      ...effect,
-      pinnedNodes: principal.permissions.has('nodes.read') ? effect.pinnedNodes : [],
-      pinnedBy: effect.pinnedBy.filter(({ compositeName }) => readable.has(compositeName)),
-    };
-  });
-}
-
-function isReason(text: string): boolean {
-  const { length } = [...text];
-  return length >= 1 && length <= MAX_REASON;
 }

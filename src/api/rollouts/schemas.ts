@@ -21,10 +21,10 @@ import {
   Message,
   orUnchanged,
   Paging,
+  Reason,
   Timestamp,
   wholeNumber,
 } from '../../http/schemas.ts';
-import { Reason } from '../crud/withdraw-routes.ts';
 
 const DEFAULT_GATE: Gate = {
   ...{ minNodes: 1, successShare: 0.95, maxRegressions: 0, maxSilent: null, maxAbsent: null },

@@ -6,14 +6,13 @@ import { type Freeze, readFreeze, saveFreeze } from '../../db/freeze.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import { tidyText } from '../../git/trailers.ts';
 import type { Route } from '../../http/route.ts';
-import { Instant, Timestamp } from '../../http/schemas.ts';
+import { Instant, Reason, Timestamp } from '../../http/schemas.ts';
 import { DAY, toTimestamp } from '../../lib/clock.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import type { Caller } from '../../security/caller.ts';
 import { shownFreeze } from '../crud/freeze.ts';
 import { operation, type PermittedRoutes } from '../crud/routes.ts';
-import { Reason } from '../crud/withdraw-routes.ts';
 
 /** What is frozen for longer has been forgotten. */
 const LONGEST_DAYS = 90;
