@@ -1,6 +1,7 @@
 /** Shapes of grants. */
 
 import { z } from 'zod';
+import type * as deed from '../../deeds/grant.ts';
 import { choice, Id, IdInAnyCase, Timestamp } from '../../http/schemas.ts';
 import { EXAMPLES } from '../crud/principals.ts';
 
@@ -16,7 +17,7 @@ export const NewGrant = z
     principalId: IdInAnyCase,
     level: Level,
   })
-  .meta({ id: 'NewGrant', examples: [{ ...HOLDER, level: 'Modify' }] });
+  .meta({ id: 'NewGrant', examples: [{ ...HOLDER, level: 'Modify' }] }) satisfies z.ZodType<deed.NewGrant>;
 
 export const Grant = z
   .object({
