@@ -36,7 +36,6 @@ const RANKS: Record<string, number> = {
   pull: 7,
   api: 7,
   'api/previews': 7.5,
-  'api/rollouts': 7.5,
   'api/sign-in': 7.5,
   operations: 7,
   // It opens the stores as a server does, and writes by the rules of all segments.
@@ -128,7 +127,7 @@ function readSources(): SourceFile[] {
  * The folders inside of others that are rooms of their own: what all segments of `api` share, what asks the rules of the
  * others, what opens sessions as `api/auth` does, and what works as a whole server does.
  */
-const INNER_ROOMS = ['api/crud', 'api/previews', 'api/rollouts', 'api/sign-in', 'operations/import-opendsc'];
+const INNER_ROOMS = ['api/crud', 'api/previews', 'api/sign-in', 'operations/import-opendsc'];
 
 /** First part of the path: the room a file belongs to. */
 function roomOf(path: string): string {

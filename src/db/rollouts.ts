@@ -1,7 +1,7 @@
 /** Writes what is known of the nodes of a rollout, and its last counts, which every server shows. */
 
 import { type RawBuilder, sql } from 'kysely';
-import type { RolloutCounts } from '../domain/rollout.ts';
+import type { RolloutCounts, RolloutRecord } from '../domain/rollout.ts';
 import type { CountedNode, RolloutNode } from '../domain/rollout-counts.ts';
 import { MINUTE } from '../lib/clock.ts';
 import type { Db } from './database.ts';
@@ -49,6 +49,26 @@ export async function readRolloutCounts(
   // A leader of the release before counts the nodes of all steps together.
   const faults = JSON.parse(row.faults) as RolloutNode[];
   return { evaluatedAt, counts: Array.isArray(counts) ? counts : [], lastReport, faults };
+}
+
+/** What the last evaluation has found of the open step; null before the first one, and when the rollout has ended. */
+export async function latestCounts(
+  db: Db,
+  owner: Omit<RolledOut, 'name' | 'version'>,
+  record: RolloutRecord,
+): Promise<RolloutCounts | null> {
+  return countsOfStep(record, await readRolloutCounts(db, { ...owner, version: record.version }));
+}
+
+/** The same, of an evaluation that was read. */
+export function countsOfStep(
+  { state, step, steps }: RolloutRecord,
+  last: LastCounts | null,
+): RolloutCounts | null {
+  if (state !== 'Running' && state !== 'Paused') return null;
+  // An older one does not know the nodes to which the step opened the version.
+  const isOfStep = last !== null && last.evaluatedAt >= Date.parse(steps[step]?.startedAt ?? '');
+  return (isOfStep && last.counts[step]) || null;
 }
 
 /** Nothing is written where the configuration or composite was deleted meanwhile. */

@@ -1,6 +1,7 @@
 /** The nodes that a rollout reaches, and those that it would reach, by ring. */
 
 import { pageOfList } from '../../db/rows.ts';
+import { requireRings } from '../../deeds/start-rollout.ts';
 import type { RolloutNode } from '../../domain/rollout-counts.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
@@ -9,7 +10,6 @@ import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import type { NodesSlice } from '../../resolve/rollout-tasks.ts';
 import { notFoundIfDeleted, type ResourceKind } from '../../versions/rows.ts';
 import type { GrantedRoutes } from '../crud/versioned.ts';
-import { requireRings } from './moves.ts';
 import { RingView, RolloutNodeFilter, RolloutNodeView } from './schemas.ts';
 import { nodesQuestion, type RolloutReading, requireRollout } from './show.ts';
 

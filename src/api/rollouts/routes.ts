@@ -1,6 +1,8 @@
 /** `/api/v1/rollouts`, and `.../rollouts` of configurations and composites: versions that reach nodes ring by ring. */
 
 import { pageOfList } from '../../db/rows.ts';
+import { moveRollout } from '../../deeds/move-rollout.ts';
+import { type RolloutTools, startRollout } from '../../deeds/start-rollout.ts';
 import { DEEDS, type Deed } from '../../domain/rollout-machine.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
@@ -8,7 +10,6 @@ import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import { GRANT_KINDS, type ResourceKind } from '../../versions/rows.ts';
 import { permitted } from '../crud/routes.ts';
 import { type GrantedRoutes, grantedRoutes } from '../crud/versioned.ts';
-import { move, type RolloutTools, start } from './moves.ts';
 import { nodeRoutes } from './node-routes.ts';
 import { AnyRolloutFilter, NewRollout, RolloutDeed, RolloutFilter, RolloutView } from './schemas.ts';
 import { inState, readableRollouts, requireRollout, rolloutsOf, showRollout } from './show.ts';
@@ -134,7 +135,7 @@ function startRoute(tools: RolloutTools, kind: ResourceKind, modifying: GrantedR
     ],
     key: ({ version }) => version,
     async handle({ caller, resource, body, facts }) {
-      await start(tools, { kind, resource, ...caller }, body);
+      await startRollout(tools, { kind, resource, ...caller }, body);
       return showRollout(tools, await requireRollout(tools, { kind, resource }, body.version), facts);
     },
   });
@@ -162,7 +163,7 @@ function deedRoute(
     ],
     async handle({ caller, resource, params, body, facts }) {
       const version = params['version'] ?? '';
-      await move(tools, { kind, resource, ...caller }, { version, deed }, body);
+      await moveRollout(tools, { kind, resource, ...caller }, { version, deed }, body);
       return showRollout(tools, await requireRollout(tools, { kind, resource }, version), facts);
     },
   });

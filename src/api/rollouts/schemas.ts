@@ -2,6 +2,8 @@
 
 import { z } from 'zod';
 import { NODE_STATUSES } from '../../db/node-tables.ts';
+import type { WantedMove } from '../../deeds/move-rollout.ts';
+import type { WantedRollout } from '../../deeds/start-rollout.ts';
 import {
   type Gate,
   NO_COUNTS,
@@ -102,7 +104,7 @@ export const NewRollout = z
         onHalt: 'Revert',
       },
     ],
-  });
+  }) satisfies z.ZodType<WantedRollout>;
 
 export const RolloutDeed = z
   .strictObject({
@@ -114,7 +116,7 @@ export const RolloutDeed = z
   .meta({
     id: 'RolloutDeed',
     examples: [{ reason: 'The load balancer is being replaced', expectedState: 'Running' }],
-  });
+  }) satisfies z.ZodType<WantedMove>;
 
 const ABOUT_COUNTS: Record<keyof RolloutCounts, string> = {
   offered: 'Who would get the version, of the nodes that the step adds',

@@ -1,9 +1,9 @@
 /** Finds rollouts and shows them: what their records say, the counts of now, and their history. */
 
-import type { Database, Db } from '../../db/database.ts';
+import type { Database } from '../../db/database.ts';
 import { readFreeze } from '../../db/freeze.ts';
-import { type LastCounts, readRolloutCounts } from '../../db/rollouts.ts';
-import type { RolloutCounts, RolloutRecord, RolloutState } from '../../domain/rollout.ts';
+import { countsOfStep, readRolloutCounts } from '../../db/rollouts.ts';
+import type { RolloutState } from '../../domain/rollout.ts';
 import { causeOf } from '../../domain/rollout-cause.ts';
 import type { Outcome, RolloutNode } from '../../domain/rollout-counts.ts';
 import type { RequestFacts } from '../../http/route.ts';
@@ -141,20 +141,4 @@ export function nodesQuestion(
     openedAt: rollout.record.steps.map(({ startedAt }) => Date.parse(startedAt ?? '')),
     filter: { step, outcomes: outcome && [outcome] },
   };
-}
-
-/** What the last evaluation has found of the open step; null before the first one, and when the rollout has ended. */
-export async function latestCounts(
-  db: Db,
-  { kind, resource: { id } }: Owner<ResourceKind>,
-  record: RolloutRecord,
-): Promise<RolloutCounts | null> {
-  return countsOfStep(record, await readRolloutCounts(db, { kind, id, version: record.version }));
-}
-
-function countsOfStep({ state, step, steps }: RolloutRecord, last: LastCounts | null): RolloutCounts | null {
-  if (state !== 'Running' && state !== 'Paused') return null;
-  // An older one does not know the nodes to which the step opened the version.
-  const isOfStep = last !== null && last.evaluatedAt >= Date.parse(steps[step]?.startedAt ?? '');
-  return (isOfStep && last.counts[step]) || null;
 }
