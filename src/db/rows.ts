@@ -20,6 +20,11 @@ export interface Page<R> {
   total: number;
 }
 
+/** What a column of 0 and 1 says. */
+export function toFlag(value: number | null): boolean | null {
+  return value === null ? null : value === 1;
+}
+
 /** How many rows the query selects. Its columns and its order do not matter. */
 export async function countRows<D, T extends keyof D, R>(
   query: SelectQueryBuilder<D, T, R>,

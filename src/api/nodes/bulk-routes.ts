@@ -1,13 +1,14 @@
 /** `/api/v1/nodes/bulk`: one thing done to many nodes. */
 
+import { type BulkTools, doInBulk, PERMISSION_OF } from '../../deeds/bulk.ts';
 import { NOT_FOUND, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { type Principal, requirePermission } from '../../security/principal.ts';
 import { operation, ResourceRoutes } from '../crud/routes.ts';
-import { type BulkTools, doInBulk, PERMISSION_OF } from './bulk.ts';
 import { actionOf, BulkDeed, BulkResult } from './bulk-schemas.ts';
+import type { NodeConditions } from './problem-list.ts';
 
-export function bulkRoute(tools: BulkTools): Route {
+export function bulkRoute(tools: BulkTools<NodeConditions>): Route {
   const access = { kind: 'action', permissions: PERMISSION_OF } as const;
   return new ResourceRoutes(tools.database, { tags: ['Nodes'], access }).update('/api/v1/nodes/bulk', {
     ...operation('changeNodesInBulk', 'Do one thing to many nodes'),

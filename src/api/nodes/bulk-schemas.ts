@@ -1,6 +1,7 @@
 /** Shapes of bulk deeds: one thing that is done to many nodes. */
 
 import { z } from 'zod';
+import type { BulkAction, BulkOrder, BulkOutcome } from '../../deeds/bulk.ts';
 import { refuseControlCharacters } from '../../http/query.ts';
 import { choice, Flag, Id, orUnchanged } from '../../http/schemas.ts';
 import { isId } from '../../lib/ids.ts';
@@ -11,11 +12,7 @@ import { LcmConfigChange, NewTag, NodeFilter, NodeTags } from './schemas.ts';
 /** The most nodes of one deed. */
 export const MAX_NODES = 10_000;
 
-const ACTIONS = ['Assign', 'Unassign', 'Tag', 'Untag', 'SetTags', 'SetLcmConfig', 'Delete'] as const;
-
-export type BulkAction = (typeof ACTIONS)[number];
-
-export const Action = choice(...ACTIONS);
+export const Action = choice('Assign', 'Unassign', 'Tag', 'Untag', 'SetTags', 'SetLcmConfig', 'Delete');
 
 const NO_CONDITIONS = ['take', 'skip', 'sort'] as const;
 
@@ -116,9 +113,7 @@ export const BulkDeed = z.preprocess(spellAction, Deed.superRefine(refuseTargets
       scopeValueId: 'c0ffee00-1d2c-4b3a-8495-a6b7c8d9e0f1',
     },
   ],
-});
-
-export type BulkOrder = z.output<typeof BulkDeed>;
+}) satisfies z.ZodType<BulkOrder<NodeConditions>>;
 
 /** The action of a body that may have any faults; undefined where it names none. */
 export function actionOf(body: unknown): BulkAction | undefined {
@@ -173,4 +168,4 @@ export const BulkResult = z
         ],
       },
     ],
-  });
+  }) satisfies z.ZodType<BulkOutcome>;

@@ -2,10 +2,10 @@
 
 import type { Database } from '../../db/database.ts';
 import { listStatusEvents, updateReported } from '../../db/nodes.ts';
+import { changeLcmConfig, readLcmConfig, toReported } from '../../deeds/change-lcm-config.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
-import { changeLcmConfig, readLcmConfig, toReported } from './lcm-settings.ts';
 import {
   LcmConfig,
   LcmConfigChange,

@@ -5,6 +5,8 @@ import type { Database } from '../../db/database.ts';
 import { findNode, lastLcmError, requireNode } from '../../db/nodes.ts';
 import { pageOfList } from '../../db/rows.ts';
 import { type AssignmentTools, assignConfiguration, unassignConfiguration } from '../../deeds/assign.ts';
+import type { BulkTools } from '../../deeds/bulk.ts';
+import { toReported } from '../../deeds/change-lcm-config.ts';
 import { removeNode } from '../../deeds/delete-node.ts';
 import { CERTIFICATE_PROBLEMS, type RegistrationOptions, registerNode } from '../../deeds/register-node.ts';
 import { TagGate } from '../../deeds/tag-gate.ts';
@@ -20,10 +22,8 @@ import { toReportSummary } from '../crud/report-summaries.ts';
 import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
 import { findLastReport } from '../reports/queries.ts';
 import { NewAssignment } from './assignment-schemas.ts';
-import type { BulkTools } from './bulk.ts';
 import { bulkRoute } from './bulk-routes.ts';
-import { toReported } from './lcm-settings.ts';
-import { ProblemList } from './problem-list.ts';
+import { type NodeConditions, ProblemList } from './problem-list.ts';
 import { stalenessRule } from './queries.ts';
 import { readRunning } from './running.ts';
 import {
@@ -50,7 +50,7 @@ export interface NodeRouteOptions extends RegistrationOptions, AssignmentTools {
 export function nodeRoutes(options: NodeRouteOptions): Route[] {
   const { database } = options;
   const list = new ProblemList(database, options.problemCounts, options.offeredVersions);
-  const matchingIds: BulkTools['matchingIds'] = async (conditions, { principal, actor }) =>
+  const matchingIds: BulkTools<NodeConditions>['matchingIds'] = async (conditions, { principal, actor }) =>
     list.matchingIds(conditions, await stalenessRule(database, actor.at), principal.userId);
   return [
     registerRoute(options),

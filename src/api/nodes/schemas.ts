@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { EVIDENCE, LCM_STATUSES, NODE_STATUSES } from '../../db/node-tables.ts';
+import type { LcmSettings } from '../../deeds/change-lcm-config.ts';
 import {
   choice,
   Duration,
@@ -121,7 +122,7 @@ export const LcmConfigChange = z.strictObject(lcmSettings).meta({
   examples: [
     { configurationMode: 'Remediate', configurationModeInterval: '01:00:00', reportCompliance: null },
   ],
-});
+}) satisfies z.ZodType<LcmSettings>;
 
 export const LcmConfig = z
   .object({

@@ -4,6 +4,7 @@ import type { Selectable } from 'kysely';
 import type { Assignment } from '../../db/node-lookup.ts';
 import type { NodeCertificatesTable } from '../../db/node-tables.ts';
 import type { NodeRow, StatusEventRow } from '../../db/nodes.ts';
+import { toFlag } from '../../db/rows.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { isWithdrawn } from '../../resolve/wanted-version.ts';
 import { isAwaiting } from '../../security/awaiting-certificates.ts';
@@ -33,10 +34,6 @@ export function toNodeSummary(row: NodeRow, offeredVersion: string | null) {
     reportCompliance: toFlag(row.reportCompliance),
     desiredReportCompliance: toFlag(row.desiredReportCompliance),
   };
-}
-
-export function toFlag(value: number | null): boolean | null {
-  return value === null ? null : value === 1;
 }
 
 export function toCertificate(rows: readonly Selectable<NodeCertificatesTable>[], now: number) {

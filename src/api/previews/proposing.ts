@@ -8,6 +8,7 @@ import type { Assignment } from '../../db/node-lookup.ts';
 import { requireNodes } from '../../db/nodes.ts';
 import { findTypeOfValue } from '../../db/scope-types.ts';
 import { assignmentOf, requireEligible } from '../../deeds/assign.ts';
+import { wouldChange } from '../../deeds/change-lcm-config.ts';
 import { requireScopeOrder, requireSwitchable } from '../../deeds/change-scope-type.ts';
 import type { CheckTools } from '../../deeds/parameter-checks.ts';
 import { contentTypeNamed, readText } from '../../deeds/parameter-content.ts';
@@ -53,7 +54,6 @@ import { findBlockers, findDraft, type PublishRules, refuseSameVersion } from '.
 import type { GitStore, ParameterScope } from '../../versions/store.ts';
 import { ONLY_SERIES, type VersionIndex } from '../../versions/types.ts';
 import type { VersionSource } from '../../versions/version-source.ts';
-import { wouldChange } from '../nodes/lcm-settings.ts';
 import type { Change, ChangeOf } from './change-schemas.ts';
 import { keyOf, type Resources } from './named.ts';
 

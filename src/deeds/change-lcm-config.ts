@@ -3,18 +3,24 @@
  * are none. What it is set to do is what the node reports.
  */
 
-import type { z } from 'zod';
-import type { Db } from '../../db/database.ts';
-import type { ReportedSettings } from '../../db/nodes.ts';
-import { readLcmDefaults, readServerSettings } from '../../db/settings.ts';
-import { changedMembers } from '../../domain/changed-members.ts';
-import { notFound } from '../../lib/errors.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import type { LcmConfig, LcmConfigChange, Registration, ReportedConfig } from './schemas.ts';
-import { toFlag } from './views.ts';
+import type { Db } from '../db/database.ts';
+import type { ReportedSettings } from '../db/nodes.ts';
+import { toFlag } from '../db/rows.ts';
+import { readLcmDefaults, readServerSettings } from '../db/settings.ts';
+import { changedMembers } from '../domain/changed-members.ts';
+import type { Duration } from '../domain/duration.ts';
+import { notFound } from '../lib/errors.ts';
+import { type Actor, recordAudit } from '../security/audit.ts';
+
+/** What an LCM is, or is to be, set to. */
+export interface LcmSettings {
+  configurationMode?: string | null | undefined;
+  configurationModeInterval?: Duration | null | undefined;
+  reportCompliance?: boolean | null | undefined;
+}
 
 /** Reads what a node's LCM is to do. @throws HawserError not_found */
-export async function readLcmConfig(db: Db, nodeId: string): Promise<z.input<typeof LcmConfig>> {
+export async function readLcmConfig(db: Db, nodeId: string) {
   const { desired } = await readDesired(db, nodeId);
   const defaults = await readLcmDefaults(db);
   const { certificateRotationInterval } = await readServerSettings(db);
@@ -26,9 +32,6 @@ export async function readLcmConfig(db: Db, nodeId: string): Promise<z.input<typ
   };
 }
 
-/** What `changeLcmConfig` takes. */
-export type DesiredSettings = z.output<typeof LcmConfigChange>;
-
 /**
  * Sets the desired values. Members that are null or absent are left to the defaults from now on.
  * @returns whether any of them was another
@@ -38,7 +41,7 @@ export async function changeLcmConfig(
   trx: Db,
   actor: Actor,
   nodeId: string,
-  change: DesiredSettings,
+  change: LcmSettings,
 ): Promise<boolean> {
   const desired = desiredBy(change);
   const before = await readDesired(trx, nodeId);
@@ -55,7 +58,7 @@ export async function changeLcmConfig(
   return true;
 }
 
-function desiredBy(change: DesiredSettings) {
+function desiredBy(change: LcmSettings) {
   return {
     configurationMode: change.configurationMode ?? null,
     configurationModeInterval: change.configurationModeInterval?.text ?? null,
@@ -64,7 +67,7 @@ function desiredBy(change: DesiredSettings) {
 }
 
 /** Whether the change would make the desired values of the node others. @throws HawserError not_found */
-export async function wouldChange(db: Db, nodeId: string, change: DesiredSettings): Promise<boolean> {
+export async function wouldChange(db: Db, nodeId: string, change: LcmSettings): Promise<boolean> {
   const { desired } = await readDesired(db, nodeId);
   return changedMembers(desired, desiredBy(change)) !== null;
 }
@@ -87,9 +90,9 @@ async function readDesired(db: Db, nodeId: string) {
 
 /** Gives what a node reports as it is stored. Absent members stay as they are, null clears. */
 export function toReported(
-  body: z.output<typeof ReportedConfig> & Partial<Pick<z.output<typeof Registration>, 'configurationSource'>>,
+  settings: LcmSettings & { configurationSource?: string | undefined },
 ): ReportedSettings {
-  const { configurationSource, configurationMode, configurationModeInterval, reportCompliance } = body;
+  const { configurationSource, configurationMode, configurationModeInterval, reportCompliance } = settings;
   return {
     ...(configurationSource !== undefined && { configuration_source: configurationSource }),
     ...(configurationMode !== undefined && { configuration_mode: configurationMode }),

@@ -3,33 +3,46 @@
  * before anything is done. The nodes are then changed in slices, and one that cannot be changed stops none of the others.
  */
 
-import type { Db } from '../../db/database.ts';
-import { requireNode } from '../../db/nodes.ts';
-import { inSlices } from '../../db/slices.ts';
+import type { Db } from '../db/database.ts';
+import { requireNode } from '../db/nodes.ts';
+import { inSlices } from '../db/slices.ts';
+import type { Permission } from '../domain/permissions.ts';
+import { conflict, HawserError } from '../lib/errors.ts';
+import type { Caller } from '../security/caller.ts';
 import {
   type AssignmentTools,
   assignChecked,
   checkAssignment,
   requireForAll,
   unassignConfiguration,
+  type WantedAssignment,
   whileItStays,
-} from '../../deeds/assign.ts';
-import { removeWithin } from '../../deeds/delete-node.ts';
-import { NO_GATE, TagGate } from '../../deeds/tag-gate.ts';
-import {
-  hasTag,
-  requireTypeOfValue,
-  setTags,
-  tagNode,
-  untagNode,
-  valuesByType,
-} from '../../deeds/tag-node.ts';
-import type { Permission } from '../../domain/permissions.ts';
-import { conflict, HawserError } from '../../lib/errors.ts';
-import type { Caller } from '../../security/caller.ts';
-import type { BulkAction, BulkOrder, BulkResult } from './bulk-schemas.ts';
-import { changeLcmConfig } from './lcm-settings.ts';
-import type { NodeConditions } from './problem-list.ts';
+} from './assign.ts';
+import { changeLcmConfig, type LcmSettings } from './change-lcm-config.ts';
+import { removeWithin } from './delete-node.ts';
+import { NO_GATE, TagGate } from './tag-gate.ts';
+import { hasTag, requireTypeOfValue, setTags, tagNode, untagNode, valuesByType } from './tag-node.ts';
+
+/** One thing that is done to nodes. */
+type Doing =
+  | ({ action: 'Assign' } & WantedAssignment)
+  | { action: 'Unassign' }
+  | { action: 'Tag'; scopeValueId: string }
+  | { action: 'Untag'; scopeValueId: string }
+  | { action: 'SetTags'; scopeValueIds: readonly string[] }
+  | ({ action: 'SetLcmConfig' } & LcmSettings)
+  | { action: 'Delete' };
+
+export type BulkAction = Doing['action'];
+
+/** The nodes, by their ids or by conditions `C` of the node list, and how many the caller means. */
+interface Targets<C> {
+  nodeIds?: readonly string[] | undefined;
+  filter?: C | null | undefined;
+  expectedCount?: number | null | undefined;
+}
+
+export type BulkOrder<C> = Doing & Targets<C>;
 
 /** What each action needs, as doing it to one node does. */
 export const PERMISSION_OF = {
@@ -42,9 +55,9 @@ export const PERMISSION_OF = {
   Delete: 'nodes.delete',
 } as const satisfies Record<BulkAction, Permission>;
 
-export interface BulkTools extends AssignmentTools {
+export interface BulkTools<C> extends AssignmentTools {
   /** The ids of all nodes that match, by fqdn. */
-  matchingIds(conditions: NodeConditions, caller: Caller): Promise<readonly string[]>;
+  matchingIds(conditions: C, caller: Caller): Promise<readonly string[]>;
 }
 
 /** A deed whose own checks are done. */
@@ -63,18 +76,30 @@ interface ReadyDeed {
   onChanged?(nodeId: string): void;
 }
 
-type Failure = (typeof BulkResult)['_output']['failed'][number];
+interface Failure {
+  nodeId: string;
+  /** Null where no node has the id. */
+  fqdn: string | null;
+  code: string;
+  message: string;
+}
+
+export interface BulkOutcome {
+  done: number;
+  unchanged: number;
+  failed: Failure[];
+}
 
 /**
  * Does to all nodes what is ordered. It goes on to the end, even if the client goes away meanwhile.
  * @throws HawserError what the single deed throws that concerns no node in particular; conflict `count_changed`. Nothing is
  *   done then. A fault of the database, such as a full disk, ends it as well; the nodes done before stay done
  */
-export async function doInBulk(
-  tools: BulkTools,
+export async function doInBulk<C>(
+  tools: BulkTools<C>,
   caller: Caller,
-  order: BulkOrder,
-): Promise<(typeof BulkResult)['_output']> {
+  order: BulkOrder<C>,
+): Promise<BulkOutcome> {
   const { apply, require, hold = (work) => work(), onChanged } = await makeReady(tools, caller, order);
   const nodeIds = await findTargets(tools, caller, order);
   await require?.(nodeIds);
@@ -93,7 +118,7 @@ export async function doInBulk(
   });
 }
 
-async function makeReady(tools: BulkTools, caller: Caller, order: BulkOrder): Promise<ReadyDeed> {
+async function makeReady(tools: AssignmentTools, caller: Caller, order: Doing): Promise<ReadyDeed> {
   const { actor } = caller;
   switch (order.action) {
     case 'Assign': {
@@ -122,9 +147,9 @@ async function makeReady(tools: BulkTools, caller: Caller, order: BulkOrder): Pr
 }
 
 async function readyTag(
-  tools: BulkTools,
+  tools: AssignmentTools,
   { principal, actor }: Caller,
-  { action, scopeValueId }: Extract<BulkOrder, { action: 'Tag' | 'Untag' }>,
+  { action, scopeValueId }: Extract<Doing, { scopeValueId: string }>,
 ): Promise<ReadyDeed> {
   await requireTypeOfValue(tools.database.read, scopeValueId);
   let gate: TagGate | null = null;
@@ -144,9 +169,9 @@ async function readyTag(
 }
 
 async function readyTags(
-  tools: BulkTools,
+  tools: AssignmentTools,
   { principal, actor }: Caller,
-  { scopeValueIds }: Extract<BulkOrder, { action: 'SetTags' }>,
+  { scopeValueIds }: Extract<Doing, { action: 'SetTags' }>,
 ): Promise<ReadyDeed> {
   const values = await valuesByType(tools.database.read, scopeValueIds);
   let gate: Pick<TagGate, 'require'> = NO_GATE;
@@ -159,8 +184,11 @@ async function readyTags(
 }
 
 /** @throws HawserError conflict `count_changed` */
-async function findTargets(tools: BulkTools, caller: Caller, order: BulkOrder): Promise<readonly string[]> {
-  const { nodeIds, filter, expectedCount } = order;
+async function findTargets<C>(
+  tools: BulkTools<C>,
+  caller: Caller,
+  { nodeIds, filter, expectedCount }: Targets<C>,
+): Promise<readonly string[]> {
   const found = filter ? await tools.matchingIds(filter, caller) : [...new Set(nodeIds)];
   if (expectedCount === null || expectedCount === undefined || found.length === expectedCount) return found;
   const message = `${expectedCount} nodes were expected, and there are ${found.length}; nothing was done`;
