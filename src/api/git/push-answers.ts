@@ -1,5 +1,6 @@
 /** What git shows the author of a push: the lines before `remote:`, and what became of each ref. */
 
+import type { TakenPush } from '../../deeds/receive-push.ts';
 import type { Change, CompatibilityReport } from '../../domain/compatibility.ts';
 import { type Finding, lineOfFinding } from '../../domain/findings.ts';
 import { showText } from '../../domain/safe-path.ts';
@@ -11,21 +12,29 @@ import type { FieldError, HawserError } from '../../lib/errors.ts';
 /** Lines that are shown at most. */
 const MOST_LINES = 20;
 
-/** What became of a push that was taken. */
-export interface TakenAnswer {
-  lines: readonly string[];
-  /** The tag that the server has made in place of the draft. */
-  became?: RefOutcome['became'];
-}
-
 /** The answer to a push that was taken. */
-export function taken({ commands, capabilities }: PushRequest, { lines, became }: TakenAnswer): Buffer {
+export function taken({ commands, capabilities }: PushRequest, push: TakenPush): Buffer {
   const outcomes = commands.map(({ name, to }) => ({
     name,
     error: null,
-    became: to === null ? undefined : became,
+    became: to === null ? undefined : becameOf(push),
   }));
-  return pushReport(capabilities, { unpack: 'ok', outcomes, lines: lines.slice(0, MOST_LINES).map(said) });
+  const lines = linesOf(push).slice(0, MOST_LINES).map(said);
+  return pushReport(capabilities, { unpack: 'ok', outcomes, lines });
+}
+
+/** The tag that the server has made in place of the draft. */
+function becameOf(push: TakenPush): RefOutcome['became'] {
+  if (push.kind !== 'published' || push.madeTag === null) return undefined;
+  return { name: `refs/tags/v${push.version}`, from: null, to: push.madeTag };
+}
+
+function linesOf(push: TakenPush): string[] {
+  const { version } = push;
+  if (push.kind === 'deleted') return [`draft/${version} of ${push.configurationName} is deleted.`];
+  const found = push.findings.map(lineOfFinding);
+  if (push.kind === 'draft') return [`draft/${version} is there; publish it with its tag.`, ...found];
+  return [`${version} is published${textOfWays(push.nodes)}.`, ...found, ...linesOfReport(push.report)];
 }
 
 /**
@@ -46,7 +55,7 @@ export function refused(
 }
 
 /** The code of the first error where there are several, because `validation_failed` says nothing by itself. */
-export function firstFault({ code, message, data }: HawserError): { code: string; message: string } {
+function firstFault({ code, message, data }: HawserError): { code: string; message: string } {
   const [first] = (data['errors'] ?? []) as FieldError[];
   if (code !== 'validation_failed' || first === undefined || first.code === 'custom')
     return { code, message };
@@ -54,14 +63,14 @@ export function firstFault({ code, message, data }: HawserError): { code: string
 }
 
 /** The rest of the sentence that a version is published; nothing where its nodes could not be counted. */
-export function textOfWays(nodes: Ways | null): string {
+function textOfWays(nodes: Ways | null): string {
   if (nodes === null) return '';
   const { offered } = nodes;
   return `; ${offered} ${offered === 1 ? 'node is' : 'nodes are'} offered it${splitText(nodes)}`;
 }
 
 /** The changes of parameters that the check has found, a line each. */
-export function linesOfReport(report: CompatibilityReport | null): string[] {
+function linesOfReport(report: CompatibilityReport | null): string[] {
   if (report === null) return [];
   const line = (kind: string) => (change: Change) =>
     `${kind}: ${showText(change.parameterName)}: ${showText(change.description)}`;

@@ -5,20 +5,22 @@
 
 import type { Readable } from 'node:stream';
 import { translateDatabaseError } from '../../db/errors.ts';
+import { PushDeeds, type PushDeedTools, type TakenPush } from '../../deeds/receive-push.ts';
 import { pushAdvertisement } from '../../git/push/advertisement.ts';
 import { type PushRequest, readPushRequest } from '../../git/push/push-request.ts';
 import { Quarantine } from '../../git/push/quarantine.ts';
 import { gitdirOf } from '../../git/repository-layout.ts';
 import type { UploadPack } from '../../git/upload-pack.ts';
 import { toHawserError } from '../../http/problem.ts';
+import type { RequestFacts } from '../../http/route.ts';
 import { MINUTE } from '../../lib/clock.ts';
 import { forbidden, HawserError } from '../../lib/errors.ts';
 import { FairQueue } from '../../lib/fair-queue.ts';
+import type { GrantedResource } from '../../security/access.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import type { RepositoryRef } from '../../versions/store.ts';
-import { refused, type TakenAnswer, taken } from './push-answers.ts';
-import { type PushCall, PushDeeds, type PushDeedTools } from './push-deeds.ts';
+import { refused, taken } from './push-answers.ts';
 
 export interface PushTools extends PushDeedTools {
   /** The folders in which git is looked for, like `PATH`. */
@@ -27,6 +29,13 @@ export interface PushTools extends PushDeedTools {
   push: { isOn: boolean; packBytes: number };
   /** Knows whether git is here, and is new enough. */
   uploadPack: Pick<UploadPack, 'isAtLeast'>;
+}
+
+/** A request that pushes to a configuration. */
+export interface PushCall {
+  resource: GrantedResource;
+  principal: UserPrincipal;
+  facts: RequestFacts;
 }
 
 /** The first version that flushes what it is told to flush. */
@@ -93,11 +102,14 @@ export class Pushes {
     }
   }
 
-  private async take(call: PushCall, request: PushRequest): Promise<TakenAnswer> {
+  private async take(call: PushCall, request: PushRequest): Promise<TakenPush> {
     const { store, searchPath, push, limits } = this.tools;
     const { packBytes } = push;
     const repository = { kind: 'configurations', name: call.resource.name } as const;
-    const deed = this.deeds.plan(call, request);
+    const { resource, principal, facts } = call;
+    const reauthorize = () => facts.reauthorize();
+    const pushed = { resource, principal, actor: facts.actor, gone: facts.over, reauthorize };
+    const deed = this.deeds.plan(pushed, request);
     const tips = request.commands.flatMap(({ to }) => to ?? []);
     let have = await this.refsOf(repository);
     const quarantine = await Quarantine.open({

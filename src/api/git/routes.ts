@@ -11,9 +11,8 @@ import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { forbidden, invalid, notFound } from '../../lib/errors.ts';
 import type { GitStore, RepositoryKind, RepositoryRef } from '../../versions/store.ts';
-import type { PushCall } from './push-deeds.ts';
 import { pushRoutes } from './push-routes.ts';
-import { type Pushes, pushNotSupported } from './pushes.ts';
+import { type PushCall, type Pushes, pushNotSupported } from './pushes.ts';
 
 /** A kind of repository, and on what a grant must be held to fetch from it. */
 interface Served {

@@ -1,42 +1,44 @@
-/** Carries out what a push asks for, by the functions and rules of the API's own deeds. */
+/** Carries out what a push of git asks for, by the rules of the other deeds, once its objects are there to be read. */
 
 import { createHash } from 'node:crypto';
-import { freezeLook } from '../../db/freeze.ts';
-import { readValidationSettings } from '../../db/settings.ts';
-import { judgingBy, readEffectiveSettings } from '../../deeds/configuration-settings.ts';
-import { findingsInHistory } from '../../deeds/publish-obstacles.ts';
-import { lineOfFinding } from '../../domain/findings.ts';
-import type { PushRequest } from '../../git/push/push-request.ts';
-import type { RequestFacts } from '../../http/route.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { conflict, invalid } from '../../lib/errors.ts';
-import type { Log } from '../../lib/log.ts';
-import type { Threads } from '../../lib/threads.ts';
-import { type Compatibility, type CompatibilityGuard, NOT_COMPARED } from '../../resolve/compatibility.ts';
-import type { FleetTools } from '../../resolve/fleet-tasks.ts';
-import { offeredWays } from '../../resolve/offered-ways.ts';
-import type { GrantedResource } from '../../security/access.ts';
-import { grantedResource } from '../../security/authorize.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
-import { authorVersions } from '../../versions/author.ts';
-import { PUSHED } from '../../versions/author-kinds.ts';
-import type { DraftTools } from '../../versions/draft-edits.ts';
-import { type DeletedDraft, type PushedVersion, planPush } from '../../versions/push-plan.ts';
-import { type JudgedPush, judgeContent, type NewObjects } from '../../versions/pushed-content.ts';
-import type { ResourceTools } from '../../versions/resources.ts';
-import { rolloutBlocker } from '../../versions/rollout-rules.ts';
-import { type ConfigurationRow, requireRow, type Target } from '../../versions/rows.ts';
-import { checkDraft } from '../../versions/rules.ts';
-import { requireTakeable } from '../../versions/taken-pushes.ts';
-import type { TreeTasks } from '../../versions/tree-tasks.ts';
-import type { PushRecord, TakenPush, VersionIndex } from '../../versions/types.ts';
-import { linesOfReport, type TakenAnswer, textOfWays } from './push-answers.ts';
+import { freezeLook } from '../db/freeze.ts';
+import { readValidationSettings } from '../db/settings.ts';
+import type { CompatibilityReport } from '../domain/compatibility.ts';
+import type { Finding } from '../domain/findings.ts';
+import type { Ways } from '../domain/ways.ts';
+import type { PushRequest } from '../git/push/push-request.ts';
+import type { Clock } from '../lib/clock.ts';
+import { conflict, invalid } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+import type { Threads } from '../lib/threads.ts';
+import { type Compatibility, type CompatibilityGuard, NOT_COMPARED } from '../resolve/compatibility.ts';
+import type { FleetTools } from '../resolve/fleet-tasks.ts';
+import { offeredWays } from '../resolve/offered-ways.ts';
+import type { GrantedResource } from '../security/access.ts';
+import { grantedResource } from '../security/authorize.ts';
+import type { Caller } from '../security/caller.ts';
+import { authorVersions } from '../versions/author.ts';
+import { PUSHED } from '../versions/author-kinds.ts';
+import type { DraftTools } from '../versions/draft-edits.ts';
+import { type DeletedDraft, type PushedVersion, planPush } from '../versions/push-plan.ts';
+import { type JudgedPush, judgeContent, type NewObjects } from '../versions/pushed-content.ts';
+import type { ResourceTools } from '../versions/resources.ts';
+import { rolloutBlocker } from '../versions/rollout-rules.ts';
+import { type ConfigurationRow, requireRow, type Target } from '../versions/rows.ts';
+import { checkDraft } from '../versions/rules.ts';
+import { requireTakeable } from '../versions/taken-pushes.ts';
+import type { TreeTasks } from '../versions/tree-tasks.ts';
+import type { PushRecord, TakenPush as PushToTake, VersionIndex } from '../versions/types.ts';
+import { judgingBy, readEffectiveSettings } from './configuration-settings.ts';
+import { findingsInHistory } from './publish-obstacles.ts';
 
 /** Who pushes to which configuration. */
-export interface PushCall {
+export interface PushCall extends Pick<Caller, 'principal' | 'actor'> {
   resource: GrantedResource;
-  principal: UserPrincipal;
-  facts: RequestFacts;
+  /** It is aborted when nobody waits for the answer any more. */
+  gone: AbortSignal;
+  /** Asks once more who the caller is, and what it may. @throws HawserError as if the call came anew */
+  reauthorize(): Promise<void>;
 }
 
 export interface PushDeedTools extends ResourceTools, DraftTools {
@@ -50,8 +52,24 @@ export interface PushDeedTools extends ResourceTools, DraftTools {
 /** What a push asks for, once it is known to be possible at all. */
 export interface PushDeed {
   /** @throws HawserError the first rule that is broken */
-  carryOut(fresh: FreshObjects): Promise<TakenAnswer>;
+  carryOut(fresh: FreshObjects): Promise<TakenPush>;
 }
+
+/** What became of a push that was taken. */
+export type TakenPush =
+  | { kind: 'deleted'; configurationName: string; version: string }
+  | { kind: 'draft'; version: string; findings: readonly Finding[] }
+  | {
+      kind: 'published';
+      version: string;
+      findings: readonly Finding[];
+      /** Null where they could not be counted. */
+      nodes: Ways | null;
+      /** What publishing changed for parameters; null where nothing was compared. */
+      report: CompatibilityReport | null;
+      /** The id of the tag that the server has made in place of the draft that was pushed; null where a tag was pushed. */
+      madeTag: string | null;
+    };
 
 /** The objects that came, and what of the repository they were compared with. */
 export interface FreshObjects extends NewObjects {
@@ -103,9 +121,9 @@ export class PushDeeds {
     };
   }
 
-  private async deleteDraft(call: PushCall, { version, from }: DeletedDraft): Promise<TakenAnswer> {
+  private async deleteDraft(call: PushCall, { version, from }: DeletedDraft): Promise<TakenPush> {
     const { read } = this.tools.database;
-    await call.facts.reauthorize();
+    await call.reauthorize();
     const { name } = await grantedResource(read, call.principal, 'configuration', 'Manage', {
       id: call.resource.id,
     });
@@ -114,14 +132,14 @@ export class PushDeeds {
       if (draft.oid !== from) throw changed();
       await author.deleteDraft(version, undefined, PUSHED);
     });
-    return { lines: [`draft/${version} of ${name} is deleted.`] };
+    return { kind: 'deleted', configurationName: name, version };
   }
 
   /**
    * Judges the push without any lock, takes it under that of the repository, and judges it anew where what it was judged by
    * has changed meanwhile.
    */
-  private async takeVersion(call: PushCall, plan: PushedVersion, fresh: FreshObjects): Promise<TakenAnswer> {
+  private async takeVersion(call: PushCall, plan: PushedVersion, fresh: FreshObjects): Promise<TakenPush> {
     const { clock, database, store } = this.tools;
     const requireUnfrozen = isPublishing(plan) ? freezeLook(() => clock.now()) : undefined;
     await requireUnfrozen?.(database.read);
@@ -135,40 +153,44 @@ export class PushDeeds {
       written = judged.added;
       const taken = await authorVersions(this.tools, target, async (author, row) => {
         // The upload may have taken minutes, and the lock too.
-        await call.facts.reauthorize();
+        await call.reauthorize();
         const now = { row, ...(await this.rulesOf(row)), index: author.index() };
         if (!(await fresh.isCurrent()) || !isSame(judged.seen, now, plan.version)) return null;
         const { version } = await author.takePush(takenPush(call, plan, now.index, judged.push));
         return { tag: author.index().get(version)?.oid ?? null };
       });
-      if (taken) return this.answer(call, plan, judged, taken.tag);
+      if (taken) return this.outcomeOf(call, plan, judged, taken.tag);
       last = judged;
     }
     throw conflict('versions_changed', 'Others write to this configuration again and again; push once more');
   }
 
-  private async answer(
+  private async outcomeOf(
     call: PushCall,
     plan: PushedVersion,
     judged: Judged,
     tag: string | null,
-  ): Promise<TakenAnswer> {
+  ): Promise<TakenPush> {
     const { findings, report: compare } = judged.compatibility;
     const isSilent = judged.seen.settings.documentChecks === 'None';
     const { row, index } = judged.seen;
     const inHistory = await this.orNull(() =>
       findingsInHistory(this.tools.store, row.name, index, judged.push),
     );
-    const found = [...(inHistory ?? []), ...(isSilent ? [] : findings)].map(lineOfFinding);
-    if (!isPublishing(plan))
-      return { lines: [`draft/${plan.version} is there; publish it with its tag.`, ...found] };
+    const found = [...(inHistory ?? []), ...(isSilent ? [] : findings)];
+    const { version } = plan;
+    if (!isPublishing(plan)) return { kind: 'draft', version, findings: found };
     const assigned = { kind: 'configurations', ...call.resource } as const;
-    const nodes = await offeredWays(this.tools, call.principal, { assigned, version: plan.version });
+    const nodes = await offeredWays(this.tools, call.principal, { assigned, version });
     const report = await this.orNull(compare);
-    const became =
-      plan.publishes && tag !== null ? { name: `refs/tags/v${plan.version}`, from: null, to: tag } : null;
-    const lines = [`${plan.version} is published${textOfWays(nodes)}.`, ...found, ...linesOfReport(report)];
-    return { lines, ...(became && { became }) };
+    return {
+      kind: 'published',
+      version,
+      findings: found,
+      nodes,
+      report,
+      madeTag: plan.publishes ? tag : null,
+    };
   }
 
   /** Once a version is there, nothing may say that it is not. What cannot be told of it is left out. */
@@ -192,7 +214,7 @@ export class PushDeeds {
     last: Judged | null,
   ): Promise<Judged> {
     const { store, database } = this.tools;
-    await call.facts.reauthorize();
+    await call.reauthorize();
     await fresh.findAgain();
     const row = await requireRow(database.read, 'configurations', call.resource.id);
     const repository = repositoryOf(row);
@@ -270,10 +292,10 @@ export class PushDeeds {
   }
 }
 
-function takenPush(call: PushCall, plan: PushedVersion, index: VersionIndex, push: JudgedPush): TakenPush {
+function takenPush(call: PushCall, plan: PushedVersion, index: VersionIndex, push: JudgedPush): PushToTake {
   const { version, draft, tag, publishes } = plan;
   const { username: name, email } = call.principal;
-  const at = call.facts.actor.at;
+  const at = call.actor.at;
   const person = { name, email };
   const origin = index.get(version)?.pushed ?? { createdAt: at, creator: person };
   const record: PushRecord = {
@@ -323,8 +345,8 @@ function hashOfKeys(added: NewObjects['added']): string {
 
 const repositoryOf = ({ name }: ConfigurationRow) => ({ kind: 'configurations', name }) as const;
 
-function targetOf({ resource, principal, facts }: PushCall): Target<'configurations'> {
-  return { kind: 'configurations', resource, principal, actor: facts.actor, gone: facts.over };
+function targetOf({ resource, principal, actor, gone }: PushCall): Target<'configurations'> {
+  return { kind: 'configurations', resource, principal, actor, gone };
 }
 
 const changed = () => conflict('draft_changed', 'The draft has moved meanwhile; fetch it and push again');
