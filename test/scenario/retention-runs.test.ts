@@ -1,7 +1,7 @@
 // full: SQLite, PostgreSQL
 import { expect } from 'chai';
-import { RetentionRuns } from '../../src/api/retention/runs.ts';
-import { RetentionSchedule } from '../../src/api/retention/schedule.ts';
+import { RetentionRuns } from '../../src/deeds/clean-up.ts';
+import { RetentionSchedule } from '../../src/deeds/cleanup-schedule.ts';
 import { Maintenance } from '../../src/git/maintenance.ts';
 import { HOUR, MINUTE, toTimestamp } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';

@@ -2,12 +2,12 @@
 
 import type { z } from 'zod';
 import type { Database } from '../../db/database.ts';
+import { listRuns, type RetentionRunRow, type VersionType } from '../../db/retention-runs.ts';
+import type { RetentionRuns, RunResult } from '../../deeds/clean-up.ts';
 import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { JsonBody, Route } from '../../http/route.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { permitted } from '../crud/routes.ts';
-import { listRuns, type RetentionRunRow, type VersionType } from './queries.ts';
-import type { RetentionRuns, RunResult } from './runs.ts';
 import { RecordCleanup, RetentionResult, RetentionRun, RunFilter, VersionCleanup } from './schemas.ts';
 
 const OF_VERSIONS =

@@ -1,6 +1,7 @@
 /** Shapes of cleanups and of their history. */
 
 import { z } from 'zod';
+import type { KeptInstead } from '../../deeds/clean-up.ts';
 import { Id, Instant, Paging, Timestamp } from '../../http/schemas.ts';
 
 /** Clients with 32-bit numbers send their highest number when they mean all. */
@@ -21,7 +22,7 @@ export const VersionCleanup = z
   .meta({
     id: 'VersionCleanup',
     examples: [{ keepVersions: 10, keepDays: 90, keepReleaseVersions: true, dryRun: true }],
-  });
+  }) satisfies z.ZodType<KeptInstead>;
 
 export const RecordCleanup = z
   .strictObject({
@@ -29,7 +30,10 @@ export const RecordCleanup = z
     keepDays: Count,
     dryRun: DryRun.meta({ description: 'Only says what would be deleted' }),
   })
-  .meta({ id: 'RecordCleanup', examples: [{ keepCount: 1_000, keepDays: 30, dryRun: true }] });
+  .meta({
+    id: 'RecordCleanup',
+    examples: [{ keepCount: 1_000, keepDays: 30, dryRun: true }],
+  }) satisfies z.ZodType<KeptInstead>;
 
 export const VERSION_TYPES = ['Configuration', 'Composite', 'Parameter', 'Report', 'StatusEvent'] as const;
 const VersionType = z.enum(VERSION_TYPES);

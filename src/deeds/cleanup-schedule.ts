@@ -1,12 +1,12 @@
 /** Runs the cleanups that are due, as long as the server's settings switch the schedule on. */
 
-import type { Database } from '../../db/database.ts';
-import { readRetentionSettings } from '../../db/settings.ts';
-import { REPOSITORY_KINDS } from '../../git/types.ts';
-import { HOUR, MINUTE } from '../../lib/clock.ts';
-import { systemActor } from '../../security/audit.ts';
-import { lastScheduledStart, type VersionType } from './queries.ts';
-import type { CleanupTools, RetentionRuns } from './runs.ts';
+import type { Database } from '../db/database.ts';
+import { lastScheduledStart, type VersionType } from '../db/retention-runs.ts';
+import { readRetentionSettings } from '../db/settings.ts';
+import { REPOSITORY_KINDS } from '../git/types.ts';
+import { HOUR, MINUTE } from '../lib/clock.ts';
+import { systemActor } from '../security/audit.ts';
+import type { CleanupTools, RetentionRuns } from './clean-up.ts';
 
 /** The time between two checks for cleanups that are due. */
 const CHECK_INTERVAL = MINUTE;

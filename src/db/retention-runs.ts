@@ -1,9 +1,9 @@
 /** Reads and writes of the history of cleanups. */
 
 import type { Selectable } from 'kysely';
-import type { Db } from '../../db/database.ts';
-import { type Page, type PageQuery, pageOf } from '../../db/rows.ts';
-import type { RetentionRunsTable } from '../../db/schema.ts';
+import type { Db } from './database.ts';
+import { type Page, type PageQuery, pageOf } from './rows.ts';
+import type { RetentionRunsTable } from './schema.ts';
 
 export type RetentionRunRow = Selectable<RetentionRunsTable>;
 export type VersionType = RetentionRunRow['version_type'];

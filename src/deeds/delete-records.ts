@@ -5,9 +5,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Database, Db } from '../../db/database.ts';
-import { engineOf } from '../../db/engine-of.ts';
-import type { CleanupRun } from '../../versions/cleanup-run.ts';
+import type { Database, Db } from '../db/database.ts';
+import { engineOf } from '../db/engine-of.ts';
+import type { CleanupRun } from '../versions/cleanup-run.ts';
 
 export type RecordTable = 'reports' | 'status_events' | 'node_events';
 

@@ -1,20 +1,26 @@
 /** Runs the cleanups, one of each type at a time, and writes their results to the history. */
 
-import type { Database } from '../../db/database.ts';
-import { readRetentionSettings } from '../../db/settings.ts';
-import { cleanupLock } from '../../domain/lock-names.ts';
-import type { RetentionRule } from '../../domain/retention-plan.ts';
-import type { RetentionSettings } from '../../domain/server-settings.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { shuttingDown } from '../../lib/errors.ts';
-import { newId } from '../../lib/ids.ts';
-import type { CompositeReader } from '../../resolve/composites.ts';
-import { readInUse } from '../../resolve/in-use.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import { type CleanupRun, type DeletedVersion, Outcome, safeMessage } from '../../versions/cleanup-run.ts';
-import { cleanVersions, type VersionCleanupTools } from '../../versions/retention.ts';
-import { endInterruptedRuns, finishRun, insertRun, listOpenTypes, type VersionType } from './queries.ts';
-import { cleanRecords, type RecordRule } from './records.ts';
+import type { Database } from '../db/database.ts';
+import {
+  endInterruptedRuns,
+  finishRun,
+  insertRun,
+  listOpenTypes,
+  type VersionType,
+} from '../db/retention-runs.ts';
+import { readRetentionSettings } from '../db/settings.ts';
+import { cleanupLock } from '../domain/lock-names.ts';
+import type { RetentionRule } from '../domain/retention-plan.ts';
+import type { RetentionSettings } from '../domain/server-settings.ts';
+import type { Clock } from '../lib/clock.ts';
+import { shuttingDown } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import type { CompositeReader } from '../resolve/composites.ts';
+import { readInUse } from '../resolve/in-use.ts';
+import { type Actor, recordAudit } from '../security/audit.ts';
+import { type CleanupRun, type DeletedVersion, Outcome, safeMessage } from '../versions/cleanup-run.ts';
+import { cleanVersions, type VersionCleanupTools } from '../versions/retention.ts';
+import { cleanRecords, type RecordRule } from './clean-records.ts';
 
 export interface CleanupTools extends VersionCleanupTools {
   database: Database;
@@ -26,7 +32,10 @@ export interface CleanupTools extends VersionCleanupTools {
   onOverSize(count: number): void;
 }
 
-type Overrides<T> = { [K in keyof T]?: T[K] | null | undefined };
+/** What is kept instead. A member that is null or absent comes from the server's settings. */
+export type KeptInstead = {
+  [K in keyof (RetentionRule & RecordRule)]?: (RetentionRule & RecordRule)[K] | null | undefined;
+};
 
 /** A request for a cleanup. */
 export interface CleanupRequest {
@@ -34,8 +43,7 @@ export interface CleanupRequest {
   isScheduled: boolean;
   isDryRun: boolean;
   actor: Actor;
-  /** A member that is null or absent comes from the server's settings. */
-  overrides: Overrides<RetentionRule & RecordRule>;
+  overrides: KeptInstead;
 }
 
 export interface RunResult {

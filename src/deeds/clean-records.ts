@@ -5,12 +5,12 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Database, Db } from '../../db/database.ts';
-import { reportBytes } from '../../db/report-bytes.ts';
-import { DAY } from '../../lib/clock.ts';
-import type { CleanupRun } from '../../versions/cleanup-run.ts';
-import { deleteInTurns, KEYS, moveToDeleted, type RecordTable } from './record-deletion.ts';
-import { fitReports, type Gone } from './report-size.ts';
+import type { Database, Db } from '../db/database.ts';
+import { reportBytes } from '../db/report-bytes.ts';
+import { DAY } from '../lib/clock.ts';
+import type { CleanupRun } from '../versions/cleanup-run.ts';
+import { deleteInTurns, KEYS, moveToDeleted, type RecordTable } from './delete-records.ts';
+import { fitReports, type Gone } from './fit-reports.ts';
 
 /** What is kept of a node's records: the newest, and all that are younger than so many days. */
 export interface RecordRule {

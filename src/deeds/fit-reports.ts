@@ -5,11 +5,11 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Database, Db } from '../../db/database.ts';
-import { engineOf } from '../../db/engine-of.ts';
-import { reportBytes } from '../../db/report-bytes.ts';
-import type { CleanupRun } from '../../versions/cleanup-run.ts';
-import { deleteInTurns, moveToDeleted } from './record-deletion.ts';
+import type { Database, Db } from '../db/database.ts';
+import { engineOf } from '../db/engine-of.ts';
+import { reportBytes } from '../db/report-bytes.ts';
+import type { CleanupRun } from '../versions/cleanup-run.ts';
+import { deleteInTurns, moveToDeleted } from './delete-records.ts';
 
 /** How many reports are read in one turn. */
 const REPORTS_AT_ONCE = 500;
