@@ -30,14 +30,11 @@ export async function changePassword(
   const now = actor.at;
   const fault = passwordFault(newPassword, principal.username);
   if (fault !== null) throw invalidField('/newPassword', fault, 'weak_password');
-  const source = `user ${userId}`;
-  await throttle(database, source, now);
-  const proven = (await findAccount(database.read, userId))?.password_hash ?? null;
-  if (!(await verifyPassword(currentPassword, proven, source))) throw incorrect();
+  const proven = await requirePassword(database, { principal, actor }, currentPassword);
   if (newPassword.normalize('NFKC') === currentPassword.normalize('NFKC')) {
     throw invalidField('/newPassword', 'The new password must differ from the current one', 'same_password');
   }
-  const hash = await hashPassword(newPassword, source);
+  const hash = await hashPassword(newPassword, sourceOf(principal));
   await database.write.transaction().execute(async (trx) => {
     await requireUnchanged(trx, userId, proven);
     const keepSession = principal.credentialId;
@@ -49,6 +46,26 @@ export async function changePassword(
     log.error({ err: error }, 'the file with the first password could not be removed');
   });
 }
+
+/**
+ * Makes sure that the caller knows the own password, and is not only somebody with the session.
+ * @returns the hash that was proven
+ * @throws HawserError invalid `current_password_incorrect`; rate_limited and unavailable as `changePassword`
+ */
+export async function requirePassword(
+  database: Database,
+  { principal, actor }: Caller,
+  password: string,
+): Promise<string | null> {
+  const source = sourceOf(principal);
+  await throttle(database, source, actor.at);
+  const hash = (await findAccount(database.read, principal.userId))?.password_hash ?? null;
+  if (!(await verifyPassword(password, hash, source))) throw incorrect();
+  return hash;
+}
+
+/** By whom attempts are counted, and whose turn it is. */
+const sourceOf = ({ userId }: Caller['principal']) => `user ${userId}`;
 
 /** Another change or a reset may have been made while this one was hashing. It must not be undone. */
 async function requireUnchanged(trx: Db, userId: string, proven: string | null): Promise<void> {

@@ -4,12 +4,13 @@ import { findAccount } from '../db/accounts.ts';
 import type { Db } from '../db/database.ts';
 import { type PageQuery, pageOf } from '../db/rows.ts';
 import { DAY, toOptionalTimestamp, toTimestamp } from '../lib/clock.ts';
-import { invalidField, notFound, unauthenticated } from '../lib/errors.ts';
+import { conflict, invalidField, notFound, unauthenticated } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import { newId, newSecret } from '../lib/ids.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
 import type { Caller } from '../security/caller.ts';
 import { TOKEN_PREFIX } from '../security/identify.ts';
+import { USERS } from '../security/users.ts';
 
 /** What a token is to be called, and what it may be used for. */
 export interface WantedToken {
@@ -121,4 +122,20 @@ export async function revokeToken(
 
 function ownTokens(db: Db, userId: string) {
   return db.selectFrom('access_tokens').where('user_id', '=', userId);
+}
+
+/** @throws HawserError not_found; conflict `not_a_service_account` */
+export async function requireServiceAccount(db: Db, userId: string): Promise<TokenOwner> {
+  const user = await USERS.require(db, userId);
+  if (user.account_type !== 'ServiceAccount')
+    throw conflict(
+      'not_a_service_account',
+      'This user is no service account: people make their tokens themselves',
+    );
+  return ownerOf(user);
+}
+
+/** Another user than the caller, as the owner of tokens. */
+export function ownerOf({ id: userId, username }: { id: string; username: string }): TokenOwner {
+  return { userId, audited: { userId, username } };
 }

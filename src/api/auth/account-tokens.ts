@@ -3,11 +3,17 @@
  * listed and revoked here, which hands nothing out; making them stays with the person.
  */
 
-import type { Database, Db } from '../../db/database.ts';
-import { insertToken, listTokens, revokeToken, type TokenOwner, toToken } from '../../deeds/tokens.ts';
+import type { Database } from '../../db/database.ts';
+import {
+  insertToken,
+  listTokens,
+  ownerOf,
+  requireServiceAccount,
+  revokeToken,
+  toToken,
+} from '../../deeds/tokens.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
-import { conflict } from '../../lib/errors.ts';
 import { requireOwnToken } from '../../security/delegation.ts';
 import { USERS } from '../../security/users.ts';
 import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
@@ -61,19 +67,4 @@ export function accountTokenRoutes(database: Database): Route[] {
       },
     }),
   ];
-}
-
-/** @throws HawserError not_found; conflict `not_a_service_account` */
-export async function requireServiceAccount(db: Db, userId: string): Promise<TokenOwner> {
-  const user = await USERS.require(db, userId);
-  if (user.account_type !== 'ServiceAccount')
-    throw conflict(
-      'not_a_service_account',
-      'This user is no service account: people make their tokens themselves',
-    );
-  return ownerOf(user);
-}
-
-function ownerOf({ id: userId, username }: { id: string; username: string }): TokenOwner {
-  return { userId, audited: { userId, username } };
 }

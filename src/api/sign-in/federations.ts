@@ -1,19 +1,14 @@
 /** `/api/v1/users/{id}/federations`: whose tokens may become tokens of a service account. */
 
 import type { Selectable } from 'kysely';
-import type { z } from 'zod';
-import type { Database, Db } from '../../db/database.ts';
+import type { Database } from '../../db/database.ts';
 import { pageOf } from '../../db/rows.ts';
 import type { FederationsTable } from '../../db/sign-in-tables.ts';
+import { createFederation, deleteFederation, federationsOf } from '../../deeds/federate.ts';
+import { requireServiceAccount } from '../../deeds/tokens.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { toTimestamp } from '../../lib/clock.ts';
-import { invalidField, notFound } from '../../lib/errors.ts';
-import { newId } from '../../lib/ids.ts';
-import { recordAudit } from '../../security/audit.ts';
-import type { Caller } from '../../security/caller.ts';
-import { requireOwnToken } from '../../security/delegation.ts';
-import { requireServiceAccount } from '../auth/account-tokens.ts';
 import { operation, permitted } from '../crud/routes.ts';
 import { Federation, NewFederation } from './schemas.ts';
 
@@ -32,15 +27,8 @@ export function federationRoutes(database: Database, issuers: readonly string[])
       body: { kind: 'json', schema: NewFederation },
       answer: { description: 'The federation', schema: Federation },
       problems: ['not_a_service_account', 'beyond_own_permissions'],
-      async change(trx, { caller, params, body }) {
-        if (!issuers.includes(body.issuer))
-          throw invalidField(
-            '/issuer',
-            'HAWSER_FEDERATION_ISSUERS does not name this issuer',
-            'unknown_issuer',
-          );
-        return toFederation(await createFederation(trx, caller, params.id, body));
-      },
+      change: async (trx, { caller, params, body }) =>
+        toFederation(await createFederation(trx, caller, { accountId: params.id, issuers }, body)),
     }),
     users.list(PATH, {
       ...operation('listFederations', 'List whose tokens may become tokens of a service account'),
@@ -61,51 +49,6 @@ export function federationRoutes(database: Database, issuers: readonly string[])
       change: (trx, { caller, params }) => deleteFederation(trx, caller, params),
     }),
   ];
-}
-
-/** Oldest first. */
-export function federationsOf(db: Db, userId: string) {
-  return db.selectFrom('federations').where('user_id', '=', userId).orderBy('created_at').orderBy('id');
-}
-
-async function createFederation(
-  trx: Db,
-  { principal, actor }: Caller,
-  accountId: string,
-  { issuer, claims, scopes, lifetimeMinutes }: z.output<typeof NewFederation>,
-): Promise<Selectable<FederationsTable>> {
-  const account = await requireServiceAccount(trx, accountId);
-  await requireOwnToken(trx, principal, { accountId, scopes });
-  const row = {
-    ...{ id: newId(), user_id: accountId, issuer, lifetime_minutes: lifetimeMinutes, created_at: actor.at },
-    ...{ claims: JSON.stringify(claims), scopes: JSON.stringify(scopes) },
-  };
-  await trx.insertInto('federations').values(row).execute();
-  const details = { ...account.audited, federationId: row.id, issuer, claims, scopes, lifetimeMinutes };
-  await recordAudit(trx, actor, { action: 'federation.created', resourceId: accountId, details });
-  return row;
-}
-
-async function deleteFederation(
-  trx: Db,
-  { actor }: Caller,
-  { id: accountId, federationId }: { id: string; federationId: string },
-): Promise<void> {
-  const account = await requireServiceAccount(trx, accountId);
-  const row = await federationsOf(trx, accountId)
-    .select(['issuer', 'claims'])
-    .where('id', '=', federationId)
-    .executeTakeFirst();
-  if (row === undefined) throw notFound('No such federation');
-  await trx
-    .updateTable('access_tokens')
-    .set({ revoked_at: actor.at })
-    .where('federation_id', '=', federationId)
-    .where('revoked_at', 'is', null)
-    .execute();
-  await trx.deleteFrom('federations').where('id', '=', federationId).execute();
-  const details = { ...account.audited, federationId, issuer: row.issuer, claims: JSON.parse(row.claims) };
-  await recordAudit(trx, actor, { action: 'federation.deleted', resourceId: accountId, details });
 }
 
 function toFederation(row: Selectable<FederationsTable>) {

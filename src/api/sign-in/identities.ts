@@ -1,13 +1,11 @@
 /** `/api/v1/users/{id}/identities`: by which providers a user signs in. */
 
-import type { Database, Db } from '../../db/database.ts';
+import type { Database } from '../../db/database.ts';
 import { pageOf } from '../../db/rows.ts';
+import { removeIdentity } from '../../deeds/link-identity.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { toTimestamp } from '../../lib/clock.ts';
-import { notFound } from '../../lib/errors.ts';
-import { recordAudit } from '../../security/audit.ts';
-import type { Caller } from '../../security/caller.ts';
 import { USERS } from '../../security/users.ts';
 import { operation, permitted } from '../crud/routes.ts';
 import { Identity } from './schemas.ts';
@@ -40,23 +38,4 @@ export function identityRoutes(database: Database): Route[] {
       change: (trx, { caller, params }) => removeIdentity(trx, caller, params),
     }),
   ];
-}
-
-/** @throws HawserError not_found */
-async function removeIdentity(
-  trx: Db,
-  { actor }: Caller,
-  { id: userId, identityId }: { id: string; identityId: string },
-): Promise<void> {
-  const { username } = await USERS.require(trx, userId);
-  // The database deletes its groups and its sessions too.
-  const removed = await trx
-    .deleteFrom('identities')
-    .where('id', '=', identityId)
-    .where('user_id', '=', userId)
-    .returning(['provider', 'issuer', 'subject'])
-    .executeTakeFirst();
-  if (removed === undefined) throw notFound('No such identity');
-  const details = { username, ...removed };
-  await recordAudit(trx, actor, { action: 'identity.removed', resourceId: userId, details });
 }

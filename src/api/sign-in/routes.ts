@@ -1,28 +1,28 @@
 /** `/login/oidc`: sign-in by the identity providers of the company. */
 
 import { z } from 'zod';
-import { findAccount } from '../../db/accounts.ts';
+import { beginFlow, type FlowFacts, takeFlow } from '../../deeds/begin-sign-in.ts';
+import { requirePassword } from '../../deeds/change-password.ts';
+import { endSessionsOf } from '../../deeds/end-provider-sessions.ts';
+import { openSession, recordRefusal } from '../../deeds/sign-in-by-provider.ts';
 import { type Answer, json, redirect, seeOther } from '../../http/answer.ts';
 import { html, pageAnswer } from '../../http/html.ts';
 import { NOT_FOUND } from '../../http/problem-codes.ts';
 import { parseQuery } from '../../http/query.ts';
 import { RawDocument, type RequestFacts, type Route, route } from '../../http/route.ts';
 import { sessionCookie } from '../../http/session-cookie.ts';
-import { HawserError, invalid } from '../../lib/errors.ts';
+import { HawserError } from '../../lib/errors.ts';
 import { sourceOf } from '../../lib/source-address.ts';
 import { readPerson } from '../../security/openid/person.ts';
 import type { Provider } from '../../security/openid/provider.ts';
 import { flowInvalid } from '../../security/openid/provider-faults.ts';
-import { verifyPassword } from '../../security/passwords.ts';
 import { throttle } from '../../security/throttle.ts';
 import { destinationOf } from '../auth/destination.ts';
 import { failurePage } from '../auth/login-page.ts';
 import { purposeOfPage } from '../auth/login-routes.ts';
 import { ATTEMPT_PROBLEMS, type AuthOptions } from '../auth/routes.ts';
-import { openSession, recordRefusal } from './accounts.ts';
 import { readSecretBody } from './bodies.ts';
-import { beginFlow, type FlowFacts, flowCookie, takeFlow } from './flows.ts';
-import { endSessionsOf } from './logout.ts';
+import { browserSecret, flowCookie } from './flow-cookie.ts';
 import { BeginQuery, CallbackQuery, LinkBody, ProviderName, ProviderView, SessionsEnded } from './schemas.ts';
 
 const TAGS = ['Sign-in by identity providers'];
@@ -114,7 +114,8 @@ function callbackRoute({ common, ...options }: Tools): Route {
       const { settings } = provider;
       // Whoever looks ahead at an address takes nothing from whoever follows it.
       if (facts.isHead) throw flowInvalid();
-      const came = { cookie: facts.header('cookie'), state: query.state, now: facts.now };
+      const browser = browserSecret(facts.header('cookie'));
+      const came = { browser, state: query.state, now: facts.now };
       // Anybody may come back without having gone there, so that alone writes nothing into the audit trail.
       const { flow, facts: known } = await takeFlow(database, settings.name, came);
       try {
@@ -158,11 +159,7 @@ function linkRoute({ common, ...options }: Tools): Route {
     async handle({ params, body, principal, facts }) {
       const provider = providers.require(params.provider);
       const { currentPassword } = readSecretBody(LinkBody, body);
-      const source = `user ${principal.userId}`;
-      await throttle(database, source, facts.now);
-      const account = await findAccount(database.read, principal.userId);
-      if (!(await verifyPassword(currentPassword, account?.password_hash ?? null, source)))
-        throw invalid('current_password_incorrect', 'The current password is wrong');
+      await requirePassword(database, { principal, actor: facts.actor }, currentPassword);
       const link = { userId: principal.userId, session: principal.credentialId };
       const { address, cookie } = await begin(options, provider, { returnTo: null, link }, facts);
       return seeOther(address, cookie);
@@ -212,7 +209,7 @@ async function begin(
   const flow = await beginFlow(
     database,
     { provider: provider.settings.name, ...facts },
-    { cookie: request.header('cookie'), now },
+    { browser: browserSecret(request.header('cookie')), now },
   );
   return { address: await provider.addressFor(flow), cookie: { 'Set-Cookie': flowCookie(flow.browser) } };
 }

@@ -1,6 +1,7 @@
 /** Shapes of sign-in by identity providers, and of the exchange of tokens. */
 
 import { z } from 'zod';
+import type * as deed from '../../deeds/federate.ts';
 import { TOKEN_SCOPES } from '../../domain/permissions.ts';
 import { Id, Timestamp } from '../../http/schemas.ts';
 
@@ -72,7 +73,7 @@ const EXAMPLE = {
 
 export const NewFederation = z
   .strictObject({ ...federation, lifetimeMinutes: z.int().min(1).max(60).default(15) })
-  .meta({ id: 'NewFederation', examples: [EXAMPLE] });
+  .meta({ id: 'NewFederation', examples: [EXAMPLE] }) satisfies z.ZodType<deed.NewFederation>;
 
 export const Federation = z
   .object({

@@ -1,22 +1,20 @@
 /** `/api/v1/auth/token-exchange`: jobs exchange a token of their forge for one of a service account (RFC 8693). */
 
 import { z } from 'zod';
-import { findAccountByName } from '../../db/accounts.ts';
-import type { Database, Db } from '../../db/database.ts';
-import { insertToken } from '../../deeds/tokens.ts';
+import {
+  type ExchangeTools,
+  exchangeToken,
+  noteRefusedExchange,
+  requireIssuers,
+} from '../../deeds/exchange-token.ts';
 import { json } from '../../http/answer.ts';
 import { RawDocument, type Route, route } from '../../http/route.ts';
-import { DAY, MINUTE, SECOND } from '../../lib/clock.ts';
+import { SECOND } from '../../lib/clock.ts';
 import { HawserError } from '../../lib/errors.ts';
-import type { Log } from '../../lib/log.ts';
-import { sourceOf } from '../../lib/source-address.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import { type JobClaims, JobTokenFault, type JobTokens } from '../../security/openid/job-tokens.ts';
-import { throttle } from '../../security/throttle.ts';
+import type { Actor } from '../../security/audit.ts';
+import { JobTokenFault } from '../../security/openid/job-tokens.ts';
 import { readSecretBody } from './bodies.ts';
-import { federationsOf } from './federations.ts';
 import { ExchangedToken } from './schemas.ts';
-import { useToken } from './used-tokens.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 const GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange';
@@ -29,13 +27,6 @@ const Request = z.object({
   subject_token_type: z.string(),
   client_id: z.string().max(256),
 });
-
-export interface ExchangeTools {
-  database: Database;
-  log: Log;
-  /** Null where no issuer is configured. */
-  jobTokens: JobTokens | null;
-}
 
 export function tokenExchangeRoute(tools: ExchangeTools): Route {
   return route({
@@ -57,59 +48,11 @@ export function tokenExchangeRoute(tools: ExchangeTools): Route {
         return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'no-store' } };
       } catch (error) {
         if (!(error instanceof JobTokenFault)) throw error;
-        await noteRefusal(tools, actor, error);
+        await noteRefusedExchange(tools, actor, error);
         const message = 'The token cannot be exchanged; the log of the server has the reason';
         throw new HawserError('invalid', 'invalid_grant', message, { data: { error: 'invalid_grant' } });
       }
     },
-  });
-}
-
-async function exchange(
-  { database, jobTokens }: ExchangeTools,
-  actor: Actor,
-  body: z.output<typeof RawDocument>,
-): Promise<z.output<typeof ExchangedToken>> {
-  if (jobTokens === null) throw new JobTokenFault('no issuer is configured');
-  const form = readForm(body);
-  if (form.grant_type !== GRANT || form.subject_token_type !== JWT)
-    throw new JobTokenFault('another grant or type of token');
-  const claims = await jobTokens.read(form.subject_token, actor.at);
-  return database.write.transaction().execute(async (trx) => {
-    const account = await findAccountByName(trx, form.client_id);
-    if (account?.account_type !== 'ServiceAccount') throw new JobTokenFault('no such service account');
-    if (account.is_active !== 1) throw new JobTokenFault('the service account is not active');
-    const federations = await federationsOf(trx, account.id).selectAll().execute();
-    const federation = federations.find(
-      (one) => one.issuer === claims.iss && fits(JSON.parse(one.claims), claims),
-    );
-    if (federation === undefined) throw new JobTokenFault('no federation has these claims');
-    const { iss: issuer, jti: id, exp: expiresAt } = claims;
-    if (!(await useToken(trx, { issuer, id, expiresAt }, actor.at)))
-      throw new JobTokenFault('it was used before');
-    await forgetOldTokens(trx, account.id, actor.at);
-    const scopes: string[] = JSON.parse(federation.scopes);
-    const lifetime = federation.lifetime_minutes * MINUTE;
-    const job = { ...actor, type: 'User' as const, id: account.id, name: account.username };
-    const audited = {
-      username: account.username,
-      via: 'exchange',
-      federationId: federation.id,
-      subject: claims.sub,
-    };
-    const { token } = await insertToken(
-      trx,
-      job,
-      { userId: account.id, federationId: federation.id, audited },
-      { name: `exchange: ${claims.sub}`.slice(0, 128), scopes, expiresAt: actor.at + lifetime },
-    );
-    return {
-      access_token: token,
-      issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
-      token_type: 'Bearer',
-      expires_in: lifetime / SECOND,
-      scope: scopes.join(' '),
-    };
   });
 }
 
@@ -121,36 +64,22 @@ function readForm(body: z.output<typeof RawDocument>): z.output<typeof Request> 
   }
 }
 
-/** Values are compared as they are: neither case nor type is made alike. */
-function fits(wanted: Record<string, unknown>, claims: JobClaims): boolean {
-  return Object.entries(wanted).every(
-    ([name, value]) => Object.hasOwn(claims, name) && claims[name] === value,
-  );
-}
-
-/** A pipeline makes many, and none is of use to anybody once it has ended. */
-async function forgetOldTokens(trx: Db, userId: string, now: number): Promise<void> {
-  await trx
-    .deleteFrom('access_tokens')
-    .where('user_id', '=', userId)
-    .where('federation_id', 'is not', null)
-    .where('expires_at', '<', now - DAY)
-    .execute();
-}
-
-/** @throws HawserError rate_limited beyond 30 refusals a minute from one address */
-async function noteRefusal(
-  { database, log }: ExchangeTools,
+async function exchange(
+  tools: ExchangeTools,
   actor: Actor,
-  fault: JobTokenFault,
-): Promise<void> {
-  const { address, requestId } = actor;
-  log.info({ requestId, reason: fault.message, err: fault.cause, address }, 'token exchange refused');
-  await throttle(database, `exchange ${sourceOf(address ?? '')}`, actor.at);
-  const details = { reason: fault.message };
-  await database.write
-    .transaction()
-    .execute((trx) =>
-      recordAudit(trx, actor, { action: 'token.exchange_refused', resourceId: null, details }),
-    );
+  body: z.output<typeof RawDocument>,
+): Promise<z.output<typeof ExchangedToken>> {
+  requireIssuers(tools.jobTokens);
+  const form = readForm(body);
+  if (form.grant_type !== GRANT || form.subject_token_type !== JWT)
+    throw new JobTokenFault('another grant or type of token');
+  const wanted = { jobToken: form.subject_token, accountName: form.client_id };
+  const { token, lifetime, scopes } = await exchangeToken(tools, actor, wanted);
+  return {
+    access_token: token,
+    issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+    token_type: 'Bearer',
+    expires_in: lifetime / SECOND,
+    scope: scopes.join(' '),
+  };
 }

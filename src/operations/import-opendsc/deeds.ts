@@ -1,7 +1,6 @@
 /** What an import does, as data, and how it is done: by the functions by which requests write too. */
 
 import type { Insertable } from 'kysely';
-import { insertIdentity } from '../../api/sign-in/accounts.ts';
 import { setAttemptState, setPassword } from '../../db/accounts.ts';
 import type { Db } from '../../db/database.ts';
 import { insertNode, type KnownNode } from '../../db/nodes.ts';
@@ -18,6 +17,7 @@ import { insertUser } from '../../deeds/change-user.ts';
 import { changeOwnSettings, type OwnChange } from '../../deeds/configuration-settings.ts';
 import { addScopeValue } from '../../deeds/define-scope-value.ts';
 import { grantLevel } from '../../deeds/grant.ts';
+import { insertIdentity } from '../../deeds/link-identity.ts';
 import { insertKey } from '../../deeds/registration-keys.ts';
 import { saveSettings } from '../../deeds/save-settings.ts';
 import { NO_GATE } from '../../deeds/tag-gate.ts';

@@ -1,18 +1,17 @@
 /**
- * Sign-ins that were begun. The browser keeps a secret in a cookie, the provider sends the state back, and the row has the
+ * Begins sign-ins by providers, and takes up those that come back. The browser keeps a secret, the provider sends the state back, and the row has the
  * hashes of both: so any server can finish a flow, once, and only in the browser that began it.
  */
 
-import type { Database } from '../../db/database.ts';
-import { MINUTE, SECOND } from '../../lib/clock.ts';
-import { sha256Hex } from '../../lib/hash.ts';
-import { newSecret } from '../../lib/ids.ts';
-import type { Flow } from '../../security/openid/provider.ts';
-import { flowInvalid } from '../../security/openid/provider-faults.ts';
+import type { Database } from '../db/database.ts';
+import { MINUTE } from '../lib/clock.ts';
+import { sha256Hex } from '../lib/hash.ts';
+import { newSecret } from '../lib/ids.ts';
+import type { Flow } from '../security/openid/provider.ts';
+import { flowInvalid } from '../security/openid/provider-faults.ts';
 
-const LIFETIME = 10 * MINUTE;
-const COOKIE = '__Host-hawser_oidc';
-const PATTERN = /(?:^|;\s*)__Host-hawser_oidc=([A-Za-z0-9_-]{43})(?:;|$)/;
+/** So long a flow may take, in milliseconds. */
+export const FLOW_LIFETIME = 10 * MINUTE;
 
 /** What is known of a flow beside its secrets. */
 export interface FlowFacts {
@@ -23,22 +22,13 @@ export interface FlowFacts {
   link: { userId: string; session: string } | null;
 }
 
-/** The secret of a browser that has begun a flow before. All flows of a browser share it. */
-export function browserSecret(cookie: string | undefined): string | null {
-  return PATTERN.exec(cookie ?? '')?.[1] ?? null;
-}
-
-/** Lax, because the browser comes back from another site. */
-export function flowCookie(secret: string): string {
-  return `${COOKIE}=${secret}; Path=/; Max-Age=${LIFETIME / SECOND}; HttpOnly; Secure; SameSite=Lax`;
-}
-
+/** @param browser the secret that the browser has kept since an earlier flow; all flows of a browser share it */
 export async function beginFlow(
   { write }: Database,
   { provider, returnTo, link }: FlowFacts,
-  { cookie, now }: { cookie: string | undefined; now: number },
+  { browser, now }: { browser: string | null; now: number },
 ): Promise<Flow> {
-  const flow = { browser: browserSecret(cookie) ?? newSecret(), state: newSecret() };
+  const flow = { browser: browser ?? newSecret(), state: newSecret() };
   await write.transaction().execute(async (trx) => {
     await trx.deleteFrom('sign_in_flows').where('expires_at', '<=', now).execute();
     await trx
@@ -50,7 +40,7 @@ export async function beginFlow(
         return_to: returnTo,
         link_user_id: link?.userId ?? null,
         link_session: link?.session ?? null,
-        expires_at: now + LIFETIME,
+        expires_at: now + FLOW_LIFETIME,
       })
       .execute();
   });
@@ -64,9 +54,8 @@ export async function beginFlow(
 export async function takeFlow(
   { write }: Database,
   provider: string,
-  { cookie, state, now }: { cookie: string | undefined; state: unknown; now: number },
+  { browser, state, now }: { browser: string | null; state: unknown; now: number },
 ): Promise<{ flow: Flow; facts: FlowFacts }> {
-  const browser = browserSecret(cookie);
   if (browser === null || typeof state !== 'string') throw flowInvalid();
   const row = await write
     .transaction()

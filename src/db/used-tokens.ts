@@ -1,8 +1,8 @@
 /** Tokens of others that work once. */
 
-import type { Db } from '../../db/database.ts';
-import { fromNumericDate, HOUR } from '../../lib/clock.ts';
-import { sha256Hex } from '../../lib/hash.ts';
+import { fromNumericDate, HOUR } from '../lib/clock.ts';
+import { sha256Hex } from '../lib/hash.ts';
+import type { Db } from './database.ts';
 
 /** How long the id of a token without an end is remembered. */
 const DEFAULT = 24 * HOUR;

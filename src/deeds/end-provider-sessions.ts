@@ -1,12 +1,12 @@
 /** Ends sessions because the provider says so (OpenID Connect Back-Channel Logout 1.0). */
 
-import type { Database } from '../../db/database.ts';
-import { fromNumericDate } from '../../lib/clock.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import { isText } from '../../security/openid/claims.ts';
-import type { Provider } from '../../security/openid/provider.ts';
-import { flowInvalid } from '../../security/openid/provider-faults.ts';
-import { useToken } from './used-tokens.ts';
+import type { Database } from '../db/database.ts';
+import { useToken } from '../db/used-tokens.ts';
+import { fromNumericDate } from '../lib/clock.ts';
+import { type Actor, recordAudit } from '../security/audit.ts';
+import { isText } from '../security/openid/claims.ts';
+import type { Provider } from '../security/openid/provider.ts';
+import { flowInvalid } from '../security/openid/provider-faults.ts';
 
 /** The most characters of a subject or of the name of a session. */
 const LONGEST = 1_024;

@@ -3,18 +3,19 @@
  * transaction holds the user, the identity, its groups, the session and the entry of the audit trail.
  */
 
-import { deleteSession, findAccount, insertSession } from '../../db/accounts.ts';
-import type { Database, Db } from '../../db/database.ts';
-import { nameKey, normalizeUserName } from '../../domain/names.ts';
-import { HOUR } from '../../lib/clock.ts';
-import { conflict, type HawserError } from '../../lib/errors.ts';
-import { newId, newSecret } from '../../lib/ids.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import { SESSION_LIFETIME } from '../../security/identify.ts';
-import { notAllowed, type Person } from '../../security/openid/person.ts';
-import { flowInvalid } from '../../security/openid/provider-faults.ts';
-import type { ProviderSettings } from '../../security/openid/providers-file.ts';
-import type { FlowFacts } from './flows.ts';
+import { deleteSession, findAccount, insertSession } from '../db/accounts.ts';
+import type { Database, Db } from '../db/database.ts';
+import { nameKey, normalizeUserName } from '../domain/names.ts';
+import { HOUR } from '../lib/clock.ts';
+import { conflict, type HawserError } from '../lib/errors.ts';
+import { newId, newSecret } from '../lib/ids.ts';
+import { type Actor, recordAudit } from '../security/audit.ts';
+import { SESSION_LIFETIME } from '../security/identify.ts';
+import { notAllowed, type Person } from '../security/openid/person.ts';
+import { flowInvalid } from '../security/openid/provider-faults.ts';
+import type { ProviderSettings } from '../security/openid/providers-file.ts';
+import type { FlowFacts } from './begin-sign-in.ts';
+import { insertIdentity } from './link-identity.ts';
 
 /** However much it is used, a session by a provider ends after this, so that who has left there is asked for anew. */
 const LONGEST_SESSION = 12 * HOUR;
@@ -134,24 +135,6 @@ function linkOwn(
   const { issuer, subject } = person;
   const user = { ...actor, type: 'User' as const, id: account.id, name: account.username };
   return insertIdentity(trx, user, account, { provider: settings.name, issuer, subject });
-}
-
-/** Lets the user sign in by the identity, with an entry in the audit trail. @returns the id of the identity */
-export async function insertIdentity(
-  trx: Db,
-  actor: Actor,
-  { id: userId, username }: Pick<Account, 'id' | 'username'>,
-  identity: { provider: string; issuer: string; subject: string },
-): Promise<string> {
-  const id = newId();
-  const { at } = actor;
-  await trx
-    .insertInto('identities')
-    .values({ id, user_id: userId, ...identity, last_sign_in_at: at, created_at: at })
-    .execute();
-  const details = { username, ...identity };
-  await recordAudit(trx, actor, { action: 'identity.linked', resourceId: userId, details });
-  return id;
 }
 
 /** @throws HawserError forbidden `oidc_not_allowed`; conflict `account_name_taken` */
