@@ -165,14 +165,9 @@ function* importFaults(file: SourceFile): Generator<string> {
       yield `${file.path}: the server does not call itself by ${target}`;
     const targetRank = RANKS[roomOf(target)] ?? Number.POSITIVE_INFINITY;
     const sameFolder = folderOf(file.path) === folderOf(target) || rank === 8;
-    const allowed =
-      targetRank < rank || (targetRank === rank && (sameFolder || isNeighbourQuery(file.path, target)));
+    const allowed = targetRank < rank || (targetRank === rank && sameFolder);
     if (!allowed) yield `${file.path}: must not import ${target} (rank ${rank} from ${targetRank})`;
   }
-}
-
-function isNeighbourQuery(path: string, target: string): boolean {
-  return /^(api|operations)\//.test(path) && /^api\/[^/]+\/queries\.ts$/.test(target);
 }
 
 function* cycleFaults(files: readonly SourceFile[]): Generator<string> {

@@ -1,6 +1,8 @@
 /** Which nodes are stale. */
 
 import { type SqlBool, sql } from 'kysely';
+import type { Database } from './database.ts';
+import { readServerSettings } from './settings.ts';
 
 /** A node is stale when its last check-in was more than `stalenessMultiplier` of its own intervals before `now`. */
 export interface StalenessRule {
@@ -35,3 +37,9 @@ const OF_NODES = {
 
 /** Whether a row of `nodes` is stale. */
 export const isStale = (rule: StalenessRule) => isStaleBy(OF_NODES, rule);
+
+/** The rule as the server's settings have it. */
+export async function stalenessRule({ read }: Pick<Database, 'read'>, now: number): Promise<StalenessRule> {
+  const { stalenessMultiplier } = await readServerSettings(read);
+  return { now, stalenessMultiplier };
+}

@@ -106,3 +106,6 @@ export const AUDIT_ACTIONS = {
 } as const;
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
+
+/** The names under which the server itself acts. */
+export const SYSTEM_NAMES = { server: 'hawser', importer: 'import-opendsc' } as const;

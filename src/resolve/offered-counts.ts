@@ -1,20 +1,11 @@
 /** How many nodes are offered each version of configurations and composites, by whatever way, and how these nodes are. */
 
+import type { StateCounts } from '../db/fleet-summary.ts';
 import { type NodeState, readingStates } from '../db/read-states.ts';
 import type { StalenessRule } from '../db/staleness.ts';
 import { entryOf } from '../lib/entry-of.ts';
 import type { CurrentOffers } from './current-offers.ts';
 import type { Fleet } from './fleet.ts';
-
-/** Nodes by what they are. A stale node counts by its status too. */
-export interface StateCounts {
-  nodes: number;
-  compliant: number;
-  nonCompliant: number;
-  error: number;
-  unknown: number;
-  stale: number;
-}
 
 /** What is known of one configuration or composite at one moment. */
 export interface OfferedCounts extends StateCounts {

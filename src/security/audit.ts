@@ -2,7 +2,7 @@
 
 import type { Db } from '../db/database.ts';
 import { emit } from '../db/events.ts';
-import { AUDIT_ACTIONS, type AuditAction } from '../domain/audit-actions.ts';
+import { AUDIT_ACTIONS, type AuditAction, SYSTEM_NAMES } from '../domain/audit-actions.ts';
 import { subjectOf } from '../domain/event-types.ts';
 import { newId } from '../lib/ids.ts';
 import type { Principal } from './principal.ts';
@@ -37,9 +37,6 @@ export function actorOf(
   const tokenId = authMethod === 'Token' ? credentialId : null;
   return { type: 'User', id, name, ...circumstances, tokenId };
 }
-
-/** The names under which the server itself acts. */
-export const SYSTEM_NAMES = { server: 'hawser', importer: 'import-opendsc' } as const;
 
 /** The actor of changes that the server makes without a request. */
 export function systemActor(at: number): Actor {

@@ -2,6 +2,7 @@
 
 import type { SelectQueryBuilder } from 'kysely';
 import { LRUCache } from 'lru-cache';
+import type { Visible } from '../db/activity.ts';
 import type { Db } from '../db/database.ts';
 import type { GrantsTable } from '../db/schema.ts';
 import {
@@ -166,6 +167,17 @@ export async function readableResources(db: Db, principal: UserPrincipal): Promi
     parameters: hasAllParameters
       ? 'all'
       : readable('parameters', new Set([...configuration.keys(), ...parameters.keys()])),
+  };
+}
+
+/** The entries of the audit trail about what the user may read now. */
+export async function visibleTo(db: Db, principal: UserPrincipal): Promise<Visible> {
+  const { configuration, composite, parameters } = await readableResources(db, principal);
+  return {
+    Node: principal.permissions.has('nodes.read') ? 'all' : [],
+    Configuration: configuration,
+    Parameters: parameters,
+    CompositeConfiguration: composite,
   };
 }
 

@@ -1,16 +1,17 @@
 /** `/api/v1/activity`: what has happened to the things that a user may read. */
 
 import { z } from 'zod';
+import { type ActivityRow, findEntry, isVisible, listVisible } from '../../db/activity.ts';
 import type { Database } from '../../db/database.ts';
+import { type EntryNames, withNames } from '../../db/entry-names.ts';
 import { ACTIVITY_TYPES } from '../../domain/activity-summary.ts';
 import { json } from '../../http/answer.ts';
 import type { Route } from '../../http/route.ts';
 import { Id, IdInAnyCase, Paging, Timestamp } from '../../http/schemas.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { invalidField } from '../../lib/errors.ts';
-import { type EntryNames, withNames } from '../crud/entry-names.ts';
+import { visibleTo } from '../../security/rights.ts';
 import { operation, ResourceRoutes } from '../crud/routes.ts';
-import { type ActivityRow, findEntry, isVisible, listVisible, visibleTo } from './queries.ts';
 
 const ActivityFilter = z.object({
   take: Paging.shape.take,

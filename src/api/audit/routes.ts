@@ -1,10 +1,10 @@
 /** `/api/v1/audit`: the trail of who changed what. It can be read; nothing here writes to it. */
 
+import { type AuditEntryRow, allEntries, listEntries } from '../../db/audit-trail.ts';
 import type { Database } from '../../db/database.ts';
 import type { Route } from '../../http/route.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { operation, permitted } from '../crud/routes.ts';
-import { type AuditEntryRow, allEntries, listEntries } from './queries.ts';
 import { AuditEntry, AuditFilter } from './schemas.ts';
 
 export function auditRoutes(database: Database): Route[] {

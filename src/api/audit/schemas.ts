@@ -1,6 +1,7 @@
 /** Shapes of the audit trail. */
 
 import { z } from 'zod';
+import { BEGINNING } from '../../db/audit-trail.ts';
 import { AUDIT_ACTIONS } from '../../domain/audit-actions.ts';
 import { historyFilter, Id, Timestamp } from '../../http/schemas.ts';
 
@@ -8,9 +9,6 @@ import { historyFilter, Id, Timestamp } from '../../http/schemas.ts';
 const TYPES = new Map(Object.values(AUDIT_ACTIONS).map((type) => [type.toLowerCase(), type]));
 
 const IdInQuery = z.guid().transform((id) => id.toLowerCase());
-
-/** What `after` says for the beginning, where no entry goes before. */
-export const BEGINNING = '0';
 
 /** Values with commas between them, in lower case. */
 const List = z

@@ -1,7 +1,7 @@
 /** Reports as lists show them, and why a node is not well. */
 
 import { z } from 'zod';
-import type { ReportChecksumsTable, ReportsTable } from '../../db/schema.ts';
+import type { ReportRow } from '../../db/reports.ts';
 import type { Fault } from '../../domain/report-faults.ts';
 import { REPORT_OPERATIONS } from '../../domain/report-verdict.ts';
 import { Checksum, Id, Timestamp } from '../../http/schemas.ts';
@@ -22,24 +22,6 @@ export const REPORT_EXAMPLE = {
   version: '1.2.0',
   outOfState: 0,
   firstFault: null,
-};
-
-/** What the summary of a report shows. */
-export type ReportRow = Pick<
-  ReportsTable,
-  'id' | 'node_id' | 'timestamp' | 'operation' | 'in_desired_state' | 'had_errors'
-> & {
-  fqdn: string;
-  /** What the node ran; null where that is not known. */
-  checksum: string | null;
-  source: ReportChecksumsTable['source'] | null;
-  /** The names in the manifest of what it ran; null where that is gone. */
-  configurationName: string | null;
-  version: string | null;
-  /** Null for a report without a fault, and for one that an earlier release stored. */
-  outOfState: number | null;
-  /** JSON: Fault. */
-  firstFault: string | null;
 };
 
 export const Cause = z

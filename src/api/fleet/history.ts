@@ -1,8 +1,13 @@
 /** `/api/v1/fleet/history`: how the fleet was over time, and what happened meanwhile. */
 
 import { z } from 'zod';
+import type { AuditEntryRow } from '../../db/audit-trail.ts';
 import type { Database, Db } from '../../db/database.ts';
+import { withNames } from '../../db/entry-names.ts';
+import { FLEET_EVENT_KINDS, FLEET_EVENTS, listFleetEvents } from '../../db/fleet-events.ts';
 import { listHours, listOfferedHours, NOBODY } from '../../db/fleet-hours.ts';
+import { countStates, type StateCounts } from '../../db/fleet-summary.ts';
+import { stalenessRule } from '../../db/staleness.ts';
 import { compareVersions } from '../../domain/version-order.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
@@ -10,17 +15,13 @@ import { Flag, given, Timestamp } from '../../http/schemas.ts';
 import { HOUR, MINUTE, toTimestamp } from '../../lib/clock.ts';
 import type { Threads } from '../../lib/threads.ts';
 import type { FleetTasks } from '../../resolve/fleet-tasks.ts';
-import { noCounts, type OfferedCounts, type StateCounts } from '../../resolve/offered-counts.ts';
+import { noCounts, type OfferedCounts } from '../../resolve/offered-counts.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import { visibleTo } from '../../security/rights.ts';
 import { GRANT_KINDS } from '../../versions/rows.ts';
-import { visibleTo } from '../activity/queries.ts';
-import type { AuditEntryRow } from '../audit/queries.ts';
-import { withNames } from '../crud/entry-names.ts';
 import { operation, permitted } from '../crud/routes.ts';
-import { stalenessRule } from '../nodes/queries.ts';
 import { bucketsOf, bucketsQuery, type Division } from './buckets.ts';
-import { countStates, FLEET_EVENT_KINDS, FLEET_EVENTS, listFleetEvents } from './queries.ts';
 
 /** The newest events of the time are told, and no more than these. */
 const MOST_EVENTS = 1_000;

@@ -2,14 +2,14 @@
 
 import type { Database } from '../../db/database.ts';
 import { keepHour } from '../../db/fleet-hours.ts';
+import { countStates } from '../../db/fleet-summary.ts';
+import { stalenessRule } from '../../db/staleness.ts';
 import { type Clock, HOUR, MINUTE } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { type RepeatedWork, repeat } from '../../lib/repeated-work.ts';
 import type { Threads } from '../../lib/threads.ts';
 import type { FleetTasks } from '../../resolve/fleet-tasks.ts';
 import type { OfferedCounts } from '../../resolve/offered-counts.ts';
-import { stalenessRule } from '../nodes/queries.ts';
-import { countStates } from './queries.ts';
 
 export interface HoursTools {
   database: Database;

@@ -2,12 +2,12 @@
 
 import { z } from 'zod';
 import type { Database } from '../../db/database.ts';
+import { countVerdicts } from '../../db/reports.ts';
 import { pageOfList } from '../../db/rows.ts';
 import type { Route } from '../../http/route.ts';
 import { Paging, Timestamp } from '../../http/schemas.ts';
 import { MINUTE, toTimestamp } from '../../lib/clock.ts';
 import { operation, permitted } from '../crud/routes.ts';
-import { countVerdicts } from '../reports/queries.ts';
 import { bucketsOf, bucketsQuery, MOST_BUCKETS } from './buckets.ts';
 
 const Buckets = bucketsQuery(Paging, { least: 5 * MINUTE, text: '00:05:00' });

@@ -2,11 +2,11 @@
 
 import { z } from 'zod';
 import type { Database } from '../../db/database.ts';
+import { summarize } from '../../db/fleet-summary.ts';
 import { LCM_STATUSES, NODE_STATUSES } from '../../db/node-tables.ts';
+import { stalenessRule } from '../../db/staleness.ts';
 import type { Route } from '../../http/route.ts';
 import { operation, permitted } from '../crud/routes.ts';
-import { stalenessRule } from '../nodes/queries.ts';
-import { summarize } from './summary.ts';
 
 const Count = z.int().min(0);
 const ByStatus = z.object(Object.fromEntries(NODE_STATUSES.map((name) => [name, Count])));

@@ -4,7 +4,9 @@
  */
 
 import type { Database, Db } from '../../db/database.ts';
+import { TimeCounts } from '../../db/node-conditions.ts';
 import { EVIDENCE } from '../../db/node-tables.ts';
+import { stalenessRule } from '../../db/staleness.ts';
 import { DAY, MINUTE } from '../../lib/clock.ts';
 import type {
   CertificateTerm,
@@ -14,7 +16,6 @@ import type {
   NodeCount,
 } from '../../lib/metrics/fleet-metrics.ts';
 import { countAwaiting } from '../../security/awaiting-certificates.ts';
-import { stalenessRule, TimeCounts } from '../nodes/queries.ts';
 
 type Counts = Pick<FleetFacts, 'stale' | 'certificates' | 'countedAt'>;
 

@@ -4,10 +4,10 @@ import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
+import type { Condition } from '../../db/node-conditions.ts';
+import type { Met, Range } from '../../db/node-slices.ts';
 import { Pace } from '../../lib/pace.ts';
 import type { Offered, OfferedVersions } from '../../resolve/offered-versions.ts';
-import type { Condition } from './list-conditions.ts';
-import type { Met, Range } from './list-slices.ts';
 import type { NodeFilter } from './schemas.ts';
 
 /** What cells tell of their nodes. */

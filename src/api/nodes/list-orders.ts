@@ -2,8 +2,8 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import type { z } from 'zod';
+import { ANY, type Range, type Visited } from '../../db/node-slices.ts';
 import type { Cell } from './list-cells.ts';
-import { ANY, type Range, type Visited } from './list-slices.ts';
 import type { NodeFilter } from './schemas.ts';
 
 /** A part of the list whose nodes stand in the order of an index. */

@@ -6,12 +6,6 @@
 
 import type { z } from 'zod';
 import type { Database, Db } from '../../db/database.ts';
-import type { Page } from '../../db/rows.ts';
-import type { StalenessRule } from '../../db/staleness.ts';
-import { FairQueue } from '../../lib/fair-queue.ts';
-import { Pace } from '../../lib/pace.ts';
-import { sortInSteps } from '../../lib/paced-sort.ts';
-import { asksCells, type Cell, inCells, listCells, mergeCells, type Offers } from './list-cells.ts';
 import {
   type Condition,
   conditionsOf,
@@ -23,8 +17,7 @@ import {
   type ListMoment,
   shortRange,
   WHOLE,
-} from './list-conditions.ts';
-import { type Order, orderOf, type Segment } from './list-orders.ts';
+} from '../../db/node-conditions.ts';
 import {
   ANY,
   countMet,
@@ -35,7 +28,14 @@ import {
   type Source,
   type Visited,
   visit,
-} from './list-slices.ts';
+} from '../../db/node-slices.ts';
+import type { Page } from '../../db/rows.ts';
+import type { StalenessRule } from '../../db/staleness.ts';
+import { FairQueue } from '../../lib/fair-queue.ts';
+import { Pace } from '../../lib/pace.ts';
+import { sortInSteps } from '../../lib/paced-sort.ts';
+import { asksCells, type Cell, inCells, listCells, mergeCells, type Offers } from './list-cells.ts';
+import { type Order, orderOf, type Segment } from './list-orders.ts';
 import type { NodeFilter } from './schemas.ts';
 
 export type Filter = z.output<typeof NodeFilter>;

@@ -3,7 +3,9 @@
 import { z } from 'zod';
 import type { Database } from '../../db/database.ts';
 import { findNode, lastLcmError, requireNode } from '../../db/nodes.ts';
+import { findLastReport } from '../../db/reports.ts';
 import { pageOfList } from '../../db/rows.ts';
+import { stalenessRule } from '../../db/staleness.ts';
 import { type AssignmentTools, assignConfiguration, unassignConfiguration } from '../../deeds/assign.ts';
 import type { BulkTools } from '../../deeds/bulk.ts';
 import { toReported } from '../../deeds/change-lcm-config.ts';
@@ -20,11 +22,9 @@ import type { ProblemCounts } from '../../resolve/problem-counts.ts';
 import { listCertificates } from '../../security/node-certificates.ts';
 import { toReportSummary } from '../crud/report-summaries.ts';
 import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
-import { findLastReport } from '../reports/queries.ts';
 import { NewAssignment } from './assignment-schemas.ts';
 import { bulkRoute } from './bulk-routes.ts';
 import { type NodeConditions, ProblemList } from './problem-list.ts';
-import { stalenessRule } from './queries.ts';
 import { readRunning } from './running.ts';
 import {
   NewTag,

@@ -1,9 +1,12 @@
 /** `/api/v1/nodes/{nodeId}/timeline`: what happened to a node, and why. */
 
 import { z } from 'zod';
+import { isVisible, type Visible } from '../../db/activity.ts';
 import type { Database, Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
 import type { KnownNode } from '../../db/node-lookup.ts';
+import { findCause } from '../../db/offer-causes.ts';
+import { idOf, newestRows, placeOf, type TimelineRow, type Wanted } from '../../db/timeline.ts';
 import { summarize } from '../../domain/activity-summary.ts';
 import {
   DEEDS_ON_NODES,
@@ -24,10 +27,8 @@ import { toTimestamp } from '../../lib/clock.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { Pace } from '../../lib/pace.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { isVisible, type Visible, visibleTo } from '../activity/queries.ts';
+import { visibleTo } from '../../security/rights.ts';
 import { operation, permitted } from '../crud/routes.ts';
-import { findCause } from './offer-causes.ts';
-import { idOf, newestRows, placeOf, type TimelineRow, type Wanted } from './timeline-sources.ts';
 
 const KINDS = new Map<string, TimelineKind>(TIMELINE_KINDS.map((kind) => [kind.toLowerCase(), kind]));
 

@@ -2,6 +2,7 @@
 
 import type { Database } from '../../db/database.ts';
 import { requireNode } from '../../db/nodes.ts';
+import { allNodeReports, allReports, findReport, listNodeReports, listReports } from '../../db/reports.ts';
 import { created, writtenJson } from '../../http/answer.ts';
 import { RawJson, type Route, route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
@@ -11,7 +12,6 @@ import type { Threads } from '../../lib/threads.ts';
 import { ReportSummary, toReportSummary } from '../crud/report-summaries.ts';
 import { operation, permitted } from '../crud/routes.ts';
 import { FloodGuard, VolumeGuard } from './intake-limits.ts';
-import { allNodeReports, allReports, findReport, listNodeReports, listReports } from './queries.ts';
 import { type JudgedReport, type ReportTasks, reportTasks } from './report-tasks.ts';
 import { NewReport, NodeReportFilter, Report, ReportFilter } from './schemas.ts';
 import { openReportWriter, type ReceivedReport, type ReportWriter } from './writer.ts';

@@ -14,12 +14,12 @@ import { recordMoves } from '../../db/node-events.ts';
 import { NodeOrder } from '../../db/node-order.ts';
 import { recordComplianceEvent } from '../../db/nodes.ts';
 import { type NamedOutcome, noteOutcomes } from '../../db/outcomes.ts';
+import type { ReportRow } from '../../db/reports.ts';
 import { joinNotes, type RunningNote, takeNotesTurn, writeRunning } from '../../db/running.ts';
 import type { ReportsTable } from '../../db/schema.ts';
 import type { ReportFaults } from '../../domain/report-faults.ts';
 import type { NodeStatus } from '../../domain/report-verdict.ts';
 import { type HawserError, unauthenticated } from '../../lib/errors.ts';
-import type { ReportRow } from '../crud/report-summaries.ts';
 
 export interface ReceivedReport {
   row: Omit<ReportsTable, 'seq'>;

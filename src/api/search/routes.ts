@@ -3,6 +3,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { z } from 'zod';
 import type { Database, Db } from '../../db/database.ts';
+import { type Found, findBeginnings, findParts, type Named } from '../../db/named-things.ts';
 import { nameKey } from '../../domain/names.ts';
 import { scopeKey } from '../../domain/scopes.ts';
 import { json } from '../../http/answer.ts';
@@ -11,7 +12,6 @@ import { Id } from '../../http/schemas.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { readableIds } from '../../security/rights.ts';
 import { operation, ResourceRoutes } from '../crud/routes.ts';
-import { type Found, findBeginnings, findParts, type Named } from './names.ts';
 
 /** The most that is found. */
 const MOST = 20;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import type { Offers } from '../../../src/api/nodes/list-cells.ts';
-import { LIMITS } from '../../../src/api/nodes/list-conditions.ts';
 import { type Filter, NodeList } from '../../../src/api/nodes/node-list.ts';
+import { LIMITS } from '../../../src/db/node-conditions.ts';
 import { DAY, MINUTE } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { Random } from '../../support/crash/random.ts';

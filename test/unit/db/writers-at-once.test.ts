@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { writeStatuses } from '../../../src/api/nodes/status-writer.ts';
-import { allNodeReports } from '../../../src/api/reports/queries.ts';
 import { type ReceivedReport, writeReports } from '../../../src/api/reports/writer.ts';
 import type { Database } from '../../../src/db/database.ts';
 import { keepManifests } from '../../../src/db/manifests.ts';
 import { EVIDENCE, NODE_STATUSES } from '../../../src/db/node-tables.ts';
 import { insertNode, listStatusEvents, updateReported } from '../../../src/db/nodes.ts';
 import { openPostgres } from '../../../src/db/postgres/open.ts';
+import { allNodeReports } from '../../../src/db/reports.ts';
 import { takeNotesTurn, writeRunning } from '../../../src/db/running.ts';
 import { removeNode } from '../../../src/deeds/delete-node.ts';
 import { NO_FAULTS } from '../../../src/domain/report-faults.ts';

@@ -21,7 +21,7 @@ const REPORTS = [
   'create index reports_by_outcome on reports (operation, in_desired_state, had_errors, timestamp)',
 ];
 
-/** Spans in milliseconds; 0 stands for all times together. api/reports/counts.ts uses the same ones. */
+/** Spans in milliseconds; 0 stands for all times together. db/report-counts.ts uses the same ones. */
 const SPANS = [0, 60_000, 3_600_000];
 
 /** The key of a report `row` in the counts of one span. */

@@ -1,6 +1,6 @@
 /**
  * Indexes for the activity and for the search. The first two find the entries of the audit trail that users may see of what
- * they may read. `api/activity/queries.ts` repeats their conditions word by word, because SQLite uses them only then.
+ * they may read. `db/activity.ts` repeats their conditions word by word, because SQLite uses them only then.
  */
 
 import { type Kysely, type Migration, sql } from 'kysely';

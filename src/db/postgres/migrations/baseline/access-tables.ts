@@ -103,7 +103,7 @@ const GRANTS = [
 
 /**
  * SQLite has the number of the row at the end of each index, so it stands in the indexes here: lists are ordered by it after
- * the time. The last two indexes are for conditions that `api/activity/queries.ts` repeats.
+ * the time. The last two indexes are for conditions that `db/activity.ts` repeats.
  */
 const AUDIT = [
   `create table audit_entries (

@@ -21,7 +21,7 @@ const counted = (
 ) =>
   afterEach(event, table, `${counts}_${event}`, count(counts, columns, differences(event, columns), where));
 
-/** Spans in milliseconds; 0 stands for all times together. api/reports/counts.ts uses the same ones. */
+/** Spans in milliseconds; 0 stands for all times together. db/report-counts.ts uses the same ones. */
 const SPANS = '(0), (60000), (3600000)';
 const REPORT_KEY = 'span, period, operation, in_desired_state, had_errors';
 

@@ -1,14 +1,12 @@
 /** What a filter asks of nodes beside what their cells tell: parts of names, tags, staleness, the end of certificates. */
 
 import { type SqlBool, sql } from 'kysely';
-import type { z } from 'zod';
-import type { Database, Db } from '../../db/database.ts';
-import { engineOf } from '../../db/engine-of.ts';
-import { isStale, isStaleBy, type StalenessRule } from '../../db/staleness.ts';
-import { DAY } from '../../lib/clock.ts';
-import { Pace } from '../../lib/pace.ts';
-import { ANY, countMet, type Met, type Range, type Source } from './list-slices.ts';
-import type { NodeFilter } from './schemas.ts';
+import { DAY } from '../lib/clock.ts';
+import { Pace } from '../lib/pace.ts';
+import type { Database, Db } from './database.ts';
+import { engineOf } from './engine-of.ts';
+import { ANY, countMet, type Met, type Range, type Source } from './node-slices.ts';
+import { isStale, isStaleBy, type StalenessRule } from './staleness.ts';
 
 /** A condition on nodes, with what is known about who meets it. */
 export interface Condition {
@@ -23,7 +21,16 @@ export interface Condition {
   byName?: Range;
 }
 
-type Filter = z.output<typeof NodeFilter>;
+/** What is asked of nodes. */
+export interface NodeConditions {
+  /** Any part of the name, in any case. */
+  fqdn?: string | undefined;
+  /** The ids of tags, each of which the node must have. */
+  scopeValueId?: readonly string[] | undefined;
+  withoutScopeTypeId?: string | undefined;
+  stale?: boolean | undefined;
+  certificateExpiring?: boolean | undefined;
+}
 
 /** A certificate that ends within this time is expiring; one that has ended is, too. */
 const EXPIRING = 30 * DAY;
@@ -63,7 +70,7 @@ export interface ListMoment {
 /** @param caller is the one in whose turn names are read */
 export async function conditionsOf(
   database: Database,
-  { fqdn, scopeValueId = [], withoutScopeTypeId, stale, certificateExpiring }: Filter,
+  { fqdn, scopeValueId = [], withoutScopeTypeId, stale, certificateExpiring }: NodeConditions,
   moment: ListMoment,
   caller: string,
 ): Promise<Condition[]> {

@@ -1,11 +1,11 @@
 /** Which deed changed what a node is offered: the newest entry of the audit trail that fits the change. */
 
 import { type SqlBool, sql } from 'kysely';
-import type { Db } from '../../db/database.ts';
-import { engineOf } from '../../db/engine-of.ts';
-import { CAUSING_ACTIONS, type Had, mayCause, type OfferChange } from '../../domain/timeline.ts';
-import { MINUTE } from '../../lib/clock.ts';
-import type { AuditEntryRow } from '../audit/queries.ts';
+import { CAUSING_ACTIONS, type Had, mayCause, type OfferChange } from '../domain/timeline.ts';
+import { MINUTE } from '../lib/clock.ts';
+import type { AuditEntryRow } from './audit-trail.ts';
+import type { Db } from './database.ts';
+import { engineOf } from './engine-of.ts';
 
 /** A change of an offer, with its time and that of the change before it in epoch milliseconds. */
 export interface ChangedOffer extends OfferChange {

@@ -4,29 +4,17 @@
  */
 
 import { type Selectable, sql } from 'kysely';
-import type { Db } from '../../db/database.ts';
-import { engineOf } from '../../db/engine-of.ts';
-import type { Place } from '../../db/history.ts';
-import type { AuditEntriesTable } from '../../db/schema.ts';
-import type { ActivityType } from '../../domain/activity-summary.ts';
-import { Pace } from '../../lib/pace.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
-import { readableResources } from '../../security/rights.ts';
+import type { ActivityType } from '../domain/activity-summary.ts';
+import { Pace } from '../lib/pace.ts';
+import type { Db } from './database.ts';
+import { engineOf } from './engine-of.ts';
+import type { Place } from './history.ts';
+import type { AuditEntriesTable } from './schema.ts';
 
 export type ActivityRow = Selectable<AuditEntriesTable>;
 
 /** Which entries a user may see: of each kind those about every resource, about those with these ids, or none. */
 export type Visible = Readonly<Record<ActivityType, 'all' | readonly string[]>>;
-
-export async function visibleTo(db: Db, principal: UserPrincipal): Promise<Visible> {
-  const { configuration, composite, parameters } = await readableResources(db, principal);
-  return {
-    Node: principal.permissions.has('nodes.read') ? 'all' : [],
-    Configuration: configuration,
-    Parameters: parameters,
-    CompositeConfiguration: composite,
-  };
-}
 
 /** Reading so many places from an index takes a millisecond or two. */
 const PLACES_AT_ONCE = 2_000;

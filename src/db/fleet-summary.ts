@@ -1,10 +1,10 @@
 /** The fleet in a few numbers. All of them come from counts that triggers keep, or from short ranges of indexes. */
 
 import { sql } from 'kysely';
-import type { Db } from '../../db/database.ts';
-import { LCM_STATUSES, NODE_STATUSES } from '../../db/node-tables.ts';
-import type { StalenessRule } from '../../db/staleness.ts';
-import { TimeCounts } from '../nodes/queries.ts';
+import type { Db } from './database.ts';
+import { TimeCounts } from './node-conditions.ts';
+import { LCM_STATUSES, NODE_STATUSES } from './node-tables.ts';
+import type { StalenessRule } from './staleness.ts';
 
 /** Of how many configurations the numbers are told. */
 const MOST_CONFIGURATIONS = 100;
@@ -57,4 +57,29 @@ async function listConfigurations(db: Db) {
     nodes,
     byStatus: ofEach(NODE_STATUSES, (status) => counts[status] ?? 0),
   }));
+}
+
+/** Nodes by what they are. A stale node counts by its status too. */
+export interface StateCounts {
+  nodes: number;
+  compliant: number;
+  nonCompliant: number;
+  error: number;
+  unknown: number;
+  stale: number;
+}
+
+/** Counts the nodes by what they are. It reads the counts that triggers keep. */
+export async function countStates(db: Db, rule: StalenessRule): Promise<StateCounts> {
+  const counts = await db.selectFrom('node_counts').select(['status', 'count']).execute();
+  const of = (...statuses: readonly string[]) =>
+    counts.reduce((sum, { status, count }) => (statuses.includes(status) ? sum + count : sum), 0);
+  return {
+    nodes: of('Compliant', 'NonCompliant', 'Error', 'Unknown'),
+    compliant: of('Compliant'),
+    nonCompliant: of('NonCompliant'),
+    error: of('Error'),
+    unknown: of('Unknown'),
+    stale: await new TimeCounts(db, rule).stale(),
+  };
 }

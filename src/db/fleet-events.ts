@@ -1,27 +1,9 @@
-/** How all nodes are now, and what happened that explains a change of that. */
+/** What happened that explains a change of how the fleet is. */
 
 import { type SqlBool, sql } from 'kysely';
-import type { Db } from '../../db/database.ts';
-import { engineOf } from '../../db/engine-of.ts';
-import type { StalenessRule } from '../../db/staleness.ts';
-import type { StateCounts } from '../../resolve/offered-counts.ts';
-import type { Visible } from '../activity/queries.ts';
-import { TimeCounts } from '../nodes/queries.ts';
-
-/** Counts the nodes by what they are. It reads the counts that triggers keep. */
-export async function countStates(db: Db, rule: StalenessRule): Promise<StateCounts> {
-  const counts = await db.selectFrom('node_counts').select(['status', 'count']).execute();
-  const of = (...statuses: readonly string[]) =>
-    counts.reduce((sum, { status, count }) => (statuses.includes(status) ? sum + count : sum), 0);
-  return {
-    nodes: of('Compliant', 'NonCompliant', 'Error', 'Unknown'),
-    compliant: of('Compliant'),
-    nonCompliant: of('NonCompliant'),
-    error: of('Error'),
-    unknown: of('Unknown'),
-    stale: await new TimeCounts(db, rule).stale(),
-  };
-}
+import type { Visible } from './activity.ts';
+import type { Db } from './database.ts';
+import { engineOf } from './engine-of.ts';
 
 /** The actions of the audit trail that change what many nodes get, or stop that, by the kind of event that they are. */
 export const FLEET_EVENTS: Readonly<Record<string, FleetEventKind>> = {

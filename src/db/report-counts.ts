@@ -4,11 +4,11 @@
  */
 
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Db } from '../../db/database.ts';
-import { engineOf } from '../../db/engine-of.ts';
-import type { ReportCountsTable } from '../../db/schema.ts';
-import { HOUR, MINUTE } from '../../lib/clock.ts';
-import { Pace } from '../../lib/pace.ts';
+import { HOUR, MINUTE } from '../lib/clock.ts';
+import { Pace } from '../lib/pace.ts';
+import type { Db } from './database.ts';
+import { engineOf } from './engine-of.ts';
+import type { ReportCountsTable } from './schema.ts';
 
 export type Outcome = Pick<ReportCountsTable, 'operation' | 'in_desired_state' | 'had_errors'>;
 export type CountedOutcome = Outcome & { count: number };

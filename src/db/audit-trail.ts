@@ -1,29 +1,39 @@
 /** Reads of the audit trail, and the removal of what is too old. */
 
 import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
-import type { z } from 'zod';
-import type { Db } from '../../db/database.ts';
-import { engineOf } from '../../db/engine-of.ts';
-import { newestPage, newestSlices, SLICE, slicesOf, whereGiven, within } from '../../db/history.ts';
-import { countRows, type Page } from '../../db/rows.ts';
-import type { AuditEntriesTable } from '../../db/schema.ts';
-import { AUDIT_ACTIONS } from '../../domain/audit-actions.ts';
-import { matchesGlob } from '../../domain/event-types.ts';
-import { HawserError } from '../../lib/errors.ts';
-import { SYSTEM_NAMES } from '../../security/audit.ts';
-import { type EntryNames, idsNamed, withNames } from '../crud/entry-names.ts';
-import { type AuditFilter, BEGINNING } from './schemas.ts';
+import { AUDIT_ACTIONS, SYSTEM_NAMES } from '../domain/audit-actions.ts';
+import { matchesGlob } from '../domain/event-types.ts';
+import { HawserError } from '../lib/errors.ts';
+import type { Db } from './database.ts';
+import { engineOf } from './engine-of.ts';
+import { type EntryNames, idsNamed, withNames } from './entry-names.ts';
+import { newestPage, newestSlices, type Period, SLICE, slicesOf, whereGiven, within } from './history.ts';
+import { countRows, type Page, type PageQuery } from './rows.ts';
+import type { AuditEntriesTable } from './schema.ts';
 
 export type AuditEntryRow = Selectable<AuditEntriesTable> & EntryNames;
 
-type Filter = z.output<typeof AuditFilter>;
+/** What `after` says for the beginning, where no entry goes before. */
+export const BEGINNING = '0';
+
+/** Which entries are asked for. Actions may have stars; actors and resources are named in lower case, or by id. */
+export interface AuditQuery extends PageQuery, Period {
+  action?: readonly string[] | undefined;
+  actor?: readonly string[] | undefined;
+  resource?: readonly string[] | undefined;
+  resourceType?: string | undefined;
+  resourceId?: string | undefined;
+  userId?: string | undefined;
+  /** Only what was written after the entry with this id, or `BEGINNING`. */
+  after?: string | undefined;
+}
 
 /**
  * Lists the entries that match, newest first, or with `after` oldest first. In the first case one filter, with or without
  * times, is enough for matching, counting and skipping to stay within an index.
  * @throws HawserError gone `audit_gone` for an `after` that is not in the trail
  */
-export async function listEntries(db: Db, filter: Filter): Promise<Page<AuditEntryRow>> {
+export async function listEntries(db: Db, filter: AuditQuery): Promise<Page<AuditEntryRow>> {
   const { after, take, skip } = filter;
   const matching = await matchingEntries(db, filter);
   if (after === undefined) {
@@ -36,7 +46,7 @@ export async function listEntries(db: Db, filter: Filter): Promise<Page<AuditEnt
 }
 
 /** All entries that match, in slices and in the order of `listEntries`. @throws HawserError as `listEntries` */
-export async function allEntries(db: Db, filter: Filter): Promise<AsyncGenerator<AuditEntryRow[]>> {
+export async function allEntries(db: Db, filter: AuditQuery): Promise<AsyncGenerator<AuditEntryRow[]>> {
   const { after } = filter;
   const matching = await matchingEntries(db, filter);
   if (after === undefined)
@@ -71,7 +81,7 @@ async function seqOf(db: Db, after: string): Promise<number> {
   throw new HawserError('gone', 'audit_gone', message);
 }
 
-async function matchingEntries(db: Db, filter: Filter) {
+async function matchingEntries(db: Db, filter: AuditQuery) {
   const { action, resourceType, resource, resourceId, actor, userId } = filter;
   const entries = whereGiven(within(db.selectFrom('audit_entries'), filter), {
     resource_type: resourceType,

@@ -1,11 +1,11 @@
 /** Entries of the audit trail know ids. People know names: what each entry is about, and which ids a name has had. */
 
 import { type SqlBool, sql } from 'kysely';
-import type { Db } from '../../db/database.ts';
-import { engineOf } from '../../db/engine-of.ts';
-import type { AuditEntriesTable } from '../../db/schema.ts';
-import { summarize } from '../../domain/activity-summary.ts';
-import { isId } from '../../lib/ids.ts';
+import { summarize } from '../domain/activity-summary.ts';
+import { isId } from '../lib/ids.ts';
+import type { Db } from './database.ts';
+import { engineOf } from './engine-of.ts';
+import type { AuditEntriesTable } from './schema.ts';
 
 /** What people are told of an entry beside what is stored. */
 export interface EntryNames {

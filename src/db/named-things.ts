@@ -1,9 +1,9 @@
 /** Finds what has a text in its name: first the names that begin with it, then the others, each by name. */
 
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Database, Db } from '../../db/database.ts';
-import { engineOf } from '../../db/engine-of.ts';
-import { Pace } from '../../lib/pace.ts';
+import { Pace } from '../lib/pace.ts';
+import type { Database, Db } from './database.ts';
+import { engineOf } from './engine-of.ts';
 
 export interface Found {
   id: string;

@@ -4,9 +4,9 @@
  */
 
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../../db/database.ts';
-import { engineOf } from '../../db/engine-of.ts';
-import { DEEDS_ON_NODES, type TimelineKind } from '../../domain/timeline.ts';
+import { DEEDS_ON_NODES, type TimelineKind } from '../domain/timeline.ts';
+import type { Db } from './database.ts';
+import { engineOf } from './engine-of.ts';
 
 /** The sources in the order of their entries of one moment. The first letter of an entry's id is that of its source. */
 const SOURCES = ['a', 'e', 'r', 's'] as const;

@@ -4,9 +4,9 @@
  */
 
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Db } from '../../db/database.ts';
-import { engineOf } from '../../db/engine-of.ts';
-import type { Pace } from '../../lib/pace.ts';
+import type { Pace } from '../lib/pace.ts';
+import type { Db } from './database.ts';
+import { engineOf } from './engine-of.ts';
 
 export type Met = RawBuilder<SqlBool>;
 

@@ -4,9 +4,8 @@
  * outcome that the filter admits, and counted with the counts that triggers keep.
  */
 
-import type { z } from 'zod';
-import type { Db } from '../../db/database.ts';
-import { engineOf } from '../../db/engine-of.ts';
+import type { Db } from './database.ts';
+import { engineOf } from './engine-of.ts';
 import {
   behind,
   newestFirst,
@@ -18,16 +17,47 @@ import {
   slicesOf,
   whereGiven,
   within,
-} from '../../db/history.ts';
-import type { Page } from '../../db/rows.ts';
-import type { ReportRow } from '../crud/report-summaries.ts';
-import { ALL_TIMES, countOutcomesWithin, countWithin, NOT_SAID, type Outcome, type Span } from './counts.ts';
-import type { NodeReportFilter } from './schemas.ts';
+} from './history.ts';
+import {
+  ALL_TIMES,
+  countOutcomesWithin,
+  countWithin,
+  NOT_SAID,
+  type Outcome,
+  type Span,
+} from './report-counts.ts';
+import type { Page, PageQuery } from './rows.ts';
+import type { ReportChecksumsTable, ReportsTable } from './schema.ts';
+
+/** What the summary of a report shows. */
+export type ReportRow = Pick<
+  ReportsTable,
+  'id' | 'node_id' | 'timestamp' | 'operation' | 'in_desired_state' | 'had_errors'
+> & {
+  fqdn: string;
+  /** What the node ran; null where that is not known. */
+  checksum: string | null;
+  source: ReportChecksumsTable['source'] | null;
+  /** The names in the manifest of what it ran; null where that is gone. */
+  configurationName: string | null;
+  version: string | null;
+  /** Null for a report without a fault, and for one that an earlier release stored. */
+  outOfState: number | null;
+  /** JSON: Fault. */
+  firstFault: string | null;
+};
 
 /** A report with its place in the lists. */
 type PlacedReport = ReportRow & Place;
 
-type Filter = z.output<typeof NodeReportFilter>;
+/** Which reports are asked for. */
+export interface ReportQuery extends PageQuery, Period {
+  operation?: ReportsTable['operation'] | undefined;
+  /** Null asks for those that do not say it. */
+  inDesiredState?: boolean | null | undefined;
+  hadErrors?: boolean | undefined;
+}
+
 /** The midnight after the last day that a time of the API can name. */
 const END_OF_TIME = Date.UTC(10_000, 0);
 
@@ -68,16 +98,16 @@ export function findLastReport(db: Db, nodeId: string): Promise<ReportRow | unde
 }
 
 /** Lists the reports of a node that match, newest first. */
-export function listNodeReports(db: Db, nodeId: string, filter: Filter): Promise<Page<ReportRow>> {
+export function listNodeReports(db: Db, nodeId: string, filter: ReportQuery): Promise<Page<ReportRow>> {
   return newestPage(reportsOfNode(db, nodeId, filter), reportRows(db), filter);
 }
 
 /** All reports of a node that match, newest first, in slices. */
-export function allNodeReports(db: Db, nodeId: string, filter: Filter): AsyncGenerator<PlacedReport[]> {
+export function allNodeReports(db: Db, nodeId: string, filter: ReportQuery): AsyncGenerator<PlacedReport[]> {
   return newestSlices(reportsOfNode(db, nodeId, filter), reportRows(db));
 }
 
-function reportsOfNode(db: Db, nodeId: string, filter: Filter) {
+function reportsOfNode(db: Db, nodeId: string, filter: ReportQuery) {
   return whereGiven(reportsWithin(db, filter), {
     node_id: nodeId,
     operation: filter.operation,
@@ -87,7 +117,7 @@ function reportsOfNode(db: Db, nodeId: string, filter: Filter) {
 }
 
 /** Lists all reports that match, newest first. */
-export async function listReports(db: Db, filter: Filter): Promise<Page<ReportRow>> {
+export async function listReports(db: Db, filter: ReportQuery): Promise<Page<ReportRow>> {
   const found = await countOutcomes(db, filter);
   const rows = await readReports(db, found, filter);
   const isOpen = filter.from === undefined && filter.to === undefined;
@@ -99,7 +129,7 @@ export async function listReports(db: Db, filter: Filter): Promise<Page<ReportRo
 }
 
 /** All reports that match, newest first, in slices. */
-export function allReports(db: Db, filter: Filter): AsyncGenerator<PlacedReport[]> {
+export function allReports(db: Db, filter: ReportQuery): AsyncGenerator<PlacedReport[]> {
   return slicesOf(async (place) =>
     readReports(db, await countOutcomes(db, filter), { ...filter, take: SLICE, skip: 0 }, place),
   );
@@ -109,7 +139,7 @@ export function allReports(db: Db, filter: Filter): AsyncGenerator<PlacedReport[
 async function readReports(
   db: Db,
   outcomes: readonly Outcome[],
-  { take, skip, ...period }: Filter,
+  { take, skip, ...period }: ReportQuery,
   place?: Place,
 ): Promise<PlacedReport[]> {
   const [first, ...others] = outcomes.map((outcome) =>
@@ -144,7 +174,7 @@ export async function countVerdicts(db: Db, spans: readonly Span[]) {
 }
 
 /** Lists the outcomes that the filter admits and that at least one report has, with their counts over all times. */
-function countOutcomes(db: Db, { operation, inDesiredState, hadErrors }: Filter) {
+function countOutcomes(db: Db, { operation, inDesiredState, hadErrors }: ReportQuery) {
   return whereGiven(db.selectFrom('report_counts').where('span', '=', ALL_TIMES), {
     operation,
     in_desired_state: toFlag(inDesiredState, NOT_SAID),
