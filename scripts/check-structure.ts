@@ -195,6 +195,8 @@ function* textFaults(file: SourceFile): Generator<string> {
     yield `${file.path}: ${lines} lines, the limit is ${MAX_LINES}`;
   if (SHARED_LIMIT.test(file.text) !== file.path in SHARED_LIMITS)
     yield `${file.path}: a limit that callers share is a FairQueue, or has its reason in SHARED_LIMITS`;
+  if (roomOf(file.path).startsWith('api') && /\brecordAudit\b/.test(file.text))
+    yield `${file.path}: what is recorded in the audit trail is done by a file of deeds`;
   const readsEnvironment = /process\.env\b/.test(file.text);
   if (readsEnvironment && !ENVIRONMENT_READERS.includes(file.path)) {
     yield `${file.path}: only ${ENVIRONMENT_READERS.join(' and ')} read process.env`;

@@ -1,7 +1,7 @@
 /** Rotates node certificates as agents do. */
 
 import { X509Certificate } from 'node:crypto';
-import { saveSettings } from '../../src/deeds/save-settings.ts';
+import { saveSettings } from '../../src/deeds/change-settings.ts';
 import { HOUR } from '../../src/lib/clock.ts';
 import { systemActor } from '../../src/security/audit.ts';
 import type { Reply } from './client.ts';

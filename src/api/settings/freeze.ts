@@ -1,21 +1,13 @@
 /** `/api/v1/settings/freeze`: until a time nothing may change what nodes get. */
 
 import { z } from 'zod';
-import type { Database, Db } from '../../db/database.ts';
-import { type Freeze, readFreeze, saveFreeze } from '../../db/freeze.ts';
-import { changedMembers } from '../../domain/changed-members.ts';
-import { tidyText } from '../../git/trailers.ts';
+import type { Database } from '../../db/database.ts';
+import { type Freeze, readFreeze } from '../../db/freeze.ts';
+import { endFreeze, freeze, LONGEST_DAYS, type WantedFreeze } from '../../deeds/freeze.ts';
 import type { Route } from '../../http/route.ts';
 import { Instant, Reason, Timestamp } from '../../http/schemas.ts';
-import { DAY, toTimestamp } from '../../lib/clock.ts';
-import { invalidField } from '../../lib/errors.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import type { Caller } from '../../security/caller.ts';
 import { shownFreeze } from '../crud/freeze.ts';
 import { operation, type PermittedRoutes } from '../crud/routes.ts';
-
-/** What is frozen for longer has been forgotten. */
-const LONGEST_DAYS = 90;
 
 const EXAMPLE = { reason: 'Christmas sales', until: '2026-12-27T06:00:00.000Z' };
 
@@ -46,7 +38,7 @@ const NewFreeze = z
         published: { type: 'string', format: 'date-time' },
       }),
   })
-  .meta({ id: 'NewFreeze', examples: [EXAMPLE] });
+  .meta({ id: 'NewFreeze', examples: [EXAMPLE] }) satisfies z.ZodType<WantedFreeze>;
 
 const PATH = '/api/v1/settings/freeze';
 
@@ -55,7 +47,6 @@ export function freezeRoutes(
   database: Database,
   { reading, writing }: Record<'reading' | 'writing', PermittedRoutes>,
 ): Route[] {
-  const inTransaction = <T>(work: (trx: Db) => Promise<T>) => database.write.transaction().execute(work);
   return [
     reading.get(PATH, {
       ...operation('getFreeze', 'Read whether what nodes get is frozen'),
@@ -72,12 +63,12 @@ export function freezeRoutes(
         'reports, users and rights go on. A freeze that lasts already gets this reason and this end.',
       body: { kind: 'json', schema: NewFreeze },
       answer: { description: 'The freeze as it is now', schema: FreezeView },
-      handle: ({ caller, body }) => inTransaction((trx) => freeze(trx, caller, body)),
+      handle: async ({ caller, body }) => toFreeze(await freeze(database, caller, body)),
     }),
     writing.delete(PATH, {
       ...operation('endFreeze', 'End the freeze before its time'),
       answer: { description: 'Nothing is frozen any more, or nothing was' },
-      handle: ({ caller }) => inTransaction((trx) => endFreeze(trx, caller.actor)),
+      handle: ({ caller }) => endFreeze(database, caller),
     }),
   ];
 }
@@ -85,37 +76,4 @@ export function freezeRoutes(
 function toFreeze(found: Freeze | null): z.output<typeof FreezeView> {
   if (found === null) return { isFrozen: false, reason: null, until: null, frozenBy: null, frozenAt: null };
   return { isFrozen: true, ...shownFreeze(found) };
-}
-
-/** @throws HawserError invalid for an end that is over, or too far away */
-async function freeze(
-  trx: Db,
-  { principal, actor }: Caller,
-  { reason: given, until }: z.output<typeof NewFreeze>,
-): Promise<z.output<typeof FreezeView>> {
-  const { at } = actor;
-  if (until <= at) throw invalidField('/until', 'The end must lie in the future', 'not_in_future');
-  if (until > at + LONGEST_DAYS * DAY)
-    throw invalidField('/until', `The end must lie at most ${LONGEST_DAYS} days ahead`, 'too_far_ahead');
-  const reason = tidyText(given) ?? '';
-  const before = await readFreeze(trx, at);
-  const told = { reason, until: toTimestamp(until) };
-  const changes = before && changedMembers(shownFreeze(before), told);
-  if (before !== null && changes === null) return toFreeze(before);
-  const now = { reason, until, frozenBy: principal.username, frozenAt: at };
-  await saveFreeze(trx, now);
-  await recordAudit(trx, actor, {
-    action: before === null ? 'freeze.set' : 'freeze.changed',
-    resourceId: null,
-    details: changes ?? told,
-  });
-  return toFreeze(now);
-}
-
-async function endFreeze(trx: Db, actor: Actor): Promise<void> {
-  const before = await readFreeze(trx, actor.at);
-  if (before === null) return;
-  await saveFreeze(trx, null);
-  const { reason, until } = shownFreeze(before);
-  await recordAudit(trx, actor, { action: 'freeze.ended', resourceId: null, details: { reason, until } });
 }

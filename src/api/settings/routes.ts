@@ -1,7 +1,7 @@
 /** `/api/v1/settings`: the settings of the whole server. */
 
 import type { ZodType } from 'zod';
-import type { Database, Db } from '../../db/database.ts';
+import type { Database } from '../../db/database.ts';
 import {
   readLcmDefaults,
   readRetentionSettings,
@@ -9,15 +9,12 @@ import {
   readServerSettings,
   readValidationSettings,
 } from '../../db/settings.ts';
-import { saveSettings } from '../../deeds/save-settings.ts';
-import { changedMembers } from '../../domain/changed-members.ts';
+import { admitRolloutSettings, admitServerSettings } from '../../deeds/admit-settings.ts';
+import { changeSettings, type SettingsRules } from '../../deeds/change-settings.ts';
 import type { ProblemName } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
-import type { Caller } from '../../security/caller.ts';
 import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
 import { freezeRoutes } from './freeze.ts';
-import { admitRolloutSettings } from './rollout-rings.ts';
-import { type Admitted, admitServerSettings } from './rotation-interval.ts';
 import {
   LcmDefaultsChange,
   LcmDefaultsView,
@@ -33,21 +30,16 @@ import {
 } from './schemas.ts';
 
 /** Settings that are read and changed together. */
-interface SettingsGroup {
+interface SettingsGroup extends SettingsRules {
   path: string;
   /** What operation ids call the group. */
   noun: string;
-  /** What the audit trail calls the group. */
-  name: string;
   /** What the summaries call the group, after "Read" and "Change". */
   label: string;
   view: ZodType;
   change: ZodType<object>;
-  read(db: Db): Promise<object>;
   problems?: readonly ProblemName[];
   changesNodes?: true;
-  /** Looks at a change before it is saved. Without this, every change is saved as it is. */
-  admit?(trx: Db, change: object, now: number): Promise<Admitted>;
 }
 
 const GROUPS: readonly SettingsGroup[] = [
@@ -134,19 +126,4 @@ export function settingsRoutes(database: Database): Route[] {
       }),
     ]),
   ];
-}
-
-/** Saves what differs, with one entry of the audit trail. @returns the settings as they are then */
-async function changeSettings(
-  trx: Db,
-  { actor }: Caller,
-  { name, read, admit }: SettingsGroup,
-  change: object,
-): Promise<object> {
-  const before = await read(trx);
-  const admitted = (await admit?.(trx, change, actor.at)) ?? { members: change, details: {} };
-  const changes = changedMembers(before, admitted.members);
-  if (changes === null) return before;
-  await saveSettings(trx, actor, name, admitted.members, { ...changes, ...admitted.details });
-  return read(trx);
 }

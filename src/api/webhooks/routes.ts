@@ -1,11 +1,12 @@
 /** `/api/v1/webhooks`: whom the server calls with events, and what became of each call. */
 
 import type { Database } from '../../db/database.ts';
+import { type DeliveryRow, listDeliveries, WEBHOOKS, type WebhookRow } from '../../db/webhooks.ts';
+import { createWebhook, deleteWebhook, redeliverOne, updateWebhook } from '../../deeds/change-webhook.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
+import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { operation, permitted } from '../crud/routes.ts';
-import { listDeliveries, redeliverOne, toDelivery } from './deliveries.ts';
-import { createWebhook, deleteWebhook, toWebhook, updateWebhook, WEBHOOKS } from './queries.ts';
 import { Delivery, DeliveryFilter, NewWebhook, Webhook, WebhookChange } from './schemas.ts';
 
 const PATH = '/api/v1/webhooks';
@@ -74,4 +75,23 @@ function deliveryRoutes(database: Database, webhooks: ReturnType<typeof permitte
       change: async (trx, { caller, params }) => toDelivery(await redeliverOne(trx, caller, params)),
     }),
   ];
+}
+
+function toWebhook({ id, url, events, is_active, created_at, modified_at }: WebhookRow) {
+  return {
+    ...{ id, url, events: JSON.parse(events) as string[], isActive: is_active === 1 },
+    ...{ createdAt: toTimestamp(created_at), modifiedAt: toTimestamp(modified_at) },
+  };
+}
+
+function toDelivery(row: DeliveryRow) {
+  const { id, eventId, type, subject, state, attempts } = row;
+  return {
+    ...{ id, eventId, type, subject, state, attempts },
+    createdAt: toTimestamp(row.created_at),
+    lastAttemptAt: toOptionalTimestamp(row.last_attempt_at),
+    nextAttemptAt: toOptionalTimestamp(row.due_at),
+    lastStatus: row.last_status,
+    lastError: row.last_error,
+  };
 }

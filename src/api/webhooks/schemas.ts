@@ -1,6 +1,7 @@
 /** Shapes of webhooks and their deliveries. */
 
 import { z } from 'zod';
+import type * as deed from '../../deeds/change-webhook.ts';
 import { EVENT_TYPES, isEventGlob } from '../../domain/event-types.ts';
 import { SECRET_PREFIX } from '../../events/signature.ts';
 import { choice, given, Id, Paging, Timestamp } from '../../http/schemas.ts';
@@ -59,20 +60,20 @@ const isActive = z
 const EXAMPLE = { url: 'https://ci.example.org/hawser', events: ['rollout.*', 'node.status_changed'] };
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
-export const NewWebhook = z
-  .strictObject({ url: Address, events: Globs, secret: Secret, isActive })
-  .meta({ id: 'NewWebhook', examples: [{ ...EXAMPLE, secret: SECRET }] });
-
-export type NewWebhook = z.output<typeof NewWebhook>;
+export const NewWebhook = z.strictObject({ url: Address, events: Globs, secret: Secret, isActive }).meta({
+  id: 'NewWebhook',
+  examples: [{ ...EXAMPLE, secret: SECRET }],
+}) satisfies z.ZodType<deed.NewWebhook>;
 
 export const WebhookChange = z
   .strictObject({
     ...{ url: Address, events: Globs, isActive },
     secret: Secret.nullish().describe('Absent or null: the secret stays'),
   })
-  .meta({ id: 'WebhookChange', examples: [{ ...EXAMPLE, isActive: false }] });
-
-export type WebhookChange = z.output<typeof WebhookChange>;
+  .meta({
+    id: 'WebhookChange',
+    examples: [{ ...EXAMPLE, isActive: false }],
+  }) satisfies z.ZodType<deed.WebhookChange>;
 
 export const Webhook = z
   .object({

@@ -1,12 +1,12 @@
 /** Retention of the audit trail: entries beyond an age that the operator has set are deleted, and that is recorded. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { countEntriesBefore, deleteEntriesBefore } from '../../db/audit-trail.ts';
-import type { Database } from '../../db/database.ts';
-import { type Clock, DAY, HOUR, toTimestamp } from '../../lib/clock.ts';
-import type { Log } from '../../lib/log.ts';
-import { type RepeatedWork, repeat } from '../../lib/repeated-work.ts';
-import { recordAudit, systemActor } from '../../security/audit.ts';
+import { countEntriesBefore, deleteEntriesBefore } from '../db/audit-trail.ts';
+import type { Database } from '../db/database.ts';
+import { type Clock, DAY, HOUR, toTimestamp } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { type RepeatedWork, repeat } from '../lib/repeated-work.ts';
+import { recordAudit, systemActor } from '../security/audit.ts';
 
 const INTERVAL = 12 * HOUR;
 

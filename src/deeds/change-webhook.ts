@@ -1,22 +1,28 @@
-/** Reads and writes of webhooks. The audit trail gets neither the secret nor the path, which may be one too. */
+/** Changes of webhooks, and deliveries that are begun anew. The audit trail gets neither the secret nor the path, which may be one too. */
 
-import type { Selectable } from 'kysely';
-import type { Db } from '../../db/database.ts';
-import type { WebhooksTable } from '../../db/event-tables.ts';
-import { countRows, Table } from '../../db/rows.ts';
-import { toTimestamp } from '../../lib/clock.ts';
-import { conflict } from '../../lib/errors.ts';
-import { newId } from '../../lib/ids.ts';
-import { recordAudit } from '../../security/audit.ts';
-import type { Caller } from '../../security/caller.ts';
-import type { NewWebhook, WebhookChange } from './schemas.ts';
+import type { Db } from '../db/database.ts';
+import { countRows } from '../db/rows.ts';
+import { type DeliveryRow, deliveriesOf, WEBHOOKS, type WebhookRow } from '../db/webhooks.ts';
+import { redeliver } from '../events/outbox.ts';
+import { conflict, notFound } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import { recordAudit } from '../security/audit.ts';
+import type { Caller } from '../security/caller.ts';
 
 /** Each has connections and deliveries of its own. */
 const MOST_WEBHOOKS = 50;
 
-type WebhookRow = Selectable<WebhooksTable>;
+/** Whom the server is to call, and with which events. */
+export interface NewWebhook {
+  url: string;
+  /** Types of events, which may have stars. */
+  events: readonly string[];
+  isActive: boolean;
+  secret: string;
+}
 
-export const WEBHOOKS = new Table('webhooks', { order: ['created_at', 'id'], missing: 'No such webhook' });
+/** An absent secret stays. */
+export type WebhookChange = Omit<NewWebhook, 'secret'> & { secret?: string | null | undefined };
 
 /** @throws HawserError conflict `too_many_webhooks` */
 export async function createWebhook(trx: Db, { actor }: Caller, body: NewWebhook): Promise<WebhookRow> {
@@ -61,9 +67,17 @@ function auditedOf({ url, events, is_active }: WebhookRow) {
   return { receiver: new URL(url).origin, events: JSON.parse(events), isActive: is_active === 1 };
 }
 
-export function toWebhook({ id, url, events, is_active, created_at, modified_at }: WebhookRow) {
-  return {
-    ...{ id, url, events: JSON.parse(events) as string[], isActive: is_active === 1 },
-    ...{ createdAt: toTimestamp(created_at), modifiedAt: toTimestamp(modified_at) },
-  };
+/** @throws HawserError not_found */
+export async function redeliverOne(
+  trx: Db,
+  { actor }: Caller,
+  { id: webhookId, deliveryId }: { id: string; deliveryId: string },
+): Promise<DeliveryRow> {
+  const find = () => deliveriesOf(trx, webhookId).where('d.id', '=', deliveryId).executeTakeFirst();
+  if ((await find()) === undefined) throw notFound('No such delivery');
+  await redeliver(trx, deliveryId, actor.at);
+  const row = (await find()) as DeliveryRow;
+  const details = { deliveryId, eventId: row.eventId, type: row.type };
+  await recordAudit(trx, actor, { action: 'webhook.redelivered', resourceId: webhookId, details });
+  return row;
 }
