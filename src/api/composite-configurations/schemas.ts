@@ -1,6 +1,7 @@
 /** Shapes of composite configurations, their versions and children. */
 
 import { z } from 'zod';
+import type * as deed from '../../deeds/change-children.ts';
 import type { WantedCompositeDraft } from '../../deeds/composite-draft.ts';
 import type { WantedComposite } from '../../deeds/create-composite.ts';
 import { Id, Message, orUnchanged } from '../../http/schemas.ts';
@@ -110,7 +111,10 @@ export const NewChild = z
     order: Order.nullish().meta({ description: 'Absent or null: behind all others; equal ones go by name' }),
   })
   .superRefine(refuseBesidePin)
-  .meta({ id: 'NewCompositeChild', examples: [{ childConfigurationName: 'web-server', order: 0 }] });
+  .meta({
+    id: 'NewCompositeChild',
+    examples: [{ childConfigurationName: 'web-server', order: 0 }],
+  }) satisfies z.ZodType<deed.NewChild>;
 
 export const ChildChange = z
   .strictObject({
@@ -124,7 +128,10 @@ export const ChildChange = z
     order: Order.nullish(),
   })
   .superRefine(refuseBesidePin)
-  .meta({ id: 'CompositeChildChange', examples: [{ activeVersion: '1.2.0', order: 1 }] });
+  .meta({
+    id: 'CompositeChildChange',
+    examples: [{ activeVersion: '1.2.0', order: 1 }],
+  }) satisfies z.ZodType<deed.ChildChange>;
 
 export const CompositeView = z
   .object({
