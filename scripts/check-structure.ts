@@ -75,6 +75,22 @@ const IMPORTERS: Record<string, readonly string[]> = {
   commander: ['cli'],
   // What gitignore's patterns name.
   ignore: ['cli'],
+  koa: ['http', 'app.ts'],
+  // Where something from outside is read. Deeds, and what they stand on, take typed input (docs/decisions/0071).
+  zod: [
+    ...[
+      'lib',
+      'domain',
+      'security',
+      'http',
+      'pull',
+      'operations',
+      'operations/import-opendsc',
+      'agent',
+      'ui',
+    ],
+    ...['api', 'api/crud', 'api/previews', 'api/sign-in'],
+  ],
 };
 
 const ENVIRONMENT_READERS = ['config.ts', 'main.ts', 'agent/main.ts', 'cli/main.ts'];
@@ -163,6 +179,8 @@ function* importFaults(file: SourceFile): Generator<string> {
       yield `${file.path}: takes only types from ${target} (import type)`;
     if (roomOf(target) === 'client' && !['client', 'cli', 'agent'].includes(roomOf(file.path)))
       yield `${file.path}: the server does not call itself by ${target}`;
+    if (file.path.startsWith('operations/') && target.startsWith('api/') && !target.endsWith('schemas.ts'))
+      yield `${file.path}: takes only schemas from the routes, and calls deeds, not ${target}`;
     const targetRank = RANKS[roomOf(target)] ?? Number.POSITIVE_INFINITY;
     const sameFolder = folderOf(file.path) === folderOf(target) || rank === 8;
     const allowed = targetRank < rank || (targetRank === rank && sameFolder);

@@ -71,6 +71,23 @@ describe('the documents', () => {
     expect(pages.filter((page) => !read(page).includes('](README.md)'))).to.deep.equal([]);
   });
 
+  it('show the house: each room that there is and no other, as the check of the layout ranks it, the highest first', () => {
+    const [, house = ''] = read('docs/code.md').split('\n## The house\n');
+    const rows = [...(house.split('\n## ')[0] ?? '').matchAll(/^\| (`.+?`) \|/gm)];
+    const lines = rows.map(([, names = '']) => names.replaceAll('`', '').split(', '));
+    const [, table = ''] = /const RANKS[^{]*\{([\s\S]*?)\n\};/.exec(read('scripts/check-structure.ts')) ?? [];
+    const entries = table.matchAll(/^ {2}'?([\w./-]+)'?: ([\d.]+),/gm);
+    const ranks = new Map([...entries].map(([, room = '', rank]) => [room, Number(rank)]));
+    const shown = lines.flat();
+    expect(shown).to.have.members([...ranks.keys()]);
+    expect(shown).to.include.members(readdirSync(join(PROJECT, 'src')));
+    expect(shown.filter((room) => !existsSync(join(PROJECT, 'src', room)))).to.deep.equal([]);
+    const ofLines = lines.map((rooms) => [...new Set(rooms.map((room) => ranks.get(room)))]);
+    const falling = [...ofLines].sort(([a = 0], [b = 0]) => b - a);
+    expect(ofLines).to.deep.equal(falling);
+    expect(ofLines.filter(({ length }) => length !== 1)).to.deep.equal([]);
+  });
+
   it('name no setting that there is not, and the page of settings lists each that there is', () => {
     const known = knownSettings();
     // The agent, hawserctl and the tests have settings of their own.
