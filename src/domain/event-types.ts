@@ -1,31 +1,16 @@
 /** The events that others are told of: their types, what each is about, and the globs by which they are chosen. */
 
-import type { AuditAction } from './audit-actions.ts';
-
+import { AUDIT_ACTIONS, type AuditAction, meaningOf } from './audit-actions.ts';
 import type { RolloutRecord, RolloutState } from './rollout.ts';
 
 type Details = Readonly<Record<string, unknown>>;
-type SubjectOf = (details: Details, resourceId: string | null) => string;
 
-const configuration: SubjectOf = ({ name }) => `configurations/${name}`;
-const composite: SubjectOf = ({ name }) => `composite-configurations/${name}`;
-const node: SubjectOf = (_details, id) => `nodes/${id}`;
-
-/** The entries of the audit trail that others are told of too. The type of the event is the action. */
-const AUDITED_EVENTS = {
-  'configuration.created': configuration,
-  'configuration.deleted': configuration,
-  'configuration.version_published': configuration,
-  'configuration.version_withdrawn': configuration,
-  'configuration.version_offered_again': configuration,
-  'composite.created': composite,
-  'composite.deleted': composite,
-  'composite.version_published': composite,
-  'composite.version_withdrawn': composite,
-  'composite.version_offered_again': composite,
-  'node.registered': node,
-  'node.deleted': node,
-} as const satisfies Partial<Record<AuditAction, SubjectOf>>;
+/** What events are about, by the type of the resource. */
+const SUBJECTS: Readonly<Record<string, (details: Details, resourceId: string | null) => string>> = {
+  Configuration: ({ name }) => `configurations/${name}`,
+  CompositeConfiguration: ({ name }) => `composite-configurations/${name}`,
+  Node: (_details, id) => `nodes/${id}`,
+};
 
 const ROLLOUT_EVENTS = [
   ...['rollout.started', 'rollout.step_opened', 'rollout.approved', 'rollout.paused', 'rollout.resumed'],
@@ -34,16 +19,8 @@ const ROLLOUT_EVENTS = [
 
 type RolloutEventType = (typeof ROLLOUT_EVENTS)[number];
 
-/** A rollout is about its configuration or composite. */
-export type EventType = keyof typeof AUDITED_EVENTS | 'node.status_changed' | RolloutEventType;
-
-/** The entries about rollouts. The member `event` of their details has the type of the event; a start has none. */
-const ROLLOUT_ENTRIES: Partial<Record<AuditAction, SubjectOf>> = {
-  'configuration.rollout_started': configuration,
-  'configuration.rollout_moved': configuration,
-  'composite.rollout_started': composite,
-  'composite.rollout_moved': composite,
-};
+/** Events of the audit trail have the type of the action, those of rollouts one of their own. */
+export type EventType = AuditAction | 'node.status_changed' | RolloutEventType;
 
 /** Whatever halts a rollout, and whatever its holders get: who waits for halts must miss none. */
 const EVENTS_OF_STATES: Record<RolloutState, RolloutEventType> = {
@@ -63,7 +40,7 @@ export function rolloutEvent(before: RolloutRecord, after: RolloutRecord): Rollo
 }
 
 export const EVENT_TYPES: readonly string[] = [
-  ...Object.keys(AUDITED_EVENTS),
+  ...Object.keys(AUDIT_ACTIONS).filter((action) => meaningOf(action)?.told === 'byItself'),
   'node.status_changed',
   ...ROLLOUT_EVENTS,
 ];
@@ -74,17 +51,14 @@ export function subjectOf(
   details: Details,
   resourceId: string | null,
 ): { type: EventType; subject: string } | null {
-  const ofRollout = ROLLOUT_ENTRIES[action];
-  if (ofRollout) {
-    const { event = 'rollout.started' } = details;
-    return { type: event as RolloutEventType, subject: ofRollout(details, resourceId) };
-  }
-  if (!isAuditedEvent(action)) return null;
-  return { type: action, subject: AUDITED_EVENTS[action](details, resourceId) };
+  const { on, told } = AUDIT_ACTIONS[action];
+  if (told === undefined) return null;
+  const subject = SUBJECTS[on]?.(details, resourceId) ?? '';
+  if (told === 'byItself') return { type: action, subject };
+  // The member `event` of the details has the type of the event; a start has none.
+  const { event = 'rollout.started' } = details;
+  return { type: event as RolloutEventType, subject };
 }
-
-const isAuditedEvent = (action: AuditAction): action is AuditAction & keyof typeof AUDITED_EVENTS =>
-  action in AUDITED_EVENTS;
 
 /** At most one star, so that nobody can write a glob that takes long to match. */
 const GLOB = /^[a-z_.]*\*?[a-z_.]*$/;

@@ -78,7 +78,7 @@ export async function recordAudit(trx: Db, actor: Actor, entry: AuditEntry): Pro
       actor_id: actor.id,
       actor_name: actor.name,
       action,
-      resource_type: AUDIT_ACTIONS[action],
+      resource_type: AUDIT_ACTIONS[action].on,
       resource_id: resourceId,
       details: Object.keys(details).length === 0 ? null : JSON.stringify(details),
       ip_address: actor.address,

@@ -6,7 +6,7 @@ import { AUDIT_ACTIONS } from '../../domain/audit-actions.ts';
 import { historyFilter, Id, Timestamp } from '../../http/schemas.ts';
 
 /** Resource types as they are stored, by their lower-case spelling. */
-const TYPES = new Map(Object.values(AUDIT_ACTIONS).map((type) => [type.toLowerCase(), type]));
+const TYPES = new Map(Object.values(AUDIT_ACTIONS).map(({ on }): [string, string] => [on.toLowerCase(), on]));
 
 const IdInQuery = z.guid().transform((id) => id.toLowerCase());
 
