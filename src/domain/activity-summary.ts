@@ -58,10 +58,10 @@ const UNNAMED: Record<ActivityType, string> = {
 export function summarize(action: string, name: string | null, details: Details): string {
   const { on, says } = meaningOf(action) ?? { on: '', says: action };
   const unnamed = UNNAMED[on as ActivityType] as string | undefined;
-  const text = says.replace(/\{(\w+)\}/g, (_, word: string) =>
-    word === 'name'
+  const text = says.replace(/\{(\w+)\}/g, (word, key: string) =>
+    key === 'name'
       ? (name ?? unnamed ?? 'somebody or something that is gone')
-      : (WORDS[word]?.(details) ?? word),
+      : (WORDS[key]?.(details) ?? word),
   );
   // A name stays as it is written.
   return name === null ? text.charAt(0).toUpperCase() + text.slice(1) : text;

@@ -2,7 +2,6 @@
 
 import { binaryPatch } from './binary-patch.ts';
 import type { ChangedFile } from './file-changes.ts';
-import { quotedPath } from './git-quoting.ts';
 import { type Hunk, hunksOf, type LineKind, linesOf, startNumber } from './hunks.ts';
 import type { LineChange } from './line-diff.ts';
 import type { TextLines } from './text-lines.ts';
@@ -153,4 +152,27 @@ class Headings {
 
 function modeOf(file: { executable: boolean } | null): string {
   return file?.executable ? '100755' : '100644';
+}
+
+const ESCAPES: Readonly<Record<number, string>> = {
+  7: '\\a',
+  8: '\\b',
+  9: '\\t',
+  10: '\\n',
+  11: '\\v',
+  12: '\\f',
+  13: '\\r',
+  34: '\\"',
+  92: '\\\\',
+};
+
+/** The path as git writes it, in quotes where any of its bytes needs that (quote_c_style in git's quote.c, with `core.quotePath` on). */
+function quotedPath(path: string): string {
+  if (/^[ !#-[\]-~]*$/.test(path)) return path;
+  let text = '';
+  for (const byte of Buffer.from(path)) {
+    const isPlain = byte >= 0x20 && byte < 0x7f;
+    text += ESCAPES[byte] ?? (isPlain ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, '0')}`);
+  }
+  return `"${text}"`;
 }

@@ -2,8 +2,10 @@
 
 import type { Currency } from '../db/change-feed.ts';
 import type { Database } from '../db/database.ts';
+import type { NodeLookup } from '../db/node-lookup.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { notFound } from '../lib/errors.ts';
+import { isId } from '../lib/ids.ts';
 import type { AnySubject } from '../security/access.ts';
 import { authorize } from '../security/authorize.ts';
 import type { Identifier } from '../security/identify.ts';
@@ -16,7 +18,6 @@ import {
   sessionHolder,
 } from './authenticate.ts';
 import type { Exchange } from './exchange.ts';
-import { putNodeId } from './node-in-path.ts';
 import type { Route } from './route.ts';
 
 /** The result of an access check, and the states of the rights on which it rests. */
@@ -139,4 +140,26 @@ export class CallerCheck {
  */
 function currencyFor({ headers }: Exchange): Currency {
   return headers.authorization === undefined && headers.cookie === undefined ? 'recent' : 'now';
+}
+
+/**
+ * Puts the id of the node in place of its fqdn, if the path of a user's request names a node. Behind it all code sees the id
+ * alone.
+ * @returns false if the path has neither an id, of a known node or not, nor the fqdn of a node
+ */
+function putNodeId(ctx: Exchange, route: Route, nodes: NodeLookup): Awaitable<boolean> {
+  const text = ctx.params['nodeId'];
+  if (text === undefined) return true;
+  return andThen(nodes.findId(text), (id) => {
+    // The handler finds out what an unknown id means.
+    if (id === null) return isId(text);
+    if (id !== text) putId(ctx, route, id);
+    return true;
+  });
+}
+
+function putId(ctx: Exchange, route: Route, id: string): void {
+  ctx.params['nodeId'] = id;
+  const place = route.path.split('/').indexOf('{nodeId}');
+  ctx.state.pathById = ctx.path.split('/').with(place, id).join('/');
 }

@@ -5,14 +5,13 @@ import { freezeLook } from '../db/freeze.ts';
 import { resourceLock } from '../domain/lock-names.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import type { Clock } from '../lib/clock.ts';
-import { HawserError } from '../lib/errors.ts';
+import { HawserError, notFound } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
 import { inTurn } from '../lib/request-parts.ts';
 import type { AnySubject } from '../security/access.ts';
 import { authorize } from '../security/authorize.ts';
 import type { Principal } from '../security/principal.ts';
 import { admits, notAcceptable } from './acceptable.ts';
-import { type Address, readAddress } from './address.ts';
 import { type Answer, type Current, etagOf, JSON_MEDIA_TYPE, namesAny, requireMatch } from './answer.ts';
 import { BodyReader, NO_BODY, type ReadBody, type RequestLimits } from './body-reader.ts';
 import type { Authorization, CallerCheck } from './caller-check.ts';
@@ -25,7 +24,7 @@ import { respond } from './respond.ts';
 import type { Method, Route } from './route.ts';
 import { sessionCookie } from './session-cookie.ts';
 import { UnreadAnswers } from './unread-answers.ts';
-import { membersOf } from './validation.ts';
+import { membersOf, validate } from './validation.ts';
 
 export interface DispatcherOptions {
   database: Database;
@@ -249,4 +248,21 @@ function refuseUnacceptable(ctx: Exchange, route: Route): void {
   if (route.method === 'GET') return;
   const answersJson = Object.values(route.answers).some((answer) => answer.schema !== undefined);
   if (answersJson && !admits(ctx, JSON_MEDIA_TYPE)) throw notAcceptable(JSON_MEDIA_TYPE);
+}
+
+/** The path parameters and the query, parsed by the route's schemas. */
+interface Address {
+  params: unknown;
+  query: unknown;
+}
+
+/** @throws HawserError not_found; invalid for the query */
+function readAddress(route: Route, params: Record<string, string>, query: object): Address {
+  const parsed = route.params?.safeParse(params);
+  // A path parameter that breaks its schema names nothing.
+  if (parsed?.success === false) throw notFound('Nothing has this address');
+  return {
+    params: parsed === undefined ? params : parsed.data,
+    query: route.query ? validate(route.query, query, 'query') : undefined,
+  };
 }

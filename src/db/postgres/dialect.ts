@@ -5,6 +5,8 @@ import {
   type Driver,
   Kysely,
   PostgresDialect,
+  PostgresQueryCompiler,
+  type PrimitiveValueListNode,
   type Transaction,
   type TransactionBuilder,
 } from 'kysely';
@@ -14,7 +16,6 @@ import type { Schema } from '../schema.ts';
 import type { WriteHealth } from '../write-health.ts';
 import type { WriteWatch } from '../write-watch.ts';
 import { againAfterDeadlock } from './deadlocks.ts';
-import { QueryCompiler } from './query-compiler.ts';
 import { type Taken, Work, type WorkOptions } from './work.ts';
 
 export interface LaneOptions extends WorkOptions {
@@ -101,5 +102,13 @@ class LaneDriver implements Driver {
       this.options.health.noteFailure(error);
       throw translateDatabaseError(error);
     }
+  }
+}
+
+class QueryCompiler extends PostgresQueryCompiler {
+  /** An empty list of `in`, which SQLite takes and PostgreSQL does not, is a list that holds nothing that could be equal. */
+  protected override visitPrimitiveValueList(node: PrimitiveValueListNode): void {
+    if (node.values.length > 0) super.visitPrimitiveValueList(node);
+    else this.append('(null)');
   }
 }

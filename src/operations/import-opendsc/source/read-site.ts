@@ -2,10 +2,10 @@
 
 import { atOneForeignMoment } from '../../../db/foreign-database.ts';
 import type { ForeignTables } from '../../../db/foreign-tables.ts';
+import { guid, text } from './converters.ts';
 import { parseLocation } from './location.ts';
-import { readNotCarried } from './not-carried.ts';
 import { readTable, requireShape } from './read-table.ts';
-import type { SourceSite } from './site.ts';
+import type { SourceSite, SourceUser } from './site.ts';
 import { type SourceTable, TABLES } from './tables.ts';
 
 export interface Source {
@@ -66,4 +66,33 @@ async function readAll(database: ForeignTables, signal: AbortSignal | undefined)
     parameterGrants: await read(TABLES.parameterGrants),
     notCarried: await readNotCarried(database, users),
   };
+}
+
+type NotCarried = SourceSite['notCarried'][number];
+
+const TOKENS: SourceTable<{ userId: string; name: string }> = {
+  name: 'PersonalAccessTokens',
+  columns: { userId: guid, name: text },
+};
+
+/** What is only counted, by its table. A release that has no such table has none of it. */
+const COUNTED = {
+  reports: 'Reports',
+  'status events': 'NodeStatusEvents',
+  'audit trail': 'AuditLogs',
+  'retention runs': 'RetentionRuns',
+};
+
+/** What is not carried over: how much of it, and what a person would miss. */
+async function readNotCarried(database: ForeignTables, users: readonly SourceUser[]): Promise<NotCarried[]> {
+  const usernames = new Map(users.map(({ id, username }) => [id, username]));
+  const userOf = (id: string) => usernames.get(id) ?? 'unknown user';
+  const tokens = await readTable(database, TOKENS);
+  const names = tokens.map(({ userId, name }) => `${userOf(userId)}: ${name}`).sort();
+  const found: NotCarried[] = [{ kind: 'personal access tokens', count: names.length, names }];
+  for (const [kind, table] of Object.entries(COUNTED)) {
+    const count = database.columns.has(table) ? await database.count(table) : 0;
+    found.push({ kind, count, names: [] });
+  }
+  return found;
 }
