@@ -3,10 +3,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { openReportWriter, type ReceivedReport } from '../../src/api/reports/writer.ts';
 import type { Database } from '../../src/db/database.ts';
 import { engineOf } from '../../src/db/engine-of.ts';
 import { openDatabase } from '../../src/db/open.ts';
+import { openReportWriter, type ReceivedReport } from '../../src/deeds/take-report.ts';
 import { NO_FAULTS } from '../../src/domain/report-faults.ts';
 import { newOrderedId } from '../../src/lib/ids.ts';
 import type { CapacityAmounts } from './capacity.ts';

@@ -6,10 +6,10 @@
 
 import { join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
-import { openReportWriter, type ReceivedReport } from '../../src/api/reports/writer.ts';
 import type { Database } from '../../src/db/database.ts';
 import { insertNode } from '../../src/db/nodes.ts';
 import { DATABASE_FILE, openSqlite } from '../../src/db/sqlite/open.ts';
+import { openReportWriter, type ReceivedReport } from '../../src/deeds/take-report.ts';
 import { NO_FAULTS } from '../../src/domain/report-faults.ts';
 import { SECOND } from '../../src/lib/clock.ts';
 import { newId, newOrderedId } from '../../src/lib/ids.ts';

@@ -3,6 +3,7 @@
 import type { Database } from '../../db/database.ts';
 import { listStatusEvents, updateReported } from '../../db/nodes.ts';
 import { changeLcmConfig, readLcmConfig, toReported } from '../../deeds/change-lcm-config.ts';
+import { openStatusWriter } from '../../deeds/take-lcm-status.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
@@ -14,7 +15,6 @@ import {
   StatusEvent,
   StatusEventFilter,
 } from './schemas.ts';
-import { openStatusWriter } from './status-writer.ts';
 import { toStatusEvent } from './views.ts';
 
 const TAGS = ['Nodes'];

@@ -1,20 +1,11 @@
 /** Reads a report: its verdict, and the text of its result, which is kept as it came. */
 
+import type { JudgedReport } from '../../deeds/take-report.ts';
 import { memberText } from '../../domain/json-member.ts';
-import { faultsOf, type ReportFaults } from '../../domain/report-faults.ts';
-import { judgeReport, type ReportOperation, type Verdict } from '../../domain/report-verdict.ts';
+import { faultsOf } from '../../domain/report-faults.ts';
+import { judgeReport } from '../../domain/report-verdict.ts';
 import { decodeJson, parseJson, validate } from '../../http/validation.ts';
 import { NewReport } from './schemas.ts';
-
-export interface JudgedReport extends Verdict {
-  operation: ReportOperation;
-  hadErrors: boolean;
-  /** What the report names as run, in lower case. */
-  checksum: string | null;
-  faults: ReportFaults;
-  /** The text of the member `result`. */
-  result: string;
-}
 
 /** A large report is read in a thread, so that it holds up no other call. */
 export const reportTasks = {

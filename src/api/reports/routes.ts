@@ -3,18 +3,23 @@
 import type { Database } from '../../db/database.ts';
 import { requireNode } from '../../db/nodes.ts';
 import { allNodeReports, allReports, findReport, listNodeReports, listReports } from '../../db/reports.ts';
+import {
+  type JudgedReport,
+  type NotedEvidence,
+  openReportWriter,
+  type ReportWriter,
+  takeReport,
+} from '../../deeds/take-report.ts';
 import { created, writtenJson } from '../../http/answer.ts';
 import { RawJson, type Route, route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { notFound } from '../../lib/errors.ts';
-import { newOrderedId } from '../../lib/ids.ts';
 import type { Threads } from '../../lib/threads.ts';
 import { ReportSummary, toReportSummary } from '../crud/report-summaries.ts';
 import { operation, permitted } from '../crud/routes.ts';
 import { FloodGuard, VolumeGuard } from './intake-limits.ts';
-import { type JudgedReport, type ReportTasks, reportTasks } from './report-tasks.ts';
+import { type ReportTasks, reportTasks } from './report-tasks.ts';
 import { NewReport, NodeReportFilter, Report, ReportFilter } from './schemas.ts';
-import { openReportWriter, type ReceivedReport, type ReportWriter } from './writer.ts';
 
 const TAGS = ['Reports'];
 
@@ -24,16 +29,6 @@ export interface ReportRouteOptions {
   evidence: NotedEvidence;
   /** Called after each commit with the number of reports in it. */
   onCommit(reports: number): void;
-}
-
-/** What calls of nodes have told of what they run, and what may not be written yet. */
-export interface NotedEvidence {
-  /** Waits until a bundle that is on its way to the node, and that it may have read whole, is sent. */
-  arrived(nodeId: string): Promise<void>;
-  /** Writes what is noted of a node; undefined where nothing is. */
-  settle(nodeId: string): Promise<void> | undefined;
-  /** The checksum of the last bundle that went to a node whole, where that is not written yet. */
-  servedTo(nodeId: string): string | undefined;
 }
 
 /** Reports of up to this many bytes are read at once, larger ones in a thread. Ten at once must not hold up others. */
@@ -74,12 +69,7 @@ function submitRoute(
       const uncount = volumeGuard.take(nodeId, bytes.length, now);
       try {
         const report = await readReport(threads, nodeId, bytes);
-        if (report.checksum === null) await evidence.arrived(nodeId);
-        // What a report says comes after what the node's calls before it told.
-        const settled = evidence.settle(nodeId);
-        if (settled !== undefined) await settled;
-        const servedChecksum = evidence.servedTo(nodeId) ?? null;
-        const row = await writer.submit({ ...toReceived(report, nodeId, now), servedChecksum });
+        const row = await takeReport({ writer, evidence }, { nodeId, now }, report);
         return created(`/api/v1/reports/${row.id}`, toReportSummary(row));
       } catch (error) {
         uncount();
@@ -97,27 +87,6 @@ function readReport(
 ): Promise<JudgedReport> | JudgedReport {
   const isSmall = bytes.length <= SMALL_REPORT;
   return isSmall ? reportTasks.judgeReport({ bytes }) : threads.run(nodeId, 'judgeReport', { bytes });
-}
-
-function toReceived(
-  report: JudgedReport,
-  nodeId: string,
-  now: number,
-): Omit<ReceivedReport, 'servedChecksum'> {
-  const { operation, hadErrors, inDesiredState, nodeStatus, faults, result, checksum } = report;
-  return {
-    ...{ checksum, faults },
-    row: {
-      id: newOrderedId(now),
-      node_id: nodeId,
-      timestamp: now,
-      operation,
-      in_desired_state: inDesiredState === null ? null : Number(inDesiredState),
-      had_errors: Number(hadErrors),
-      result,
-    },
-    nodeStatus,
-  };
 }
 
 function readingRoutes(database: Database): Route[] {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { openReportWriter, type ReceivedReport } from '../../../src/api/reports/writer.ts';
 import { insertNode } from '../../../src/db/nodes.ts';
 import { REPORT_ROW_BYTES } from '../../../src/db/report-bytes.ts';
 import { cleanRecords, type RecordRule } from '../../../src/deeds/clean-records.ts';
+import { openReportWriter, type ReceivedReport } from '../../../src/deeds/take-report.ts';
 import { NO_FAULTS } from '../../../src/domain/report-faults.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { Outcome } from '../../../src/versions/cleanup-run.ts';

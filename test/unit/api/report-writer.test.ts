@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { openStatusWriter } from '../../../src/api/nodes/status-writer.ts';
-import { openReportWriter, type ReceivedReport } from '../../../src/api/reports/writer.ts';
 import { insertNode, listStatusEvents } from '../../../src/db/nodes.ts';
 import { listNodeReports } from '../../../src/db/reports.ts';
+import { openStatusWriter } from '../../../src/deeds/take-lcm-status.ts';
+import { openReportWriter, type ReceivedReport } from '../../../src/deeds/take-report.ts';
 import { NO_FAULTS } from '../../../src/domain/report-faults.ts';
 import type { NodeStatus } from '../../../src/domain/report-verdict.ts';
 import { newId } from '../../../src/lib/ids.ts';

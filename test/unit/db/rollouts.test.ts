@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { writeReports } from '../../../src/api/reports/writer.ts';
 import { keepManifests } from '../../../src/db/manifests.ts';
 import { insertNode } from '../../../src/db/nodes.ts';
 import { readingNoted, readingRollout, type SeenReports } from '../../../src/db/read-rollouts.ts';
@@ -11,6 +10,7 @@ import {
   removeTakers,
   saveRolloutCounts,
 } from '../../../src/db/rollouts.ts';
+import { writeReports } from '../../../src/deeds/take-report.ts';
 import { NO_FAULTS } from '../../../src/domain/report-faults.ts';
 import type { NodeStatus } from '../../../src/domain/report-verdict.ts';
 import { NO_COUNTS } from '../../../src/domain/rollout.ts';

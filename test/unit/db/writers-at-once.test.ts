@@ -1,7 +1,5 @@
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { writeStatuses } from '../../../src/api/nodes/status-writer.ts';
-import { type ReceivedReport, writeReports } from '../../../src/api/reports/writer.ts';
 import type { Database } from '../../../src/db/database.ts';
 import { keepManifests } from '../../../src/db/manifests.ts';
 import { EVIDENCE, NODE_STATUSES } from '../../../src/db/node-tables.ts';
@@ -10,6 +8,8 @@ import { openPostgres } from '../../../src/db/postgres/open.ts';
 import { allNodeReports } from '../../../src/db/reports.ts';
 import { takeNotesTurn, writeRunning } from '../../../src/db/running.ts';
 import { removeNode } from '../../../src/deeds/delete-node.ts';
+import { writeStatuses } from '../../../src/deeds/take-lcm-status.ts';
+import { type ReceivedReport, writeReports } from '../../../src/deeds/take-report.ts';
 import { NO_FAULTS } from '../../../src/domain/report-faults.ts';
 import { NODE_SCOPE_TYPE_ID } from '../../../src/domain/scopes.ts';
 import { MINUTE } from '../../../src/lib/clock.ts';

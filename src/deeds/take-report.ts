@@ -1,25 +1,47 @@
 /**
- * Stores reports: the row, what the node ran, what is wrong, the node's status and the event of its change, in one commit
+ * Takes the reports of nodes: the row, what the node ran, what is wrong, the node's status and the event of its change, in one commit
  * with reports of other nodes.
  */
 
 import { CompiledQuery, sql } from 'kysely';
-import type { Database, Db } from '../../db/database.ts';
-import type { Engine } from '../../db/engine.ts';
-import { engineOf } from '../../db/engine-of.ts';
-import { emit } from '../../db/events.ts';
-import { GroupCommit } from '../../db/group-commit.ts';
-import { namesOf } from '../../db/manifests.ts';
-import { recordMoves } from '../../db/node-events.ts';
-import { NodeOrder } from '../../db/node-order.ts';
-import { recordComplianceEvent } from '../../db/nodes.ts';
-import { type NamedOutcome, noteOutcomes } from '../../db/outcomes.ts';
-import type { ReportRow } from '../../db/reports.ts';
-import { joinNotes, type RunningNote, takeNotesTurn, writeRunning } from '../../db/running.ts';
-import type { ReportsTable } from '../../db/schema.ts';
-import type { ReportFaults } from '../../domain/report-faults.ts';
-import type { NodeStatus } from '../../domain/report-verdict.ts';
-import { type HawserError, unauthenticated } from '../../lib/errors.ts';
+import type { Database, Db } from '../db/database.ts';
+import type { Engine } from '../db/engine.ts';
+import { engineOf } from '../db/engine-of.ts';
+import { emit } from '../db/events.ts';
+import { GroupCommit } from '../db/group-commit.ts';
+import { namesOf } from '../db/manifests.ts';
+import { recordMoves } from '../db/node-events.ts';
+import { NodeOrder } from '../db/node-order.ts';
+import { recordComplianceEvent } from '../db/nodes.ts';
+import { type NamedOutcome, noteOutcomes } from '../db/outcomes.ts';
+import type { ReportRow } from '../db/reports.ts';
+import { joinNotes, type RunningNote, takeNotesTurn, writeRunning } from '../db/running.ts';
+import type { ReportsTable } from '../db/schema.ts';
+import type { ReportFaults } from '../domain/report-faults.ts';
+import type { NodeStatus, ReportOperation, Verdict } from '../domain/report-verdict.ts';
+import { type HawserError, unauthenticated } from '../lib/errors.ts';
+import { newOrderedId } from '../lib/ids.ts';
+
+/** A report that was read. */
+export interface JudgedReport extends Verdict {
+  operation: ReportOperation;
+  hadErrors: boolean;
+  /** What the report names as run, in lower case. */
+  checksum: string | null;
+  faults: ReportFaults;
+  /** The text of the member `result`. */
+  result: string;
+}
+
+/** What calls of nodes have told of what they run, and what may not be written yet. */
+export interface NotedEvidence {
+  /** Waits until a bundle that is on its way to the node, and that it may have read whole, is sent. */
+  arrived(nodeId: string): Promise<void>;
+  /** Writes what is noted of a node; undefined where nothing is. */
+  settle(nodeId: string): Promise<void> | undefined;
+  /** The checksum of the last bundle that went to a node whole, where that is not written yet. */
+  servedTo(nodeId: string): string | undefined;
+}
 
 export interface ReceivedReport {
   row: Omit<ReportsTable, 'seq'>;
@@ -41,6 +63,43 @@ export function openReportWriter(database: Database, onCommit?: (reports: number
     sizeOf: ({ row }) => row.result.length,
     ...(onCommit ? { onCommit } : {}),
   });
+}
+
+/**
+ * Takes a report of a node. What the report says comes after what the node's calls before it told.
+ * @throws HawserError unauthenticated where the node was deleted just now
+ */
+export async function takeReport(
+  { writer, evidence }: { writer: ReportWriter; evidence: NotedEvidence },
+  { nodeId, now }: { nodeId: string; now: number },
+  report: JudgedReport,
+): Promise<ReportRow> {
+  if (report.checksum === null) await evidence.arrived(nodeId);
+  const settled = evidence.settle(nodeId);
+  if (settled !== undefined) await settled;
+  const servedChecksum = evidence.servedTo(nodeId) ?? null;
+  return writer.submit({ ...toReceived(report, nodeId, now), servedChecksum });
+}
+
+function toReceived(
+  report: JudgedReport,
+  nodeId: string,
+  now: number,
+): Omit<ReceivedReport, 'servedChecksum'> {
+  const { operation, hadErrors, inDesiredState, nodeStatus, faults, result, checksum } = report;
+  return {
+    ...{ checksum, faults },
+    row: {
+      id: newOrderedId(now),
+      node_id: nodeId,
+      timestamp: now,
+      operation,
+      in_desired_state: inDesiredState === null ? null : Number(inDesiredState),
+      had_errors: Number(hadErrors),
+      result,
+    },
+    nodeStatus,
+  };
 }
 
 interface Reporter {

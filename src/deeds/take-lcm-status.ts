@@ -1,13 +1,13 @@
 /** Stores what nodes tell of their LCM: the status in the row of the node, and an event, in one commit with those of others. */
 
 import { sql } from 'kysely';
-import type { Database, Db } from '../../db/database.ts';
-import { engineOf } from '../../db/engine-of.ts';
-import { GroupCommit } from '../../db/group-commit.ts';
-import { NodeOrder } from '../../db/node-order.ts';
-import { noteLcmFailed } from '../../db/outcomes.ts';
-import { takeNotesTurn } from '../../db/running.ts';
-import { type HawserError, unauthenticated } from '../../lib/errors.ts';
+import type { Database, Db } from '../db/database.ts';
+import { engineOf } from '../db/engine-of.ts';
+import { GroupCommit } from '../db/group-commit.ts';
+import { NodeOrder } from '../db/node-order.ts';
+import { noteLcmFailed } from '../db/outcomes.ts';
+import { takeNotesTurn } from '../db/running.ts';
+import { type HawserError, unauthenticated } from '../lib/errors.ts';
 
 export interface ToldStatus {
   nodeId: string;
