@@ -210,7 +210,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...allSignInRoutes(auth, config),
       ...tokenRoutes(database),
       ...userRoutes(auth),
-      ...registrationKeyRoutes(database, joiningBy(options)),
+      ...registrationKeyRoutes({ ...options, planner }, joiningBy(options)),
       ...downloadRoutes(options.clientFiles),
       ...auditRoutes(database),
       eventRoute(options),

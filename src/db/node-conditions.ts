@@ -30,6 +30,8 @@ export interface NodeConditions {
   withoutScopeTypeId?: string | undefined;
   stale?: boolean | undefined;
   certificateExpiring?: boolean | undefined;
+  /** The key by which they have registered last. */
+  registrationKeyId?: string | undefined;
 }
 
 /** A certificate that ends within this time is expiring; one that has ended is, too. */
@@ -70,7 +72,7 @@ export interface ListMoment {
 /** @param caller is the one in whose turn names are read */
 export async function conditionsOf(
   database: Database,
-  { fqdn, scopeValueId = [], withoutScopeTypeId, stale, certificateExpiring }: NodeConditions,
+  { fqdn, scopeValueId = [], withoutScopeTypeId, stale, certificateExpiring, registrationKeyId }: NodeConditions,
   moment: ListMoment,
   caller: string,
 ): Promise<Condition[]> {
@@ -81,6 +83,7 @@ export async function conditionsOf(
   if (withoutScopeTypeId !== undefined)
     conditions.push(await hasNoTagOf(read, withoutScopeTypeId, moment.nodes));
   if (stale !== undefined) conditions.push(orNot(stale, await isStaleNow(read, moment), moment));
+  if (registrationKeyId !== undefined) conditions.push(await hasKey(read, registrationKeyId, moment));
   if (certificateExpiring !== undefined)
     conditions.push(orNot(certificateExpiring, await isExpiring(read, moment), moment));
   return conditions;
@@ -169,6 +172,20 @@ async function isExpiring(db: Db, moment: ListMoment): Promise<Condition & { sou
     count,
     met: sql`coalesce(nodes.certificate_end <= ${end}, false)`,
     source: { kind: 'ranges', ranges: [range] },
+  };
+}
+
+/** Nodes that have registered last by this key. */
+async function hasKey(db: Db, keyId: string, moment: ListMoment): Promise<Condition> {
+  const byName: Range = {
+    ...({ table: 'nodes', key: null, isFalling: false } as const),
+    where: sql`registration_key_id = ${keyId}`,
+  };
+  return {
+    count: await countIn(db, byName, moment),
+    met: sql`coalesce(nodes.registration_key_id = ${keyId}, false)`,
+    source: { kind: 'ranges', ranges: [byName] },
+    byName,
   };
 }
 

@@ -122,6 +122,8 @@ export interface NodeTables {
     cell_id: Generated<number>;
     /** When the current certificate ends. A trigger sets it. */
     certificate_end: Generated<number | null>;
+    /** The key by which the node has registered last. */
+    registration_key_id: Generated<string | null>;
   };
   /** This is apart from `nodes` so that the batched write of check-ins touches narrow rows only. */
   node_check_ins: {

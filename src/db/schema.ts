@@ -59,6 +59,11 @@ export interface RegistrationKeysTable {
   current_uses: Generated<number>;
   revoked_at: number | null;
   allow_reregistration: number;
+  /** JSON: the `KeyProfile`; null for a key that gives nothing of its own. */
+  profile: Generated<string | null>;
+  /** The user whose rights bound the profile. It is no reference, so that the key outlives the user, and is refused. */
+  made_by: Generated<string | null>;
+  last_used_at: Generated<number | null>;
 }
 
 export interface ConfigurationsTable {

@@ -4,9 +4,10 @@
  */
 
 import { countAttempt } from '../db/accounts.ts';
-import type { Database, Db } from '../db/database.ts';
+import type { Db } from '../db/database.ts';
 import { findNodeByFqdn, insertNode, type ReportedSettings, updateReported } from '../db/nodes.ts';
-import { countUse, findKeyBySecret, type RegistrationKeyRow } from '../db/registration-keys.ts';
+import { findKeyBySecret, noteUse, profileOf, type RegistrationKeyRow } from '../db/registration-keys.ts';
+import { matchesName } from '../domain/name-patterns.ts';
 import { normalizeHostName } from '../domain/names.ts';
 import { MINUTE } from '../lib/clock.ts';
 import { conflict, forbidden, HawserError, invalid, invalidField } from '../lib/errors.ts';
@@ -20,6 +21,8 @@ import { requireWithinTerm } from '../security/certificates.ts';
 import { type CertificateRow, hasAnnounced, requireOwnOrFree } from '../security/node-certificates.ts';
 import { pinCertificate } from '../security/pending-certificates.ts';
 import { certificateMaker } from '../security/tls-files.ts';
+import type { AssignmentTools } from './assign.ts';
+import { applyPlan, type JoiningPlan, ProfileFault, whileJoining } from './joining.ts';
 
 export interface RegistrationRequest {
   registrationKey: string;
@@ -38,8 +41,7 @@ export interface RegistrationResult {
   certificate: string | null;
 }
 
-export interface RegistrationOptions {
-  database: Database;
+export interface RegistrationOptions extends AssignmentTools {
   authority: KeyedCertificate;
   log: Log;
   /** False where the operator has configured a node CA, which would refuse certificates of the built-in CA. */
@@ -86,20 +88,35 @@ async function register(
   if (csr === null) checkPresented(request);
   else if (!issuesCertificates) throw certificateRequired(NOT_ISSUING);
   // No certificate may be signed without a valid key. The transaction below checks the key again.
-  await requireUsableKey(database.read, request);
-  const issued =
-    csr === null
-      ? null
-      : await (await certificateMaker()).issueNodeCertificate(authority, csr, fqdn, actor.at);
-  const certificate = issued ?? request.certificate;
-  if (certificate === null) throw certificateRequired(CONNECT_OR_SEND);
-  const { nodeId, isPinned } = await database.write
-    .transaction()
-    .execute((trx) => storeRegistration(trx, request, fqdn, certificate));
-  if (isPinned) database.nodeLookup.noteEnded(nodeId, certificate.thumbprint);
-  const { requestId, address } = actor;
-  log.info({ requestId, nodeId, fqdn, address, thumbprint: certificate.thumbprint }, 'node registered');
-  return { nodeId, certificate: issued?.certificate ?? null };
+  const key = await requireUsableKey(database.read, request, fqdn);
+  const knownId = (await findNodeByFqdn(database.read, fqdn))?.id ?? null;
+  return orRejected(() =>
+    whileJoining(options, { key, fqdn, knownId }, async (plan) => {
+      const issued =
+        csr === null
+          ? null
+          : await (await certificateMaker()).issueNodeCertificate(authority, csr, fqdn, actor.at);
+      const certificate = issued ?? request.certificate;
+      if (certificate === null) throw certificateRequired(CONNECT_OR_SEND);
+      const { nodeId, isPinned } = await database.write
+        .transaction()
+        .execute((trx) => storeRegistration(trx, request, { fqdn, certificate, plan }));
+      if (isPinned) database.nodeLookup.noteEnded(nodeId, certificate.thumbprint);
+      const { requestId, address } = actor;
+      log.info({ requestId, nodeId, fqdn, address, thumbprint: certificate.thumbprint }, 'node registered');
+      return { nodeId, certificate: issued?.certificate ?? null };
+    }),
+  );
+}
+
+/** A key that cannot give what it was made to give is no good. */
+async function orRejected<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ProfileFault) throw new KeyRejected('with a profile at fault', error.message);
+    throw error;
+  }
 }
 
 const CONNECT_OR_SEND = 'Connect with a client certificate, or send a csr';
@@ -132,11 +149,10 @@ function checkPresented({ certificate, actor }: RegistrationRequest): void {
 async function storeRegistration(
   trx: Db,
   request: RegistrationRequest,
-  fqdn: string,
-  certificate: CertificateRow,
+  { fqdn, certificate, plan }: { fqdn: string; certificate: CertificateRow; plan: JoiningPlan },
 ): Promise<{ nodeId: string; isPinned: boolean }> {
   const { settings, actor } = request;
-  const key = await requireUsableKey(trx, request);
+  const key = await requireUsableKey(trx, request, fqdn);
   const known = await findNodeByFqdn(trx, fqdn);
   const isOwn = await requireOwnOrFree(trx, known?.id, certificate);
   // A node that has announced this certificate for its rotation is recognised by it too.
@@ -156,10 +172,11 @@ async function storeRegistration(
   if (known) await updateReported(trx, nodeId, settings);
   else await insertNode(trx, { id: nodeId, fqdn, now: actor.at, settings });
   await pinCertificate(trx, nodeId, certificate, actor.at);
-  await countUse(trx, key.id);
+  await noteUse(trx, key.id, nodeId, actor.at);
   const details = { fqdn, registrationKeyId: key.id, thumbprint: certificate.thumbprint };
   const action = known ? 'node.reregistered' : 'node.registered';
   await recordAudit(trx, actor, { action, resourceId: nodeId, details });
+  if (!known) await applyPlan(trx, actor, nodeId, plan);
   return { nodeId, isPinned: true };
 }
 
@@ -174,22 +191,39 @@ async function bindShown(
   return bindWithin(trx, nodeId, certificate, { requestId, address, now });
 }
 
-async function requireUsableKey(db: Db, request: RegistrationRequest): Promise<RegistrationKeyRow> {
+async function requireUsableKey(
+  db: Db,
+  request: RegistrationRequest,
+  fqdn: string,
+): Promise<RegistrationKeyRow> {
   const key = await findKeyBySecret(db, request.registrationKey);
   if (!key) throw new KeyRejected('unknown');
   if (key.revoked_at !== null) throw new KeyRejected('revoked');
   if (key.expires_at <= request.actor.at) throw new KeyRejected('expired');
   if (key.max_uses !== null && key.current_uses >= key.max_uses) throw new KeyRejected('used up');
+  const pattern = profileOf(key)?.fqdnPattern ?? null;
+  if (pattern !== null && !matchesName(pattern, fqdn)) throw new KeyRejected('for other names');
   return key;
 }
 
-/** Its reason goes to the log and the audit trail only. The answer is the same for all four reasons. */
+type Rejection =
+  | 'unknown'
+  | 'revoked'
+  | 'expired'
+  | 'used up'
+  | 'for other names'
+  | 'with a profile at fault';
+
+/** Its reason goes to the log and the audit trail only. The answer is the same for all reasons. */
 class KeyRejected extends HawserError {
   readonly reason: string;
+  /** What is at fault, for those who made the key. */
+  readonly fault: string | null;
 
-  constructor(reason: 'unknown' | 'revoked' | 'expired' | 'used up') {
+  constructor(reason: Rejection, fault: string | null = null) {
     super('forbidden', 'registration_key_rejected', 'The registration key is not accepted');
     this.reason = `registration key ${reason}`;
+    this.fault = fault;
   }
 }
 
@@ -206,14 +240,15 @@ async function recordRefusal(
 ): Promise<void> {
   const { address, requestId } = actor;
   const reason = error instanceof KeyRejected ? error.reason : reasonOf(error);
-  log.warn({ requestId, fqdn, address, reason }, 'registration refused');
+  const why = { reason, ...(error instanceof KeyRejected && error.fault !== null && { fault: error.fault }) };
+  log.warn({ requestId, fqdn, address, ...why }, 'registration refused');
   onRegistration(reason);
   const source = `registration ${sourceOf(address ?? '')}`;
   await database.write.transaction().execute(async (trx) => {
     const { attempts } = await countAttempt(trx, source, actor.at, WINDOW);
     if (attempts > MAX_ENTRIES_PER_WINDOW) return;
     const last = attempts === MAX_ENTRIES_PER_WINDOW ? { furtherNotRecorded: true } : {};
-    const details = { fqdn, reason, ...last };
+    const details = { fqdn, ...why, ...last };
     await recordAudit(trx, actor, { action: 'node.registration_refused', resourceId: null, details });
   });
 }

@@ -2,7 +2,12 @@
 
 import type { Insertable } from 'kysely';
 import type { Db } from '../db/database.ts';
-import { REGISTRATION_KEYS, type RegistrationKeyRow } from '../db/registration-keys.ts';
+import {
+  type KeyProfile,
+  profileOf,
+  REGISTRATION_KEYS,
+  type RegistrationKeyRow,
+} from '../db/registration-keys.ts';
 import type { RegistrationKeysTable } from '../db/schema.ts';
 import { changedMembers } from '../domain/changed-members.ts';
 import { DAY, toTimestamp } from '../lib/clock.ts';
@@ -12,6 +17,8 @@ import { newId, newSecret } from '../lib/ids.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
 import type { Caller } from '../security/caller.ts';
 import { requireOwnTakeover } from '../security/delegation.ts';
+import type { AssignmentTools } from './assign.ts';
+import { checkGiven, type WantedNode } from './given-nodes.ts';
 
 const DEFAULT_LIFETIME = 7 * DAY;
 const SHOWN_CHARACTERS = 12;
@@ -25,14 +32,44 @@ export interface WantedKey {
   maxUses?: number | null | undefined;
   /** Whether a known name may come with another certificate. */
   allowReregistration: boolean;
+  /** What nodes get that register by the key; absent or null: nothing, whatever their name. */
+  profile?: WantedProfile | null | undefined;
+}
+
+export interface WantedProfile extends WantedNode {
+  /** As `normalizeNamePattern` gives it; null for any name. */
+  fqdnPattern: string | null;
 }
 
 /**
  * @returns the key's row, and the key itself, which is stored nowhere
- * @throws HawserError invalid for a time that has passed; `beyond_own_permissions`
+ * @throws HawserError invalid for a time that has passed; `beyond_own_permissions`; what `checkGiven` throws
  */
-export async function createKey(trx: Db, { principal, actor }: Caller, wanted: WantedKey) {
-  const { description, maxUses = null, allowReregistration, expiresAt = null } = wanted;
+export async function createKey(tools: AssignmentTools, caller: Caller, wanted: WantedKey) {
+  const profile = wanted.profile ? await checkProfile(tools, caller, wanted.profile) : null;
+  return tools.database.write.transaction().execute((trx) => storeKey(trx, caller, { ...wanted, profile }));
+}
+
+async function checkProfile(
+  tools: AssignmentTools,
+  { principal }: Caller,
+  wanted: WantedProfile,
+): Promise<KeyProfile> {
+  const { assignment: checked, values } = await checkGiven(tools, principal, wanted);
+  const configurationName = checked?.owner.resource.name ?? '';
+  return {
+    assignment: checked && { configurationName, ...checked.assignment },
+    scopeValueIds: [...values.values()],
+    fqdnPattern: wanted.fqdnPattern,
+  };
+}
+
+async function storeKey(
+  trx: Db,
+  { principal, actor }: Caller,
+  wanted: Omit<WantedKey, 'profile'> & { profile: KeyProfile | null },
+) {
+  const { description, maxUses = null, allowReregistration, expiresAt = null, profile } = wanted;
   const expiry = expiresAt ?? actor.at + DEFAULT_LIFETIME;
   if (expiry <= actor.at) throw invalidField('/expiresAt', 'This time has passed');
   if (allowReregistration) await requireOwnTakeover(trx, principal);
@@ -47,6 +84,8 @@ export async function createKey(trx: Db, { principal, actor }: Caller, wanted: W
     max_uses: maxUses,
     revoked_at: null,
     allow_reregistration: allowReregistration ? 1 : 0,
+    profile: profile && JSON.stringify(profile),
+    made_by: principal.userId,
   });
   return { row, secret };
 }
@@ -83,7 +122,9 @@ export async function insertKey(
   const row = await REGISTRATION_KEYS.insert(trx, key);
   const { id: resourceId, description, max_uses: maxUses, expires_at } = row;
   const allowReregistration = row.allow_reregistration === 1;
-  const details = { description, maxUses, allowReregistration, expiresAt: toTimestamp(expires_at) };
+  const profile = profileOf(row);
+  const given = { description, maxUses, allowReregistration, expiresAt: toTimestamp(expires_at) };
+  const details = { ...given, ...(profile && { profile }) };
   await recordAudit(trx, actor, { action: 'registration_key.created', resourceId, details });
   return row;
 }

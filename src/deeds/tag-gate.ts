@@ -12,6 +12,12 @@ import { mayReadConfigurations } from './handing-out.ts';
 /** For who may read everything, such as the command that imports a site. */
 export const NO_GATE = { require: () => undefined };
 
+interface GatedTags {
+  scopeValueIds: readonly string[];
+  nodeIds: readonly string[];
+  assignment?: Assignment | null;
+}
+
 export class TagGate {
   private readonly tools: AssignmentTools;
   /** The configurations that have a file behind the tag which the caller may not read. */
@@ -24,14 +30,19 @@ export class TagGate {
     this.unreadable = unreadable;
   }
 
-  /** Finds out what the tags may give to these nodes. It reads repositories, so it comes before any transaction. */
+  /**
+   * Finds out what the tags may give to these nodes. It reads repositories, so it comes before any transaction.
+   * @param assignment what some of the nodes are about to be assigned
+   */
   static async of(
     tools: AssignmentTools,
     principal: UserPrincipal,
-    { scopeValueIds, nodeIds }: { scopeValueIds: readonly string[]; nodeIds: readonly string[] },
+    { scopeValueIds, nodeIds, assignment = null }: GatedTags,
   ): Promise<TagGate> {
     const gate = new TagGate(tools, new Set(await unreadableBehind(tools, principal, scopeValueIds)));
-    if (gate.unreadable.size > 0) await gate.judge(nodeIds);
+    if (gate.unreadable.size === 0) return gate;
+    await gate.judge(nodeIds);
+    if (assignment !== null) gate.isRefused.set(keyOfAssignment(assignment), await gate.gives(assignment));
     return gate;
   }
 
@@ -88,7 +99,7 @@ async function unreadableBehind(
     .selectFrom('scope_values')
     .innerJoin('scope_types', 'scope_types.id', 'scope_values.scope_type_id')
     .select(['scope_types.name as scopeType', 'scope_values.value'])
-    .where('scope_values.id', 'in', scopeValueIds)
+    .where(engineOf(read).isOneOf('scope_values.id', scopeValueIds))
     .execute();
   if (scopes.length === 0) return [];
   const unreadable: string[] = [];

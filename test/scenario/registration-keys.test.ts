@@ -9,7 +9,7 @@ const KEYS = '/api/v1/admin/registration-keys';
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const MEMBERS = [
   ...['id', 'key', 'keyPrefix', 'description', 'expiresAt', 'createdAt', 'maxUses', 'currentUses'],
-  ...['isRevoked', 'allowReregistration'],
+  ...['isRevoked', 'allowReregistration', 'profile', 'lastUsedAt', 'nodes'],
 ];
 
 describe('registration keys', () => {

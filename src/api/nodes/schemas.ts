@@ -14,8 +14,9 @@ import {
   Timestamp,
 } from '../../http/schemas.ts';
 import { isId } from '../../lib/ids.ts';
+import { AssignmentView } from '../crud/assignment-schemas.ts';
+import { MAX_TAGS } from '../crud/given-schemas.ts';
 import { Cause, REPORT_EXAMPLE, ReportSummary } from '../crud/report-summaries.ts';
-import { AssignmentView } from './assignment-schemas.ts';
 import { RUNNING_EXAMPLE, Running } from './running.ts';
 
 /** Values of the examples in the OpenAPI document. */
@@ -170,9 +171,6 @@ export const StatusEvent = z
     ],
   });
 
-/** No node has as many tags as this. */
-const MAX_TAGS = 100;
-
 const ScopeValueIds = z.array(IdInAnyCase);
 
 /** One id, or several. A fault is one of the member as a whole, as of all members of queries. */
@@ -212,6 +210,9 @@ export const NodeFilter = Paging.extend({
   evidence: Evidence.optional().meta({ description: 'How the server knows what the node runs' }),
   certificateExpiring: Flag.optional().meta({
     description: 'Whether the certificate ends within 30 days, or has ended',
+  }),
+  registrationKeyId: IdInAnyCase.optional().meta({
+    description: 'Nodes that have registered last by this key',
   }),
   hasParameterProblems: Flag.optional().meta({
     description: 'A node of which `parameterProblems` is null is met by neither',

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { contentTypeNamed, MEDIA_TYPES } from '../../deeds/parameter-content.ts';
 import { MAX_VERSION_LENGTH } from '../../domain/version-order.ts';
 import { IdInAnyCase, Reason } from '../../http/schemas.ts';
+import { ASSIGNMENT, refuseBesideVersion } from '../crud/assignment-schemas.ts';
 import { SemVerVersion } from '../crud/versioned.ts';
-import { ASSIGNMENT, refuseBesideVersion } from '../nodes/assignment-schemas.ts';
 import { LcmConfigChange, NodeTags } from '../nodes/schemas.ts';
 import { ScopeOrder } from '../scope-types/schemas.ts';
 

@@ -3,6 +3,26 @@
 import { z } from 'zod';
 import type { WantedKey } from '../../deeds/registration-keys.ts';
 import { Description, descriptionChange, Id, Instant, Timestamp } from '../../http/schemas.ts';
+import { GIVEN, GivenAssignment, NamePattern, PATTERN_RULE } from '../crud/given-schemas.ts';
+
+const PROFILE = {
+  assignment: {
+    configurationName: 'web-server',
+    isComposite: false,
+    majorVersion: 1,
+    prereleaseChannel: null,
+    version: null,
+  },
+  scopeValueIds: ['c0ffee00-1d2c-4b3a-8495-a6b7c8d9e0f1'],
+  fqdnPattern: 'web-*.example.com',
+};
+
+const Profile = z.strictObject({
+  ...GIVEN,
+  fqdnPattern: NamePattern.nullish()
+    .transform((pattern) => pattern ?? null)
+    .meta({ description: `Which names may register by the key: ${PATTERN_RULE}; absent or null: any` }),
+});
 
 export const NewRegistrationKey = z
   .strictObject({
@@ -13,10 +33,15 @@ export const NewRegistrationKey = z
       .boolean()
       .nullish()
       .transform((allowed) => allowed ?? false),
+    profile: Profile.nullish().meta({
+      description:
+        'What nodes get that register by the key. It needs what assigning and tagging need, and the key is refused once its ' +
+        'maker lacks that, or once something of it is gone',
+    }),
   })
   .meta({
     id: 'NewRegistrationKey',
-    examples: [{ description: 'Rack 12', expiresAt: '2026-12-01T00:00:00Z', maxUses: 40 }],
+    examples: [{ description: 'Rack 12', expiresAt: '2026-12-01T00:00:00Z', maxUses: 40, profile: PROFILE }],
   }) satisfies z.ZodType<WantedKey>;
 
 export type NewRegistrationKey = z.output<typeof NewRegistrationKey>;
@@ -42,6 +67,16 @@ export const RegistrationKey = z
     currentUses: z.int().describe('Registrations with it; repeated ones of a known certificate do not count'),
     isRevoked: z.boolean(),
     allowReregistration: z.boolean().describe('Whether a known fqdn may come with another certificate'),
+    profile: z
+      .object({
+        assignment: GivenAssignment.nullable(),
+        scopeValueIds: z.array(Id),
+        fqdnPattern: z.string().nullable(),
+      })
+      .nullable()
+      .describe('What nodes get that register by the key'),
+    lastUsedAt: Timestamp.nullable().describe('When a use was counted last'),
+    nodes: z.int().describe('How many nodes have registered by it last, and are left'),
   })
   .meta({
     id: 'RegistrationKey',
@@ -57,6 +92,9 @@ export const RegistrationKey = z
         currentUses: 3,
         isRevoked: false,
         allowReregistration: false,
+        profile: PROFILE,
+        lastUsedAt: '2026-11-21T10:00:00.000Z',
+        nodes: 3,
       },
     ],
   });

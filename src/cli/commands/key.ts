@@ -1,13 +1,16 @@
 /** `hawserctl key`: registration keys, with which nodes join. */
 
 import type { Schemas } from '../../client/api-types.ts';
-import { command } from '../declaration.ts';
-import { Failure } from '../errors.ts';
+import { type Context, command } from '../declaration.ts';
+import { Failure, UsageError } from '../errors.ts';
 import { dateTime } from '../formats.ts';
 import { eachCommand, type Kind, listCommand } from '../resource.ts';
+import { findScopeValue } from '../scopes.ts';
 import { counted, readTime, readWhole } from '../values.ts';
+import { ASSIGNMENT_OPTIONS, type AssignmentOptions, readAssignment } from './assignment-options.ts';
 
 type Key = Schemas['RegistrationKey'];
+type WantedProfile = NonNullable<Schemas['NewRegistrationKey']['profile']>;
 
 const KEY: Kind<Key> = {
   word: 'key',
@@ -17,6 +20,8 @@ const KEY: Kind<Key> = {
     { title: 'PREFIX', cell: ({ keyPrefix }) => keyPrefix },
     { title: 'STATE', cell: stateOf },
     { title: 'USES', cell: ({ currentUses, maxUses }) => `${currentUses} of ${maxUses ?? 'any'}` },
+    { title: 'NODES', cell: ({ nodes }) => nodes },
+    { title: 'GIVES', cell: givenText },
     { title: 'EXPIRES', cell: ({ expiresAt }) => dateTime(expiresAt) },
     { title: 'REREGISTERS', cell: ({ allowReregistration }) => allowReregistration },
     { title: 'DESCRIPTION', cell: ({ description }) => description },
@@ -30,12 +35,31 @@ function stateOf({ isRevoked, expiresAt, maxUses, currentUses }: Key): string {
   return maxUses !== null && currentUses >= maxUses ? 'used up' : 'valid';
 }
 
+/** What nodes get by the key, such as `web to web-*.example.com`. */
+function givenText({ profile }: Key): string | null {
+  if (profile === null) return null;
+  const { assignment, scopeValueIds, fqdnPattern } = profile;
+  const given = [
+    assignment?.configurationName,
+    scopeValueIds.length > 0 ? counted(scopeValueIds.length, 'tag') : undefined,
+  ].filter((part) => part !== undefined);
+  const what = given.length === 0 ? 'nothing' : given.join(' and ');
+  return fqdnPattern === null ? what : `${what} to ${fqdnPattern}`;
+}
+
 const create = command({
   path: 'key create',
   summary: 'make a registration key, which is shown this once',
   description:
-    'Makes a registration key, and prints it, this once. With --join it prints the one line of shell that makes a machine a node; whoever has that line has the key.',
+    'Makes a registration key, and prints it, this once. With --join it prints the one line of shell that makes a machine a node; whoever has that line has the key. With --configuration and --value, nodes that register by it have these from their first poll.',
   options: {
+    ...ASSIGNMENT_OPTIONS,
+    value: {
+      value: 'TYPE/VALUE',
+      isRepeatable: true,
+      summary: 'tag them, such as Environment/prod; repeatable',
+    },
+    fqdn: { value: 'PATTERN', summary: 'only names like this, such as web-*.example.com' },
     join: { summary: 'print the line of shell that joins a machine, instead of the key' },
     description: { value: 'TEXT', summary: 'what it is for' },
     'max-uses': { value: 'N', summary: 'how many nodes it registers; without it any number' },
@@ -45,6 +69,7 @@ const create = command({
   examples: [
     'hawserctl key create --max-uses 20 --expires 12h',
     'hawserctl key create --join --max-uses 1 --description "the new web server"',
+    'hawserctl key create --configuration web --major 1 --value Environment/prod --fqdn "web-*.example.com"',
   ],
   async run({ api, out, options }) {
     const made = await api.post('/api/v1/admin/registration-keys', {
@@ -53,6 +78,7 @@ const create = command({
         maxUses: readWhole(options['max-uses'], '--max-uses'),
         ...(options.expires !== undefined && { expiresAt: readTime(options.expires, '--expires', 1) }),
         allowReregistration: options['allow-reregistration'],
+        profile: await readProfile(api, options),
       },
     });
     const { id, key, joinCommand } = made;
@@ -70,6 +96,27 @@ const create = command({
     });
   },
 });
+
+interface ProfileOptions extends AssignmentOptions {
+  configuration: string | undefined;
+  value: readonly string[];
+  fqdn: string | undefined;
+}
+
+/** @returns undefined where nothing of a profile was said @throws UsageError, Failure */
+async function readProfile(api: Context['api'], options: ProfileOptions): Promise<WantedProfile | undefined> {
+  const { configuration, value: values, fqdn: fqdnPattern } = options;
+  const isOfNothing = [options.major, options.version, options.channel].some((said) => said !== undefined);
+  if (configuration === undefined && (isOfNothing || options.composite))
+    throw new UsageError(
+      '--composite, --major, --version and --channel say more of --configuration: say that too.',
+    );
+  if (configuration === undefined && values.length === 0 && fqdnPattern === undefined) return undefined;
+  const assignment = configuration === undefined ? null : readAssignment(configuration, options);
+  const scopeValueIds: string[] = [];
+  for (const value of values) scopeValueIds.push((await findScopeValue(api, value, '--value')).id);
+  return { assignment, scopeValueIds, fqdnPattern };
+}
 
 export const KEY_COMMANDS = [
   create,

@@ -2,10 +2,10 @@
 
 import type { Schemas } from '../../client/api-types.ts';
 import { type Context, command, YES } from '../declaration.ts';
-import { EXIT, UsageError } from '../errors.ts';
+import { EXIT } from '../errors.ts';
 import { findScopeValue } from '../scopes.ts';
-import { counted, readWhole, required, someOf } from '../values.ts';
-import { checkVersion } from './config-kinds.ts';
+import { counted, required, someOf } from '../values.ts';
+import { ASSIGNMENT_OPTIONS, readAssignment } from './assignment-options.ts';
 import { type ChosenNode, chooseNodes, NODE_FILTER, NODES } from './node-choice.ts';
 
 type Deed = Schemas['BulkDeed'];
@@ -25,11 +25,7 @@ const assign = command({
     '--channel.',
   arguments: NODES,
   options: {
-    configuration: { value: 'NAME', summary: 'what they get' },
-    composite: { summary: 'the name is that of a composite' },
-    major: { value: 'N', summary: 'versions of this major alone' },
-    version: { value: 'VERSION', summary: 'exactly this published version' },
-    channel: { value: 'CHANNEL', summary: 'prereleases of this channel and above too, such as rc' },
+    ...ASSIGNMENT_OPTIONS,
     ...OPTIONS,
   },
   examples: [
@@ -37,18 +33,12 @@ const assign = command({
     'hawserctl node assign --filter fqdn=web* --configuration web --yes',
   ],
   run(context) {
-    const { configuration, composite, version, channel } = context.options;
+    const { configuration, version } = context.options;
     const configurationName = required(configuration, '--configuration', '--configuration web');
-    const majorVersion = readWhole(context.options.major, '--major');
-    if (version !== undefined) checkVersion(version);
-    if (version !== undefined && (majorVersion !== undefined || channel !== undefined))
-      throw new UsageError('--version is exactly one version, so --major and --channel do not fit to it.');
+    const assignment = readAssignment(configurationName, context.options);
     const name = version === undefined ? configurationName : `${configurationName} ${version}`;
     return doToNodes(context, async () => ({
-      deed: {
-        ...{ action: 'Assign', configurationName, isComposite: composite },
-        ...{ majorVersion, prereleaseChannel: channel, version },
-      },
+      deed: { action: 'Assign', ...assignment },
       question: (nodes) => `Assign ${name} to ${nodes}?`,
       done: (nodes) => `Assigned ${name} to ${nodes}.`,
     }));

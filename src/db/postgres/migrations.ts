@@ -15,6 +15,7 @@ import { truthMigration } from './migrations/0030-truth.ts';
 import { scopeMovesMigration } from './migrations/0031-scope-moves.ts';
 import { deletedNodeNamesMigration } from './migrations/0032-deleted-node-names.ts';
 import { previewResultsMigration } from './migrations/0034-preview-results.ts';
+import { joiningMigration } from './migrations/0035-joining.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0019-baseline': baselineMigration,
@@ -31,4 +32,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0031-scope-moves': scopeMovesMigration,
   '0032-deleted-node-names': deletedNodeNamesMigration,
   '0034-preview-results': previewResultsMigration,
+  '0035-joining': joiningMigration,
 };

@@ -1,0 +1,78 @@
+/**
+ * What a node is given before it is there: by a registration key, by a rule, or because it is expected. It needs what assigning
+ * and tagging need.
+ */
+
+import type { Db } from '../db/database.ts';
+import { findAssigned } from '../db/nodes.ts';
+import type { Actor } from '../security/audit.ts';
+import { requirePermission, type UserPrincipal } from '../security/principal.ts';
+import { noResource } from '../versions/rows.ts';
+import {
+  type AssignmentTools,
+  assignChecked,
+  type CheckedAssignment,
+  checkAssignment,
+  type WantedAssignment,
+} from './assign.ts';
+import type { TagGate } from './tag-gate.ts';
+import { listTags, tagNode, valuesByType } from './tag-node.ts';
+
+/** What a node is to be given. */
+export interface WantedNode {
+  assignment: WantedAssignment | null;
+  /** At most one value of each scope type. */
+  scopeValueIds: readonly string[];
+}
+
+/** The same, once all is checked. */
+export interface GivenNode {
+  assignment: CheckedAssignment | null;
+  /** The ids of values, by those of their scope types. */
+  values: ReadonlyMap<string, string>;
+}
+
+/**
+ * Checks what somebody wants to give to nodes. It reads repositories, so it comes before any transaction.
+ * @throws HawserError forbidden without the permission; not_found for a value, or for a configuration that the user may not
+ *   read as a whole; conflict `no_eligible_version`; invalid for two values of one scope type
+ */
+export async function checkGiven(
+  tools: AssignmentTools,
+  principal: UserPrincipal,
+  { assignment: wanted, scopeValueIds }: WantedNode,
+): Promise<GivenNode> {
+  if (wanted !== null) requirePermission(principal, 'nodes.assign-configuration');
+  if (scopeValueIds.length > 0) requirePermission(principal, 'nodes.write');
+  const assignment = wanted && (await checkAssignment(tools, principal, wanted));
+  // To a node that is not there yet, all of it is new.
+  if (assignment?.isReadable === false) throw noResource(assignment.owner.kind);
+  return { assignment, values: await valuesByType(tools.database.read, scopeValueIds) };
+}
+
+/** Assigns to a node unless something is assigned already. @throws HawserError not_found for what has been deleted */
+export async function assignIfNone(
+  trx: Db,
+  actor: Actor,
+  nodeId: string,
+  assignment: CheckedAssignment,
+): Promise<void> {
+  const assigned = await findAssigned(trx, nodeId);
+  if ((assigned?.configurationName ?? null) === null) await assignChecked(trx, actor, nodeId, assignment);
+}
+
+/**
+ * Tags a node with the values of those scope types of which it has none.
+ * @throws HawserError not_found for a value that has been deleted; forbidden as `TagGate.require`
+ */
+export async function tagIfNone(
+  trx: Db,
+  actor: Actor,
+  nodeId: string,
+  values: GivenNode['values'],
+  gate: Pick<TagGate, 'require'>,
+): Promise<void> {
+  const types = new Set((await listTags(trx, nodeId)).map(({ scopeTypeId }) => scopeTypeId));
+  for (const [scopeTypeId, scopeValueId] of values)
+    if (!types.has(scopeTypeId)) await tagNode(trx, actor, { nodeId, scopeValueId }, gate);
+}
