@@ -116,6 +116,7 @@ export interface Schemas {
     version?: string | null | undefined;
     evidence?: 'Told' | 'Served' | 'Declared' | null | undefined;
     certificateExpiring?: boolean | null | undefined;
+    registrationKeyId?: string | null | undefined;
     hasParameterProblems?: boolean | null | undefined;
   };
   BulkResult: {
@@ -854,6 +855,11 @@ export interface Schemas {
     expiresAt?: string | null | undefined;
     maxUses?: number | null | undefined;
     allowReregistration?: boolean | null | undefined;
+    profile?: {
+      assignment?: Schemas['NodeAssignment'] | null | undefined;
+      scopeValueIds?: string[] | null | undefined;
+      fqdnPattern?: string | null | undefined;
+    } | null | undefined;
   };
   NewReport: {
     operation: 'Get' | 'Set' | 'Test' | 'Export';
@@ -1445,6 +1451,19 @@ export interface Schemas {
     currentUses: number;
     isRevoked: boolean;
     allowReregistration: boolean;
+    profile: {
+      assignment: {
+        configurationName: string;
+        isComposite: boolean;
+        majorVersion: number | null;
+        prereleaseChannel: string | null;
+        version: string | null;
+      } | null;
+      scopeValueIds: string[];
+      fqdnPattern: string | null;
+    } | null;
+    lastUsedAt: string | null;
+    nodes: number;
   };
   RegistrationKeyChange: {
     description?: string | null | undefined;
@@ -3221,6 +3240,7 @@ export interface Routes {
         version?: string | undefined;
         evidence?: 'Told' | 'Served' | 'Declared' | undefined;
         certificateExpiring?: boolean | undefined;
+        registrationKeyId?: string | undefined;
         hasParameterProblems?: boolean | undefined;
         sort?: 'fqdn' | 'lastCheckIn' | 'createdAt' | 'status' | '-fqdn' | '-lastCheckIn' | '-createdAt' | '-status' | undefined;
       } | undefined;
