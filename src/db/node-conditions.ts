@@ -32,6 +32,8 @@ export interface NodeConditions {
   certificateExpiring?: boolean | undefined;
   /** The key by which they have registered last. */
   registrationKeyId?: string | undefined;
+  /** Whether they await their machine. */
+  awaiting?: boolean | undefined;
 }
 
 /** A certificate that ends within this time is expiring; one that has ended is, too. */
@@ -72,11 +74,13 @@ export interface ListMoment {
 /** @param caller is the one in whose turn names are read */
 export async function conditionsOf(
   database: Database,
-  { fqdn, scopeValueId = [], withoutScopeTypeId, stale, certificateExpiring, registrationKeyId }: NodeConditions,
+  filter: NodeConditions,
   moment: ListMoment,
   caller: string,
 ): Promise<Condition[]> {
   const { read } = database;
+  const { fqdn, scopeValueId = [], withoutScopeTypeId, stale, certificateExpiring } = filter;
+  const { registrationKeyId, awaiting } = filter;
   const conditions: Condition[] = [];
   if (fqdn) conditions.push(await hasName(database, fqdn, { most: moment.limits.names, caller }));
   for (const id of new Set(scopeValueId)) conditions.push(await isTagged(read, id));
@@ -84,6 +88,7 @@ export async function conditionsOf(
     conditions.push(await hasNoTagOf(read, withoutScopeTypeId, moment.nodes));
   if (stale !== undefined) conditions.push(orNot(stale, await isStaleNow(read, moment), moment));
   if (registrationKeyId !== undefined) conditions.push(await hasKey(read, registrationKeyId, moment));
+  if (awaiting !== undefined) conditions.push(orNot(awaiting, await isAwaiting(read, moment), moment));
   if (certificateExpiring !== undefined)
     conditions.push(orNot(certificateExpiring, await isExpiring(read, moment), moment));
   return conditions;
@@ -176,17 +181,29 @@ async function isExpiring(db: Db, moment: ListMoment): Promise<Condition & { sou
 }
 
 /** Nodes that have registered last by this key. */
-async function hasKey(db: Db, keyId: string, moment: ListMoment): Promise<Condition> {
-  const byName: Range = {
-    ...({ table: 'nodes', key: null, isFalling: false } as const),
-    where: sql`registration_key_id = ${keyId}`,
-  };
-  return {
-    count: await countIn(db, byName, moment),
-    met: sql`coalesce(nodes.registration_key_id = ${keyId}, false)`,
-    source: { kind: 'ranges', ranges: [byName] },
-    byName,
-  };
+const hasKey = (db: Db, keyId: string, moment: ListMoment) =>
+  inIndex(
+    db,
+    {
+      where: sql`registration_key_id = ${keyId}`,
+      met: sql`coalesce(nodes.registration_key_id = ${keyId}, false)`,
+    },
+    moment,
+  );
+
+/** The condition is written out, because an index for a part of the rows is not found by parameters. */
+const isAwaiting = (db: Db, moment: ListMoment) =>
+  inIndex(db, { where: sql`is_awaiting = 1`, met: sql`nodes.is_awaiting = 1` }, moment);
+
+/** A condition for which there is an index of nodes by name. */
+async function inIndex(
+  db: Db,
+  { where, met }: Pick<Range, 'where'> & Pick<Condition, 'met'>,
+  moment: ListMoment,
+): Promise<Condition & { source: Source }> {
+  const byName: Range = { ...({ table: 'nodes', key: null, isFalling: false } as const), where };
+  const count = await countIn(db, byName, moment);
+  return { count, met, source: { kind: 'ranges', ranges: [byName] }, byName };
 }
 
 /** How many nodes a range has. They are counted in the index alone. */

@@ -32,7 +32,7 @@ export type NameRow = [number: number, fqdn: string];
 export interface NodeReader {
   /** The node whose current certificate this is. */
   byThumbprint(thumbprint: string): Awaitable<NodeRow | undefined>;
-  /** The node of this id, if it has a current certificate. */
+  /** The node of this id. While it is expected its certificate ends at 0. */
   byNodeId(nodeId: string): Awaitable<NodeRow | undefined>;
   isNodeId(id: string): Awaitable<boolean>;
   idByFqdn(fqdn: string): Awaitable<string | undefined>;
@@ -46,14 +46,22 @@ export interface NodeReader {
   namesAfter(number: number, limit: number): Awaitable<readonly NameRow[]>;
 }
 
-/** The columns of `NodeRow`. */
-export const NODE_COLUMNS = `c.node_id, c.not_after, coalesce(p.not_after, 0), a.configuration_id, a.composite_id,
-  a.major_version, a.prerelease_channel, a.version`;
+const ASSIGNED = 'a.configuration_id, a.composite_id, a.major_version, a.prerelease_channel, a.version';
+
+/** The columns of `NodeRow` by a certificate. */
+export const NODE_COLUMNS = `c.node_id, c.not_after, coalesce(p.not_after, 0), ${ASSIGNED}`;
 
 /** The table of nodes is not needed, because a certificate is deleted with its node. */
 export const FROM_NODES = `from node_certificates c left join assignments a on a.node_id = c.node_id
   left join node_certificates p on p.node_id = c.node_id and p.state = 'pending'
   where c.state = 'current'`;
+
+/** `NodeRow` by the id of the node, which is `n.id`. */
+export const SELECT_KNOWN = `select n.id, coalesce(c.not_after, 0), coalesce(p.not_after, 0), ${ASSIGNED}`;
+
+export const FROM_KNOWN = `from nodes n left join assignments a on a.node_id = n.id
+  left join node_certificates c on c.node_id = n.id and c.state = 'current'
+  left join node_certificates p on p.node_id = n.id and p.state = 'pending' where`;
 
 /** Whether a node `n` has the name of one that was deleted before. */
 export const IS_SUCCESSOR =

@@ -122,6 +122,8 @@ export interface NodeTables {
     cell_id: Generated<number>;
     /** When the current certificate ends. A trigger sets it. */
     certificate_end: Generated<number | null>;
+    /** Whether the node has not shown a certificate yet. A trigger sets it when the certificate changes. */
+    is_awaiting: Generated<number>;
     /** The key by which the node has registered last. */
     registration_key_id: Generated<string | null>;
   };

@@ -15,7 +15,7 @@ import { newId } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { sourceOf } from '../lib/source-address.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
-import { bindWithin, type ShownCertificate } from '../security/awaiting-certificates.ts';
+import { bindWithin, isExpected, type ShownCertificate } from '../security/awaiting-certificates.ts';
 import type { KeyedCertificate } from '../security/certificate-authority.ts';
 import { requireWithinTerm } from '../security/certificates.ts';
 import { type CertificateRow, hasAnnounced, requireOwnOrFree } from '../security/node-certificates.ts';
@@ -165,7 +165,8 @@ async function storeRegistration(
     await updateReported(trx, known.id, settings);
     return { nodeId: known.id, isPinned: false };
   }
-  if (known && key.allow_reregistration !== 1) {
+  const isNew = known === undefined || (await isExpected(trx, known.id));
+  if (!isNew && key.allow_reregistration !== 1) {
     throw conflict('node_exists', 'A node of this name is registered with another certificate');
   }
   const nodeId = known?.id ?? newId();
@@ -174,9 +175,9 @@ async function storeRegistration(
   await pinCertificate(trx, nodeId, certificate, actor.at);
   await noteUse(trx, key.id, nodeId, actor.at);
   const details = { fqdn, registrationKeyId: key.id, thumbprint: certificate.thumbprint };
-  const action = known ? 'node.reregistered' : 'node.registered';
+  const action = isNew ? 'node.registered' : 'node.reregistered';
   await recordAudit(trx, actor, { action, resourceId: nodeId, details });
-  if (!known) await applyPlan(trx, actor, nodeId, plan);
+  if (isNew) await applyPlan(trx, actor, nodeId, plan);
   return { nodeId, isPinned: true };
 }
 

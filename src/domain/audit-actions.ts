@@ -129,6 +129,7 @@ export const AUDIT_ACTIONS = {
     'composite.grant_revoked': 'A {holder} lost {lostLevel} on {name}',
   }),
   ...on('Node', {
+    'node.expected': '{name} is expected',
     'node.registered': told('{name} was registered'),
     'node.reregistered': '{name} was registered again',
     'node.registration_refused': 'The registration of a node was refused',

@@ -15,6 +15,7 @@ export const DEEDS_ON_NODES: Partial<Record<AuditAction, TimelineKind>> = {
   'node.tagged': 'Tag',
   'node.untagged': 'Tag',
   'node.lcm_config_changed': 'Settings',
+  'node.expected': 'Certificate',
   'node.registered': 'Certificate',
   'node.reregistered': 'Certificate',
   'node.certificate_announced': 'Certificate',

@@ -72,9 +72,18 @@ export async function awaitAnother(
   return true;
 }
 
-/** How many nodes have not shown their certificate yet. */
+/** Whether the node is expected: it awaits a certificate of which nothing is known, so that any will do. */
+export async function isExpected(db: Db, nodeId: string): Promise<boolean> {
+  const current = db.selectFrom('node_certificates').select('node_id').where('node_id', '=', nodeId);
+  return (await current.where('state', '=', 'current').executeTakeFirst()) === undefined;
+}
+
+/** How many nodes have not shown a certificate yet. */
 export async function countAwaiting(db: Db): Promise<number> {
-  const { count } = await awaitingRows(db)
+  const { count } = await db
+    .selectFrom('nodes')
+    // It is written out, because an index for a part of the rows is not found by parameters.
+    .where(sql<boolean>`is_awaiting = 1`)
     .select((of) => of.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   return Number(count);

@@ -2,31 +2,29 @@
 
 import { z } from 'zod';
 import type { Database } from '../../db/database.ts';
-import { findNode, lastLcmError, requireNode } from '../../db/nodes.ts';
-import { findLastReport } from '../../db/reports.ts';
+import { requireNode } from '../../db/nodes.ts';
 import { pageOfList } from '../../db/rows.ts';
 import { stalenessRule } from '../../db/staleness.ts';
 import { type AssignmentTools, assignConfiguration, unassignConfiguration } from '../../deeds/assign.ts';
 import type { BulkTools } from '../../deeds/bulk.ts';
 import { toReported } from '../../deeds/change-lcm-config.ts';
 import { removeNode } from '../../deeds/delete-node.ts';
+import { expectNode } from '../../deeds/expect-node.ts';
 import { CERTIFICATE_PROBLEMS, type RegistrationOptions, registerNode } from '../../deeds/register-node.ts';
 import { TagGate } from '../../deeds/tag-gate.ts';
 import { listTags, setTags, tagNode, toNodeTag, untagNode, valuesByType } from '../../deeds/tag-node.ts';
-import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
+import { NOT_FOUND, READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
-import { notFound } from '../../lib/errors.ts';
 import type { OfferedVersions } from '../../resolve/offered-versions.ts';
 import type { ProblemCounts } from '../../resolve/problem-counts.ts';
-import { listCertificates } from '../../security/node-certificates.ts';
 import { NewAssignment } from '../crud/assignment-schemas.ts';
-import { toReportSummary } from '../crud/report-summaries.ts';
 import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
 import { bulkRoute } from './bulk-routes.ts';
+import { readDetails } from './details.ts';
 import { type NodeConditions, ProblemList } from './problem-list.ts';
-import { readRunning } from './running.ts';
 import {
+  ExpectedNode,
   NewTag,
   NodeDetails,
   NodeFilter,
@@ -36,8 +34,7 @@ import {
   Registered,
   Registration,
 } from './schemas.ts';
-import { causeOf } from './status-cause.ts';
-import { toAssignment, toCertificate, toNodeSummary } from './views.ts';
+import { toNodeSummary } from './views.ts';
 
 const TAGS = ['Nodes'];
 const PUBLIC = { tags: TAGS, access: { kind: 'public' } } as const;
@@ -55,6 +52,7 @@ export function nodeRoutes(options: NodeRouteOptions): Route[] {
   return [
     registerRoute(options),
     ...readingRoutes(options, list),
+    expectRoute(options, list),
     bulkRoute({ ...options, matchingIds }),
     deleteRoute(database),
     ...assignmentRoutes(options),
@@ -88,8 +86,8 @@ function registerRoute(options: NodeRouteOptions): Route {
   });
 }
 
-function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions, list: ProblemList): Route[] {
-  const { read } = database;
+function readingRoutes(options: NodeRouteOptions, list: ProblemList): Route[] {
+  const { database } = options;
   const nodes = permitted(database, TAGS, 'nodes.read');
   return [
     nodes.list('/api/v1/nodes', {
@@ -110,29 +108,26 @@ function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions, l
       params: idsInPath('nodeId'),
       answer: { description: 'The node', schema: NodeDetails },
       problems: READING_REPOSITORIES,
-      async handle({ principal, params: { nodeId }, facts: { now } }) {
-        const row = await findNode(read, nodeId, await stalenessRule(database, now));
-        if (!row) throw notFound('No such node');
-        const node = await database.nodeLookup.byNodeId(nodeId);
-        const assignment = node?.assignment ?? null;
-        const tags = await listTags(read, nodeId);
-        const report = principal.permissions.has('reports.read') && (await findLastReport(read, nodeId));
-        return {
-          ...toNodeSummary(row, await list.offeredVersion(row)),
-          certificate: toCertificate(await listCertificates(read, nodeId), now),
-          assignment:
-            node &&
-            assignment &&
-            toAssignment(assignment, row.configurationName ?? '', await planner.resolve(assignment, node)),
-          tags: tags.map(toNodeTag),
-          running: await readRunning(read, nodeId),
-          parameterProblems: node ? await problemCounts.ofNode(node, principal.userId) : 0,
-          statusCause: causeOf(row, row.lcmStatus === 'Error' ? await lastLcmError(read, nodeId) : null),
-          lastReport: report ? toReportSummary(report) : null,
-        };
-      },
+      handle: ({ principal, params: { nodeId }, facts: { now } }) =>
+        readDetails(options, list, { principal, nodeId, now }),
     }),
   ];
+}
+
+function expectRoute(options: NodeRouteOptions, list: ProblemList): Route {
+  return permitted(options.database, TAGS, 'nodes.write').create('/api/v1/nodes', {
+    ...operation('expectNode', 'Make a node that awaits its machine'),
+    description:
+      'The first machine that registers with this name and a good key becomes this node, whatever its certificate; what the ' +
+      'node was given stays. `assignment` needs what assigning needs. A freeze does not refuse this.',
+    body: { kind: 'json', schema: ExpectedNode },
+    answer: { description: 'The node', schema: NodeDetails },
+    problems: ['node_exists', [409, 'no_eligible_version'], NOT_FOUND, ...READING_REPOSITORIES],
+    async handle({ caller, principal, body, facts: { now } }) {
+      const nodeId = await expectNode(options, caller, body);
+      return readDetails(options, list, { principal, nodeId, now });
+    },
+  });
 }
 
 function deleteRoute(database: Database): Route {

@@ -15,7 +15,7 @@ import {
 } from '../../http/schemas.ts';
 import { isId } from '../../lib/ids.ts';
 import { AssignmentView } from '../crud/assignment-schemas.ts';
-import { MAX_TAGS } from '../crud/given-schemas.ts';
+import { GIVEN, MAX_TAGS } from '../crud/given-schemas.ts';
 import { Cause, REPORT_EXAMPLE, ReportSummary } from '../crud/report-summaries.ts';
 import { RUNNING_EXAMPLE, Running } from './running.ts';
 
@@ -211,6 +211,10 @@ export const NodeFilter = Paging.extend({
   certificateExpiring: Flag.optional().meta({
     description: 'Whether the certificate ends within 30 days, or has ended',
   }),
+  awaiting: Flag.optional().meta({
+    description:
+      'Whether the node has not shown its certificate yet: it is expected, or came from another server',
+  }),
   registrationKeyId: IdInAnyCase.optional().meta({
     description: 'Nodes that have registered last by this key',
   }),
@@ -291,20 +295,22 @@ export const NodeTag = z
 
 const AWAITING = 'SHA-1, upper-case hex, while a node of another server has not called yet; null afterwards';
 
+const Certificate = z.object({
+  thumbprint: z.string().nullable().meta({ description: 'SHA-256, upper-case hex; null while awaiting' }),
+  awaiting: z.string().nullable().meta({ description: AWAITING }),
+  subject: z.string(),
+  notBefore: Timestamp.nullable().meta({ description: 'Null while awaiting' }),
+  notAfter: Timestamp,
+  pendingThumbprint: z
+    .string()
+    .nullable()
+    .meta({ description: 'As announced, SHA-1 or SHA-256, of the certificate that comes next' }),
+});
+
 export const NodeDetails = z
   .object({
     ...nodeSummary,
-    certificate: z.object({
-      thumbprint: z.string().nullable().meta({ description: 'SHA-256, upper-case hex; null while awaiting' }),
-      awaiting: z.string().nullable().meta({ description: AWAITING }),
-      subject: z.string(),
-      notBefore: Timestamp.nullable().meta({ description: 'Null while awaiting' }),
-      notAfter: Timestamp,
-      pendingThumbprint: z
-        .string()
-        .nullable()
-        .meta({ description: 'As announced, SHA-1 or SHA-256, of the certificate that comes next' }),
-    }),
+    certificate: Certificate.nullable().meta({ description: 'Null while the node is only expected' }),
     assignment: AssignmentView.nullable(),
     tags: z.array(NodeTag),
     running: Running.nullable().meta({ description: 'What the node runs; null while nothing is known' }),
@@ -346,6 +352,28 @@ export const NodeDetails = z
         running: RUNNING_EXAMPLE,
         statusCause: null,
         lastReport: REPORT_EXAMPLE,
+      },
+    ],
+  });
+
+/** A node that is expected, without its name. */
+export const EXPECTED = {
+  ...GIVEN,
+  lcmConfig: LcmConfigChange.nullish().transform((settings) => settings ?? null),
+};
+
+export const ExpectedNode = z
+  .strictObject({
+    fqdn: z.string().min(1).max(1_024).meta({ description: 'As of a registration' }),
+    ...EXPECTED,
+  })
+  .meta({
+    id: 'NewExpectedNode',
+    examples: [
+      {
+        fqdn: 'web-07.example.com',
+        assignment: { configurationName: 'web-server', majorVersion: 1 },
+        scopeValueIds: ['c0ffee00-1d2c-4b3a-8495-a6b7c8d9e0f1'],
       },
     ],
   });

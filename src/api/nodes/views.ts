@@ -36,16 +36,18 @@ export function toNodeSummary(row: NodeRow, offeredVersion: string | null) {
   };
 }
 
+/** @returns null while nothing is known of any certificate of the node */
 export function toCertificate(rows: readonly Selectable<NodeCertificatesTable>[], now: number) {
   const current = rows.find((row) => row.state === 'current');
+  if (current === undefined) return null;
   const pending = rows.find((row) => row.state === 'pending' && row.not_after > now);
-  const awaiting = current !== undefined && isAwaiting(current) ? current.thumbprint : null;
+  const awaiting = isAwaiting(current) ? current.thumbprint : null;
   return {
-    thumbprint: awaiting === null ? (current?.thumbprint ?? '') : null,
+    thumbprint: awaiting === null ? current.thumbprint : null,
     awaiting,
-    subject: current?.subject ?? '',
-    notBefore: awaiting === null ? toTimestamp(current?.not_before ?? 0) : null,
-    notAfter: toTimestamp(current?.not_after ?? 0),
+    subject: current.subject,
+    notBefore: awaiting === null ? toTimestamp(current.not_before) : null,
+    notAfter: toTimestamp(current.not_after),
     pendingThumbprint: pending?.thumbprint ?? null,
   };
 }

@@ -39,7 +39,7 @@ const QUERIES = [
     'withoutScopeTypeId',
     'unassigned',
   ],
-  ...['version', 'evidence', 'certificateExpiring', 'hasParameterProblems', 'registrationKeyId'],
+  ...['version', 'evidence', 'certificateExpiring', 'hasParameterProblems', 'registrationKeyId', 'awaiting'],
 ] as const satisfies readonly (keyof Queries)[];
 
 /** Members of the list, of which some have a query with another name. The others are looked at here. */

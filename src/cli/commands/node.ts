@@ -105,7 +105,9 @@ function showNode(node: Details, out: Context['out']): void {
   });
 }
 
-function certificateText({ notAfter, thumbprint, awaiting }: Details['certificate']): string {
+function certificateText(certificate: Details['certificate']): string {
+  if (certificate === null) return 'awaiting the first registration with this name';
+  const { notAfter, thumbprint, awaiting } = certificate;
   const name = thumbprint === null ? `awaiting the first call, SHA-1 ${awaiting}` : `SHA-256 ${thumbprint}`;
   return `until ${dateTime(notAfter)}, ${name}`;
 }

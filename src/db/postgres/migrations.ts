@@ -16,6 +16,7 @@ import { scopeMovesMigration } from './migrations/0031-scope-moves.ts';
 import { deletedNodeNamesMigration } from './migrations/0032-deleted-node-names.ts';
 import { previewResultsMigration } from './migrations/0034-preview-results.ts';
 import { joiningMigration } from './migrations/0035-joining.ts';
+import { expectedNodesMigration } from './migrations/0036-expected-nodes.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0019-baseline': baselineMigration,
@@ -33,4 +34,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0032-deleted-node-names': deletedNodeNamesMigration,
   '0034-preview-results': previewResultsMigration,
   '0035-joining': joiningMigration,
+  '0036-expected-nodes': expectedNodesMigration,
 };

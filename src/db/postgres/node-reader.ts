@@ -1,6 +1,7 @@
 /** Reads nodes from PostgreSQL, always with a promise. Look-ups of the same kind in one turn share a query. */
 
 import {
+  FROM_KNOWN,
   FROM_NODES,
   FROM_SCOPES,
   type NameRow,
@@ -9,12 +10,13 @@ import {
   type NodeRow,
   SCOPE_COLUMNS,
   type ScopeRow,
+  SELECT_KNOWN,
 } from '../node-reader.ts';
 import { IS_AWAITING } from '../node-tables.ts';
 import { BatchedRows, type Query } from './batch.ts';
 
 const SELECT_BY_THUMBPRINT = `select ${NODE_COLUMNS}, c.thumbprint ${FROM_NODES} and c.thumbprint = any($1::text[])`;
-const SELECT_BY_ID = `select ${NODE_COLUMNS}, c.node_id ${FROM_NODES} and c.node_id = any($1::text[])`;
+const SELECT_BY_ID = `${SELECT_KNOWN}, n.id ${FROM_KNOWN} n.id = any($1::text[])`;
 const SELECT_IDS = 'select id from nodes where id = any($1::text[])';
 const SELECT_IDS_OF_NAMES = 'select id, fqdn from nodes where fqdn = any($1::text[])';
 const SELECT_ANNOUNCED = `select thumbprint, node_id from node_certificates

@@ -34,6 +34,7 @@ import { scopeMovesMigration } from './migrations/0031-scope-moves.ts';
 import { deletedNodeNamesMigration } from './migrations/0032-deleted-node-names.ts';
 import { previewResultsMigration } from './migrations/0034-preview-results.ts';
 import { joiningMigration } from './migrations/0035-joining.ts';
+import { expectedNodesMigration } from './migrations/0036-expected-nodes.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initialMigration,
@@ -69,6 +70,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0032-deleted-node-names': deletedNodeNamesMigration,
   '0034-preview-results': previewResultsMigration,
   '0035-joining': joiningMigration,
+  '0036-expected-nodes': expectedNodesMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

@@ -5,6 +5,7 @@
 
 import type { Database as SqliteHandle, Statement } from 'better-sqlite3';
 import {
+  FROM_KNOWN,
   FROM_NODES,
   FROM_SCOPES,
   type NameRow,
@@ -13,6 +14,7 @@ import {
   type NodeRow,
   SCOPE_COLUMNS,
   type ScopeRow,
+  SELECT_KNOWN,
 } from '../node-reader.ts';
 import { IS_AWAITING } from '../node-tables.ts';
 
@@ -38,7 +40,7 @@ export class SqliteNodeReader implements NodeReader {
   /** @param handle must not write */
   constructor(handle: SqliteHandle) {
     this.nodeOfThumbprint = handle.prepare<[string], NodeRow>(`${SELECT_NODE} c.thumbprint = ?`).raw();
-    this.nodeOfId = handle.prepare<[string], NodeRow>(`${SELECT_NODE} c.node_id = ?`).raw();
+    this.nodeOfId = handle.prepare<[string], NodeRow>(`${SELECT_KNOWN} ${FROM_KNOWN} n.id = ?`).raw();
     this.idIfKnown = handle.prepare<[string], string>('select id from nodes where id = ?').pluck();
     this.idOfFqdn = handle.prepare<[string], string>('select id from nodes where fqdn = ?').pluck();
     this.announced = handle.prepare(SELECT_ANNOUNCED);

@@ -12,6 +12,16 @@ import type { NodeDetails, NodeTag } from '../../types.ts';
 const SOON = 30 * 24 * 3_600_000;
 
 export function CertificateCard({ certificate }: { certificate: NodeDetails['certificate'] }) {
+  if (certificate !== null) return <KnownCertificate certificate={certificate} />;
+  return (
+    <section class="card" aria-labelledby="certificate">
+      <h2 id="certificate">Certificate</h2>
+      <p>This node is expected. The first machine that registers with this name and a good key becomes it.</p>
+    </section>
+  );
+}
+
+function KnownCertificate({ certificate }: { certificate: NonNullable<NodeDetails['certificate']> }) {
   const { thumbprint, awaiting, subject, notBefore, notAfter, pendingThumbprint } = certificate;
   const left = Date.parse(notAfter) - Date.now();
   return (
