@@ -116,6 +116,7 @@ export interface Schemas {
     version?: string | null | undefined;
     evidence?: 'Told' | 'Served' | 'Declared' | null | undefined;
     certificateExpiring?: boolean | null | undefined;
+    awaiting?: boolean | null | undefined;
     registrationKeyId?: string | null | undefined;
     hasParameterProblems?: boolean | null | undefined;
   };
@@ -742,6 +743,12 @@ export interface Schemas {
     message?: string | null | undefined;
     isDraft?: boolean | null | undefined;
   };
+  NewExpectedNode: {
+    fqdn: string;
+    assignment?: Schemas['NodeAssignment'] | null | undefined;
+    scopeValueIds?: string[] | null | undefined;
+    lcmConfig?: Schemas['LcmConfigChange'] | null | undefined;
+  };
   NewExternalMapping: {
     provider: string;
     externalGroupId: string;
@@ -959,7 +966,7 @@ export interface Schemas {
       notBefore: string | null;
       notAfter: string;
       pendingThumbprint: string | null;
-    };
+    } | null;
     assignment: {
       configurationName: string;
       isComposite: boolean;
@@ -3240,12 +3247,18 @@ export interface Routes {
         version?: string | undefined;
         evidence?: 'Told' | 'Served' | 'Declared' | undefined;
         certificateExpiring?: boolean | undefined;
+        awaiting?: boolean | undefined;
         registrationKeyId?: string | undefined;
         hasParameterProblems?: boolean | undefined;
         sort?: 'fqdn' | 'lastCheckIn' | 'createdAt' | 'status' | '-fqdn' | '-lastCheckIn' | '-createdAt' | '-status' | undefined;
       } | undefined;
       isPaged: true;
       answer: Schemas['NodeSummary'][];
+    };
+    /** Make a node that awaits its machine. */
+    post: {
+      json: Schemas['NewExpectedNode'];
+      answer: Schemas['NodeDetails'];
     };
   };
   '/api/v1/nodes/bulk': {
