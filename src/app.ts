@@ -36,7 +36,7 @@ import { permissionCatalogueRoute, permissionRoutes } from './api/permissions/ro
 import { previewRoutes } from './api/previews/routes.ts';
 import type { PreviewRuns } from './api/previews/runs.ts';
 import { referenceRoutes } from './api/reference/routes.ts';
-import { joiningBy } from './api/registration-keys/joining.ts';
+import { Joining } from './api/registration-keys/joining.ts';
 import { registrationKeyRoutes } from './api/registration-keys/routes.ts';
 import { reportRoutes } from './api/reports/routes.ts';
 import { retentionRoutes } from './api/retention/routes.ts';
@@ -210,7 +210,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...allSignInRoutes(auth, config),
       ...tokenRoutes(database),
       ...userRoutes(auth),
-      ...registrationKeyRoutes({ ...options, planner }, joiningBy(options)),
+      ...registrationKeyRoutes({ ...options, planner }, new Joining(options)),
       ...downloadRoutes(options.clientFiles),
       ...auditRoutes(database),
       eventRoute(options),

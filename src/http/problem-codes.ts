@@ -181,6 +181,8 @@ const OF_NODES = {
     count_changed: 'Another number of nodes is meant than was expected. Nothing was done.',
     node_exists:
       'The name is registered with another certificate, and the key does not allow to register it again.',
+    no_join_line:
+      'No line joins a machine to this server as it is set up; the detail says why, and what to set.',
     scope_type_already_tagged: 'The node has a value of this scope type already.',
   }),
 };

@@ -257,7 +257,7 @@ describe('the line that joins a machine', () => {
     expect(listed.json.find((row: Made) => row.id === id)).to.not.have.property('joinCommand');
     const changed = await hawser.admin.put(`${KEYS}/${id}`, { description: 'Rack 12' });
     expect(changed.json).to.not.have.property('joinCommand');
-    const audit = await hawser.admin.get('/api/v1/audit-log?take=1000');
+    const audit = await hawser.admin.get('/api/v1/audit?take=1000');
     for (const text of [listed.text, changed.text, audit.text, hawser.log()])
       expect(text.includes(key) || text.includes(joinCommand.slice(-64)), text.slice(0, 80)).to.equal(false);
   });

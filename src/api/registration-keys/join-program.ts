@@ -3,16 +3,17 @@
  * so that every shell takes it between single quotes as it is. It is short, because a terminal may take no more than 4,095
  * characters in a line. Its syntax is that of Node 12, so that an older Node is told what is wanted.
  *
- * Its arguments are the server, the trust (the SHA-256 of an authority, or `system`) and the SHA-256 of the agent. The key
- * is in the environment, for the agent. It ends with 3 when the key was not sent to anybody, and else as the agent ends.
+ * Its arguments are the server, the trust (the SHA-256 of an authority, or `system`), the SHA-256 of the agent, and perhaps
+ * a note, which it prints. The key is in the environment, for the agent. It ends with 3 when the key was not sent to anybody,
+ * and else as the agent ends. The lines of comment are for the script, and are not in the line.
  */
 const LINES = [
   'const { X509Certificate: Certificate, createHash } = require("crypto"), { argv, env, version } = process;',
-  'const fs = require("fs"), [server, trust, digest] = argv.slice(1), folder = "hawser-agent/";',
+  'const fs = require("fs"), [server, trust, digest, note] = argv.slice(1), folder = "hawser-agent/";',
   'const must = (holds, text) => { if (holds) return; console.error("hawser: " + text); process.exit(3); };',
   'const sha256 = (bytes) => createHash("sha256").update(bytes).digest("hex");',
 
-  // The connection ends with the answer, so one that was not verified is never used for anything else.
+  '// The connection ends with the answer, so one that was not verified is never used for anything else.',
   'const get = async (path, tls) => { const answer = await new Promise((done, fail) => require("https")',
   '.get(server + path, { ...tls, agent: false, signal: AbortSignal.timeout(12e4) }, done).on("error", fail));',
   'must(answer.statusCode === 200, server + path + " answers " + answer.statusCode); const parts = []; let size = 0;',
@@ -20,28 +21,33 @@ const LINES = [
   'return Buffer.concat(parts); };',
 
   '(async () => { must(parseInt(version.slice(1)) > 19, "Node 20.19 or newer is needed; this is " + version); let ca;',
+  'if (note) console.error("hawser: " + note);',
   'if (trust === "system") { console.error("hawser: this line holds no fingerprint of " + server +',
   '": the authorities in HAWSER_AGENT_CA_FILE decide, or those of Node");',
   'if (env.HAWSER_AGENT_CA_FILE) ca = fs.readFileSync(env.HAWSER_AGENT_CA_FILE, "utf8"); }',
-  // Only the certificate that was compared is trusted: whoever answers may have put others behind it.
+  '// Only the certificate that was compared is trusted: whoever answers may have put others behind it.',
   'else { const own = new Certificate(await get("/api/v1/ca.pem", { rejectUnauthorized: false }));',
   'must(sha256(own.raw) === trust, "the authority of " + server + " is not the one that this line trusts");',
   'ca = own.toString(); }',
 
-  // The environment of the machine must not be able to switch the verification off.
+  '// The environment of the machine must not be able to switch the verification off.',
   'const agent = await get("/download/hawser-agent.mjs", { ca, rejectUnauthorized: true });',
   'must(sha256(agent) === digest, "the agent at " + server + " is not the one that this line expects");',
-  // The folder must be new: in one that belongs to somebody else the agent could be exchanged after the comparison.
+  '// The folder must be new: in one that belongs to somebody else the agent could be exchanged after the comparison.',
   'fs.mkdirSync(folder, 448); const write = (name, content) => fs.writeFileSync(folder + name, content);',
   'write("hawser-agent.mjs", agent); if (ca) write("ca.pem", ca);',
-  // The name is kept, because whoever runs the agent later will not say it again.
+  '// The name is kept, because whoever runs the agent later will not say it again.',
   'const name = env.HAWSER_AGENT_NAME || undefined;',
   'write("settings.json", JSON.stringify({ server, name, stateDir: "state", ...(ca && { caFile: "ca.pem" }) }));',
-  // Nor may the environment lead the key to another server, or to one that was not verified.
+  '// Nor may the environment lead the key to another server, or to one that was not verified.',
   'delete env.NODE_TLS_REJECT_UNAUTHORIZED; env.HAWSER_AGENT_SERVER = server; if (ca) env.HAWSER_AGENT_CA_FILE = folder + "ca.pem";',
   'const { status } = require("child_process").spawnSync(process.execPath, [folder + "hawser-agent.mjs", "register",',
   '"--config", folder + "settings.json"], { stdio: "inherit" }); process.exitCode = status === null ? 1 : status;',
   '})().catch((error) => must(false, server + ": " + (error.message || error.code)));',
 ];
 
-export const JOIN_PROGRAM = LINES.join(' ');
+/** In one line. */
+export const JOIN_PROGRAM = LINES.filter((line) => !line.startsWith('//')).join(' ');
+
+/** With its comments, for a file. */
+export const JOIN_PROGRAM_EXPLAINED = LINES.join('\n');

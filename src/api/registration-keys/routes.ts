@@ -15,11 +15,11 @@ import { idsInPath } from '../../http/schemas.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { toGivenAssignment } from '../crud/given-schemas.ts';
 import { operation, permitted } from '../crud/routes.ts';
+import { joinLineRoute } from './join-line.ts';
 import type { Joining } from './joining.ts';
 import { NewRegistrationKey, RegistrationKey, RegistrationKeyChange } from './schemas.ts';
 
-/** @param joining null where machines cannot be joined by a line */
-export function registrationKeyRoutes(tools: AssignmentTools, joining: Joining | null): Route[] {
+export function registrationKeyRoutes(tools: AssignmentTools, joining: Joining): Route[] {
   const { database } = tools;
   const keys = permitted(database, ['Registration keys'], 'registration-keys.manage');
   return [
@@ -34,9 +34,9 @@ export function registrationKeyRoutes(tools: AssignmentTools, joining: Joining |
       problems: ['beyond_own_permissions', NOT_FOUND, [409, 'no_eligible_version'], ...READING_REPOSITORIES],
       async handle({ caller, body }) {
         const { row, secret } = await createKey(tools, caller, body);
-        const joinCommand = joining?.commandFor(secret);
+        const joinCommand = joining.commandFor(secret);
         const made = { ...toRegistrationKey(row, 0), key: secret };
-        return { ...made, ...(joinCommand !== undefined && { joinCommand }) };
+        return { ...made, ...(joinCommand !== null && { joinCommand }) };
       },
     }),
     keys.list('/api/v1/admin/registration-keys', {
@@ -64,6 +64,7 @@ export function registrationKeyRoutes(tools: AssignmentTools, joining: Joining |
       answer: { description: 'Revoked; it stays listed' },
       change: (trx, { caller, params }) => revokeKey(trx, caller, params.keyId),
     }),
+    joinLineRoute(database, joining),
   ];
 }
 

@@ -1,8 +1,9 @@
 /** `hawserctl key`: registration keys, with which nodes join. */
 
+import type { Api } from '../../client/api.ts';
 import type { Schemas } from '../../client/api-types.ts';
 import { type Context, command } from '../declaration.ts';
-import { Failure, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { dateTime } from '../formats.ts';
 import { eachCommand, type Kind, listCommand } from '../resource.ts';
 import { findScopeValue } from '../scopes.ts';
@@ -35,6 +36,9 @@ function stateOf({ isRevoked, expiresAt, maxUses, currentUses }: Key): string {
   return maxUses !== null && currentUses >= maxUses ? 'used up' : 'valid';
 }
 
+/** The agent that the line of each shell sets up. */
+const AGENTS = { sh: 'hawser', powershell: 'opendsc' } as const;
+
 /** What nodes get by the key, such as `web to web-*.example.com`. */
 function givenText({ profile }: Key): string | null {
   if (profile === null) return null;
@@ -51,7 +55,7 @@ const create = command({
   path: 'key create',
   summary: 'make a registration key, which is shown this once',
   description:
-    'Makes a registration key, and prints it, this once. With --join it prints the one line of shell that makes a machine a node; whoever has that line has the key. With --configuration and --value, nodes that register by it have these from their first poll.',
+    'Makes a registration key, and prints it, this once. With --join it prints the one line that makes a machine a node, as the server makes it; whoever has that line has the key. With --configuration and --value, nodes that register by it have these from their first poll.',
   options: {
     ...ASSIGNMENT_OPTIONS,
     value: {
@@ -60,7 +64,12 @@ const create = command({
       summary: 'tag them, such as Environment/prod; repeatable',
     },
     fqdn: { value: 'PATTERN', summary: 'only names like this, such as web-*.example.com' },
-    join: { summary: 'print the line of shell that joins a machine, instead of the key' },
+    join: { summary: 'print the line that joins a machine, instead of the key' },
+    shell: {
+      value: 'SHELL',
+      summary: "with --join: sh (Hawser's agent), the default, or powershell (OpenDSC's agent, on Windows)",
+      choices: ['sh', 'powershell'],
+    },
     description: { value: 'TEXT', summary: 'what it is for' },
     'max-uses': { value: 'N', summary: 'how many nodes it registers; without it any number' },
     expires: { value: 'TIME', summary: 'such as 12h or 2026-12-31; without it in 7 days' },
@@ -70,8 +79,11 @@ const create = command({
     'hawserctl key create --max-uses 20 --expires 12h',
     'hawserctl key create --join --max-uses 1 --description "the new web server"',
     'hawserctl key create --configuration web --major 1 --value Environment/prod --fqdn "web-*.example.com"',
+    'hawserctl key create --join --shell powershell >join.ps1',
   ],
   async run({ api, out, options }) {
+    const { join, shell } = options;
+    if (shell !== undefined && !join) throw new UsageError('--shell is for --join.');
     const made = await api.post('/api/v1/admin/registration-keys', {
       json: {
         description: options.description,
@@ -81,18 +93,11 @@ const create = command({
         profile: await readProfile(api, options),
       },
     });
-    const { id, key, joinCommand } = made;
-    if (options.join && joinCommand === undefined) {
-      // What nobody has been shown must not stay valid.
-      await api.delete('/api/v1/admin/registration-keys/{keyId}', { path: { keyId: id } });
-      throw new Failure(
-        'The server cannot tell the line: HAWSER_PUBLIC_URL is not set there. The key was revoked again; without --join the key itself is printed.',
-      );
-    }
-    out.answer(made, () => {
+    const joining = join ? await joiningBy(api, made, shell === 'powershell' ? shell : 'sh') : null;
+    out.answer({ ...made, ...joining }, () => {
       const uses = made.maxUses === null ? 'any number of nodes' : counted(made.maxUses, 'node');
       out.note(`It registers ${uses} until ${dateTime(made.expiresAt)}, and is shown this once:`);
-      out.text((options.join ? joinCommand : key) ?? '');
+      out.text(joining?.line ?? made.key ?? '');
     });
   },
 });
@@ -116,6 +121,21 @@ async function readProfile(api: Context['api'], options: ProfileOptions): Promis
   const scopeValueIds: string[] = [];
   for (const value of values) scopeValueIds.push((await findScopeValue(api, value, '--value')).id);
   return { assignment, scopeValueIds, fqdnPattern };
+}
+
+/** @throws Problem what the server says where it makes no line */
+async function joiningBy(api: Api, { id, key }: Key, shell: keyof typeof AGENTS) {
+  const path = { keyId: id };
+  try {
+    return await api.post('/api/v1/admin/registration-keys/{keyId}/join-line', {
+      path,
+      json: { key: key ?? '', shell, agent: AGENTS[shell] },
+    });
+  } catch (error) {
+    // What nobody has been shown must not stay valid.
+    await api.delete('/api/v1/admin/registration-keys/{keyId}', { path });
+    throw error;
+  }
 }
 
 export const KEY_COMMANDS = [

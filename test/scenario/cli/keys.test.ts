@@ -41,7 +41,7 @@ describe('registration keys by hawserctl', () => {
     expect(none).to.deep.equal({ code: 0, stdout: '', stderr: 'There are no such keys.\n' });
   });
 
-  it('prints the line that joins a machine where the server knows its address', async () => {
+  it('prints the line that joins a machine, which is the one that the server makes', async () => {
     await start({ HAWSER_PUBLIC_URL: 'https://hawser.example:8443' });
     const { code, stdout, stderr } = await cli.run(['key', 'create', '--join', '--max-uses', '1']);
     expect(code).to.equal(0);
@@ -51,16 +51,29 @@ describe('registration keys by hawserctl', () => {
       .and.match(/reg_[\w-]{43}/);
     expect(stderr).to.match(/^It registers 1 node until /);
     const made = JSON.parse((await cli.run(['key', 'create', '--join', '--json'])).stdout);
-    expect(made.joinCommand).to.include(made.key);
+    expect(made.line).to.equal(made.joinCommand).and.include(made.key);
+    expect(made.script).to.match(/^#!\/bin\/sh\n/);
     const plain = await cli.run(['key', 'create']);
     expect(plain.stdout).to.match(/^reg_[\w-]{43}\n$/);
+    const windows = await cli.run(['key', 'create', '--join', '--shell', 'powershell']);
+    expect(windows.stdout)
+      .to.match(/^[^\n]+\n$/)
+      .and.include('OpenDscLcm');
+    expect((await cli.run(['key', 'create', '--shell', 'sh'])).code).to.equal(2);
   });
 
-  it('says what is missing for such a line, and leaves no key behind', async () => {
+  it('prints it too where the server knows no address but that of the request', async () => {
     await start();
+    const { code, stdout } = await cli.run(['key', 'create', '--join']);
+    expect(code).to.equal(0);
+    expect(stdout).to.include(`'https://localhost:${hawser.target().port}'`).and.include('HAWSER_PUBLIC_URL');
+  });
+
+  it('says why there is no line, and leaves no key behind', async () => {
+    await start({ HAWSER_ENV: 'development', HAWSER_PUBLIC_URL: 'http://localhost:8080' });
     const { code, stdout, stderr } = await cli.run(['key', 'create', '--join']);
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
-    expect(stderr).to.include('HAWSER_PUBLIC_URL is not set').and.not.match(/reg_/);
+    expect(stderr).to.include('no_join_line').and.include('HAWSER_PUBLIC_URL').and.not.match(/reg_/);
     expect((await keys()).map(({ isRevoked }: { isRevoked: boolean }) => isRevoked)).to.deep.equal([true]);
   });
 

@@ -1,0 +1,63 @@
+// everyday: SQLite; full: PostgreSQL
+import { X509Certificate } from 'node:crypto';
+import { expect } from 'chai';
+import { startHawser } from '../support/hawser.ts';
+import { buildOnce } from '../support/program.ts';
+import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
+import { started } from '../support/started.ts';
+
+const KEYS = '/api/v1/admin/registration-keys';
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+const SH = { shell: 'sh', agent: 'hawser' };
+const POWERSHELL = { shell: 'powershell', agent: 'opendsc' };
+
+describe('the route that makes the line that joins a machine', () => {
+  before(() => buildOnce());
+  const hawser = started(startHawser);
+  const create = () => ok(201, hawser.admin.post(KEYS, {}));
+  const trail = async () => (await hawser.admin.get('/api/v1/audit?take=1000')).text;
+  const lineOf = (id: string, body: unknown) => hawser.admin.post(`${KEYS}/${id}/join-line`, body);
+  const fingerprint = () =>
+    new X509Certificate(hawser.target().ca).fingerprint256.replaceAll(':', '').toLowerCase();
+
+  for (const pair of [SH, POWERSHELL]) {
+    it(`makes line and script for ${pair.shell}, with key, address and fingerprint, and stores nothing`, async () => {
+      const { id, key } = await create();
+      const before = await trail();
+      const reply = await lineOf(id, { key, ...pair });
+      expect(reply.status, reply.text).to.equal(200);
+      expect(reply.headers['cache-control']).to.equal('no-store');
+      expect(reply.json).to.have.all.keys('line', 'script');
+      const { line, script } = reply.json;
+      expect(line).to.match(/^[\x20-\x7e]+$/);
+      expect(script).to.match(/^#.*\n# /);
+      for (const text of [line, script])
+        expect(text)
+          .to.include(key)
+          .and.include(`https://localhost:${hawser.target().port}`)
+          .and.include(fingerprint())
+          .and.include('HAWSER_PUBLIC_URL is not set');
+      expect(await trail()).to.equal(before);
+      expect(hawser.log()).to.not.include(key);
+    });
+  }
+
+  it('refuses other pairs, and a key that is not the one of the path', async () => {
+    const [mine, other] = [await create(), await create()];
+    const { key } = mine;
+    await expectInvalid(lineOf(mine.id, { key, shell: 'sh', agent: 'opendsc' }), '/agent');
+    await expectInvalid(lineOf(mine.id, { key, shell: 'powershell', agent: 'hawser' }), '/agent');
+    await expectInvalid(lineOf(mine.id, { key, shell: 'cmd', agent: 'hawser' }), '/shell');
+    for (const wrong of [other.key, 'reg_none', '']) {
+      const reply = await expectInvalid(lineOf(mine.id, { key: wrong, ...SH }), '/key');
+      if (wrong !== '') expect(reply.text).to.not.include(wrong);
+    }
+    await expectProblem(lineOf(UNKNOWN, { key, ...SH }), 404, 'not_found');
+  });
+
+  it('is for those who manage registration keys', async () => {
+    const { id, key } = await create();
+    const path = `${KEYS}/${id}/join-line`;
+    await expectProblem(hawser.client().post(path, { key, ...SH }), 401, 'unauthenticated');
+  });
+});
