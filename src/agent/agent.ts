@@ -6,11 +6,12 @@ import type { Log } from '../lib/log.ts';
 import { BundleStore, type Pulled, pull } from './bundles.ts';
 import { type Enrollment, enrollmentOf } from './enrollment.ts';
 import { Link } from './link.ts';
-import { type LcmConfig, type LcmStatus, type Polled, Refusal } from './node-api.ts';
+import { type Lack, type LcmConfig, type LcmStatus, type Polled, Refusal } from './node-api.ts';
 import { Outbox } from './outbox.ts';
 import { type Plan, planFor, toReported, toWishes } from './plan.ts';
+import { assigning } from './register.ts';
 import { Runs } from './runs.ts';
-import { firstDelay, type Random, Timetable } from './schedule.ts';
+import { firstDelay, type Random, Timetable, whileWaiting } from './schedule.ts';
 import type { AgentSettings } from './settings.ts';
 import { StateFolder, type Wishes } from './state.ts';
 
@@ -63,6 +64,8 @@ export class Agent {
   private status: LcmStatus = 'Idle';
   /** The status that the server was told last; null when it was told none. */
   private reportedStatus: LcmStatus | 'unsure' | null = null;
+  /** What the node lacked when the server answered last, and whether it has never had a bundle. */
+  private lack: { what: Lack; isFirst: boolean } | null = null;
 
   private constructor(settings: AgentSettings, dependencies: AgentDependencies, stores: Stores) {
     this.settings = settings;
@@ -89,7 +92,8 @@ export class Agent {
     // A new node starts at once, because somebody waits for it. All the others may start after the same power cut.
     const isNew = !(await this.enrollment.isRegistered());
     const first = isNew ? 0 : firstDelay(this.plan.interval.milliseconds, random);
-    const timetable = new Timetable(performance.now() + first, random);
+    const start = performance.now();
+    const timetable = new Timetable(start + first, random);
     for (;;) {
       await wait(timetable.next - performance.now(), stop);
       if (stop.aborted) return;
@@ -105,10 +109,16 @@ export class Agent {
             failure === null ? null : { retryAfter: failure instanceof Refusal ? failure.retryAfter : null },
         },
         performance.now(),
-        this.plan.interval.milliseconds,
+        this.intervalAfter(performance.now() - start),
       );
       log.debug({ milliseconds: Math.round(timetable.next - performance.now()) }, 'waiting');
     }
+  }
+
+  /** Somebody waits for a node that has never had a bundle. @param waited milliseconds since the start */
+  private intervalAfter(waited: number): number {
+    const { milliseconds } = this.plan.interval;
+    return this.lack?.isFirst ? whileWaiting(waited, milliseconds) : milliseconds;
   }
 
   /** Runs one cycle. */
@@ -159,14 +169,31 @@ export class Agent {
     await this.reportConfig(link);
     await this.sendReports(link);
     const pulled = await this.pullBundle(link);
-    if (pulled !== null) await this.takeWishes(session.lcm, pulled.bundle !== null);
+    if (pulled === null) return null;
+    await this.takeWishes(session.lcm, pulled.bundle !== null);
+    await this.noteLack(pulled.lack);
     return pulled;
+  }
+
+  /** Says what the node waits for, once and not in each cycle. */
+  private async noteLack(what: Lack | null): Promise<void> {
+    if (what === (this.lack?.what ?? null)) return;
+    const current = what === null ? null : await this.stores.bundles.current();
+    this.lack = what === null ? null : { what, isFirst: current === null };
+    if (this.lack === null) return;
+    this.dependencies.log.info(
+      {
+        keeps: current?.checksum ?? null,
+        ...(what === 'assignment' && { next: assigning(this.settings.name) }),
+      },
+      `nothing to pull: ${describeLack(this.lack)}`,
+    );
   }
 
   /** The bundle that the node has, unless the server has said that it should run none. */
   private async withoutServer(): Promise<Pulled> {
     const isAssigned = this.wishes?.isAssigned ?? false;
-    return { bundle: isAssigned ? await this.stores.bundles.current() : null, isNew: false };
+    return { bundle: isAssigned ? await this.stores.bundles.current() : null, isNew: false, lack: null };
   }
 
   private async pullBundle(link: Link): Promise<Pulled | null> {
@@ -232,15 +259,21 @@ export class Agent {
   }
 }
 
+function describeLack({ what, isFirst }: { what: Lack; isFirst: boolean }): string {
+  if (what === 'version') return 'no published version fits what is assigned to this node';
+  return isFirst ? 'this node waits for its first assignment' : 'nothing is assigned to this node any more';
+}
+
 /** An error for the log, without its stack, headers and anything that was sent. */
 function describe(error: unknown): Record<string, unknown> {
   if (error instanceof Refusal) {
-    const { message, status, code, retryAfter } = error;
+    const { message, status, code, retryAfter, nextStep } = error;
     return {
       error: message,
       status,
       code,
       retryAfterSeconds: retryAfter === null ? null : retryAfter / 1_000,
+      ...(nextStep !== null && { next: nextStep }),
     };
   }
   return { error: error instanceof Error ? error.message : String(error) };

@@ -12,7 +12,7 @@ import { flushFolder, makePrivateFolder } from '../lib/folders.ts';
 import { newId } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { readIfPresent, writeSecretFile } from '../lib/secret-file.ts';
-import { type NodeApi, type Polled, parsePolled } from './node-api.ts';
+import { type Lack, type NodeApi, type Polled, parsePolled } from './node-api.ts';
 import { removeUnfinished } from './state.ts';
 
 /** The bundle in use, and the one before it for people who look for what has changed. */
@@ -158,6 +158,8 @@ export interface Pulled {
   /** Null when the server has no bundle for this node, which then keeps the one it has. */
   bundle: Polled | null;
   isNew: boolean;
+  /** Why there is none; null where there is one, and where the server was not asked. */
+  lack: Lack | null;
 }
 
 /** A version that is published between poll and download makes the two differ, which rarely happens twice in a row. */
@@ -174,17 +176,14 @@ export async function pull(options: PullOptions): Promise<Pulled> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const current = await bundles.current();
     const polled = await api.poll(current?.checksum ?? null);
-    if (polled === 'same') return { bundle: current, isNew: false };
-    if (polled === 'nothing') {
-      log.info({ keeps: current?.checksum ?? null }, 'nothing to pull');
-      return { bundle: null, isNew: false };
-    }
+    if (polled === 'same') return { bundle: current, isNew: false, lack: null };
+    if (typeof polled === 'string') return { bundle: null, isNew: false, lack: polled };
     const isThere = (await bundles.describe(polled.checksum)) !== null;
     if (!isThere && !(await fetchBundle(polled, options))) continue;
     await bundles.switchTo(polled);
     const { configurationName, version, checksum } = polled;
     log.info({ configurationName, version, checksum }, 'switched');
-    return { bundle: polled, isNew: true };
+    return { bundle: polled, isNew: true, lack: null };
   }
   throw new Error('The configuration changes faster than it can be downloaded');
 }

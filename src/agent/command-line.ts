@@ -10,7 +10,7 @@ const OPTIONS = {
   run: ['config', 'key-file', 'once', 'csr'],
   register: ['config', 'key-file', 'csr'],
   status: ['config'],
-  install: ['config', 'root', 'print'],
+  install: ['config', 'root', 'print', 'read-only'],
   uninstall: ['root'],
 } as const;
 
@@ -18,7 +18,7 @@ const TEXT = { type: 'string' } as const;
 const FLAG = { type: 'boolean' } as const;
 const TYPES = {
   ...{ config: TEXT, 'key-file': TEXT, root: TEXT },
-  ...{ once: FLAG, csr: FLAG, print: FLAG, json: FLAG },
+  ...{ once: FLAG, csr: FLAG, print: FLAG, 'read-only': FLAG, json: FLAG },
 };
 
 export type CommandName = keyof typeof OPTIONS;
@@ -30,6 +30,7 @@ export interface Options {
   once?: boolean;
   csr?: boolean;
   print?: boolean;
+  'read-only'?: boolean;
   json?: boolean;
 }
 
@@ -46,8 +47,9 @@ export const USAGE = `usage: hawser-agent [<command>] [<options>]
       register this node, and say whether the command is there
   status
       what this node runs, since when, its last report, and the end of its certificate
-  install [--root <folder>] [--print]
-      make a service of systemd, below <folder> for an image; --print only shows the unit
+  install [--root <folder>] [--print] [--read-only]
+      make a service of systemd, below <folder> for an image; --print only shows the unit; with --read-only the service
+      cannot change the machine, whatever the server wants
   uninstall [--root <folder>]
       remove the service; settings and state stay
 

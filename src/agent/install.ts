@@ -24,6 +24,8 @@ export interface InstallOptions {
   config: string | null;
   /** The content of the settings file where there is none yet; null where nobody has given one. */
   given: Record<string, unknown> | null;
+  /** Whether the service must not be able to change the machine. */
+  isReadOnly: boolean;
   /** The file of the running agent. */
   program: string;
   systemctl: Systemctl;
@@ -41,7 +43,13 @@ export interface Installation {
 }
 
 /** What the service will be. */
-export function planService({ root, config, given, program }: Omit<InstallOptions, 'systemctl'>): Service {
+export function planService({
+  root,
+  config,
+  given,
+  isReadOnly,
+  program,
+}: Omit<InstallOptions, 'systemctl'>): Service {
   const settings = resolve(config ?? INSTALLED.settings);
   const file = below(root, settings);
   const found = existsSync(file) ? readForInstallation(file) : null;
@@ -53,7 +61,7 @@ export function planService({ root, config, given, program }: Omit<InstallOption
     settings,
     // The paths of the file were resolved beside the file where it is now.
     state: stateDir === null ? INSTALLED.state : above(root, stateDir),
-    mode: found?.mode ?? (textOf(given?.['mode'])?.toLowerCase() === 'remediate' ? 'Remediate' : 'Monitor'),
+    isReadOnly,
   };
 }
 

@@ -20,7 +20,7 @@ import {
   uninstall,
 } from './install.ts';
 import { Refusal } from './node-api.ts';
-import { describeRegistered, register, requireKey } from './register.ts';
+import { describeRegistered, register, registeredAndRunning, requireKey } from './register.ts';
 import { unitOf, windowsCommands, windowsRemoval } from './service.ts';
 import { type AgentSettings, type Given, readSettings, settingsOf } from './settings.ts';
 import { lockWorkingFolder, requireOwnFolder } from './state.ts';
@@ -51,8 +51,11 @@ const COMMANDS: Record<CommandName, (options: Options) => Promise<number>> = {
   },
   register: async (options) => {
     const settings = readSettings(process.env, givenBy(options));
-    await enterState(settings);
-    print(options, await register(settings, stopOnSignals()), describeRegistered);
+    await enterFolder(settings);
+    const running = await registeredAndRunning(settings);
+    if (running === null) await lockWorkingFolder();
+    const registered = running ?? (await register(settings, stopOnSignals()));
+    print(options, registered, (each) => describeRegistered(each, runLine(settings)));
     return 0;
   },
   status: async (options) => {
@@ -87,7 +90,7 @@ function givenBy(options: Options): Given {
   return { configFile: options.config, csr: options.csr, keyFile: options['key-file'] };
 }
 
-function installOptionsOf({ root, config }: Options): InstallOptions {
+function installOptionsOf({ root, config, 'read-only': readOnly = false }: Options): InstallOptions {
   if (root === '') throw new UsageError('install: --root is empty');
   const given = settingsOf(process.env);
   const folder = root === undefined ? null : resolve(root);
@@ -95,18 +98,29 @@ function installOptionsOf({ root, config }: Options): InstallOptions {
     root: folder,
     config: config ?? null,
     given,
+    isReadOnly: readOnly,
     program: import.meta.filename,
     systemctl: runSystemctl,
   };
 }
 
 /** Makes this process the only agent of the state folder. */
-async function enterState({ stateDir }: AgentSettings): Promise<void> {
+async function enterState(settings: AgentSettings): Promise<void> {
+  await enterFolder(settings);
+  await lockWorkingFolder();
+}
+
+async function enterFolder({ stateDir }: AgentSettings): Promise<void> {
   await makePrivateFolder(stateDir);
   await requireOwnFolder(stateDir);
   // All paths in the settings are absolute.
   process.chdir(stateDir);
-  await lockWorkingFolder();
+}
+
+/** The command line that runs the agent with these settings. */
+function runLine({ file }: AgentSettings): string {
+  const words = ['node', import.meta.filename, 'run', ...(file === null ? [] : ['--config', file])];
+  return words.map((word) => (/^[\w./-]+$/.test(word) ? word : `"${word}"`)).join(' ');
 }
 
 function print<T>({ json }: { json?: boolean }, value: T, describe: (value: T) => string): void {
@@ -138,8 +152,10 @@ function explain(error: unknown): number {
 }
 
 function messageOf(error: unknown): string {
-  if (error instanceof Refusal && error.detail !== '')
-    return [error.code, error.detail].filter(Boolean).join(': ');
+  if (error instanceof Refusal && error.detail !== '') {
+    const said = [error.code, error.detail].filter(Boolean).join(': ');
+    return error.nextStep === null ? said : `${said.replace(/\.$/, '')}. ${error.nextStep}`;
+  }
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -49,6 +49,13 @@ const PROBLEM = z.object({ code: z.string(), detail: z.string() }).partial();
 
 const NO_V1 = 'the server does not speak version 1 of the API of Hawser';
 
+const NEXT_STEPS: Readonly<Record<string, string>> = {
+  registration_key_rejected:
+    'Ask for another key or a line with one (hawserctl key create --join, or Registration keys in the console), and register again',
+  node_exists:
+    'If this machine was set up anew, ask for a key with allowReregistration; else give it another name in HAWSER_AGENT_NAME',
+};
+
 /** The server has answered with a status that is no success. */
 export class Refusal extends Error {
   readonly status: number;
@@ -74,6 +81,11 @@ export class Refusal extends Error {
     this.retryAfter = parseRetryAfter(headers['retry-after'], serverTime ?? now);
   }
 
+  /** What a person can do about it; null where the detail says it, or nobody here can do anything. */
+  get nextStep(): string | null {
+    return NEXT_STEPS[this.code] ?? null;
+  }
+
   /** Whether the same call can succeed later. */
   get isTemporary(): boolean {
     return this.status >= 500 || this.status === 429 || this.status === 408;
@@ -85,8 +97,13 @@ export class Refusal extends Error {
   }
 }
 
-/** Problem codes that mean that there is no bundle for this node at present. */
-const NOTHING_TO_PULL = ['no_configuration_assigned', 'no_eligible_version'];
+/** What a node lacks that gets no bundle at present: an assignment, or a published version that fits. */
+export type Lack = 'assignment' | 'version';
+
+const LACKS: ReadonlyMap<string, Lack> = new Map([
+  ['no_configuration_assigned', 'assignment'],
+  ['no_eligible_version', 'version'],
+]);
 
 interface SendOptions {
   headers?: Record<string, string>;
@@ -119,16 +136,17 @@ export class NodeApi {
 
   /**
    * @param checksum of the bundle that the node has
-   * @returns 'same' when the node has what it should have, 'nothing' when the server has no bundle for it
+   * @returns 'same' when the node has what it should have, or what it lacks when the server has no bundle for it
    */
-  async poll(checksum: string | null): Promise<Polled | 'same' | 'nothing'> {
+  async poll(checksum: string | null): Promise<Polled | 'same' | Lack> {
     const headers: Record<string, string> = checksum === null ? {} : { 'If-None-Match': `"${checksum}"` };
     const path = `${this.path}/configuration/checksum`;
     try {
       const received = await this.send('GET', path, undefined, { headers, passes: [304] });
       return received.status === 304 ? 'same' : this.read(POLLED, received);
     } catch (error) {
-      if (error instanceof Refusal && NOTHING_TO_PULL.includes(error.code)) return 'nothing';
+      const lack = error instanceof Refusal ? LACKS.get(error.code) : undefined;
+      if (lack !== undefined) return lack;
       throw error;
     }
   }

@@ -9,7 +9,7 @@ import { planFor, toReported } from './plan.ts';
 import { describeMissing, findProgram } from './programs.ts';
 import { askSecret } from './secret-prompt.ts';
 import type { AgentSettings } from './settings.ts';
-import { isRegisteredIn, StateFolder } from './state.ts';
+import { hasAgent, isRegisteredIn, StateFolder } from './state.ts';
 
 /** What `--json` prints. */
 export interface Registered {
@@ -50,11 +50,43 @@ export async function register(settings: AgentSettings, stop: AbortSignal): Prom
   }
 }
 
-/** Tells a person what was done, and what is missing. */
-export function describeRegistered({ nodeId, name, server, wasRegistered, command }: Registered): string {
-  const registered = `${name} ${wasRegistered ? 'was registered before' : 'is registered'} at ${server} as ${nodeId}\n`;
-  if (command === null || command.isFound) return registered;
-  return `${registered}${describeMissing(command.program)}\n`;
+/**
+ * What is known without the server, of a node whose agent runs.
+ * @returns null where the node is not registered, or no agent works in its state folder, which is the working folder
+ */
+export async function registeredAndRunning(settings: AgentSettings): Promise<Registered | null> {
+  const state = StateFolder.at(settings.stateDir);
+  const [nodeId, identity] = [await state.nodeId(), await state.identity('current')];
+  if (nodeId === null || identity === null || !(await hasAgent())) return null;
+  return {
+    ...{ nodeId, name: settings.name, server: settings.server.origin },
+    ...{ thumbprint: thumbprintOf(identity.certificate), wasRegistered: true },
+    command: await lookForCommand(settings),
+  };
+}
+
+/**
+ * Tells a person what was done, what is missing, and what is next.
+ * @param run the command line that runs the agent
+ */
+export function describeRegistered(registered: Registered, run: string): string {
+  const { nodeId, name, server, wasRegistered, command } = registered;
+  const lines = [
+    `${name} ${wasRegistered ? 'was registered before' : 'is registered'} at ${server} as ${nodeId}`,
+  ];
+  if (command !== null && !command.isFound) lines.push(describeMissing(command.program));
+  if (!wasRegistered)
+    lines.push(
+      'next:',
+      `  ${run}`,
+      `  ${assigning(name)}    unless the key or a rule has assigned it already`,
+    );
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** The command line that assigns a configuration to this node, for whoever may do that. */
+export function assigning(name: string): string {
+  return `hawserctl node assign ${name} --configuration NAME`;
 }
 
 /** @returns null when there is no command */

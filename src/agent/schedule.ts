@@ -8,6 +8,7 @@ export type Random = () => number;
 /** The share of the interval by which a poll can come earlier or later. */
 const JITTER = 0.1;
 const SHORTEST_INTERVAL = 1 * SECOND;
+const SHORTEST_WAITING = 5 * SECOND;
 const FIRST_BACK_OFF = 5 * SECOND;
 const LONGEST_BACK_OFF = 15 * MINUTE;
 /** A longer wait would be a mistake that takes a node out of service. */
@@ -25,6 +26,16 @@ export function firstDelay(interval: number, random: Random): number {
 /** Milliseconds until the next poll after a success: the interval, up to a tenth more or less. */
 export function nextDelay(interval: number, random: Random): number {
   return Math.max(interval, SHORTEST_INTERVAL) * (1 - JITTER + 2 * JITTER * random());
+}
+
+/**
+ * The interval of a node that waits for its first bundle: a tenth of what it has waited already, so that it starts soon
+ * after somebody has assigned it, and asks little when nobody does.
+ * @param waited milliseconds
+ * @param interval the one that it has otherwise, which is never exceeded
+ */
+export function whileWaiting(waited: number, interval: number): number {
+  return Math.min(interval, Math.max(waited / 10, SHORTEST_WAITING));
 }
 
 /** Milliseconds until the next try: each failure doubles the time up to a limit, and its upper half is random. */

@@ -1,7 +1,5 @@
 /** The service that runs the agent: the unit of systemd, and the commands that make a service of Windows. */
 
-import type { AgentSettings } from './settings.ts';
-
 /** The name of the service. */
 export const SERVICE = 'hawser-agent';
 
@@ -11,7 +9,8 @@ export interface Service {
   program: string;
   settings: string;
   state: string;
-  mode: AgentSettings['mode'];
+  /** Whether it must not be able to change the machine. */
+  isReadOnly: boolean;
 }
 
 /** The folder that systemd makes by itself where it is the state folder. */
@@ -19,7 +18,7 @@ export const STATE_PARENT = '/var/lib';
 
 /** The unit of systemd as text. */
 export function unitOf(service: Service): string {
-  const { node, program, settings, state, mode } = service;
+  const { node, program, settings, state, isReadOnly } = service;
   const words = [node, program, 'run', '--config', settings].map(quote).join(' ');
   const isOwn = state === `${STATE_PARENT}/${SERVICE}`;
   return `# The systemd unit of the agent of Hawser, made by "hawser-agent install". Put changes for one machine into a drop-in
@@ -53,16 +52,16 @@ TimeoutStopSec=30
 LockPersonality=yes
 RestrictRealtime=yes
 KeyringMode=private
-${mode === 'Monitor' ? READ_ONLY : WRITABLE}
+${isReadOnly ? READ_ONLY : WRITABLE}
 [Install]
 WantedBy=multi-user.target
 `;
 }
 
 const READ_ONLY = `
-# The mode in the settings was Monitor when this file was made: the command tests this machine and changes nothing. So it
-# sees the machine as it is, and may write to the state folder and its own /tmp alone. If the server then wants Remediate,
-# "set" fails. To allow it, write "mode": "Remediate" into the settings and install again.
+# This file was made with --read-only: the command tests this machine and changes nothing. So it sees the machine as it
+# is, and may write to the state folder and its own /tmp alone. If the server wants Remediate, "set" fails. To allow it,
+# install again without --read-only.
 ProtectSystem=strict
 ProtectHome=read-only
 PrivateTmp=yes
@@ -84,13 +83,16 @@ SystemCallErrorNumber=EPERM
 `;
 
 const WRITABLE = `
-# The mode in the settings was Remediate when this file was made: the command changes this machine, installs packages and
-# starts services. So it may do what root may. With "mode": "Monitor" in the settings, "hawser-agent install" makes a unit
-# that only reads.
+# The server says whether the command tests this machine or changes it. In Remediate it installs packages and starts
+# services, so it may do what root may. "hawser-agent install --read-only" makes a unit that can only test.
 `;
 
 /** The commands that make the service of Windows. They are for a console of an administrator. */
-export function windowsCommands({ node, program, settings }: Omit<Service, 'state' | 'mode'>): string {
+export function windowsCommands({
+  node,
+  program,
+  settings,
+}: Pick<Service, 'node' | 'program' | 'settings'>): string {
   const words = [node, program, 'run', '--config', settings].map((word) => `\\"${word}\\"`).join(' ');
   return `rem The agent of Hawser has not been tried on Windows. Node does not answer the service manager by itself, so put
 rem a program that does so (such as WinSW or NSSM) before it if the service does not start.

@@ -76,7 +76,7 @@ export function readSettings(
  * another machine.
  * @throws ConfigError as `readSettings`
  */
-export function readForInstallation(file: string): Pick<z.output<typeof Settings>, 'mode' | 'stateDir'> {
+export function readForInstallation(file: string): Pick<z.output<typeof Settings>, 'stateDir'> {
   const { values, names } = collect({}, file);
   const parsed = Settings.safeParse(values, { error: describeIssue });
   if (!parsed.success) throw faultOf(parsed.error, names);

@@ -59,6 +59,19 @@ describe('hawser-agent', () => {
     expect(agent.runs()).to.deep.equal([]);
   });
 
+  it('waits for its first assignment, says so once, and runs it soon, whatever its interval', async () => {
+    const running = agent.start();
+    const waits =
+      /"next":"hawserctl node assign [^"]+ --configuration NAME","msg":"[^"]*waits for its first/g;
+    await eventually(async () => expect(running.stdout()).to.match(waits));
+    await assign('web');
+    await eventually(async () => expect(await reports()).to.have.lengthOf(1));
+    running.child.kill('SIGTERM');
+    const { code, stdout } = await running.ended;
+    expect(code).to.equal(0);
+    expect(stdout.match(waits)).to.have.lengthOf(1);
+  });
+
   it('runs the command with the files of the assigned version, and reports its result', async () => {
     await agent.cycle();
     await assign('web');

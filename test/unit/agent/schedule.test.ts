@@ -7,6 +7,7 @@ import {
   parseHttpDate,
   parseRetryAfter,
   Timetable,
+  whileWaiting,
 } from '../../../src/agent/schedule.ts';
 import { DAY, MINUTE, SECOND } from '../../../src/lib/clock.ts';
 
@@ -29,6 +30,13 @@ describe("the agent's schedule", () => {
   it('spreads the first polls over a tenth of the interval', () => {
     expect(firstDelay(15 * MINUTE, lowest)).to.equal(0);
     expect(firstDelay(15 * MINUTE, highest)).to.be.closeTo(1.5 * MINUTE, SECOND);
+  });
+
+  it('asks often at first while it waits for its first bundle, and never less often than otherwise', () => {
+    expect(whileWaiting(0, 15 * MINUTE)).to.equal(5 * SECOND);
+    expect(whileWaiting(10 * MINUTE, 15 * MINUTE)).to.equal(MINUTE);
+    expect(whileWaiting(DAY, 15 * MINUTE)).to.equal(15 * MINUTE);
+    expect(whileWaiting(0, SECOND)).to.equal(SECOND);
   });
 
   it('backs off by doubling, at random, up to a quarter of an hour', () => {

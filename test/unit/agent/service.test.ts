@@ -14,7 +14,7 @@ const SERVICE: Service = {
   program: import.meta.filename,
   settings: '/etc/hawser-agent/settings.json',
   state: '/var/lib/hawser-agent',
-  mode: 'Monitor',
+  isReadOnly: false,
 };
 
 describe('the service of the agent', () => {
@@ -24,11 +24,13 @@ describe('the service of the agent', () => {
     expect(unit).to.include('ReadWritePaths="/srv/50%%"\nWorkingDirectory=/srv/50%%\n');
   });
 
-  it('may change the machine only where the settings say so', () => {
-    expect(unitOf(SERVICE))
+  it('may change the machine, whatever the settings say, unless it was made to read only', () => {
+    expect(unitOf({ ...SERVICE, isReadOnly: true }))
       .to.include('ProtectSystem=strict')
       .and.to.include('RestartPreventExitStatus=2 78');
-    expect(unitOf({ ...SERVICE, mode: 'Remediate' })).not.to.match(/^(Protect|System|Capability|NoNew)/m);
+    expect(unitOf(SERVICE))
+      .to.include('RestartPreventExitStatus=2 78')
+      .and.to.not.match(/^(Protect|System|Capability|NoNew|ReadWritePaths)/m);
   });
 
   it('is made with sc.exe on Windows', () => {
@@ -52,14 +54,22 @@ describe('the service of the agent', () => {
       return { status, said: `${stdout}${stderr}` };
     };
 
-    for (const mode of ['Monitor', 'Remediate'] as const) {
-      it(`has nothing that it does not know, with the mode ${mode}`, () => {
-        expect(analyze({ ...SERVICE, mode }, 'verify', '--man=no')).to.deep.equal({ status: 0, said: '' });
+    for (const isReadOnly of [true, false]) {
+      it(`has nothing that it does not know, ${isReadOnly ? 'to read only' : 'to change the machine'}`, () => {
+        expect(analyze({ ...SERVICE, isReadOnly }, 'verify', '--man=no')).to.deep.equal({
+          status: 0,
+          said: '',
+        });
       });
     }
 
     it('leaves the agent that only tests little of the machine to do harm with', () => {
-      const { status, said } = analyze(SERVICE, 'security', '--offline=true', `--threshold=${MOST_EXPOSED}`);
+      const { status, said } = analyze(
+        { ...SERVICE, isReadOnly: true },
+        'security',
+        '--offline=true',
+        `--threshold=${MOST_EXPOSED}`,
+      );
       expect(status, said).to.equal(0);
     });
   });
@@ -72,7 +82,7 @@ describe('the service of the agent', () => {
     };
     const options = () => ({
       ...{ root: root(), config: null, given: { server: 'https://hawser.example.org' } },
-      ...{ program: import.meta.filename, systemctl },
+      ...{ program: import.meta.filename, isReadOnly: false, systemctl },
     });
 
     it('can be repeated, and leaves systemd alone below a root', async () => {
