@@ -1,6 +1,17 @@
 // full: SQLite, PostgreSQL
 import { X509Certificate } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,6 +19,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { sha256Hex } from '../../src/lib/hash.ts';
 import { createAuthority, issueServerCertificate } from '../../src/security/certificate-authority.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 import { type Machine, makeMachine } from '../support/join-line.ts';
 import { describeWith } from '../support/optional-tools.ts';
@@ -21,6 +33,8 @@ const AGENT = '/download/hawser-agent.mjs';
 const CA = '/api/v1/ca.pem';
 /** A terminal may take no more in one line. */
 const LINE = 4095;
+/** For a longer name of the server, and the note of a server that does not know its address. */
+const MARGIN = 200;
 
 interface Made {
   id: string;
@@ -94,7 +108,7 @@ describe('the line that joins a machine', () => {
 
   it('is one line that every shell takes as it is, with the key, the fingerprint and the digest', async () => {
     const { joinCommand, key } = made;
-    expect(joinCommand).to.have.length.below(LINE);
+    expect(joinCommand).to.have.length.below(LINE - MARGIN);
     // Between single quotes a shell changes nothing but these.
     expect(joinCommand)
       .to.match(/^[\x20-\x7e]+$/)
@@ -137,6 +151,9 @@ describe('the line that joins a machine', () => {
       'node hawser-agent/hawser-agent.mjs run --once --config hawser-agent/settings.json',
     );
     expect(again.code, again.stdout + again.stderr).to.equal(0);
+    expect(again.stdout).to.include(
+      `hawserctl node assign machine-${count}.example.org --configuration NAME`,
+    );
   });
 
   it('names the key in no argument of a program', async () => {
@@ -183,9 +200,12 @@ describe('the line that joins a machine', () => {
       HAWSER_AGENT_CA_FILE: '/etc/another.pem',
     });
     expect(code).to.equal(0);
-    expect(JSON.parse(stdout)).to.not.have.property('NODE_TLS_REJECT_UNAUTHORIZED');
-    expect(JSON.parse(stdout)).to.include({ HAWSER_AGENT_CA_FILE: 'hawser-agent/ca.pem' });
-    expect(JSON.parse(stdout).HAWSER_AGENT_SERVER).to.match(/^https:\/\/localhost:/);
+    expect(JSON.parse(stdout)).to.not.have.any.keys(
+      ...['NODE_TLS_REJECT_UNAUTHORIZED', 'HAWSER_AGENT_SERVER', 'HAWSER_AGENT_CA_FILE'],
+    );
+    const settings = JSON.parse(machine.read('hawser-agent/settings.json'));
+    expect(settings).to.include({ caFile: 'ca.pem' });
+    expect(settings.server).to.match(/^https:\/\/localhost:/);
   });
 
   it('fails where the agent was killed', async () => {
@@ -226,13 +246,120 @@ describe('the line that joins a machine', () => {
     await expectRefusal(misnamed, /IP: 127\.0\.0\.2|ECONNREFUSED/);
   });
 
-  it('touches no folder that is there already', async () => {
+  it('refuses a folder that is a link, or that others can change, and touches nothing in it', async () => {
+    mkdirSync(join(machine.folder, 'elsewhere'), { mode: 0o700 });
+    symlinkSync('elsewhere', join(machine.folder, 'hawser-agent'));
+    const expectUntouched = async () => {
+      const { code, stderr } = await machine.run(made.joinCommand);
+      expect(code).to.equal(3);
+      expect(stderr).to.match(/^hawser: the folder hawser-agent is a link, .* Go to another folder/);
+      expect(readdirSync(join(machine.folder, 'hawser-agent'))).to.deep.equal([]);
+      expect(await uses()).to.equal(0);
+    };
+    await expectUntouched();
+    rmSync(join(machine.folder, 'hawser-agent'));
     mkdirSync(join(machine.folder, 'hawser-agent'));
+    chmodSync(join(machine.folder, 'hawser-agent'), 0o777);
+    await expectUntouched();
+  });
+
+  it('refuses the folder of another user', async function () {
+    if (process.getuid?.() !== 0) this.skip();
+    mkdirSync(join(machine.folder, 'hawser-agent'), { mode: 0o700 });
+    chownSync(join(machine.folder, 'hawser-agent'), 1, 1);
     const { code, stderr } = await machine.run(made.joinCommand);
     expect(code).to.equal(3);
-    expect(stderr).to.include('EEXIST').and.include('hawser-agent');
-    expect(existsSync(join(machine.folder, 'hawser-agent/hawser-agent.mjs'))).to.equal(false);
-    expect(await uses()).to.equal(0);
+    expect(stderr).to.include('belongs to somebody else');
+    expect(readdirSync(join(machine.folder, 'hawser-agent'))).to.deep.equal([]);
+  });
+
+  it('runs nothing that stands in the folder, but what it has compared', async () => {
+    mkdirSync(join(machine.folder, 'hawser-agent'), { mode: 0o700 });
+    for (const name of ['hawser-agent.mjs', 'settings.json', 'ca.pem'])
+      writeFileSync(join(machine.folder, 'hawser-agent', name), 'process.exit(66);');
+    const { code, stdout, stderr } = await machine.run(made.joinCommand);
+    expect(code, stdout + stderr).to.equal(0);
+    expect(await uses()).to.equal(1);
+    expect(sha256Hex(machine.read('hawser-agent/hawser-agent.mjs'))).to.equal(
+      sha256Hex((await hawser.client().get(AGENT)).bytes.toString()),
+    );
+  });
+
+  it('leaves nothing behind a failed join that stops the next one, whatever its name and key', async () => {
+    await ok(204, hawser.admin.delete(`${KEYS}/${made.id}`));
+    const failed = await machine.run(made.joinCommand, { HAWSER_AGENT_NAME: 'wrong.example.org' });
+    expect(failed.code).to.equal(1);
+    expect(failed.stderr)
+      .to.include('registration_key_rejected')
+      .and.include('hawserctl key create --join')
+      .and.not.include(made.key);
+    expect((await machine.run(made.joinCommand)).code).to.equal(1);
+    const next = await ok(201, hawser.admin.post(KEYS, { maxUses: 1 }));
+    const { code, stdout, stderr } = await machine.run(next.joinCommand);
+    expect(code, stdout + stderr).to.equal(0);
+    expect(stdout).to.include(`machine-${count}.example.org is registered at ${url} as `);
+  });
+
+  describe('on a machine that has joined', () => {
+    let id: string;
+    beforeEach(async () => {
+      const { code, stdout, stderr } = await machine.run(made.joinCommand);
+      expect(code, stdout + stderr).to.equal(0);
+      [{ id }] = await ok(200, hawser.admin.get(`/api/v1/nodes?fqdn=machine-${count}.example.org`));
+    });
+    const expectKnown = async (line: string) => {
+      const { code, stdout, stderr } = await machine.run(line, { HAWSER_AGENT_NAME: 'other.example.org' });
+      expect(code, stdout + stderr).to.equal(0);
+      expect(stdout).to.include(`machine-${count}.example.org was registered before at ${url} as ${id}\n`);
+    };
+
+    it('says who it is, and uses no key', async () => {
+      const other = await ok(201, hawser.admin.post(KEYS, { maxUses: 1 }));
+      await ok(204, hawser.admin.delete(`${KEYS}/${made.id}`));
+      await expectKnown(made.joinCommand);
+      await expectKnown(other.joinCommand);
+      const keys: { id: string; currentUses: number }[] = await ok(200, hawser.admin.get(KEYS));
+      expect(keys.find((key) => key.id === other.id)?.currentUses).to.equal(0);
+    });
+
+    it('says so also while its agent runs', async () => {
+      const agent = machine.start(
+        'exec node hawser-agent/hawser-agent.mjs run --config hawser-agent/settings.json',
+      );
+      await eventually(async () => expect(agent.stdout()).to.include('waits for its first assignment'));
+      await expectKnown(made.joinCommand);
+      agent.child.kill('SIGTERM');
+      expect((await agent.ended).code).to.equal(0);
+    });
+
+    it('refuses the line of another server, and says what to do', async () => {
+      const { hawser: another, url: there } = await startKnown();
+      try {
+        const { joinCommand } = await ok(201, another.admin.post(KEYS, {}));
+        const { code, stderr } = await machine.run(joinCommand);
+        expect(code).to.equal(3);
+        expect(stderr).to.include(`holds a node of ${url}. Go to another folder`).and.not.include(there);
+      } finally {
+        await another.close();
+      }
+      await expectKnown(made.joinCommand);
+    });
+  });
+
+  it('keeps the command and the name that were given with it', async () => {
+    const command = ['sh', '-c', 'true'];
+    const { code, stderr } = await machine.run(made.joinCommand, {
+      HAWSER_AGENT_COMMAND: JSON.stringify(command),
+    });
+    expect(code, stderr).to.equal(0);
+    expect(JSON.parse(machine.read('hawser-agent/settings.json'))).to.deep.include({
+      ...{ name: `machine-${count}.example.org`, command },
+    });
+    const other = makeMachine('faulty.example.org');
+    const faulty = await other.run(made.joinCommand, { HAWSER_AGENT_COMMAND: 'sh -c true' });
+    other.remove();
+    expect(faulty.code).to.equal(78);
+    expect(faulty.stderr).to.match(/settings\.json, command: not a list; allowed: /);
   });
 
   it('sends the key to no other server that the environment names', async () => {
