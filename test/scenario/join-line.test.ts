@@ -1,6 +1,9 @@
 // everyday: SQLite; full: PostgreSQL
 import { X509Certificate } from 'node:crypto';
+import { text } from 'node:stream/consumers';
+import { connect } from 'node:tls';
 import { expect } from 'chai';
+import { sha256Hex } from '../../src/lib/hash.ts';
 import { startHawser } from '../support/hawser.ts';
 import { buildOnce } from '../support/program.ts';
 import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
@@ -53,6 +56,19 @@ describe('the route that makes the line that joins a machine', () => {
       if (wrong !== '') expect(reply.text).to.not.include(wrong);
     }
     await expectProblem(lineOf(UNKNOWN, { key, ...SH }), 404, 'not_found');
+  });
+
+  it('serves the authority to the bare request that the line for PowerShell sends', async () => {
+    const { id, key } = await create();
+    const { line } = await ok(200, lineOf(id, { key, ...POWERSHELL }));
+    const [, request = ''] = /GetBytes\("([^"]+)"\)/.exec(line) ?? [];
+    const { port } = hawser.target();
+    const socket = connect({ host: 'localhost', port, rejectUnauthorized: false, maxVersion: 'TLSv1.2' });
+    socket.write(request.replaceAll('`r`n', '\r\n').replace('$($uri.Authority)', `localhost:${port}`));
+    // It reads to the end, so the server must close the connection.
+    const reply = await text(socket);
+    const [, pem = ''] = /-----BEGIN CERTIFICATE-----([\s\S]+?)-----END CERTIFICATE-----/.exec(reply) ?? [];
+    expect(sha256Hex(Buffer.from(pem, 'base64'))).to.equal(fingerprint());
   });
 
   it('is for those who manage registration keys', async () => {
