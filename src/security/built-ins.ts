@@ -92,6 +92,28 @@ export async function ensureFirstAdmin(database: Database, options: FirstAdmin):
   return random;
 }
 
+/** Where the first password of `admin` is: in the file that the server wrote, or whoever started it has set it. */
+export type FirstPassword = 'file' | 'setting';
+
+/** @returns null once somebody has signed in, or has given a user another password */
+export async function findFirstPassword(db: Db): Promise<FirstPassword | null> {
+  const [user, another] = await db
+    .selectFrom('users')
+    .select(['username_key', 'require_password_change', 'created_at', 'modified_at'])
+    .limit(2)
+    .execute();
+  const isAsMade = user?.username_key === ADMIN && user.created_at === user.modified_at;
+  if (another !== undefined || user === undefined || !isAsMade) return null;
+  const signedIn = await db
+    .selectFrom('audit_entries')
+    .select('seq')
+    .where('action', '=', 'session.created')
+    .limit(1)
+    .executeTakeFirst();
+  if (signedIn !== undefined) return null;
+  return user.require_password_change === 1 ? 'file' : 'setting';
+}
+
 /** Removes the file with the first password, if it exists. It is called on every change of a password. */
 export async function forgetInitialPassword(dataDir: string): Promise<void> {
   await rm(join(dataDir, PASSWORD_FILE), { force: true });

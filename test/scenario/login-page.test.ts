@@ -1,12 +1,16 @@
 // everyday: SQLite
 import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { MINUTE, SECOND } from '../../src/lib/clock.ts';
-import type { Reply } from '../support/client.ts';
+import { makeClient, type Reply } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
 import { ADMIN_PASSWORD, signIn, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { type Spawned, spawnHawser } from '../support/spawned.ts';
 import { started } from '../support/started.ts';
 
 const PAGE = '/login';
@@ -247,5 +251,57 @@ describe('the sign-in page', () => {
       'x-frame-options': 'DENY',
       'x-content-type-options': 'nosniff',
     });
+  });
+});
+
+describe('the sign-in page of a new server', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'hawser-new-'));
+  after(() => rmSync(dataDir, { recursive: true, force: true }));
+  const textOfPage = async (server: Spawned) => {
+    const client = makeClient(await server.listening());
+    const { text } = await client.get(PAGE, BROWSER);
+    client.close();
+    return text;
+  };
+  const HINT = 'Nobody has signed in here yet';
+
+  it('says where the first password is until somebody has signed in, also beside a wrong one', async () => {
+    const server = await spawnHawser(dataDir, { HAWSER_ADMIN_PASSWORD: '' });
+    const client = makeClient(await server.listening());
+    try {
+      const password = readFileSync(join(dataDir, 'data/initial-admin-password'), 'utf8').trim();
+      expect(await textOfPage(server))
+        .to.include(HINT)
+        .and.include('initial-admin-password');
+      expect(await textOfPage(server))
+        .to.not.include(password)
+        .and.not.include('HAWSER_ADMIN_PASSWORD');
+      const login = (value: string) =>
+        client.call('POST', PAGE, {
+          body: String(new URLSearchParams({ username: 'admin', password: value })),
+          headers: { ...BROWSER, ...FORM },
+        });
+      expect((await login('a wrong one')).text).to.include(HINT);
+      expect((await login(password)).status).to.equal(303);
+      expect(await textOfPage(server)).to.not.include(HINT);
+    } finally {
+      client.close();
+      server.child.kill();
+      await server.ended;
+    }
+  });
+
+  it('names the setting where that has set the password', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hawser-set-'));
+    const server = await spawnHawser(folder);
+    try {
+      const text = await textOfPage(server);
+      expect(text).to.include(HINT).and.include('HAWSER_ADMIN_PASSWORD');
+      expect(text).to.not.include('initial-admin-password').and.not.include(ADMIN_PASSWORD);
+    } finally {
+      server.child.kill();
+      await server.ended;
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });

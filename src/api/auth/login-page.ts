@@ -5,6 +5,7 @@ import { type Html, html, pageAnswer } from '../../http/html.ts';
 import { statusOf } from '../../http/problem.ts';
 import type { FieldError, HawserError } from '../../lib/errors.ts';
 import { sha256Base64 } from '../../lib/hash.ts';
+import { ADMIN, type FirstPassword, PASSWORD_FILE } from '../../security/built-ins.ts';
 import type { Principal, UserPrincipal } from '../../security/principal.ts';
 import { leadingTo } from './destination.ts';
 
@@ -41,6 +42,8 @@ export interface Purpose {
   console: string | null;
   /** The identity providers by which somebody may sign in here. */
   providers: readonly ProviderLink[];
+  /** Where the first password is, as long as nobody has signed in; null afterwards. */
+  firstPassword: FirstPassword | null;
 }
 
 export interface ProviderLink {
@@ -49,6 +52,18 @@ export interface ProviderLink {
   /** Where somebody signs out of the provider too; null where that is not known. */
   signOutAddress: string | null;
 }
+
+const FIRST_PASSWORDS: Record<FirstPassword, Html> = {
+  file: html`is in the file <code>${PASSWORD_FILE}</code> in the data folder of the server`,
+  setting: html`is the one that <code>HAWSER_ADMIN_PASSWORD</code> set when the server was started first`,
+};
+
+const firstPasswordHint = (place: FirstPassword | null) =>
+  place === null
+    ? html``
+    : html`<p>Nobody has signed in here yet. The user name is <code>${ADMIN}</code>, and its password
+${FIRST_PASSWORDS[place]}.</p>
+`;
 
 const signInForm = (
   action: string,
@@ -151,7 +166,7 @@ function show(principal: Principal | null, purpose: Purpose, { message, unfolded
   const { destination } = purpose;
   const forms =
     user === null
-      ? signInForm(leadingTo(destination, '/login'), providerLinks(purpose))
+      ? html`${firstPasswordHint(purpose.firstPassword)}${signInForm(leadingTo(destination, '/login'), providerLinks(purpose))}`
       : formsOf(user, purpose, unfolded);
   const body = html`<main>
 <h1>${user === null ? 'Sign in to Hawser' : 'Hawser'}</h1>

@@ -3,6 +3,7 @@
  * because they follow the same rules.
  */
 
+import type { Database } from '../../db/database.ts';
 import { changePassword } from '../../deeds/change-password.ts';
 import { signIn, signOut } from '../../deeds/sign-in.ts';
 import { seeOther } from '../../http/answer.ts';
@@ -10,6 +11,7 @@ import { parseQuery } from '../../http/query.ts';
 import { type Route, route } from '../../http/route.ts';
 import { ENDED_SESSION, sessionCookie } from '../../http/session-cookie.ts';
 import { invalidField } from '../../lib/errors.ts';
+import { type FirstPassword, findFirstPassword } from '../../security/built-ins.ts';
 import { destinationOf, leadingTo } from './destination.ts';
 import { failurePage, loginPage, type Purpose } from './login-page.ts';
 import { ATTEMPT_PROBLEMS, type AuthOptions, ENDS_SESSION, SESSION, signedOutPage } from './routes.ts';
@@ -18,13 +20,38 @@ import { ChangePasswordForm, EmptyForm, Login, LoginPageQuery, NextQuery } from 
 /** What the pages lead to is decided once for all of them. */
 interface PageTools extends AuthOptions {
   common: { tags: readonly string[]; showFailure: NonNullable<Route['showFailure']> };
+  first: FirstSignIn;
   /** @param next as it came in the query */
   purposeOf(next: unknown): Purpose;
+}
+
+/** What is known of the first password. It is asked for until somebody has signed in, and never again afterwards. */
+class FirstSignIn {
+  /** As it was read last. */
+  place: FirstPassword | null = null;
+  #isPast = false;
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async read(): Promise<void> {
+    if (this.#isPast) return;
+    this.place = await findFirstPassword(this.#database.read);
+    this.#isPast = this.place === null;
+  }
+
+  end(): void {
+    this.#isPast = true;
+    this.place = null;
+  }
 }
 
 /** @param next as it came in a query */
 export function purposeOfPage({ console, providers }: AuthOptions, next: unknown): Purpose {
   return {
+    firstPassword: null,
     destination: console === null ? null : destinationOf(next, console),
     console,
     providers: providers.all.map(({ settings: { name, label }, signOutAddress }) => ({
@@ -34,17 +61,18 @@ export function purposeOfPage({ console, providers }: AuthOptions, next: unknown
 }
 
 export function loginPageRoutes(options: AuthOptions): Route[] {
-  const purposeOf = (next: unknown) => purposeOfPage(options, next);
+  const first = new FirstSignIn(options.database);
+  const purposeOf = (next: unknown) => ({ ...purposeOfPage(options, next), firstPassword: first.place });
   const common: PageTools['common'] = {
     tags: ['Sign-in page'],
     showFailure: (error, principal, query) =>
       failurePage(error, principal, purposeOf(parseQuery(query)['next'])),
   };
-  const tools = { ...options, common, purposeOf };
+  const tools = { ...options, common, first, purposeOf };
   return [showRoute(tools), signInRoute(tools), changePasswordRoute(tools), signOutRoute(tools)];
 }
 
-function showRoute({ common, purposeOf }: PageTools): Route {
+function showRoute({ common, first, purposeOf }: PageTools): Route {
   return route({
     ...common,
     id: 'showLoginPage',
@@ -57,14 +85,15 @@ function showRoute({ common, purposeOf }: PageTools): Route {
     answers: {
       200: { description: 'The page', mediaType: 'text/html', headers: { 'Cache-Control': '`no-store`' } },
     },
-    handle({ principal, query }) {
+    async handle({ principal, query }) {
+      if (principal === null) await first.read();
       const notice = query.changed === undefined ? '' : 'The password has been changed.';
       return loginPage(principal, purposeOf(query.next), { notice, signedOutOf: query.signedOut });
     },
   });
 }
 
-function signInRoute({ common, purposeOf, ...options }: PageTools): Route {
+function signInRoute({ common, first, purposeOf, ...options }: PageTools): Route {
   return route({
     ...common,
     access: { kind: 'public' },
@@ -80,6 +109,7 @@ function signInRoute({ common, purposeOf, ...options }: PageTools): Route {
     problems: ['invalid_credentials', ...ATTEMPT_PROBLEMS],
     async handle({ body, query, facts }) {
       const { account, sessionSecret } = await signIn(options, facts.actor, body);
+      first.end();
       const { destination } = purposeOf(query.next);
       const mustChange = account.require_password_change === 1;
       const target = mustChange ? leadingTo(destination, '/login') : (destination ?? '/login');
