@@ -31,7 +31,7 @@ const NewJoinLine = z
     ],
   });
 
-const JoinLine = z
+export const JoinLine = z
   .object({
     line: z.string().describe('One line to paste. Whoever has it has the key'),
     script: z.string().describe('The same as a file, with comments'),

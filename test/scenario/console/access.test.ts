@@ -1,13 +1,11 @@
 // full: SQLite
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { DAY } from '../../../src/lib/clock.ts';
-import { type AgentUnderTest, makeAgent } from '../../support/agent.ts';
 import { axe } from '../../support/axe.ts';
 import { REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
 import { button, refusal, said, visit } from '../../support/console-parts.ts';
+import { makeMachine } from '../../support/join-line.ts';
 import { ok } from '../../support/replies.ts';
 import { started } from '../../support/started.ts';
 
@@ -124,22 +122,23 @@ describe('the pages of access, keys, retention and settings', () => {
     await page.getByLabel('Description').fill('from the console');
     await page.getByLabel('Max uses').fill('1');
     await button(page, 'Create').click();
-    const line = await shownOnce(page, /hawser-agent$/);
+    const line = await page.getByRole('region', { name: 'The line that joins a machine' }).innerText();
+    const key = await shownOnce(page, /^reg_/);
+    expect(line, 'without HAWSER_PUBLIC_URL').to.include('HAWSER_PUBLIC_URL').and.include(key);
     expect(await axe(page)).to.deep.equal([]);
-    const authority = await page.getByRole('link', { name: 'hawser-ca.pem' }).getAttribute('href');
-    const agent = agentOf(line, (await shown.hawser.client().get(authority ?? '')).text);
+    const machine = makeMachine('by-the-console.example.org');
     try {
-      const { code, stdout } = await agent.once();
-      expect(code, stdout).to.equal(0);
-      await ok(200, shown.hawser.admin.get(`/api/v1/nodes/${agent.nodeId()}`));
+      const { code, stdout, stderr } = await machine.run(line);
+      expect(code, stdout + stderr).to.equal(0);
     } finally {
-      agent.remove();
+      machine.remove();
     }
+    expect(await ok(200, shown.hawser.admin.get('/api/v1/nodes?fqdn=by-the-console'))).to.have.lengthOf(1);
     await button(page, 'Done').click();
     await page.reload();
     const row = page.getByRole('row', { name: 'from the console' });
     await row.getByText('Used up').waitFor();
-    expect(await page.content()).not.to.include(keyOf(line));
+    expect(await page.content()).not.to.include(key);
     await close();
   });
 
@@ -282,17 +281,3 @@ describe('the pages of access, keys, retention and settings', () => {
     await close();
   });
 });
-
-const VARIABLE = /HAWSER_AGENT_([A-Z_]+)=(\S+)/g;
-
-const keyOf = (line: string) => /REGISTRATION_KEY=(\S+)/.exec(line)?.[1] ?? '';
-
-/** An agent with the settings of the line, in a folder that holds the certificate of the authority. */
-function agentOf(line: string, authority: string): AgentUnderTest {
-  const settings = Object.fromEntries([...line.matchAll(VARIABLE)].map((match) => [match[1], match[2]]));
-  const agent = makeAgent({ ...settings, NAME: 'joined.example.org' });
-  const caFile = join(agent.folder, settings['CA_FILE'] ?? '');
-  writeFileSync(caFile, authority);
-  agent.settings['CA_FILE'] = caFile;
-  return agent;
-}

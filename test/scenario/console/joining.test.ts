@@ -22,14 +22,29 @@ describe('a new registration key of a server that knows its address', () => {
     await page.getByRole('button', { name: 'New registration key' }).click();
     await page.getByRole('button', { name: 'Create' }).click();
     const dialog = page.getByRole('dialog', { name: 'New registration key' });
-    await dialog.getByRole('button', { name: 'Copy the line that joins a machine' }).waitFor();
-    await dialog.getByText('Show the line').click();
+    const line = dialog.getByRole('region', { name: 'The line that joins a machine' });
+    const shownFor = async (radio: string) => {
+      await dialog.getByRole('radio', { name: radio }).check();
+      return line.innerText();
+    };
+    const key = await dialog.locator('code').first().innerText();
+    const [made] = await ok(200, shown.hawser.admin.get('/api/v1/admin/registration-keys'));
+    const madeFor = async (shell: string, agent: string) => {
+      const path = `/api/v1/admin/registration-keys/${made.id}/join-line`;
+      return (await ok(200, shown.hawser.admin.post(path, { key, shell, agent }))).line;
+    };
+    expect(await shownFor('Windows')).to.equal(await madeFor('powershell', 'opendsc'));
     expect(await axe(page)).to.deep.equal([]);
     await noHorizontalScroll(page);
-    const line = await dialog.locator('details code').first().innerText();
+    const ofShell = await shownFor('Linux');
+    expect(ofShell).to.equal(await madeFor('sh', 'hawser'));
+    await dialog.getByRole('button', { name: 'Copy the line that joins a machine' }).waitFor();
+    const script = page.waitForEvent('download');
+    await dialog.getByRole('button', { name: 'Save as a script' }).click();
+    expect((await script).suggestedFilename()).to.equal('join-hawser.sh');
     const machine = makeMachine('joined.example.org');
     try {
-      const { code, stdout, stderr } = await machine.run(line);
+      const { code, stdout, stderr } = await machine.run(ofShell);
       expect(code, stdout + stderr).to.equal(0);
     } finally {
       machine.remove();

@@ -1,7 +1,6 @@
 /** The start page: whether the fleet is well, what has reported, who runs which version, and what happened last. */
 
 import { useState } from 'preact/hooks';
-import { CopyLine } from '../../components/copy-line.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Mark } from '../../components/marks.tsx';
 import { Page } from '../../components/page.tsx';
@@ -11,6 +10,7 @@ import { can } from '../../session.ts';
 import type { ActivityEntry, FleetSummary } from '../../types.ts';
 import { ActivityTable } from './activity.tsx';
 import { ConfigurationsTable } from './configurations.tsx';
+import { FirstSteps, needsFirstSteps, openFirstSteps, pauseOf } from './first-steps.tsx';
 import { ReportChart } from './report-chart.tsx';
 import { FleetRollouts } from './rollouts.tsx';
 import { Tiles } from './tiles.tsx';
@@ -21,9 +21,12 @@ const ACTIVITY_STEP = 20;
 export function FleetPage() {
   const seesNodes = can('nodes.read');
   const [count, setCount] = useState(ACTIVITY_STEP);
-  const summary = useResource<FleetSummary>(seesNodes ? '/fleet/summary' : null);
+  const summary = useResource<FleetSummary>(seesNodes ? '/fleet/summary' : null, { pause: pauseOf });
   const activity = useResource<ActivityEntry[]>(`/activity?take=${count}`);
+  const hasHappened = activity.data !== null && activity.data.length > 0;
   const isNew = summary.data?.nodes === 0 && activity.data?.length === 0;
+  // The list of first steps stands there instead of boxes with nothing in them.
+  const isBare = summary.data?.nodes === 0 && needsFirstSteps(summary.data);
   return (
     <Page
       heading="Fleet"
@@ -31,13 +34,25 @@ export function FleetPage() {
       isEmpty={isNew}
       beside={summary.data !== null && <Verdict summary={summary.data} />}
     >
-      {summary.data !== null && <Tiles summary={summary.data} />}
-      {summary.data?.nodes === 0 && <FirstSteps />}
-      {seesNodes && <FleetRollouts />}
-      {can('reports.read-all') && <ReportChart />}
-      {summary.data !== null && <ConfigurationsTable summary={summary.data} />}
-      <ActivityTable activity={activity} onMore={() => setCount(count + ACTIVITY_STEP)} />
+      {summary.data !== null && <FirstSteps summary={summary.data} />}
+      {!isBare && <Counts summary={summary.data} />}
+      {(!isBare || hasHappened) && (
+        <ActivityTable activity={activity} onMore={() => setCount(count + ACTIVITY_STEP)} />
+      )}
     </Page>
+  );
+}
+
+/** @param summary null for somebody who may not see nodes */
+function Counts({ summary }: { summary: FleetSummary | null }) {
+  return (
+    <>
+      {summary !== null && <Tiles summary={summary} />}
+      {summary?.nodes === 0 && <NoNode />}
+      {summary !== null && <FleetRollouts />}
+      {can('reports.read-all') && <ReportChart />}
+      {summary !== null && <ConfigurationsTable summary={summary} />}
+    </>
   );
 }
 
@@ -57,21 +72,17 @@ function countOf(count: number, thing: string): string {
   return `${count} ${thing}${count === 1 ? '' : 's'}`;
 }
 
-function FirstSteps() {
+/** There is nothing to count. The list of first steps has been closed. */
+function NoNode() {
   return (
     <Empty>
       <p>
-        No node has registered yet. A node needs a registration key, which you make under{' '}
-        {can('registration-keys.manage') ? (
-          <a href="/ui/registration-keys">Registration keys</a>
-        ) : (
-          'Registration keys'
-        )}
-        , and what it should get, which you publish under{' '}
-        <a href={links.list('configurations')}>Configurations</a>. This line on the machine registers it and
-        pulls once:
+        No node has registered yet. A machine joins by one line, which comes with a registration key. What it
+        should get is published under <a href={links.list('configurations')}>Configurations</a>.
       </p>
-      <CopyLine label="the line that registers a node" text="hawser-agent --config settings.json --once" />
+      <button type="button" onClick={openFirstSteps}>
+        Show the first steps
+      </button>
     </Empty>
   );
 }

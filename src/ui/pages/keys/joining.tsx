@@ -1,90 +1,103 @@
-/** Shows a new registration key once, with lines that join a node. */
+/** Shows a new registration key once, with the lines that join a machine by it, as the server makes them. */
 
-import { useState } from 'preact/hooks';
-import { CopyButton, CopyLine } from '../../components/copy-line.tsx';
-import { CheckField } from '../../components/field.tsx';
+import { useEffect, useId, useState } from 'preact/hooks';
+import { ApiProblem, send } from '../../client.ts';
+import { CopyButton } from '../../components/copy-line.tsx';
+import { Problem } from '../../components/problem.tsx';
 import { ShownOnce } from '../../components/shown-once.tsx';
-import type { RegistrationKey } from '../../types.ts';
+import { saveBlob } from '../../download.ts';
+import { apiPath } from '../../links.ts';
+import { leaveForSignIn } from '../../sign-in.ts';
+import type { JoinLine, RegistrationKey } from '../../types.ts';
+import { KEYS } from './new-key.tsx';
 
-/** The name under which browsers save the certificate of the server's authority. */
-const CA_FILE = 'hawser-ca.pem';
+const WAYS = [
+  {
+    shell: 'sh',
+    agent: 'hawser',
+    label: "Linux or macOS: a shell, Hawser's agent",
+    file: 'join-hawser.sh',
+    hint:
+      'Run it in a shell, in a folder of the user as whom the agent is to run. The machine needs Node 20.19 or later. ' +
+      'The line compares the server and the agent with their digests before it runs anything, and puts the agent into ' +
+      'the folder hawser-agent.',
+  },
+  {
+    shell: 'powershell',
+    agent: 'opendsc',
+    label: "Windows: PowerShell, OpenDSC's agent",
+    file: 'join-hawser.ps1',
+    hint:
+      "Run it in PowerShell 5.1 or 7, as administrator. The machine needs OpenDSC's agent, and no Node.js. The line " +
+      'compares the authority of the server with its digest, trusts it for the whole machine, and starts the service ' +
+      'OpenDscLcm.',
+  },
+] as const;
+
+type Way = (typeof WAYS)[number];
 
 export function Joining({ made, onClose }: { made: RegistrationKey; onClose: () => void }) {
+  const id = useId();
+  const [way, setWay] = useState<Way>(WAYS[0]);
   const secret = made.key ?? '';
-  const server = location.origin;
-  const settings = JSON.stringify({
-    LCM: {
-      ConfigurationSource: 'Pull',
-      PullServer: { ServerUrl: server, RegistrationKey: secret },
-    },
-  });
   return (
     <ShownOnce heading="New registration key" what="registration key" secret={secret} onClose={onClose}>
-      <h3>Join a node with Hawser's agent</h3>
-      {made.joinCommand === undefined ? (
-        <AgentLine server={server} secret={secret} />
-      ) : (
-        <JoinLine command={made.joinCommand} />
-      )}
-      <details>
-        <summary>Join a node with OpenDSC's agent</summary>
-        <p class="hint">
-          Write this into <code>appsettings.json</code> of the agent, without a <code>NodeId</code>, and
-          restart its service.
-        </p>
-        <CopyLine text={settings} label="settings for OpenDSC's agent" />
-      </details>
+      <fieldset class="join">
+        <legend>Join a machine by one line</legend>
+        <div class="radios">
+          {WAYS.map((each) => (
+            <label key={each.shell}>
+              <input type="radio" name={id} checked={each === way} onChange={() => setWay(each)} />
+              {each.label}
+            </label>
+          ))}
+        </div>
+        <Line key={way.shell} way={way} keyId={made.id} secret={secret} />
+      </fieldset>
       <p class="hint">
-        {made.joinCommand === undefined ? 'The lines have' : "The settings for OpenDSC's agent have"} the
-        address by which you reach the server. Change it where nodes reach the server by another name or port.
+        Whoever has the line or the script has the key. Delete the script once the machine has joined.
       </p>
     </ShownOnce>
   );
 }
 
-/** The server has made the line, which brings the agent along. */
-function JoinLine({ command }: { command: string }) {
-  return (
-    <>
-      <p class="hint">
-        Run the line on the machine, in a shell, where Node 20.19 or later is installed. It checks the server
-        and the agent, which it puts into a new folder <code>hawser-agent</code>, and registers the machine.
-        The key is in the line.
-      </p>
-      <CopyButton text={command} label="that joins a machine" deed="Copy the line" />
-      <details>
-        <summary>Show the line</summary>
-        <div class="copy-line">
-          <code>{command}</code>
-        </div>
-      </details>
-    </>
-  );
+/** The server does not keep the key, so it is sent along. */
+function useJoinLine({ shell, agent }: Way, keyId: string, key: string) {
+  const [made, setMade] = useState<JoinLine | null>(null);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const ask = async () => {
+    setProblem(null);
+    try {
+      const path = `${KEYS}${apiPath(keyId)}/join-line`;
+      setMade((await send<JoinLine>('POST', path, { key, shell, agent })).data);
+    } catch (error) {
+      if (!(error instanceof ApiProblem)) throw error;
+      if (error.status === 401) leaveForSignIn();
+      setProblem(error);
+    }
+  };
+  useEffect(() => void ask(), []);
+  return { made, problem, ask };
 }
 
-/** The server does not know by which address machines reach it, so the agent must be there already. */
-function AgentLine({ server, secret }: { server: string; secret: string }) {
-  const [isTrusted, setTrusted] = useState(false);
-  const trust = isTrusted ? '' : `HAWSER_AGENT_CA_FILE=${CA_FILE} `;
-  const line = `HAWSER_AGENT_SERVER=${server} ${trust}HAWSER_AGENT_REGISTRATION_KEY=${secret} hawser-agent`;
+function Line({ way, keyId, secret }: { way: Way; keyId: string; secret: string }) {
+  const { made, problem, ask } = useJoinLine(way, keyId, secret);
+  if (problem !== null) return <Problem problem={problem} onRetry={() => void ask()} />;
+  if (made === null) return <p aria-busy="true">The server makes the line.</p>;
+  const save = () => saveBlob(new Blob([made.script], { type: 'text/plain' }), way.file);
   return (
     <>
-      <CheckField
-        label="The machine trusts the server's certificate already"
-        checked={isTrusted}
-        onChange={setTrusted}
-      />
-      {!isTrusted && (
-        <p class="hint">
-          Bring{' '}
-          <a href="/api/v1/ca.pem" download={CA_FILE}>
-            {CA_FILE}
-          </a>
-          , the certificate of the server's own authority, into the folder on the machine where you run the
-          line.
-        </p>
-      )}
-      <CopyLine text={line} label="line for Hawser's agent" />
+      <p class="hint">{way.hint}</p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long line scrolls, which must be possible by the keyboard */}
+      <section class="join-line" aria-label="The line that joins a machine" tabIndex={0}>
+        <code>{made.line}</code>
+      </section>
+      <div class="bar">
+        <CopyButton text={made.line} label="that joins a machine" deed="Copy the line" />
+        <button type="button" class="small" onClick={save}>
+          Save as a script<span class="visually-hidden"> named {way.file}</span>
+        </button>
+      </div>
     </>
   );
 }

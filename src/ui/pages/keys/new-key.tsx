@@ -8,19 +8,24 @@ import { CheckField, Field, TextField } from '../../components/field.tsx';
 import { can } from '../../session.ts';
 import type { RegistrationKey } from '../../types.ts';
 
+/** The path of registration keys below /api/v1. */
+export const KEYS = '/admin/registration-keys';
+
 interface NewKeyProps {
-  path: string;
   onClose: () => void;
   /** Gets the key with its secret, which is shown this once. */
   onMade: (key: RegistrationKey) => void;
 }
 
 const WITHOUT_DELETE = 'It takes the permission nodes.delete as well.';
+const ANY_NAME =
+  'A key without a name pattern takes any name that is free or expected, with all that the joining rules and the ' +
+  'expectation give it. Give the key to few, for a short time and for few machines.';
 const REREGISTRATION =
   'A machine that was set up anew may take over the node of its name, with what that node is given. ' +
   'Whoever has the key can take over any node.';
 
-export function NewKey({ path, onClose, onMade }: NewKeyProps) {
+export function NewKey({ onClose, onMade }: NewKeyProps) {
   const [description, setDescription] = useState('');
   const [expiry, setExpiry] = useState(inDays(7));
   const [maxUses, setMaxUses] = useState('');
@@ -33,7 +38,7 @@ export function NewKey({ path, onClose, onMade }: NewKeyProps) {
       maxUses: maxUses === '' ? null : Number(maxUses),
       allowReregistration,
     };
-    onMade((await send<RegistrationKey>('POST', path, wish)).data);
+    onMade((await send<RegistrationKey>('POST', KEYS, wish)).data);
     return null;
   };
   return (
@@ -46,6 +51,7 @@ export function NewKey({ path, onClose, onMade }: NewKeyProps) {
     >
       {(problem) => (
         <>
+          <p class="hint">{ANY_NAME}</p>
           <TextField
             label="Description"
             name="description"

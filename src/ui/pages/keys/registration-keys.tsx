@@ -14,10 +14,8 @@ import { apiPath } from '../../links.ts';
 import { useList } from '../../list.ts';
 import { can } from '../../session.ts';
 import type { RegistrationKey } from '../../types.ts';
-import { Joining } from './joining.tsx';
-import { NewKey } from './new-key.tsx';
-
-const PATH = '/admin/registration-keys';
+import { KeyWithLine } from './key-with-line.tsx';
+import { KEYS } from './new-key.tsx';
 
 type OnDeed = (deed: 'describe' | 'revoke', key: RegistrationKey) => void;
 
@@ -73,9 +71,7 @@ export function RegistrationKeysPage() {
 }
 
 function Keys() {
-  const list = useList<RegistrationKey>(PATH);
-  const [isMaking, setMaking] = useState(false);
-  const [made, setMade] = useState<RegistrationKey | null>(null);
+  const list = useList<RegistrationKey>(KEYS);
   const [deed, setDeed] = useState<{ deed: 'describe' | 'revoke'; of: RegistrationKey } | null>(null);
   const close = () => setDeed(null);
   return (
@@ -84,11 +80,7 @@ function Keys() {
       of={[list.resource]}
       isEmpty={list.total === 0}
       isBusy={list.isBusy}
-      actions={
-        <button type="button" class="primary" onClick={() => setMaking(true)}>
-          New registration key
-        </button>
-      }
+      actions={<KeyWithLine />}
     >
       <DataTable
         name="Registration keys"
@@ -101,8 +93,6 @@ function Keys() {
           </Empty>
         }
       />
-      {isMaking && <NewKey path={PATH} onClose={() => setMaking(false)} onMade={setMade} />}
-      {made !== null && <Joining made={made} onClose={() => setMade(null)} />}
       {deed?.deed === 'describe' && <Describe of={deed.of} onClose={close} />}
       {deed?.deed === 'revoke' && <Revoke of={deed.of} onClose={close} />}
     </Page>
@@ -117,7 +107,7 @@ interface DeedProps {
 function Describe({ of, onClose }: DeedProps) {
   const [description, setDescription] = useState(of.description ?? '');
   const run = async () => {
-    await send('PUT', PATH + apiPath(of.id), { description: description || null });
+    await send('PUT', KEYS + apiPath(of.id), { description: description || null });
     return `The description of ${of.keyPrefix} was saved.`;
   };
   return (
@@ -137,7 +127,7 @@ function Describe({ of, onClose }: DeedProps) {
 
 function Revoke({ of, onClose }: DeedProps) {
   const run = async () => {
-    await send('DELETE', PATH + apiPath(of.id));
+    await send('DELETE', KEYS + apiPath(of.id));
     return `${of.keyPrefix} is revoked.`;
   };
   return (

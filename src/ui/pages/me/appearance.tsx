@@ -3,30 +3,13 @@
 import { useId, useState } from 'preact/hooks';
 import { CheckField } from '../../components/field.tsx';
 import { SINGLE_KEYS } from '../../components/palette.tsx';
+import { keep, readKept } from '../../kept.ts';
 
 /** Read by theme-choice.ts, which sets the theme before anything is painted. */
 const THEME = 'hawser.theme';
 
 const THEMES = ['System', 'Light', 'Dark'] as const;
 type Theme = (typeof THEMES)[number];
-
-/** A browser that refuses storage forgets the choice with the page. */
-function read(key: string): string | null {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return null;
-  }
-}
-
-function write(key: string, value: string | null): void {
-  try {
-    if (value === null) localStorage.removeItem(key);
-    else localStorage.setItem(key, value);
-  } catch {
-    // The choice holds until the page is left.
-  }
-}
 
 function shownTheme(): Theme {
   const chosen = document.documentElement.dataset['theme'];
@@ -37,12 +20,12 @@ function choose(theme: Theme): void {
   const word = theme.toLowerCase();
   if (theme === 'System') delete document.documentElement.dataset['theme'];
   else document.documentElement.dataset['theme'] = word;
-  write(THEME, theme === 'System' ? null : word);
+  keep(THEME, theme === 'System' ? null : word);
 }
 
 export function Appearance() {
   const [theme, setTheme] = useState(shownTheme);
-  const [hasKeys, setKeys] = useState(read(SINGLE_KEYS) !== 'off');
+  const [hasKeys, setKeys] = useState(readKept(SINGLE_KEYS) !== 'off');
   return (
     <section class="card">
       <h2>This browser</h2>
@@ -58,7 +41,7 @@ export function Appearance() {
         hint="The key / opens the search. Ctrl+K opens it in any case."
         checked={hasKeys}
         onChange={(checked) => {
-          write(SINGLE_KEYS, checked ? null : 'off');
+          keep(SINGLE_KEYS, checked ? null : 'off');
           setKeys(checked);
         }}
       />

@@ -1,7 +1,6 @@
 /** The list of all nodes: filters, export, and deeds on the chosen ones. */
 
 import { useState } from 'preact/hooks';
-import { CopyLine } from '../../components/copy-line.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { ExportCsv } from '../../components/export-csv.tsx';
 import { type FilterField, Filters } from '../../components/filters.tsx';
@@ -14,6 +13,7 @@ import { useList } from '../../list.ts';
 import { useSelection } from '../../selection.ts';
 import { can } from '../../session.ts';
 import type { NodeSummary } from '../../types.ts';
+import { KeyWithLine } from '../keys/key-with-line.tsx';
 import { allowedDeeds, BulkBar, Failures, type Outcome } from './bulk.tsx';
 import { useScopeValues } from './scope-values.ts';
 
@@ -146,24 +146,15 @@ function NoneFound() {
   );
 }
 
-/** A key is shown once, when it is made; the line has a place for it. */
-function joinLine(): string {
-  const settings = { SERVER: location.origin, CA_FILE: 'hawser-ca.pem', REGISTRATION_KEY: 'KEY' };
-  const given = Object.entries(settings).map(([name, value]) => `HAWSER_AGENT_${name}=${value}`);
-  return `${given.join(' ')} hawser-agent`;
-}
-
 function NoneYet() {
   return (
     <Empty>
       <p>
-        No node has registered yet. A machine joins with a registration key. Run this line on it, with the key
-        in place of <code>KEY</code>; <code>hawser-ca.pem</code> is the certificate of the server's authority.
+        No node has registered yet. A machine joins with a registration key, which comes with the line to run
+        on the machine.
       </p>
-      <CopyLine text={joinLine()} label="the line that joins a node" />
-      <p>Change the address where nodes reach the server by another name or port than you do.</p>
       {can('registration-keys.manage') ? (
-        <a href="/ui/registration-keys">Make a registration key</a>
+        <KeyWithLine />
       ) : (
         <p>Ask somebody who manages registration keys for one.</p>
       )}

@@ -1,0 +1,49 @@
+/** What is done of the first steps, as the API tells it. */
+
+import { withQuery } from '../../links.ts';
+import { type Resource, useResource } from '../../resource.ts';
+import { can, me } from '../../session.ts';
+import type { Configuration, FleetSummary, RegistrationKey } from '../../types.ts';
+
+export const STEPS = ['password', 'configuration', 'key', 'node', 'assigned', 'report'] as const;
+export type StepName = (typeof STEPS)[number];
+
+export interface Facts {
+  done: Record<StepName, boolean>;
+  /** The configurations that have a published version, as far as the user may read them. */
+  published: readonly Configuration[];
+}
+
+/** @param pause in milliseconds, after which it is asked again */
+export function useFacts(summary: FleetSummary, pause: number): Facts | null {
+  const options = { pause: () => pause };
+  const configurations = useResource<Configuration[]>('/configurations?take=100', options);
+  const mayMakeKeys = can('registration-keys.manage');
+  const keysPath = withQuery('/admin/registration-keys', { take: 100 });
+  const keys = useResource<RegistrationKey[]>(mayMakeKeys ? keysPath : null, options);
+  const mayReadReports = can('reports.read-all');
+  const reports = useResource<unknown[]>(mayReadReports ? '/reports?take=1' : null, options);
+  const isOnItsWay = ({ state }: Resource<unknown>, isAsked = true) => isAsked && state === 'loading';
+  if (isOnItsWay(configurations) || isOnItsWay(keys, mayMakeKeys) || isOnItsWay(reports, mayReadReports))
+    return null;
+  const { nodes, unassigned, byStatus } = summary;
+  const published = (configurations.data ?? []).filter((one) => one.latestPublishedVersion !== null);
+  const isAssigned = unassigned < nodes;
+  const hasStatus = (byStatus['Unknown'] ?? 0) < nodes;
+  return {
+    published,
+    done: {
+      password: me.value?.requirePasswordChange === false,
+      // What is assigned has a version, though the user may not be allowed to read it.
+      configuration: published.length > 0 || isAssigned,
+      key: nodes > 0 || (keys.data ?? []).some(isGood),
+      node: nodes > 0,
+      assigned: isAssigned,
+      report: hasStatus || (reports.total ?? 0) > 0,
+    },
+  };
+}
+
+function isGood({ isRevoked, expiresAt }: RegistrationKey): boolean {
+  return !isRevoked && Date.parse(expiresAt) > Date.now();
+}
