@@ -21,14 +21,12 @@ import { Shell } from './shell.ts';
 
 /** The pages that hold walks. The first page of each list starts a server; the others continue it, each on its own. */
 export const WALKS: readonly (readonly string[])[] = [
-  ['README.md'],
+  ['README.md', 'docs/parameters.md', 'docs/agent.md'],
   ['docs/from-opendsc.md'],
   [
     'docs/api-walk.md',
     'docs/versions.md',
     'docs/tokens.md',
-    'docs/parameters.md',
-    'docs/agent.md',
     'docs/protocol.md',
     'docs/troubleshooting.md',
     'docs/operating.md',
