@@ -34,15 +34,24 @@ const WITHOUT_LOCALES = {
  * @returns the files, as esbuild describes its own
  */
 export function buildClients(build, root, outdir) {
-  const { version, engines } = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'));
+  const { version, engines, license } = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'));
   const wanted = engines.node.replace('>=', '');
-  return Promise.all(
-    Object.entries(ENTRIES).map(async ([file, entry]) => {
+  return Promise.all([
+    describePackage({ version, engines, license }, outdir),
+    ...Object.entries(ENTRIES).map(async ([file, entry]) => {
       const code = await bundle(build, { root, entry, version });
       const contents = Buffer.from(headOf(file.replace('.mjs', ''), version, wanted) + code);
       return { path: join(outdir, file), contents };
     }),
-  );
+  ]);
+}
+
+/** With it the folder is a package that needs no others, so that it is installed on Windows too, where nothing is compiled. */
+function describePackage(common, outdir) {
+  const bin = Object.fromEntries(Object.keys(ENTRIES).map((file) => [file.replace('.mjs', ''), file]));
+  const description = 'The command line of Hawser, a pull server for DSC, and its agent';
+  const text = JSON.stringify({ name: 'hawserctl', description, ...common, type: 'module', bin }, null, 2);
+  return { path: join(outdir, 'package.json'), contents: Buffer.from(`${text}\n`) };
 }
 
 async function bundle(build, { root, entry, version }) {

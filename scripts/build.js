@@ -66,7 +66,7 @@ function hashOfInputs() {
       .update(`${path}\0`)
       .update(fs.readFileSync(join(ROOT, path)))
       .update('\0');
-  // The clients do not have package.json beside them, so they hold what they need of it.
+  // The clients hold what they need of package.json.
   const { version, engines } = JSON.parse(fs.readFileSync(join(ROOT, 'package.json'), 'utf8'));
   return hash
     .update(JSON.stringify([version, engines, installedPackages()]))

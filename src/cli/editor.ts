@@ -13,9 +13,15 @@ export interface Edited {
   discard(): void;
 }
 
-/** What $VISUAL or $EDITOR hold, which may be a command with options. @throws UsageError where neither is set */
-export function editorOf(env: Readonly<Record<string, string | undefined>>): string {
-  const editor = env['VISUAL'] || env['EDITOR'];
+/**
+ * What the variables VISUAL or EDITOR hold, which may be a command with options.
+ * @throws UsageError where neither is set, except on Windows, where every machine has the same one
+ */
+export function editorOf(
+  env: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform = process.platform,
+): string {
+  const editor = env['VISUAL'] || env['EDITOR'] || (platform === 'win32' ? 'notepad' : '');
   if (!editor) throw new UsageError('Say which editor to open by the variable VISUAL or EDITOR.');
   return editor;
 }

@@ -24,7 +24,7 @@ interface Hosts {
 export class HostStore {
   readonly file: string;
 
-  /** @param env of which XDG_CONFIG_HOME and HOME count */
+  /** @param env of which XDG_CONFIG_HOME and HOME count, on Windows APPDATA */
   constructor(env: Readonly<Record<string, string | undefined>>) {
     this.file = ownFile(env, 'config', 'hosts.json');
   }

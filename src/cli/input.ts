@@ -20,10 +20,27 @@ export async function readInput({ stdin, cwd }: Surroundings, file: string): Pro
 /** Reads a text. @throws Failure, also where it is no UTF-8 */
 export async function readText(surroundings: Surroundings, file: string): Promise<string> {
   const bytes = await readInput(surroundings, file);
+  const name = file === '-' ? 'What stdin holds' : file;
+  if (isUtf16(bytes))
+    throw new Failure(
+      `${name} is UTF-16, as > of Windows PowerShell writes it. Write it with "| Out-File -Encoding utf8 FILE" in place of that.`,
+    );
   try {
     // The server keeps the content byte by byte, so a byte order mark stays.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new Failure(`${file === '-' ? 'What stdin holds' : file} is no text in UTF-8.`);
+    throw new Failure(`${name} is no text in UTF-8.`);
   }
+}
+
+/** Reads what somebody has written into a file by hand, such as a password: one line, without the mark that Windows puts first. */
+export async function readSecretLine(surroundings: Surroundings, file: string): Promise<string> {
+  const text = await readText(surroundings, file);
+  return text.replace(/^\ufeff/, '').replace(/\r?\n$/, '');
+}
+
+/** Both byte orders have a mark, and Windows PowerShell writes it. */
+function isUtf16(bytes: Buffer): boolean {
+  const mark = bytes.subarray(0, 2).toString('hex');
+  return mark === 'fffe' || mark === 'feff';
 }

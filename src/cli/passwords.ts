@@ -5,7 +5,7 @@ import { openSession } from '../client/session.ts';
 import type { Context } from './declaration.ts';
 import { type Destination, findDestination, openApi, ownHeaders } from './destination.ts';
 import { Failure, UsageError } from './errors.ts';
-import { readText } from './input.ts';
+import { readSecretLine } from './input.ts';
 
 export const PASSWORD_FILE = {
   'password-file': { value: 'FILE', summary: 'read the password from this file, - for stdin' },
@@ -20,8 +20,7 @@ export async function readPassword(
   surroundings: Surroundings,
 ): Promise<string> {
   if (file === undefined) return surroundings.ask.secret(`Password of ${username}`, 'say --password-file');
-  const content = await readText(surroundings, file);
-  const password = content.replace(/\r?\n$/, '');
+  const password = await readSecretLine(surroundings, file);
   if (password === '') throw new UsageError('The file of the password is empty.');
   return password;
 }

@@ -56,6 +56,8 @@ const SHARED = 0o1000;
 
 /** Flushes the folder, so that renames and removals in it survive a power loss. */
 export async function flushFolder(path: string): Promise<void> {
+  // Windows opens no folder as a file, and keeps its entries in a journal.
+  if (process.platform === 'win32') return;
   const folder = await open(path, 'r');
   try {
     await folder.sync();

@@ -122,7 +122,7 @@ describe('the package', function () {
     ]);
     const others = paths.filter(
       (path) =>
-        !/^(package\.json|LICENSE|README\.md|docs\/.*|\.build\/.*\.js(\.map)?|\.build\/([0-9a-f]{16}\/)?client\/[a-z-]+\.mjs|\.build\/[0-9a-f]{16}\/ui\/.*|scripts\/((container|systemd)\/.*|(build|required-node)\.js))$/.test(
+        !/^(package\.json|LICENSE|README\.md|docs\/.*|\.build\/.*\.js(\.map)?|\.build\/([0-9a-f]{16}\/)?client\/([a-z-]+\.mjs|package\.json)|\.build\/[0-9a-f]{16}\/ui\/.*|scripts\/((container|systemd)\/.*|(build|required-node)\.js))$/.test(
           path,
         ),
     );
@@ -134,6 +134,17 @@ describe('the package', function () {
     expect((await run('hawser', ['--version'])).stdout).to.equal(`hawser ${version}\n`);
     for (const client of ['hawser-agent', 'hawserctl'])
       expect((await run(client, ['--version'])).stdout).to.equal(`${client} ${version}\n`);
+  });
+
+  it('has another one in it, of the clients alone, which npm installs without any others', async () => {
+    const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
+    const npm = (...words: string[]) =>
+      execFileSync('npm', [...words, '--offline', '--silent'], { cwd: folder, encoding: 'utf8' });
+    const archive = npm('pack', './package/.build/client').trim();
+    expect(archive).to.equal(`hawserctl-${version}.tgz`);
+    npm('install', '--global', '--prefix', join(folder, 'clients'), `./${archive}`);
+    const { stdout } = await promisify(execFile)(join(folder, 'clients/bin/hawserctl'), ['--version']);
+    expect(stdout).to.equal(`hawserctl ${version}\n`);
   });
 
   describe('as a server', () => {

@@ -18,12 +18,8 @@ export function completionCommand(program: string, commands: () => readonly Comm
     path: 'completion',
     summary: 'print a script that completes commands and options in your shell',
     arguments: [{ name: 'shell', summary: 'the shell', choices: Object.keys(SHELLS) }],
-    examples: [
-      `source <(${program} completion bash)`,
-      `source <(${program} completion zsh)`,
-      `${program} completion fish | source`,
-      `${program} completion powershell | Out-String | Invoke-Expression`,
-    ],
+    description: 'Prints a script, whose first line says how your shell reads it.',
+    examples: [`${program} completion powershell | Out-String | Invoke-Expression`],
     async run({ arguments: { shell }, out }) {
       const script = SHELLS[shell]?.(program, listPlaces(commands())) ?? '';
       if (out.isJson) out.json({ shell, script });

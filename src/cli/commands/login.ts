@@ -11,7 +11,7 @@ import { readFingerprint, type Trust, trustByFingerprint } from '../../client/tr
 import { type Context, command } from '../declaration.ts';
 import { openApi, ownHeaders, readToken, readUrl, trustFile } from '../destination.ts';
 import { UsageError } from '../errors.ts';
-import { readText } from '../input.ts';
+import { readSecretLine } from '../input.ts';
 import { PASSWORD_FILE, readNewPassword, readPassword } from '../passwords.ts';
 
 const INSTEAD = 'say --token-file, or --user with --password-file';
@@ -38,7 +38,7 @@ type LoginContext = Context<typeof ARGUMENTS, typeof OPTIONS>;
 export const login = command({
   path: 'login',
   summary: 'sign in to a server, and keep a token for it',
-  description: `Signs in to a server, and makes it the one that commands are for. It asks for a token, or for a user and the password, with which it makes a token of its own that does all that the user may, for 90 days. A user who must change the password first is asked for the new one. The token is kept in hosts.json in $XDG_CONFIG_HOME/hawser, which only you can read.`,
+  description: `Signs in to a server, and makes it the one that commands are for. It asks for a token, or for a user and the password, with which it makes a token of its own that does all that the user may, for 90 days. A user who must change the password first is asked for the new one. The token is kept in hosts.json, which only you can read: in the folder hawser of XDG_CONFIG_HOME, on Windows of APPDATA.`,
   arguments: ARGUMENTS,
   options: OPTIONS,
   examples: [
@@ -99,7 +99,7 @@ async function obtainToken(
     const file = options['token-file'];
     if (file !== undefined) {
       const name = file === '-' ? 'Stdin' : file;
-      return { token: readToken(await readText(context, file), name), tokenId: null };
+      return { token: readToken(await readSecretLine(context, file), name), tokenId: null };
     }
     if (options.user !== undefined) return await makeToken(connection, options.user, context);
     const token = await ask.secret('Token, or nothing to sign in with a password', INSTEAD);

@@ -47,7 +47,7 @@ export const set = command({
   },
   examples: [
     'hawserctl param set web --scope Environment/prod --version 1.2.0 -f values.yaml',
-    'hawserctl param set web --scope Node/web01.example.com --version 1.0.0 -f - < values.yaml',
+    'hawserctl param set web --scope Node/web01.example.com --version 1.0.0 -f web01.json',
   ],
   async run(context) {
     const { api, out, options } = context;
@@ -93,7 +93,7 @@ export const edit = command({
   path: 'param edit',
   summary: "open a scope's parameters in an editor, and keep them as a draft",
   description:
-    'Opens what $VISUAL or $EDITOR say. Without --version the highest version is edited if it is a draft, else a draft ' +
+    'Opens the editor that the variables VISUAL or EDITOR name, on Windows notepad without them. Without --version the highest version is edited if it is a draft, else a draft ' +
     'of the next patch version is made; a new draft begins as the highest published version below it.',
   arguments: [CONFIGURATION_ARGUMENT],
   options: {

@@ -90,8 +90,8 @@ const create = command({
     ...SECRET_FILE,
   },
   examples: [
-    "hawserctl webhook create https://ci.example.org/hawser --event 'rollout.*' --event node.status_changed",
-    "hawserctl webhook create https://ci.example.org/hawser --event '*' --secret-file secret.txt",
+    'hawserctl webhook create https://ci.example.org/hawser --event "rollout.*" --event node.status_changed',
+    'hawserctl webhook create https://ci.example.org/hawser --event "*" --secret-file secret.txt',
   ],
   async run({ api, out, arguments: { url }, options, ...surroundings }) {
     if (options.event.length === 0)

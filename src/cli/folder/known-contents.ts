@@ -14,7 +14,7 @@ export class KnownContents {
   /** The digests of contents, the one that was learned last at the end. */
   private readonly known: Map<string, string>;
 
-  /** @param env of which XDG_CACHE_HOME and HOME count */
+  /** @param env of which XDG_CACHE_HOME and HOME count, on Windows LOCALAPPDATA */
   constructor(env: Readonly<Record<string, string | undefined>>, origin: string) {
     this.file = ownFile(env, 'cache', 'contents.json');
     this.origin = origin;
