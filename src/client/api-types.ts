@@ -675,6 +675,10 @@ export interface Schemas {
     name: string;
     label: string;
   };
+  JoinLine: {
+    line: string;
+    script: string;
+  };
   LcmConfig: {
     configurationMode: 'Monitor' | 'Remediate' | null;
     configurationModeInterval: string | null;
@@ -769,6 +773,11 @@ export interface Schemas {
     principalType: 'User' | 'Group';
     principalId: string;
     level: 'Read' | 'Modify' | 'Manage';
+  };
+  NewJoinLine: {
+    key: string;
+    shell: 'sh' | 'powershell';
+    agent: 'hawser' | 'opendsc';
   };
   NewNodeTag: {
     scopeValueId: string;
@@ -1989,6 +1998,16 @@ export interface Routes {
         keyId: string;
       };
       answer: undefined;
+    };
+  };
+  '/api/v1/admin/registration-keys/{keyId}/join-line': {
+    /** Make the line that joins a machine. */
+    post: {
+      path: {
+        keyId: string;
+      };
+      json: Schemas['NewJoinLine'];
+      answer: Schemas['JoinLine'];
     };
   };
   '/api/v1/audit': {
