@@ -115,7 +115,7 @@ export class Enrollment {
     }
     const current = await state.identity('current');
     const session = current && (await this.trySession(current, nodeId));
-    if (session === null) throw new Error(UNKNOWN_TO_SERVER);
+    if (session === null) throw new Error(`${UNKNOWN_TO_SERVER}. The folder is ${state.path}`);
     if (next !== null) {
       log.warn(
         { thumbprint: thumbprintOf(next.certificate) },

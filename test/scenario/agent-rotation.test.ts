@@ -116,7 +116,9 @@ describe('hawser-agent and its certificate', () => {
     await hawser.admin.delete(`/api/v1/nodes/${agent.nodeId()}`);
     const { code, stdout } = await agent.once();
     expect(code).to.equal(1);
-    expect(stdout).to.include('remove the state folder and give a registration key');
+    expect(stdout)
+      .to.include('remove the state folder and give a registration key')
+      .and.include(`The folder is ${agent.stateDir}`);
     expect(existsSync(join(agent.stateDir, 'identity.pem'))).to.equal(true);
   });
 });

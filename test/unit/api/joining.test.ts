@@ -11,6 +11,8 @@ const DIGEST = sha256Hex('the agent');
 const PUBLIC = { HAWSER_PUBLIC_URL: 'https://hawser.example.org' };
 
 const PLAIN = { HAWSER_ENV: 'development', HAWSER_PUBLIC_URL: 'http://localhost:8080' };
+/** A terminal may take no more in one line. */
+const LONGEST = 4_095;
 const ASKED = 'localhost:8443';
 
 describe('the line that joins a machine, by the settings', () => {
@@ -75,6 +77,12 @@ describe('the line that joins a machine, by the settings', () => {
     expect(behind.lineFor('reg_key', 'sh', 'hawser.example.org').line).to.include(
       "'https://hawser.example.org' 'system'",
     );
+  });
+
+  it('is short enough for a terminal, also with a long name and the note', async () => {
+    const joining = await joiningBy({});
+    const asked = `${'a'.repeat(63)}.${'b'.repeat(30)}.example.org:8443`;
+    expect(joining.lineFor(`reg_${'k'.repeat(43)}`, 'sh', asked).line).to.have.length.below(LONGEST);
   });
 
   it('gives the program what it was made with, whatever a name looks like', () => {
