@@ -241,7 +241,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       fleetReportRoute(database),
       activityRoute(database),
       searchRoute(database),
-      ...settingsRoutes(database),
+      ...settingsRoutes({ ...options, planner }),
       ...retentionRoutes(database, options.retention),
       ...previewRoutes({
         ...{ ...options, documents, entryPoints, hasParameterFiles: scopeTools.hasParameterFiles },

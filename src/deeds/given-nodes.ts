@@ -32,6 +32,8 @@ export interface GivenNode {
   values: ReadonlyMap<string, string>;
 }
 
+export const NOTHING_GIVEN: GivenNode = { assignment: null, values: new Map() };
+
 /**
  * Checks what somebody wants to give to nodes. It reads repositories, so it comes before any transaction.
  * @throws HawserError forbidden without the permission; not_found for a value, or for a configuration that the user may not

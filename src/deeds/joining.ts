@@ -4,13 +4,18 @@
  */
 
 import type { Db } from '../db/database.ts';
-import { profileOf, type RegistrationKeyRow } from '../db/registration-keys.ts';
+import { readStoredRules } from '../db/joining-rules.ts';
+import { type KeyProfile, profileOf, type RegistrationKeyRow } from '../db/registration-keys.ts';
+import { findTypeOfValue } from '../db/scope-types.ts';
 import { ASSIGNMENTS } from '../domain/lock-names.ts';
+import { matchesName } from '../domain/name-patterns.ts';
 import { HawserError } from '../lib/errors.ts';
 import type { Actor } from '../security/audit.ts';
 import { rightsOfUser } from '../security/user-rights.ts';
-import type { AssignmentTools, WantedAssignment } from './assign.ts';
-import { assignIfNone, checkGiven, type GivenNode, tagIfNone } from './given-nodes.ts';
+import { findRow } from '../versions/rows.ts';
+import type { AssignmentTools, CheckedAssignment, WantedAssignment } from './assign.ts';
+import { assignIfNone, checkGiven, type GivenNode, NOTHING_GIVEN, tagIfNone } from './given-nodes.ts';
+import { JoiningRules } from './joining-rules.ts';
 import { NO_GATE, TagGate } from './tag-gate.ts';
 
 /** What one node gets, in so far as it has not got it yet. */
@@ -19,6 +24,8 @@ export interface JoiningPlan {
   profile: GivenNode;
   /** The gate for the tags of the key, for the rights of who made it. */
   gate: Pick<TagGate, 'require'>;
+  /** What the rules give, of which the profile goes before all. */
+  rules: GivenNode;
 }
 
 /** Who registers, and by which key. */
@@ -28,8 +35,6 @@ export interface Joiner {
   /** The id of the node of this name, if there is one. */
   knownId: string | null;
 }
-
-const NOTHING: GivenNode = { assignment: null, values: new Map() };
 
 /** A key cannot give what it was made to give. The message says why, for the log and the audit trail. */
 export class ProfileFault extends Error {}
@@ -43,14 +48,25 @@ export async function whileJoining<T>(
   joiner: Joiner,
   work: (plan: JoiningPlan) => Promise<T>,
 ): Promise<T> {
-  const assigns = profileOf(joiner.key)?.assignment != null;
-  const run = async () => work(await planJoining(tools, joiner));
+  const profile = profileOf(joiner.key);
+  const { rules } = await readStoredRules(tools.database.read);
+  const matching = rules.filter(({ fqdnPattern }) => matchesName(fqdnPattern, joiner.fqdn));
+  const assigns = [profile, ...matching].some((each) => (each?.assignment ?? null) !== null);
+  const run = async () => {
+    const given = await (await JoiningRules.of(tools, matching)).forName(joiner.fqdn);
+    return work({ ...(await planProfile(tools, joiner, profile, given)), rules: given });
+  };
   return assigns ? tools.locks.share(ASSIGNMENTS, run) : run();
 }
 
-async function planJoining(tools: AssignmentTools, { key, knownId }: Joiner): Promise<JoiningPlan> {
-  const profile = profileOf(key);
-  if (profile === null) return { profile: NOTHING, gate: NO_GATE };
+/** @param rules what the rules give the node beside it */
+async function planProfile(
+  tools: AssignmentTools,
+  { key, knownId }: Joiner,
+  profile: KeyProfile | null,
+  rules: GivenNode,
+): Promise<Pick<JoiningPlan, 'profile' | 'gate'>> {
+  if (profile === null) return { profile: NOTHING_GIVEN, gate: NO_GATE };
   const maker = key.made_by === null ? null : await rightsOfUser(tools.database.read, key.made_by);
   if (maker === null) throw new ProfileFault('Who made the key is gone or inactive');
   const { assignment, scopeValueIds } = profile;
@@ -61,7 +77,7 @@ async function planJoining(tools: AssignmentTools, { key, knownId }: Joiner): Pr
     if (assignment && owner?.resource.id !== (assignment.configurationId ?? assignment.compositeId))
       throw new ProfileFault(`${assignment.configurationName} is another one than when the key was made`);
     const nodeIds = knownId === null ? [] : [knownId];
-    const about = given.assignment?.assignment ?? null;
+    const { assignment: about = null } = given.assignment ?? rules.assignment ?? {};
     const gate = await TagGate.of(tools, maker, { scopeValueIds, nodeIds, assignment: about });
     return { profile: given, gate };
   });
@@ -72,13 +88,27 @@ export async function applyPlan(
   trx: Db,
   actor: Actor,
   nodeId: string,
-  { profile, gate }: JoiningPlan,
+  { profile, gate, rules }: JoiningPlan,
 ): Promise<void> {
-  const { assignment, values } = profile;
   await orFault(async () => {
-    if (assignment !== null) await assignIfNone(trx, actor, nodeId, assignment);
-    await tagIfNone(trx, actor, nodeId, values, gate);
+    if (profile.assignment !== null) await assignIfNone(trx, actor, nodeId, profile.assignment);
+    if (rules.assignment !== null) await assignRuled(trx, actor, nodeId, rules.assignment);
+    await tagIfNone(trx, actor, nodeId, profile.values, gate);
   });
+  const left = new Map<string, string>();
+  for (const [type, id] of rules.values) if ((await findTypeOfValue(trx, id)) === type) left.set(type, id);
+  await tagIfNone(trx, actor, nodeId, left, NO_GATE);
+}
+
+/** What a rule names may have been deleted at this very moment, and then is left out. */
+async function assignRuled(
+  trx: Db,
+  actor: Actor,
+  nodeId: string,
+  assignment: CheckedAssignment,
+): Promise<void> {
+  if ((await findRow(trx, assignment.owner.kind, assignment.owner.resource.id)) === undefined) return;
+  await assignIfNone(trx, actor, nodeId, assignment);
 }
 
 const FAULTS: readonly string[] = ['not_found', 'conflict', 'forbidden', 'invalid'];
@@ -93,10 +123,7 @@ async function orFault<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function toWanted({
-  compositeId,
-  ...assignment
-}: NonNullable<NonNullable<ReturnType<typeof profileOf>>['assignment']>): WantedAssignment {
+function toWanted({ compositeId, ...assignment }: NonNullable<KeyProfile['assignment']>): WantedAssignment {
   const { configurationName, majorVersion, prereleaseChannel, version } = assignment;
   return { configurationName, isComposite: compositeId !== null, majorVersion, prereleaseChannel, version };
 }

@@ -53,9 +53,15 @@ export class TagGate {
   require(assigned: Assignment): void {
     if (this.unreadable.size === 0) return;
     if (assigned.configurationId === null && assigned.compositeId === null) return;
-    if (this.isRefused.get(keyOfAssignment(assigned)) === false) return;
-    const message = 'The tag gives the node values of a parameter file that you may not read';
-    throw forbidden(message, 'beyond_own_permissions');
+    if (this.isRefused.get(keyOfAssignment(assigned)) !== false) throw beyondReading();
+  }
+
+  /**
+   * For nodes that are not there yet, whatever they will be assigned.
+   * @throws HawserError forbidden `beyond_own_permissions`
+   */
+  requireAll(): void {
+    if (this.unreadable.size > 0) throw beyondReading();
   }
 
   private async judge(nodeIds: readonly string[]): Promise<void> {
@@ -87,6 +93,12 @@ export class TagGate {
     }
   }
 }
+
+const beyondReading = () =>
+  forbidden(
+    'The tag gives the node values of a parameter file that you may not read',
+    'beyond_own_permissions',
+  );
 
 async function unreadableBehind(
   { database: { read }, store }: AssignmentTools,

@@ -18,6 +18,7 @@ const UNPAGED: Record<string, string[]> = {
   search: ['q'],
   listEvents: ['after', 'wait'],
   listIdentityProviders: [],
+  getJoiningRules: [],
 };
 
 /** The names of what a list can be asked for. */

@@ -1,7 +1,6 @@
 /** `/api/v1/settings`: the settings of the whole server. */
 
 import type { ZodType } from 'zod';
-import type { Database } from '../../db/database.ts';
 import {
   readLcmDefaults,
   readRetentionSettings,
@@ -10,11 +9,13 @@ import {
   readValidationSettings,
 } from '../../db/settings.ts';
 import { admitRolloutSettings, admitServerSettings } from '../../deeds/admit-settings.ts';
+import type { AssignmentTools } from '../../deeds/assign.ts';
 import { changeSettings, type SettingsRules } from '../../deeds/change-settings.ts';
 import type { ProblemName } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
 import { freezeRoutes } from './freeze.ts';
+import { joiningRuleRoutes } from './joining-rules.ts';
 import {
   LcmDefaultsChange,
   LcmDefaultsView,
@@ -96,7 +97,8 @@ const GROUPS: readonly SettingsGroup[] = [
 
 const TAGS = ['Settings'];
 
-export function settingsRoutes(database: Database): Route[] {
+export function settingsRoutes(tools: AssignmentTools): Route[] {
+  const { database } = tools;
   const open = new ResourceRoutes(database, { tags: TAGS, access: { kind: 'public' } });
   const reading = permitted(database, TAGS, 'server.settings.read');
   const writing = permitted(database, TAGS, 'server.settings.write');
@@ -110,6 +112,7 @@ export function settingsRoutes(database: Database): Route[] {
       },
     }),
     ...freezeRoutes(database, { reading, writing }),
+    ...joiningRuleRoutes(tools, { reading, writing }),
     ...GROUPS.flatMap((group) => [
       reading.get(group.path, {
         ...operation(`get${group.noun}`, `Read ${group.label}`),
