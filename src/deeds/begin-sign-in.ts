@@ -1,6 +1,6 @@
 /**
- * Begins sign-ins by providers, and takes up those that come back. The browser keeps a secret, the provider sends the state back, and the row has the
- * hashes of both: so any server can finish a flow, once, and only in the browser that began it.
+ * Begins sign-ins by providers, and takes up those that come back. The browser keeps a secret, the provider sends the state
+ * back, and the row has the hashes of both: so any server can finish a flow, once, and only in the browser that began it.
  */
 
 import type { Database } from '../db/database.ts';

@@ -1,4 +1,7 @@
-/** Changes of webhooks, and deliveries that are begun anew. The audit trail gets neither the secret nor the path, which may be one too. */
+/**
+ * Changes of webhooks, and deliveries that are begun anew. The audit trail gets neither the secret nor the path, which may be
+ * one too.
+ */
 
 import type { Db } from '../db/database.ts';
 import { countRows } from '../db/rows.ts';

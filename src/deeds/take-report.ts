@@ -1,6 +1,6 @@
 /**
- * Takes the reports of nodes: the row, what the node ran, what is wrong, the node's status and the event of its change, in one commit
- * with reports of other nodes.
+ * Takes the reports of nodes: the row, what the node ran, what is wrong, the node's status and the event of its change are
+ * written in one commit with reports of other nodes.
  */
 
 import { CompiledQuery, sql } from 'kysely';

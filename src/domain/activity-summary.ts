@@ -12,7 +12,7 @@ type Details = Readonly<Record<string, unknown>>;
 const said = (value: unknown, otherwise: string): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : otherwise;
 
-/** What the words in braces stand for, beside the name. Holders are not named: only those who manage the resource may know them. */
+/** What the words in braces stand for, beside the name. Who manages a resource alone may know its holders, so none is named. */
 const WORDS: Readonly<Record<string, (details: Details) => string>> = {
   version: ({ version }) => said(version, 'of unknown number'),
   path: ({ path }) => said(path, 'A file'),

@@ -166,7 +166,7 @@ const ESCAPES: Readonly<Record<number, string>> = {
   92: '\\\\',
 };
 
-/** The path as git writes it, in quotes where any of its bytes needs that (quote_c_style in git's quote.c, with `core.quotePath` on). */
+/** The path, in quotes where any of its bytes needs that, as quote_c_style in git's quote.c writes it with `core.quotePath`. */
 function quotedPath(path: string): string {
   if (/^[ !#-[\]-~]*$/.test(path)) return path;
   let text = '';
