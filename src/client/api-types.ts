@@ -679,6 +679,31 @@ export interface Schemas {
     line: string;
     script: string;
   };
+  JoiningRule: {
+    fqdnPattern: string;
+    scopeValueIds: string[];
+    assignment: {
+      configurationName: string;
+      isComposite: boolean;
+      majorVersion: number | null;
+      prereleaseChannel: string | null;
+      version: string | null;
+    } | null;
+  };
+  JoiningRulesCheck: {
+    fqdns: string[];
+  };
+  JoiningRulesChecked: {
+    fqdn: string;
+    scopeValueIds: string[];
+    assignment: {
+      configurationName: string;
+      isComposite: boolean;
+      majorVersion: number | null;
+      prereleaseChannel: string | null;
+      version: string | null;
+    } | null;
+  };
   LcmConfig: {
     configurationMode: 'Monitor' | 'Remediate' | null;
     configurationModeInterval: string | null;
@@ -779,6 +804,11 @@ export interface Schemas {
     shell: 'sh' | 'powershell';
     agent: 'hawser' | 'opendsc';
   };
+  NewJoiningRules: ({
+    fqdnPattern: string;
+    assignment?: Schemas['NodeAssignment'] | null | undefined;
+    scopeValueIds?: string[] | null | undefined;
+  })[];
   NewNodeTag: {
     scopeValueId: string;
   };
@@ -4026,6 +4056,24 @@ export interface Routes {
       answer: undefined;
     };
   };
+  '/api/v1/settings/joining-rules': {
+    /** Read what nodes get when they register, by their names. */
+    get: {
+      answer: Schemas['JoiningRule'][];
+    };
+    /** Replace all rules for nodes that register. */
+    put: {
+      json: Schemas['NewJoiningRules'];
+      answer: Schemas['JoiningRule'][];
+    };
+  };
+  '/api/v1/settings/joining-rules/check': {
+    /** See what the rules alone would make of nodes of these names. */
+    post: {
+      json: Schemas['JoiningRulesCheck'];
+      answer: Schemas['JoiningRulesChecked'][];
+    };
+  };
   '/api/v1/settings/lcm-defaults': {
     /** Read what a node is told where nothing is desired of it in particular; null is no default. */
     get: {
@@ -4375,6 +4423,7 @@ export const TAKES_IF_MATCH: ReadonlySet<string> = new Set([
   'put /api/v1/settings',
   'put /api/v1/settings/freeze',
   'delete /api/v1/settings/freeze',
+  'put /api/v1/settings/joining-rules',
   'put /api/v1/settings/lcm-defaults',
   'put /api/v1/settings/retention',
   'put /api/v1/settings/rollouts',
