@@ -38,7 +38,7 @@ const RANKS: Record<string, number> = {
   'api/previews': 7.5,
   'api/sign-in': 7.5,
   operations: 7,
-  // It opens the stores as a server does, and writes by the rules of all segments.
+  // It opens the stores as a server does, and writes by deeds.
   'operations/import-opendsc': 8,
   'commands.ts': 8,
   'app.ts': 8,

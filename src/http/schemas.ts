@@ -106,7 +106,7 @@ export const Description = z
 const MESSAGE_LENGTH = 10_000;
 
 /** A text that can stand in a message of Git, of any length. */
-export const GitText = z
+const GitText = z
   .string()
   .refine((text) => !hasSignatureLine(text), 'No line may begin with "-----BEGIN ", as signatures do');
 

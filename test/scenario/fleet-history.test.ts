@@ -1,6 +1,6 @@
 // everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
-import { keepNow } from '../../src/api/fleet/hours.ts';
+import { keepNow } from '../../src/deeds/keep-hours.ts';
 import { DAY, HOUR } from '../../src/lib/clock.ts';
 import { openFleetThreads } from '../../src/threads/open.ts';
 import type { Client } from '../support/client.ts';

@@ -1,15 +1,15 @@
 /** Keeps how the fleet is at the end of each hour. The leader does it, and looks at nothing in between. */
 
-import type { Database } from '../../db/database.ts';
-import { keepHour } from '../../db/fleet-hours.ts';
-import { countStates } from '../../db/fleet-summary.ts';
-import { stalenessRule } from '../../db/staleness.ts';
-import { type Clock, HOUR, MINUTE } from '../../lib/clock.ts';
-import type { Log } from '../../lib/log.ts';
-import { type RepeatedWork, repeat } from '../../lib/repeated-work.ts';
-import type { Threads } from '../../lib/threads.ts';
-import type { FleetTasks } from '../../resolve/fleet-tasks.ts';
-import type { OfferedCounts } from '../../resolve/offered-counts.ts';
+import type { Database } from '../db/database.ts';
+import { keepHour } from '../db/fleet-hours.ts';
+import { countStates } from '../db/fleet-summary.ts';
+import { stalenessRule } from '../db/staleness.ts';
+import { type Clock, HOUR, MINUTE } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { type RepeatedWork, repeat } from '../lib/repeated-work.ts';
+import type { Threads } from '../lib/threads.ts';
+import type { FleetTasks } from '../resolve/fleet-tasks.ts';
+import type { OfferedCounts } from '../resolve/offered-counts.ts';
 
 export interface HoursTools {
   database: Database;
