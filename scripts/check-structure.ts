@@ -179,8 +179,9 @@ function* importFaults(file: SourceFile): Generator<string> {
       yield `${file.path}: takes only types from ${target} (import type)`;
     if (roomOf(target) === 'client' && !['client', 'cli', 'agent'].includes(roomOf(file.path)))
       yield `${file.path}: the server does not call itself by ${target}`;
-    if (file.path.startsWith('operations/') && target.startsWith('api/') && !target.endsWith('schemas.ts'))
-      yield `${file.path}: takes only schemas from the routes, and calls deeds, not ${target}`;
+    const takesSchemas = file.path.startsWith('operations/') || roomOf(file.path) === 'api/previews';
+    if (takesSchemas && roomOf(target) === 'api' && !target.endsWith('schemas.ts'))
+      yield `${file.path}: takes only schemas from the routes of others, and calls deeds, not ${target}`;
     const targetRank = RANKS[roomOf(target)] ?? Number.POSITIVE_INFINITY;
     const sameFolder = folderOf(file.path) === folderOf(target) || rank === 8;
     const allowed = targetRank < rank || (targetRank === rank && sameFolder);

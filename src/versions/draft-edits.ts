@@ -3,12 +3,12 @@
  * file is saved or deleted. The rules of an upload hold for all files together. Call these under the lock.
  */
 
-import { checkGitAttributes, isGitAttributes } from '../domain/safe-path.ts';
+import { checkGitAttributes, isGitAttributes, normalizePath } from '../domain/safe-path.ts';
 import { normalizeNewPath, UploadTree } from '../domain/upload-tree.ts';
 import { blobIdOf } from '../git/loose-objects.ts';
 import type { FileContent, StoredFile } from '../git/types.ts';
 import { refuseGone } from '../lib/client-gone.ts';
-import { conflict, notFound, overLimit, tooLarge } from '../lib/errors.ts';
+import { conflict, HawserError, notFound, overLimit, tooLarge } from '../lib/errors.ts';
 import { Pace } from '../lib/pace.ts';
 import type { VersionAuthor } from './author.ts';
 import type { ConfigurationRow, Target } from './rows.ts';
@@ -115,6 +115,16 @@ export async function requireUploadable(
   for (const file of files) {
     if (!isGitAttributes(file.path)) continue;
     checkGitAttributes(file.path, 'oid' in file ? await store.blob(repository, file.oid) : file.content);
+  }
+}
+
+/** The path in its normal form. @throws HawserError not_found for one that no file can have */
+export function existingPath(raw: string): string {
+  try {
+    return normalizePath(raw.replace(/\/$/, ''));
+  } catch (error) {
+    if (error instanceof HawserError) throw noSuchFile();
+    throw error;
   }
 }
 

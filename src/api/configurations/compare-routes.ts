@@ -10,6 +10,7 @@ import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
 import type { Comparer, FileChange, KeepUntilRead } from '../../resolve/comparer.ts';
+import { existingPath } from '../../versions/draft-edits.ts';
 import type { RepositoryRef, VersionDetails } from '../../versions/store.ts';
 import {
   ComparedVersionView,
@@ -25,7 +26,7 @@ import {
   validatorOf,
 } from '../crud/comparing.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
-import { existingPath, reads } from './version-routes.ts';
+import { reads } from './version-routes.ts';
 
 const TAGS = ['Configuration versions'];
 const PATCH = 'text/x-diff';

@@ -7,11 +7,11 @@ import { mediaTypeOf } from '../../http/media-types.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { RawFile, type Route } from '../../http/route.ts';
 import { authorVersions } from '../../versions/author.ts';
-import { deleteFile, noSuchFile, saveFile } from '../../versions/draft-edits.ts';
+import { deleteFile, existingPath, noSuchFile, saveFile } from '../../versions/draft-edits.ts';
 import { callerOf } from '../crud/routes.ts';
 import { type GrantedRoutes, grantedRoutes } from '../crud/versioned.ts';
 import { VersionView } from './schemas.ts';
-import { existingPath, findVersion, reads, withFindings } from './version-routes.ts';
+import { findVersion, reads, withFindings } from './version-routes.ts';
 
 const FILE = '/api/v1/configurations/{name}/versions/{version}/files/{*filePath}';
 const ETAG = 'That of the file, as GET of it has it';

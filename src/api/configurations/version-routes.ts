@@ -11,19 +11,17 @@ import {
 } from '../../deeds/create-draft.ts';
 import { publishVersion } from '../../deeds/publish.ts';
 import type { Finding } from '../../domain/findings.ts';
-import { normalizePath } from '../../domain/safe-path.ts';
 import { prereleaseChannelOf } from '../../domain/version-order.ts';
 import { jsonWithList } from '../../http/answer.ts';
 import { mediaTypeOf } from '../../http/media-types.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route, UploadBody } from '../../http/route.ts';
-import { HawserError, invalidField, notFound } from '../../lib/errors.ts';
+import { invalidField, notFound } from '../../lib/errors.ts';
 import { limitLoads } from '../../lib/load-limit.ts';
 import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import { offeredWays } from '../../resolve/offered-ways.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { authorVersions } from '../../versions/author.ts';
-import { noSuchFile } from '../../versions/draft-edits.ts';
 import { notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
 import type { BlobInfo, GitStore, RepositoryRef, VersionDetails } from '../../versions/store.ts';
 import { PublishCheckView } from '../crud/publish-check.ts';
@@ -217,16 +215,6 @@ export async function findVersion(
   const ref = (await store.versions(repository)).get(version);
   if (ref === undefined) throw notFound('No such version');
   return store.details(repository, ref);
-}
-
-/** The path in its normal form. A path that no file can have is answered with 404. */
-export function existingPath(raw: string): string {
-  try {
-    return normalizePath(raw.replace(/\/$/, ''));
-  } catch (error) {
-    if (error instanceof HawserError) throw noSuchFile();
-    throw error;
-  }
 }
 
 /** A version as answers about it alone show it. What cannot be read at the moment is null, and is in the log. */

@@ -15,7 +15,7 @@ import type { FleetTasks } from '../../resolve/fleet-tasks.ts';
 import { type FoundGroup, narrowPreview } from '../../resolve/preview-questions.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { readableResources } from '../../security/rights.ts';
-import { existingPath } from '../configurations/version-routes.ts';
+import { existingPath } from '../../versions/draft-edits.ts';
 import { Context, FileDiffView } from '../crud/comparing.ts';
 import { type PermittedRoutes, permitted } from '../crud/routes.ts';
 import { NewPreview } from './change-schemas.ts';
