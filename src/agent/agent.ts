@@ -89,8 +89,9 @@ export class Agent {
   /** Runs one cycle after the other until it is stopped. A cycle that failed is logged and tried again. */
   async run(): Promise<void> {
     const { log, random, stop } = this.dependencies;
-    // A new node starts at once, because somebody waits for it. All the others may start after the same power cut.
-    const isNew = !(await this.enrollment.isRegistered());
+    // A node that has never had a bundle starts at once, because somebody waits for it. All the others may start after the
+    // same power cut.
+    const isNew = (await this.stores.bundles.current()) === null;
     const first = isNew ? 0 : firstDelay(this.plan.interval.milliseconds, random);
     const start = performance.now();
     const timetable = new Timetable(start + first, random);

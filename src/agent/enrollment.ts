@@ -64,10 +64,6 @@ export class Enrollment {
     this.options = { name, registrationKey, csr, ...dependencies };
   }
 
-  async isRegistered(): Promise<boolean> {
-    return (await this.options.state.nodeId()) !== null;
-  }
-
   /**
    * Registers the node if it is new, then opens a session, with a new certificate if it is time for one.
    * @param reported what a new node reports about itself
