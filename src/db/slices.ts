@@ -15,11 +15,11 @@ export const endOfSlice = () => performance.now() + BUDGET;
 export const giveWay = () => sleep(PAUSE);
 
 /**
- * Works on a node within a transaction that others share.
+ * Works on a node, by its id or what else tells it, within a transaction that others share.
  * @param until is when to stop, as `performance.now()` counts
  * @returns the result; null where it is not done with the node, and is to be called again in the next transaction
  */
-export type NodeWork<T> = (trx: Db, nodeId: string, until: number) => Promise<T | null>;
+export type NodeWork<T, I = string> = (trx: Db, node: I, until: number) => Promise<T | null>;
 
 /**
  * Works on one node after the other. The transactions are flushed together at the end, because a disk may take longer
@@ -28,17 +28,17 @@ export type NodeWork<T> = (trx: Db, nodeId: string, until: number) => Promise<T 
  * @returns the results in the order of the nodes, once all of them are on the disk
  * @throws what `work` throws; what was committed before stays
  */
-export async function inSlices<T>(
+export async function inSlices<T, I = string>(
   { writeUnflushed, flush }: Pick<Database, 'writeUnflushed' | 'flush'>,
-  nodeIds: readonly string[],
-  work: NodeWork<T>,
-  onCommitted: (nodeId: string, result: T) => void = () => undefined,
+  nodes: readonly I[],
+  work: NodeWork<T, I>,
+  onCommitted: (node: I, result: T) => void = () => undefined,
 ): Promise<T[]> {
   const results: T[] = [];
-  while (results.length < nodeIds.length) {
-    const begun = results.length;
-    const made = await writeUnflushed.transaction().execute((trx) => oneSlice(trx, nodeIds, begun, work));
-    for (const [at, result] of made.entries()) onCommitted(nodeIds[begun + at] ?? '', result);
+  while (results.length < nodes.length) {
+    const left = nodes.slice(results.length);
+    const made = await writeUnflushed.transaction().execute((trx) => oneSlice(trx, left, work));
+    for (const [at, result] of made.entries()) onCommitted(left[at] as I, result);
     results.push(...made);
     await giveWay();
   }
@@ -46,18 +46,14 @@ export async function inSlices<T>(
   return results;
 }
 
-async function oneSlice<T>(
-  trx: Db,
-  nodeIds: readonly string[],
-  begun: number,
-  work: NodeWork<T>,
-): Promise<T[]> {
+async function oneSlice<T, I>(trx: Db, nodes: readonly I[], work: NodeWork<T, I>): Promise<T[]> {
   const until = endOfSlice();
   const results: T[] = [];
-  do {
-    const result = await work(trx, nodeIds[begun + results.length] ?? '', until);
+  for (const node of nodes) {
+    const result = await work(trx, node, until);
     if (result === null) break;
     results.push(result);
-  } while (begun + results.length < nodeIds.length && performance.now() < until);
+    if (performance.now() >= until) break;
+  }
   return results;
 }

@@ -20,6 +20,7 @@ import {
 } from './assign.ts';
 import { changeLcmConfig, type LcmSettings } from './change-lcm-config.ts';
 import { removeWithin } from './delete-node.ts';
+import { type ExpectedRow, expectNodes } from './expect-nodes.ts';
 import { NO_GATE, TagGate } from './tag-gate.ts';
 import { hasTag, requireTypeOfValue, setTags, tagNode, untagNode, valuesByType } from './tag-node.ts';
 
@@ -33,7 +34,8 @@ type Doing =
   | ({ action: 'SetLcmConfig' } & LcmSettings)
   | { action: 'Delete' };
 
-export type BulkAction = Doing['action'];
+/** Nodes that are expected are made; all else is done to nodes that are there. */
+export type BulkAction = Doing['action'] | 'Expect';
 
 /** The nodes, by their ids or by conditions `C` of the node list, and how many the caller means. */
 interface Targets<C> {
@@ -53,6 +55,7 @@ export const PERMISSION_OF = {
   SetTags: 'nodes.write',
   SetLcmConfig: 'nodes.write',
   Delete: 'nodes.delete',
+  Expect: 'nodes.write',
 } as const satisfies Record<BulkAction, Permission>;
 
 export interface BulkTools<C> extends AssignmentTools {
@@ -77,7 +80,8 @@ interface ReadyDeed {
 }
 
 interface Failure {
-  nodeId: string;
+  /** Null for a node that was to be expected. */
+  nodeId: string | null;
   /** Null where no node has the id. */
   fqdn: string | null;
   code: string;
@@ -116,6 +120,23 @@ export async function doInBulk<C>(
       failed: outcomes.filter((outcome) => typeof outcome === 'object'),
     };
   });
+}
+
+/** Makes nodes that are expected. It goes on to the end, even if the client goes away meanwhile. */
+export async function expectInBulk(
+  tools: AssignmentTools,
+  caller: Caller,
+  rows: readonly ExpectedRow[],
+): Promise<BulkOutcome> {
+  const outcomes = await expectNodes(tools, caller, rows);
+  return {
+    done: outcomes.filter((outcome) => outcome === true).length,
+    unchanged: outcomes.filter((outcome) => outcome === false).length,
+    failed: outcomes.flatMap((outcome, at) => {
+      if (typeof outcome === 'boolean') return [];
+      return { nodeId: null, fqdn: rows[at]?.fqdn ?? null, code: outcome.code, message: outcome.message };
+    }),
+  };
 }
 
 async function makeReady(tools: AssignmentTools, caller: Caller, order: Doing): Promise<ReadyDeed> {

@@ -41,8 +41,11 @@ type UploadSpec = Extract<BodySpec<unknown>, { kind: 'upload' }>;
 type WholeSpec = Exclude<BodySpec<unknown>, { kind: 'stream' | 'upload' | 'file' }>;
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+const CSV_TYPE = /^text\/csv\s*(?:;|$)/i;
 const MULTIPART = /^multipart\//i;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
+/** No route's own limit is higher. */
+const LARGEST_JSON = 4 * 1024 * 1024;
 /** More than the longest names and passwords take, each character as `%XX%XX%XX`. */
 const FORM_BYTES = 32 * 1024;
 
@@ -57,7 +60,7 @@ export class BodyReader {
   constructor(limits: RequestLimits) {
     this.limits = limits;
     this.budget = new BodyBudget(Math.max(limits.jsonBytes, limits.reportBytes));
-    this.parseJson = koaBody({ jsonStrict: false, jsonLimit: limits.jsonBytes });
+    this.parseJson = koaBody({ jsonStrict: false, jsonLimit: Math.max(limits.jsonBytes, LARGEST_JSON) });
   }
 
   /** @throws HawserError for a body that is refused, too large, too slow or not what the schema says */
@@ -107,7 +110,7 @@ export class BodyReader {
   }
 
   private async readWhole(spec: WholeSpec, req: IncomingMessage, share: BodyShare): Promise<unknown> {
-    const ofJson = this.limitOf('jsonBytes');
+    const ofJson = this.limitOfJson(spec);
     if (spec.kind === 'form') return this.readForm(req, share);
     if (spec.kind === 'document') {
       const mediaType = requireType(req, spec.mediaTypes);
@@ -116,10 +119,21 @@ export class BodyReader {
     if (spec.kind === 'json' && spec.isOptional && !hasBody(req)) return {};
     // A request without a body cannot have a wrong media type.
     if (req.headers['content-type'] === undefined && !hasBody(req)) throw missingJson();
-    if (!JSON_TYPE.test(req.headers['content-type'] ?? '')) throw mustBe(['application/json']);
+    if (spec.kind === 'json' && spec.ofCsv && CSV_TYPE.test(req.headers['content-type'] ?? '')) {
+      refuseContentEncoding(req.headers);
+      return spec.ofCsv(decodeCsv(await readBytes(req, { ...ofJson, share })));
+    }
+    if (!JSON_TYPE.test(req.headers['content-type'] ?? ''))
+      throw mustBe(['application/json', ...(spec.kind === 'json' && spec.ofCsv ? ['text/csv'] : [])]);
     refuseContentEncoding(req.headers);
     if (spec.kind === 'jsonBytes') return readBytes(req, { ...this.limitOf(spec.limit), share });
     return this.readJson(req, { ...ofJson, share, check: decodeJson });
+  }
+
+  private limitOfJson(spec: WholeSpec): Pick<Reading, 'limit' | 'setting'> {
+    const limit = this.limitOf('jsonBytes');
+    const own = spec.kind === 'json' ? (spec.bytes ?? 0) : 0;
+    return own > limit.limit ? { limit: own } : limit;
   }
 
   private limitOf(name: 'jsonBytes' | 'reportBytes'): Pick<Reading, 'limit' | 'setting'> {
@@ -207,6 +221,15 @@ function refuseNulForStorage(body: unknown, { state: { route } }: Exchange): voi
 }
 
 /** How a body in one block is read. */
+/** @throws HawserError `validation_failed` for bytes that are not UTF-8 */
+function decodeCsv(bytes: Buffer): string {
+  try {
+    return decodeUtf8(bytes);
+  } catch {
+    throw invalidField('', 'The file is not UTF-8', 'malformed_csv');
+  }
+}
+
 interface Reading {
   /** The limit in bytes. */
   limit: number;

@@ -22,6 +22,13 @@ export interface JsonBody<B> {
   schema: ZodType<B>;
   /** A request without any body counts as one with `{}`. */
   isOptional?: true;
+  /** A limit in bytes, in place of a lower one for all JSON. */
+  bytes?: number;
+  /**
+   * The route takes a file of CSV as well. Gives the document that it stands for, which the schema then judges.
+   * @throws HawserError invalid
+   */
+  ofCsv?(text: string): unknown;
   /**
    * Refuses a caller who may not do what the body asks for. It is called before the schema judges the body, so that 403
    * goes before 400.

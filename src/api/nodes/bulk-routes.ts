@@ -1,18 +1,23 @@
 /** `/api/v1/nodes/bulk`: one thing done to many nodes. */
 
-import { type BulkTools, doInBulk, PERMISSION_OF } from '../../deeds/bulk.ts';
+import { type BulkTools, doInBulk, expectInBulk, PERMISSION_OF } from '../../deeds/bulk.ts';
 import { NOT_FOUND, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { type Principal, requirePermission } from '../../security/principal.ts';
 import { operation, ResourceRoutes } from '../crud/routes.ts';
 import { actionOf, BulkDeed, BulkResult } from './bulk-schemas.ts';
+import { bodyOfCsv, readRows } from './expected-rows.ts';
 import type { NodeConditions } from './problem-list.ts';
+
+/** 10,000 nodes with long names, a configuration and a few tags. */
+const MAX_BYTES = 4 * 1024 * 1024;
 
 export function bulkRoute(tools: BulkTools<NodeConditions>): Route {
   const access = { kind: 'action', permissions: PERMISSION_OF } as const;
   return new ResourceRoutes(tools.database, { tags: ['Nodes'], access }).update('/api/v1/nodes/bulk', {
     ...operation('changeNodesInBulk', 'Do one thing to many nodes'),
-    changesNodes: true,
+    // A node that is only expected gets nothing yet.
+    changesNodes: ({ body }) => body.action !== 'Expect',
     method: 'POST',
     description:
       '`Assign` takes the members of PUT `/nodes/{nodeId}/configuration` and needs Read on the configuration or ' +
@@ -21,14 +26,18 @@ export function bulkRoute(tools: BulkTools<NodeConditions>): Route {
       'whole is answered as the deed on one node would be, and nothing is done. Otherwise each node is changed by itself, ' +
       'with an entry of its own in the audit trail; one that cannot be changed is in `failed` and stops none of the ' +
       'others. Nodes are changed in slices, so that polls and other changes get their turns. Once it has begun, the ' +
-      'deed goes on to its end, even if the client goes away; repeat it to see what is left.',
-    body: { kind: 'json', schema: BulkDeed, refuse: requireRights },
+      'deed goes on to its end, even if the client goes away; repeat it to see what is left. `Expect` makes nodes that await ' +
+      'their machines, as POST `/nodes` does, from `rows`, or from a body of `text/csv` with the columns ' +
+      '`fqdn,configuration,isComposite,majorVersion,tags`, in which tags are written as `Type=value;Type=value`. What ' +
+      'POST `/nodes` would refuse is in `failed`, and a freeze does not refuse this.',
+    body: { kind: 'json', schema: BulkDeed, refuse: requireRights, bytes: MAX_BYTES, ofCsv: bodyOfCsv },
     answer: { description: 'All nodes have been looked at', schema: BulkResult },
     problems: [NOT_FOUND, 'count_changed', [409, 'no_eligible_version'], ...WRITING_REPOSITORIES],
-    handle({ caller, body }) {
+    async handle({ caller, body }) {
       // The rights may have changed while the body came.
       requireRights(body, caller.principal);
-      return doInBulk(tools, caller, body);
+      if (body.action !== 'Expect') return doInBulk(tools, caller, body);
+      return expectInBulk(tools, caller, await readRows(body.rows));
     },
   });
 }

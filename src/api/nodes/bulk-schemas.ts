@@ -12,7 +12,16 @@ import { LcmConfigChange, NewTag, NodeFilter, NodeTags } from './schemas.ts';
 /** The most nodes of one deed. */
 export const MAX_NODES = 10_000;
 
-export const Action = choice('Assign', 'Unassign', 'Tag', 'Untag', 'SetTags', 'SetLcmConfig', 'Delete');
+export const Action = choice(
+  'Assign',
+  'Unassign',
+  'Tag',
+  'Untag',
+  'SetTags',
+  'SetLcmConfig',
+  'Delete',
+  'Expect',
+);
 
 const NO_CONDITIONS = ['take', 'skip', 'sort'] as const;
 
@@ -84,6 +93,21 @@ const targets = {
   }),
 };
 
+/** Rows are judged one by one, when their turn comes, so that one that is at fault stops none of the others. */
+const Rows = z
+  .array(z.unknown())
+  .min(1)
+  .max(MAX_NODES)
+  .meta({
+    description: 'Each as the body of POST `/nodes`',
+    published: {
+      type: 'array',
+      items: { $ref: '#/components/schemas/NewExpectedNode' },
+      minItems: 1,
+      maxItems: MAX_NODES,
+    },
+  });
+
 const deed = <A extends BulkAction, M extends z.core.$ZodLooseShape>(action: A, members: M) =>
   z.strictObject({ action: z.literal(action), ...targets, ...members });
 
@@ -95,6 +119,7 @@ const Deed = z.discriminatedUnion('action', [
   deed('SetTags', NodeTags.shape),
   deed('SetLcmConfig', LcmConfigChange.shape),
   deed('Delete', {}),
+  z.strictObject({ action: z.literal('Expect'), rows: Rows }),
 ]);
 
 export const BulkDeed = z.preprocess(spellAction, Deed.superRefine(refuseTargets)).meta({
@@ -113,7 +138,7 @@ export const BulkDeed = z.preprocess(spellAction, Deed.superRefine(refuseTargets
       scopeValueId: 'c0ffee00-1d2c-4b3a-8495-a6b7c8d9e0f1',
     },
   ],
-}) satisfies z.ZodType<BulkOrder<NodeConditions>>;
+}) satisfies z.ZodType<BulkOrder<NodeConditions> | { action: 'Expect' }>;
 
 /** The action of a body that may have any faults; undefined where it names none. */
 export function actionOf(body: unknown): BulkAction | undefined {
@@ -126,10 +151,9 @@ function spellAction(body: unknown): unknown {
   return action === undefined ? body : { ...(body as object), action };
 }
 
-function refuseTargets(
-  { nodeIds, filter, expectedCount }: z.output<typeof Deed>,
-  context: z.RefinementCtx,
-): void {
+function refuseTargets(order: z.output<typeof Deed>, context: z.RefinementCtx): void {
+  if (order.action === 'Expect') return;
+  const { nodeIds, filter, expectedCount } = order;
   const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
   const hasFilter = (filter ?? null) !== null;
   if (hasFilter === ((nodeIds ?? null) !== null)) refuse([], 'Name either nodeIds or a filter');
@@ -144,13 +168,15 @@ export const BulkResult = z
     failed: z
       .array(
         z.object({
-          nodeId: Id,
-          fqdn: z.string().nullable().meta({ description: 'Null if no node has this id' }),
+          nodeId: Id.nullable().meta({ description: 'Null for a node that was to be expected' }),
+          fqdn: z.string().nullable().meta({
+            description: 'Null if no node has this id; of a node that was to be expected as it was given',
+          }),
           code: z.string().meta({ description: 'As the deed on this node alone would be answered' }),
           message: z.string(),
         }),
       )
-      .meta({ description: 'In the order of `nodeIds`, or by fqdn' }),
+      .meta({ description: 'In the order of `nodeIds` or `rows`, or by fqdn' }),
   })
   .meta({
     id: 'BulkResult',

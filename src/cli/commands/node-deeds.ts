@@ -3,12 +3,13 @@
 import type { Schemas } from '../../client/api-types.ts';
 import { type Context, command, YES } from '../declaration.ts';
 import { EXIT } from '../errors.ts';
+import { readInput } from '../input.ts';
 import { findScopeValue } from '../scopes.ts';
 import { counted, required, someOf } from '../values.ts';
 import { ASSIGNMENT_OPTIONS, readAssignment } from './assignment-options.ts';
 import { type ChosenNode, chooseNodes, NODE_FILTER, NODES } from './node-choice.ts';
 
-type Deed = Schemas['BulkDeed'];
+type Deed = Exclude<Schemas['BulkDeed'], { action: 'Expect' }>;
 type Result = Schemas['BulkResult'];
 
 /** So many nodes are changed by one call, which is short enough to show how far it is. */
@@ -139,6 +140,28 @@ const remove = command({
     })),
 });
 
+const expect = command({
+  path: 'node expect',
+  summary: 'make nodes before their machines are there, from a CSV file',
+  description:
+    'The first line of the file is fqdn,configuration,isComposite,majorVersion,tags; tags are written as Type=value;Type=value, and ' +
+    'empty cells say nothing. The first machine that registers with one of these names and a good key becomes that node. A row ' +
+    'that is refused stops none of the others.',
+  arguments: [{ name: 'file', summary: 'the CSV file, or - for stdin' }],
+  examples: ['hawserctl node expect racks.csv'],
+  async run({ api, out, arguments: { file }, ...surroundings }) {
+    const content = await readInput(surroundings, file);
+    const result = await api.post('/api/v1/nodes/bulk', { bytes: { type: 'text/csv', content } });
+    out.answer(result, () => {
+      out.text(`${counted(result.done, 'node is', 'nodes are')} expected now.`);
+      if (result.unchanged > 0)
+        out.text(`${counted(result.unchanged, 'node was', 'nodes were')} so already.`);
+    });
+    showFailed(result, out);
+    return result.failed.length > 0 ? EXIT.failed : EXIT.done;
+  },
+});
+
 interface Plan {
   deed: Deed;
   /** @param nodes such as `3 nodes (a, b, c)` */
@@ -193,7 +216,7 @@ function showFailed({ failed }: Result, out: Context['out']): void {
   const causes = new Map<string, string[]>();
   for (const { nodeId, fqdn, code, message } of failed) {
     const cause = `${code}: ${message}`;
-    causes.set(cause, [...(causes.get(cause) ?? []), fqdn ?? nodeId]);
+    causes.set(cause, [...(causes.get(cause) ?? []), fqdn ?? nodeId ?? '?']);
   }
   for (const [cause, names] of causes)
     out.note(
@@ -211,4 +234,4 @@ function joined(first: Result, second: Result): Result {
   };
 }
 
-export const NODE_DEEDS = [assign, unassign, tag, untag, mode, remove];
+export const NODE_DEEDS = [assign, unassign, tag, untag, mode, expect, remove];

@@ -108,7 +108,10 @@ export function requestBodyOf(body: Body, components: Components): JsonSchema {
 function contentOf(body: Body, components: Components): JsonSchema {
   switch (body.kind) {
     case 'json':
-      return { 'application/json': { schema: components.convert(body.schema, 'input') } };
+      return {
+        'application/json': { schema: components.convert(body.schema, 'input') },
+        ...(body.ofCsv && { 'text/csv': { schema: { type: 'string' } } }),
+      };
     case 'jsonBytes':
       return { 'application/json': { schema: components.convert(body.described, 'input') } };
     case 'form':

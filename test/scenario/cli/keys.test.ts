@@ -1,7 +1,14 @@
 // everyday: SQLite
 import { expect } from 'chai';
 import { type Cli, expectFailed, makeCli } from '../../support/cli.ts';
-import { ALL_SCOPES, createToken, type Hawser, startHawser } from '../../support/hawser.ts';
+import {
+  ALL_SCOPES,
+  createToken,
+  type Hawser,
+  publishConfiguration,
+  startHawser,
+} from '../../support/hawser.ts';
+import { createScopeType, createScopeValue } from '../../support/scopes.ts';
 
 const DAY = 86_400_000;
 
@@ -128,5 +135,34 @@ describe('registration keys by hawserctl', () => {
       /^hawserctl: forbidden: .*registration-keys\.manage/,
     );
     expect(await keys()).to.deep.equal([]);
+  });
+
+  it('makes a key that says what its nodes become', async () => {
+    await start();
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'a: 1\n' } });
+    const type = await createScopeType(hawser, 'Environment');
+    const prod = await createScopeValue(hawser, type, 'prod');
+    const words = [
+      '--configuration',
+      'web',
+      '--major',
+      '1',
+      '--value',
+      'environment/prod',
+      '--fqdn',
+      'Web-*.example',
+    ];
+    expect((await cli.run(['key', 'create', ...words])).code).to.equal(0);
+    const assignment = { configurationName: 'web', isComposite: false, majorVersion: 1 };
+    expect((await keys())[0].profile).to.deep.equal({
+      assignment: { ...assignment, prereleaseChannel: null, version: null },
+      ...{ scopeValueIds: [prod], fqdnPattern: 'web-*.example' },
+    });
+    expect((await cli.run(['key', 'list'])).stdout).to.include('web and 1 tag to web-*.example');
+    expectFailed(await cli.run(['key', 'create', '--major', '1']), 2, '--configuration');
+    const both = ['--configuration', 'web', '--major', '1', '--version', '1.0.0'];
+    expectFailed(await cli.run(['key', 'create', ...both]), 2, '--version is exactly one version');
+    expectFailed(await cli.run(['key', 'create', '--configuration', 'nothing']), 1, 'not_found');
+    expect(await keys()).to.have.length(1);
   });
 });

@@ -325,4 +325,26 @@ describe('hawserctl node', () => {
       /^hawserctl: not_found: Environment has no value "none"\. "hawserctl api POST /,
     );
   });
+
+  it('expects the nodes of a file, and says what is wrong with others', async () => {
+    const file = cli.write(
+      'racks.csv',
+      'fqdn,configuration,isComposite,majorVersion,tags\nnew01.example,web,,1,Environment=prod\nnew 02,,,,\n',
+    );
+    const { code, stdout, stderr } = await run('expect', file);
+    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '1 node is expected now.\n' });
+    expect(stderr).to.match(/^new 02: validation_failed: /);
+    expect(await names('awaiting=true')).to.deep.equal(['new01.example']);
+    expect(await names('awaiting=true', 'tag=Environment/prod', 'configurationName=web')).to.have.length(1);
+    expect((await run('show', 'new01.example')).stdout).to.match(
+      /Certificate: +awaiting the first registration/,
+    );
+    const again = await cli.run(['node', 'expect', '-', '--json'], {
+      stdin: 'fqdn,configuration,isComposite,majorVersion,tags\n"new01.example",web,,1,Environment=prod\n',
+    });
+    expect(again.code).to.equal(0);
+    expect(JSON.parse(again.stdout)).to.deep.equal({ done: 0, unchanged: 1, failed: [] });
+    expectFailed(await run('expect', cli.write('other.csv', 'fqdn\nx\n')), 1, 'validation_failed');
+    await run('delete', 'new01.example');
+  });
 });

@@ -105,14 +105,18 @@ export function Failures({ outcome, onDismiss }: { outcome: Outcome; onDismiss: 
       <SimpleTable
         name="Failed nodes"
         rows={result.failed.slice(0, shown)}
-        keyOf={({ nodeId }) => nodeId}
+        keyOf={({ nodeId, fqdn }) => nodeId ?? fqdn ?? ''}
         total={result.failed.length}
         columns={[
           {
             label: 'Name',
             isName: true,
             cell: ({ nodeId, fqdn }) =>
-              fqdn === null ? <code>{nodeId}</code> : <a href={links.node(nodeId)}>{fqdn}</a>,
+              fqdn === null || nodeId === null ? (
+                <code>{nodeId ?? fqdn}</code>
+              ) : (
+                <a href={links.node(nodeId)}>{fqdn}</a>
+              ),
           },
           { label: 'Code', cell: ({ code }) => <code>{code}</code> },
           { label: 'Message', isLong: true, cell: ({ message }) => message },
