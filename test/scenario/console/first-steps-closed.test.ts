@@ -51,7 +51,7 @@ describe('the list of first steps', () => {
     await ok(200, shown.hawser.admin.put(SETTINGS, { defaultDocumentChecks: 'Strict' }));
     const { page, close } = await shown.open('/ui/', { allows: /^Failed to load resource/ });
     await page.getByRole('button', { name: 'Add a configuration' }).click();
-    await page.getByRole('radio', { name: 'Files of my own' }).check();
+    await page.getByRole('radio', { name: 'Upload my own' }).check();
     await page.getByLabel('Choose files').setInputFiles({
       name: 'main.dsc.yaml',
       mimeType: 'application/yaml',

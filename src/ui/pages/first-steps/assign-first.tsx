@@ -1,4 +1,4 @@
-/** Assigns a configuration to a node that has none yet. */
+/** Assigns a configuration to a node: to the first one that has none yet, unless somebody chooses another. */
 
 import { useState } from 'preact/hooks';
 import { send } from '../../client.ts';
@@ -14,10 +14,12 @@ interface Props {
 }
 
 export function AssignFirst({ published, onClose }: Props) {
-  const nodes = useResource<NodeSummary[]>('/nodes?unassigned=true&take=100');
+  const nodes = useResource<NodeSummary[]>('/nodes?take=100');
   const [node, setNode] = useState('');
   const [configuration, setConfiguration] = useState('');
-  const chosen = nodes.data?.find(({ id }) => id === node) ?? nodes.data?.[0];
+  const all = nodes.data ?? [];
+  const waits = ({ configurationName: assigned }: NodeSummary) => assigned === null;
+  const chosen = all.find(({ id }) => id === node) ?? all.find(waits) ?? all[0];
   const configurationName = configuration || (published[0]?.name ?? '');
   const run = async () => {
     if (chosen === undefined) return null;
@@ -39,7 +41,7 @@ export function AssignFirst({ published, onClose }: Props) {
             {...{ label: 'Node', name: 'node', problem }}
             value={chosen?.id ?? ''}
             onInput={setNode}
-            choices={(nodes.data ?? []).map(({ id, fqdn }) => ({ value: id, label: fqdn }))}
+            choices={all.map(({ id, fqdn }) => ({ value: id, label: fqdn }))}
           />
           <SelectField
             {...{ label: 'Configuration', name: 'configurationName', problem }}

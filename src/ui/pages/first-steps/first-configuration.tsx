@@ -12,7 +12,7 @@ import { EXAMPLES, type Example, SYSTEMS, type System } from './examples.ts';
 
 const VERSION = '1.0.0';
 const ENTRY_POINT = 'main.dsc.yaml';
-const OWN = 'Files of my own';
+const OWN = 'Upload my own';
 
 /** It leads to the review of the draft where the server finds something wrong with it. */
 export function FirstConfiguration({ onClose }: { onClose: () => void }) {
