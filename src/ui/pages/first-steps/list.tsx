@@ -2,7 +2,6 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { CopyLine } from '../../components/copy-line.tsx';
 import { Mark } from '../../components/marks.tsx';
 import { notify } from '../../components/notices.tsx';
 import { Skeleton } from '../../components/page.tsx';
@@ -142,12 +141,6 @@ function Step({ name, number, isDone, isNow, deed }: StepProps) {
         <p class="muted">
           {name === 'password' && isDone ? `You are signed in as ${me.value?.username}.` : text}
         </p>
-        {name === 'report' && isNow && (
-          <>
-            <p class="muted">Hawser's agent is started in the folder in which the line has run:</p>
-            <CopyLine text={RUN} label="the command that starts the agent" />
-          </>
-        )}
       </div>
       <div class="step-deed">
         {isDone && <Mark word="Done" />}
@@ -161,9 +154,6 @@ function Step({ name, number, isDone, isNow, deed }: StepProps) {
     </li>
   );
 }
-
-/** Where a line for a shell has put the agent. */
-const RUN = 'node hawser-agent/hawser-agent.mjs run --config hawser-agent/settings.json';
 
 const TEXTS: Record<StepName, { title: string; text: string }> = {
   password: {
@@ -188,7 +178,7 @@ const TEXTS: Record<StepName, { title: string; text: string }> = {
   },
   report: {
     title: 'See the first report',
-    text: "The agent gets the configuration, tests the machine and reports. OpenDSC's agent runs as a service.",
+    text: "The line has shown at its end how Hawser's agent is started; OpenDSC's agent runs as a service.",
   },
 };
 
