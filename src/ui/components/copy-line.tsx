@@ -33,8 +33,8 @@ export function CopyButton({ text, label, deed = 'Copy' }: CopyButtonProps) {
 export function CopyLine({ text, label }: { text: string; label: string }) {
   return (
     <div class="copy-line">
-      <code>{text}</code>
-      <CopyButton text={text} label={label} />
+      {/* The space keeps them apart for whoever selects both, and is not shown. */}
+      <code>{text}</code> <CopyButton text={text} label={label} />
     </div>
   );
 }
