@@ -103,6 +103,9 @@ export interface Schemas {
     nodeIds?: string[] | null | undefined;
     filter?: Schemas['BulkFilter'] | null | undefined;
     expectedCount?: number | null | undefined;
+  } | {
+    action: 'Expect';
+    rows: Schemas['NewExpectedNode'][];
   };
   BulkFilter: {
     fqdn?: string | null | undefined;
@@ -124,7 +127,7 @@ export interface Schemas {
     done: number;
     unchanged: number;
     failed: ({
-      nodeId: string;
+      nodeId: string | null;
       fqdn: string | null;
       code: string;
       message: string;
@@ -3313,7 +3316,8 @@ export interface Routes {
   '/api/v1/nodes/bulk': {
     /** Do one thing to many nodes. */
     post: {
-      json: Schemas['BulkDeed'];
+      json?: Schemas['BulkDeed'] | undefined;
+      bytes?: BytesOf<'text/csv'> | undefined;
       answer: Schemas['BulkResult'];
     };
   };
