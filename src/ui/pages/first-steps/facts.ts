@@ -23,9 +23,11 @@ export function useFacts(summary: FleetSummary, pause: number): Facts | null {
   const keys = useResource<RegistrationKey[]>(mayMakeKeys ? keysPath : null, options);
   const mayReadReports = can('reports.read-all');
   const reports = useResource<unknown[]>(mayReadReports ? '/reports?take=1' : null, options);
+  // A node that is expected has no machine yet.
+  const registered = useResource<unknown[]>('/nodes?awaiting=false&take=1', options);
   const isOnItsWay = ({ state }: Resource<unknown>, isAsked = true) => isAsked && state === 'loading';
-  if (isOnItsWay(configurations) || isOnItsWay(keys, mayMakeKeys) || isOnItsWay(reports, mayReadReports))
-    return null;
+  if (isOnItsWay(configurations) || isOnItsWay(registered)) return null;
+  if (isOnItsWay(keys, mayMakeKeys) || isOnItsWay(reports, mayReadReports)) return null;
   const { nodes, unassigned, byStatus } = summary;
   const published = (configurations.data ?? []).filter((one) => one.latestPublishedVersion !== null);
   const isAssigned = unassigned < nodes;
@@ -37,7 +39,7 @@ export function useFacts(summary: FleetSummary, pause: number): Facts | null {
       // What is assigned has a version, though the user may not be allowed to read it.
       configuration: published.length > 0 || isAssigned,
       key: nodes > 0 || (keys.data ?? []).some(isGood),
-      node: nodes > 0,
+      node: (registered.total ?? 0) > 0,
       assigned: isAssigned,
       report: hasStatus || (reports.total ?? 0) > 0,
     },
