@@ -34,6 +34,8 @@ async function main() {
     if (!fs.existsSync(join(BUILD, MAIN))) throw new Error('there are neither sources nor a build here');
     return;
   }
+  const { writeApiTypes } = await import('./api-types.js');
+  writeApiTypes();
   const name = hashOfInputs();
   if (isFresh(name)) return;
   const outputs = await compile(name);

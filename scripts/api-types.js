@@ -1,55 +1,21 @@
 /**
- * Writes src/client/api-types.ts, the types of the API for its clients, from docs/openapi.json: `npm run api-types`.
+ * Writes src/client/api-types.ts, the types of the API for its clients, from docs/openapi.json. The build, the check and all
+ * scripts do this first, so the file is in no commit. It is JavaScript, because the build is.
  *
  * It knows the part of OpenAPI and JSON Schema that the server writes, and refuses the rest. openapi-typescript is not
  * used, because it needs the compiler of TypeScript 5 in the process, which version 7 no longer has.
  */
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PROJECT } from './support/project.ts';
+import { fileURLToPath } from 'node:url';
 
+const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENT = join(PROJECT, 'docs/openapi.json');
-export const API_TYPES = join(PROJECT, 'src/client/api-types.ts');
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+const API_TYPES = join(PROJECT, 'src/client/api-types.ts');
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-export interface Schema {
-  $ref?: string;
-  type?: string | string[];
-  const?: unknown;
-  enum?: unknown[];
-  properties?: Record<string, Schema>;
-  required?: string[];
-  items?: Schema;
-  anyOf?: Schema[];
-  oneOf?: Schema[];
-  additionalProperties?: boolean | Schema;
-  format?: string;
-}
-
-interface Parameter {
-  $ref?: string;
-  name: string;
-  in: string;
-  required?: boolean;
-  schema: Schema;
-}
-
-type Content = Record<string, { schema?: Schema }>;
-
-interface Operation {
-  summary: string;
-  parameters?: Parameter[];
-  requestBody?: { required?: boolean; content: Content };
-  responses: Record<string, { $ref?: string; content?: Content }>;
-}
-
-export interface ApiDocument {
-  paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema> };
-}
-
-const HEAD = `/** What docs/openapi.json declares, as types. \`npm run api-types\` writes this file; do not change it by hand. */
+const HEAD = `/** What docs/openapi.json declares, as types. The build writes this file (scripts/api-types.js). */
 
 /** The parts of a form: plain fields, and files in parts of these names. */
 export interface FormOf<Fields, Parts extends string> {
@@ -65,12 +31,12 @@ export interface BytesOf<Type extends string> {
 `;
 
 /** Reads what the server declares. */
-export function readApiDocument(): ApiDocument {
+export function readApiDocument() {
   return JSON.parse(readFileSync(DOCUMENT, 'utf8'));
 }
 
 /** @returns the text of src/client/api-types.ts */
-export function generateApiTypes({ paths, components }: ApiDocument): string {
+export function generateApiTypes({ paths, components }) {
   const schemas = Object.entries(components.schemas).map(([name, schema]) => {
     return `  ${key(name)}: ${typeOf(schema, '  ')};`;
   });
@@ -92,7 +58,7 @@ export function generateApiTypes({ paths, components }: ApiDocument): string {
   ].join('\n');
 }
 
-function routeType(path: string, item: Record<string, Operation>): string {
+function routeType(path, item) {
   const lines = METHODS.flatMap((method) => {
     const operation = item[method];
     if (operation === undefined) return [];
@@ -103,7 +69,7 @@ function routeType(path: string, item: Record<string, Operation>): string {
   return [`  '${path}': {`, ...lines, '  };'].join('\n');
 }
 
-function membersOf({ parameters = [], requestBody, responses }: Operation): string[] {
+function membersOf({ parameters = [], requestBody, responses }) {
   const named = parameters.filter(({ $ref }) => {
     if ($ref === undefined || /\/If(None)?Match$/.test($ref)) return $ref === undefined;
     throw new Error(`the parameter ${$ref} is not known here`);
@@ -120,22 +86,22 @@ function membersOf({ parameters = [], requestBody, responses }: Operation): stri
   ];
 }
 
-function queryMember(query: readonly Parameter[]): string {
+function queryMember(query) {
   const isNeeded = query.some(({ required }) => required === true);
   return isNeeded ? `query: ${parametersType(query)}` : `query?: ${parametersType(query)} | undefined`;
 }
 
-function parametersType(parameters: readonly Parameter[]): string {
+function parametersType(parameters) {
   const properties = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
   const required = parameters.filter((parameter) => parameter.required === true).map(({ name }) => name);
   return typeOf({ type: 'object', properties, required }, '      ');
 }
 
 /** A body of several kinds is one of several members, of which a caller gives one. */
-function bodyMembers({ required = false, content }: { required?: boolean; content: Content }): string[] {
+function bodyMembers({ required = false, content }) {
   const types = Object.keys(content);
   const bytes = types.filter((type) => !/^(application\/json|multipart\/form-data)$/.test(type));
-  const kinds: [string, string][] = [];
+  const kinds = [];
   const json = content['application/json']?.schema;
   if (json !== undefined) kinds.push(['json', typeOf(json, '      ')]);
   const form = content['multipart/form-data']?.schema;
@@ -148,8 +114,8 @@ function bodyMembers({ required = false, content }: { required?: boolean; conten
   return kinds.map(([name, type]) => (isNeeded ? `${name}: ${type}` : `${name}?: ${type} | undefined`));
 }
 
-function formType({ properties = {}, required = [] }: Schema): string {
-  const isFile = (schema: Schema) => (schema.items ?? schema).format === 'binary';
+function formType({ properties = {}, required = [] }) {
+  const isFile = (schema) => (schema.items ?? schema).format === 'binary';
   const fields = Object.entries(properties).filter(([, schema]) => !isFile(schema));
   const parts = Object.entries(properties).filter(([, schema]) => isFile(schema));
   const wanted = required.filter((name) => fields.some(([field]) => field === name));
@@ -161,7 +127,7 @@ function formType({ properties = {}, required = [] }: Schema): string {
 }
 
 /** JSON where the route has it; else bytes, or nothing. */
-function answerType(responses: Operation['responses']): string {
+function answerType(responses) {
   const good = Object.entries(responses).filter(([status]) => status.startsWith('2'));
   const types = good.map(([, { $ref, content }]) => {
     if ($ref !== undefined) throw new Error(`the answer ${$ref} is not known here`);
@@ -172,7 +138,7 @@ function answerType(responses: Operation['responses']): string {
   return types.length === 0 ? 'undefined' : [...new Set(types)].join(' | ');
 }
 
-function typeOf(schema: Schema, indent: string): string {
+function typeOf(schema, indent) {
   if (schema.$ref !== undefined) return `Schemas[${literal(schema.$ref.split('/').pop())}]`;
   if ('const' in schema) return literal(schema.const);
   if (schema.enum !== undefined) return schema.enum.map(literal).join(' | ');
@@ -183,7 +149,7 @@ function typeOf(schema: Schema, indent: string): string {
   return types.join(' | ');
 }
 
-function singleType(type: string, schema: Schema, indent: string): string {
+function singleType(type, schema, indent) {
   if (type === 'array') {
     const item = typeOf(schema.items ?? {}, indent);
     return item.includes(' | ') ? `(${item})[]` : `${item}[]`;
@@ -194,10 +160,7 @@ function singleType(type: string, schema: Schema, indent: string): string {
   throw new Error(`the schema has the unknown type ${type}`);
 }
 
-function objectType(
-  { properties = {}, required = [], additionalProperties }: Schema,
-  indent: string,
-): string {
+function objectType({ properties = {}, required = [], additionalProperties }, indent) {
   const inner = `${indent}  `;
   const members = Object.entries(properties).map(([name, schema]) => {
     const type = typeOf(schema, inner);
@@ -210,11 +173,20 @@ function objectType(
   return additionalProperties === false ? 'Record<string, never>' : `Record<string, ${others}>`;
 }
 
-const key = (name: string) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : literal(name));
+const key = (name) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : literal(name));
 
-function literal(value: unknown): string {
+function literal(value) {
   if (typeof value !== 'string') return JSON.stringify(value);
   return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 }
 
-if (process.argv[1] === import.meta.filename) writeFileSync(API_TYPES, generateApiTypes(readApiDocument()));
+/** Writes the file, unless it is that of this document already. Whoever reads it meanwhile finds the old one or the new one. */
+export function writeApiTypes() {
+  const text = generateApiTypes(readApiDocument());
+  if (existsSync(API_TYPES) && readFileSync(API_TYPES, 'utf8') === text) return;
+  const unfinished = `${API_TYPES}.${process.pid}.tmp`;
+  writeFileSync(unfinished, text);
+  renameSync(unfinished, API_TYPES);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeApiTypes();
