@@ -20,10 +20,10 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { PROJECT } from '../../scripts/support/project.ts';
 
-const SCRIPTS = ['build.js', 'build-clients.js', 'build-console.js', 'required-node.js'].map(
+const SCRIPTS = ['api-types.js', 'build.js', 'build-clients.js', 'build-console.js', 'required-node.js'].map(
   (file) => `scripts/${file}`,
 );
-const SOURCES = ['package.json', 'tsconfig.json', 'src', ...SCRIPTS];
+const SOURCES = ['package.json', 'tsconfig.json', 'docs/openapi.json', 'src', ...SCRIPTS];
 /** Packages that compile. `npm prune --omit=dev` removes them with others. */
 const COMPILERS = ['esbuild', '@esbuild', 'typescript', '@typescript'];
 

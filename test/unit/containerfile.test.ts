@@ -29,10 +29,17 @@ describe('the Containerfile', () => {
     const taken = argumentsOf('COPY')
       .filter((words) => !words.startsWith('--from='))
       .flatMap((words) => words.split(/\s+/).slice(0, -1));
-    const scripts = ['build', 'build-clients', 'build-console', 'required-node'].map(
+    const scripts = ['api-types', 'build', 'build-clients', 'build-console', 'required-node'].map(
       (name) => `scripts/${name}.js`,
     );
-    expect(taken).to.have.members(['package.json', 'package-lock.json', 'tsconfig.json', ...scripts, 'src']);
+    expect(taken).to.have.members([
+      'package.json',
+      'package-lock.json',
+      'tsconfig.json',
+      'docs/openapi.json',
+      ...scripts,
+      'src',
+    ]);
     const [everything, ...exceptions] = read('.containerignore')
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('#'));
