@@ -34,15 +34,14 @@ const given = { scopeValueIds: z.array(Id), assignment: GivenAssignment.nullable
 
 const Rule = z.object({ fqdnPattern: z.string(), ...given }).meta({ id: 'JoiningRule', examples: [EXAMPLE] });
 
-const NewRules = z
-  .array(
-    z.strictObject({
-      fqdnPattern: NamePattern.meta({ description: `The pattern is ${PATTERN_RULE}` }),
-      ...GIVEN,
-    }),
-  )
-  .max(MAX_RULES)
-  .meta({ id: 'NewJoiningRules', examples: [[EXAMPLE]] });
+const NewRule = z
+  .strictObject({
+    fqdnPattern: NamePattern.meta({ description: `The pattern is ${PATTERN_RULE}` }),
+    ...GIVEN,
+  })
+  .meta({ id: 'NewJoiningRule', examples: [EXAMPLE] });
+
+const NewRules = z.array(NewRule).max(MAX_RULES);
 
 const NamesToCheck = z
   .strictObject({ fqdns: z.array(z.string().min(1).max(254)).max(MAX_NAMES) })
