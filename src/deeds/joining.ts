@@ -66,7 +66,10 @@ async function planProfile(
   profile: KeyProfile | null,
   rules: GivenNode,
 ): Promise<Pick<JoiningPlan, 'profile' | 'gate'>> {
-  if (profile === null) return { profile: NOTHING_GIVEN, gate: NO_GATE };
+  const givesNothing =
+    profile === null || (profile.assignment === null && profile.scopeValueIds.length === 0);
+  // A pattern alone needs nobody's rights.
+  if (givesNothing) return { profile: NOTHING_GIVEN, gate: NO_GATE };
   const maker = key.made_by === null ? null : await rightsOfUser(tools.database.read, key.made_by);
   if (maker === null) throw new ProfileFault('Who made the key is gone or inactive');
   const { assignment, scopeValueIds } = profile;

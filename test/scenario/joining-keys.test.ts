@@ -131,6 +131,7 @@ describe('a registration key with a profile', () => {
     await expectProblem(weak.post(KEYS, { profile: { scopeValueIds: [values.prod] } }), 403, 'forbidden');
     await ok(201, weak.post(KEYS, { profile: { fqdnPattern: 'a*' } }));
     const { key } = await ok(201, maker.post(KEYS, wish));
+    const plain = await ok(201, maker.post(KEYS, { profile: { fqdnPattern: '*.example.org' } }));
     await registerBy(hawser, key);
     await grant(hawser, maker, 'web', null);
     const refused = newName();
@@ -143,6 +144,7 @@ describe('a registration key with a profile', () => {
     const { userId } = maker;
     await ok(204, hawser.admin.delete(`/api/v1/users/${userId}`));
     await expectProblem(tryRegister(hawser, key, newName()), 403, 'registration_key_rejected');
+    await registerBy(hawser, plain.key);
   });
 
   it('is refused once something of it is gone, also if another one has the name', async () => {
