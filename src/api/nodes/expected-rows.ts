@@ -32,10 +32,14 @@ export function bodyOfCsv(text: string): object {
   const columns = header.map((name) => name.trim());
   const isWhole = COLUMNS.every((name) => columns.includes(name)) && columns.length === COLUMNS.length;
   if (!isWhole)
-    throw invalidField('', `The first line must name these columns: ${COLUMNS.join(',')}`, 'columns');
+    throw invalidField('', `The first line must name these columns: ${COLUMNS.join(',')}`, 'malformed_csv');
   const rows = rest.map((cells, at) => {
     if (cells.length !== COLUMNS.length)
-      throw invalidField('', `Row ${at + 1} has ${cells.length} cells, and not ${COLUMNS.length}`, 'cells');
+      throw invalidField(
+        '',
+        `Row ${at + 1} has ${cells.length} cells, and not ${COLUMNS.length}`,
+        'malformed_csv',
+      );
     return new Line(
       Object.fromEntries(
         columns.map((name, column) => [name, (cells[column] ?? '').trim()]),
