@@ -28,7 +28,7 @@ export interface JsonBody<B> {
    * The route takes a file of CSV as well. Gives the document that it stands for, which the schema then judges.
    * @throws HawserError invalid
    */
-  ofCsv?(text: string): unknown;
+  ofCsv?(text: string): Promise<unknown>;
   /**
    * Refuses a caller who may not do what the body asks for. It is called before the schema judges the body, so that 403
    * goes before 400.

@@ -206,6 +206,28 @@ describe('many expected nodes', () => {
     await ok(204, hawser.admin.delete('/api/v1/settings/freeze'));
   });
 
+  it('may hold a row with whatever, which is at fault by itself', async () => {
+    const name = family();
+    const [good, other] = [{ fqdn: `${name}-1.example.org` }, `${name}-2.example.org`];
+    const faulty = [
+      { fqdn: other, scopeValueIds: Array(300_000).fill(0) },
+      { fqdn: other, assignment: { configurationName: 'a\0' } },
+      { fqdn: 'a\0' },
+      Array(300_000).fill(0),
+    ];
+    const { done, failed } = await ok(200, expectAll([...faulty, good]));
+    expect(done).to.equal(1);
+    expect(failed.map(({ code }: { code: string }) => code)).to.deep.equal(
+      faulty.map(() => 'validation_failed'),
+    );
+    const cells = ['Environment=\0', '\0=prod', 'x=y;'.repeat(200), ';'.repeat(9_000)];
+    const rows = cells.map((tags, at) => [`${name}-${at + 3}.example.org`, '', '', '', tags]);
+    const result = await ok(200, expectCsv(csvOf([...rows, [`${name}-9.example.org`, '', '', '', '']])));
+    expect(result.done).to.equal(1);
+    expect(codes(result).map(([, code]) => code)).to.deep.equal(cells.map(() => 'validation_failed'));
+    expect(await namesOf(name)).to.deep.equal([`${name}-1.example.org`, `${name}-9.example.org`]);
+  });
+
   it('may be 2 MiB in one call, whatever all other JSON may be', async () => {
     const name = family();
     const rows = Array.from({ length: 200 }, (_, at) => ({

@@ -37,7 +37,7 @@ export function bulkRoute(tools: BulkTools<NodeConditions>): Route {
       // The rights may have changed while the body came.
       requireRights(body, caller.principal);
       if (body.action !== 'Expect') return doInBulk(tools, caller, body);
-      return expectInBulk(tools, caller, await readRows(body.rows));
+      return expectInBulk(tools, caller, await readRows(body.rows()));
     },
   });
 }

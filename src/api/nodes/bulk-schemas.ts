@@ -93,11 +93,15 @@ const targets = {
   }),
 };
 
-/** Rows are judged one by one, when their turn comes, so that one that is at fault stops none of the others. */
+/**
+ * Rows are judged one by one, when their turn comes, so that one that is at fault stops none of the others. Until then nobody
+ * goes through them, because one row may hold millions of values.
+ */
 const Rows = z
   .array(z.unknown())
   .min(1)
   .max(MAX_NODES)
+  .transform((rows) => () => rows)
   .meta({
     description: 'Each as the body of POST `/nodes`',
     published: {

@@ -2,9 +2,12 @@
 
 import type { ExpectedRow, NamedTag } from '../../deeds/expect-nodes.ts';
 import { readCsv } from '../../domain/csv.ts';
+import { refuseNul } from '../../http/stored-text.ts';
 import { validate } from '../../http/validation.ts';
 import { HawserError, invalidField } from '../../lib/errors.ts';
 import { Pace } from '../../lib/pace.ts';
+import { MAX_TAGS } from '../crud/given-schemas.ts';
+import { MAX_NODES } from './bulk-schemas.ts';
 import { ExpectedNode } from './schemas.ts';
 
 const COLUMNS = ['fqdn', 'configuration', 'isComposite', 'majorVersion', 'tags'] as const;
@@ -25,8 +28,9 @@ class Line {
  * The body that a file of CSV stands for.
  * @throws HawserError invalid for what is no CSV, or has other columns
  */
-export function bodyOfCsv(text: string): object {
-  const { lines, fault } = readCsv(text);
+export async function bodyOfCsv(text: string): Promise<object> {
+  // One row more than there may be, so that more are refused as those of JSON are.
+  const { lines, fault } = await readCsv(text, MAX_NODES + 2);
   if (fault !== null) throw invalidField('', fault, 'malformed_csv');
   const [header = [], ...rest] = lines;
   const columns = header.map((name) => name.trim());
@@ -67,6 +71,7 @@ function readRow(row: unknown): ExpectedRow {
   try {
     const tags = row instanceof Line ? tagsOf(row.cells.tags) : [];
     const wanted = validate(ExpectedNode, row instanceof Line ? membersOf(row) : row, 'row');
+    refuseNul([wanted, tags]);
     return { fqdn, wanted, tags, fault: null };
   } catch (error) {
     if (!(error instanceof HawserError)) throw error;
@@ -97,7 +102,9 @@ const FLAGS: Readonly<Record<string, boolean>> = { true: true, false: false };
 
 function tagsOf(cell: string): NamedTag[] {
   if (cell === '') return [];
-  return cell.split(';').map((text) => {
+  const texts = cell.split(';', MAX_TAGS + 1);
+  if (texts.length > MAX_TAGS) throw invalidField('/tags', `A node has at most ${MAX_TAGS} tags`);
+  return texts.map((text) => {
     const [type = '', value = '', ...more] = text.split('=').map((part) => part.trim());
     if (type === '' || value === '' || more.length > 0)
       throw invalidField('/tags', 'Tags are written as Type=value;Type=value');

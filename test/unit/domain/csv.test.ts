@@ -25,33 +25,59 @@ describe('a line of CSV', () => {
 });
 
 describe('a text of CSV', () => {
-  const cells = (text: string) => {
-    const { lines, fault } = readCsv(text);
+  const cells = async (text: string, most = 10) => {
+    const { lines, fault } = await readCsv(text, most);
     expect(fault, text).to.equal(null);
     return lines;
   };
 
-  it('is read as it was written, whatever ends its lines', () => {
+  it('is read as it was written, whatever ends its lines', async () => {
     const values = ['a,b', 'say "yes"', '"', 'a\nb', '', ' a '];
-    expect(cells(csvLine(values) + csvLine(['x', 'y']))).to.deep.equal([values, ['x', 'y']]);
+    expect(await cells(csvLine(values) + csvLine(['x', 'y']))).to.deep.equal([values, ['x', 'y']]);
     for (const end of ['\n', '\r\n', '\r'])
-      expect(cells(`a,b${end}${end}c,""${end}`)).to.deep.equal([
+      expect(await cells(`a,b${end}${end}c,""${end}`)).to.deep.equal([
         ['a', 'b'],
         ['c', ''],
       ]);
-    expect(cells('a,')).to.deep.equal([['a', '']]);
-    expect(cells('\uFEFFa\nb')).to.deep.equal([['a'], ['b']]);
-    expect(cells('')).to.deep.equal([]);
+    expect(await cells('a,')).to.deep.equal([['a', '']]);
+    expect(await cells('a,\n\n""\n,')).to.deep.equal([
+      ['a', ''],
+      ['', ''],
+    ]);
+    expect(await cells('\uFEFFa\nb')).to.deep.equal([['a'], ['b']]);
+    for (const text of ['', '\n', '\uFEFF\r\n\r\n']) expect(await cells(text)).to.deep.equal([]);
   });
 
-  it('is refused where a quote stands within a cell, or is not closed', () => {
+  it('is refused where a quote stands within a cell, or is not closed', async () => {
     for (const text of ['a\nb"c', '"a', '"a"b', '"a""', 'x,"'])
-      expect(readCsv(text).fault, text).to.match(/^Line [12] is no CSV/);
+      expect((await readCsv(text, 10)).fault, text).to.match(/^Line [12] is no CSV/);
   });
 
-  it('of one long cell takes no time worth mentioning', () => {
-    const long = 'x'.repeat(2_000_000);
-    expect(cells(`"${long}"`)[0]?.[0]).to.have.length(2_000_000);
-    expect(cells(csvLine(['"'.repeat(100_000)]))[0]?.[0]).to.have.length(100_000);
+  it('is read no further than it is asked for', async () => {
+    expect(await cells('a\nb\nc"', 2)).to.deep.equal([['a'], ['b']]);
+  });
+
+  it('has lines of 65,536 characters at most', async () => {
+    expect((await cells(csvLine(['"'.repeat(32_767)])))[0]?.[0]).to.have.length(32_767);
+    for (const line of [
+      'x'.repeat(65_537),
+      '"'.repeat(70_000),
+      ','.repeat(70_000),
+      `"${'\n'.repeat(70_000)}"`,
+    ])
+      expect((await readCsv(`a\n${line}\n`, 10)).fault).to.match(/^Line 2 has more than 65536 characters/);
+  });
+
+  it('lets others go first now and then, if it is long', async () => {
+    let turns = 0;
+    const count = () => {
+      turns++;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    const line = '"'.repeat(65_534);
+    await readCsv(`${line}\n`.repeat(64), 100);
+    clearImmediate(next);
+    expect(turns).to.be.greaterThan(0);
   });
 });
