@@ -13,7 +13,7 @@ import { type Actor, recordAudit } from '../security/audit.ts';
 import type { Caller } from '../security/caller.ts';
 import type { AssignmentTools } from './assign.ts';
 import { changeLcmConfig, type LcmSettings } from './change-lcm-config.ts';
-import { assignIfNone, checkGiven, type GivenNode, tagIfNone, type WantedNode } from './given-nodes.ts';
+import { assignIfNone, checkExpected, type GivenNode, tagIfNone, type WantedNode } from './given-nodes.ts';
 import { faultOfName } from './register-node.ts';
 import { NO_GATE } from './tag-gate.ts';
 
@@ -26,7 +26,7 @@ export interface ExpectedNode extends WantedNode {
 
 /**
  * @returns the node's id
- * @throws HawserError invalid for a name that is none; conflict `node_exists`; what `checkGiven` throws
+ * @throws HawserError invalid for a name that is none; conflict `node_exists`; what `checkExpected` throws
  */
 export async function expectNode(
   tools: AssignmentTools,
@@ -35,7 +35,7 @@ export async function expectNode(
 ): Promise<string> {
   const fqdn = requireName(wanted.fqdn);
   const work = async () => {
-    const given = await checkGiven(tools, principal, wanted);
+    const given = await checkExpected(tools, principal, wanted);
     return tools.database.write.transaction().execute(async (trx) => {
       if ((await findNodeByFqdn(trx, fqdn)) !== undefined) throw nodeExists();
       return storeExpected(trx, actor, { fqdn, given, lcmConfig: wanted.lcmConfig });

@@ -15,7 +15,7 @@ import { findRow, noResource } from '../versions/rows.ts';
 import type { AssignmentTools } from './assign.ts';
 import { type LcmSettings, wouldChange } from './change-lcm-config.ts';
 import { type ExpectedNode, nodeExists, requireName, storeExpected } from './expect-node.ts';
-import { checkGiven, type GivenNode } from './given-nodes.ts';
+import { checkExpected, type GivenNode } from './given-nodes.ts';
 import { listTags } from './tag-node.ts';
 
 /** A scope value by its name and that of its type, in any case. */
@@ -86,7 +86,7 @@ class RowChecker {
     const scopeValueIds = [...wanted.scopeValueIds];
     for (const tag of tags) scopeValueIds.push(await this.idOf(tag));
     const key = JSON.stringify([assignment, scopeValueIds]);
-    const check = () => checkGiven(this.tools, this.caller.principal, { assignment, scopeValueIds });
+    const check = () => checkExpected(this.tools, this.caller.principal, { assignment, scopeValueIds });
     return { fqdn, given: await once(this.given, key, check), lcmConfig };
   }
 

@@ -15,7 +15,7 @@ import {
   checkAssignment,
   type WantedAssignment,
 } from './assign.ts';
-import type { TagGate } from './tag-gate.ts';
+import { TagGate } from './tag-gate.ts';
 import { listTags, tagNode, valuesByType } from './tag-node.ts';
 
 /** What a node is to be given. */
@@ -50,6 +50,23 @@ export async function checkGiven(
   // To a node that is not there yet, all of it is new.
   if (assignment?.isReadable === false) throw noResource(assignment.owner.kind);
   return { assignment, values: await valuesByType(tools.database.read, scopeValueIds) };
+}
+
+/**
+ * The same for a node that is expected.
+ * @throws HawserError as `checkGiven`; forbidden `beyond_own_permissions` for a tag behind which there is a parameter file that
+ *   the user may not read, where nobody knows what a key or a rule will assign to the node
+ */
+export async function checkExpected(
+  tools: AssignmentTools,
+  principal: UserPrincipal,
+  wanted: WantedNode,
+): Promise<GivenNode> {
+  const given = await checkGiven(tools, principal, wanted);
+  if (given.assignment !== null) return given;
+  const { scopeValueIds } = wanted;
+  (await TagGate.of(tools, principal, { scopeValueIds, nodeIds: [] })).requireAll();
+  return given;
 }
 
 /** Assigns to a node unless something is assigned already. @throws HawserError not_found for what has been deleted */

@@ -10,7 +10,7 @@ import { type AssignmentTools, configurationsGiven } from './assign.ts';
 import { mayReadConfigurations } from './handing-out.ts';
 
 /** For who may read everything, such as the command that imports a site. */
-export const NO_GATE = { require: () => undefined };
+export const NO_GATE = { require: async () => undefined };
 
 interface GatedTags {
   scopeValueIds: readonly string[];
@@ -48,11 +48,15 @@ export class TagGate {
 
   /**
    * @param assigned what the node is assigned, as the transaction reads it. One that was assigned only meanwhile is refused
+   * @param isExpected asks whether its machine has not come yet. Nobody knows what a key or a rule assigns to it then
    * @throws HawserError forbidden `beyond_own_permissions`
    */
-  require(assigned: Assignment): void {
+  async require(assigned: Assignment, isExpected: () => Promise<boolean>): Promise<void> {
     if (this.unreadable.size === 0) return;
-    if (assigned.configurationId === null && assigned.compositeId === null) return;
+    if (assigned.configurationId === null && assigned.compositeId === null) {
+      if (await isExpected()) throw beyondReading();
+      return;
+    }
     if (this.isRefused.get(keyOfAssignment(assigned)) !== false) throw beyondReading();
   }
 

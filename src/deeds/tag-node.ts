@@ -7,6 +7,7 @@ import { findTypeOfValue } from '../db/scope-types.ts';
 import { toTimestamp } from '../lib/clock.ts';
 import { conflict, invalidField, notFound } from '../lib/errors.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
+import { isExpected } from '../security/awaiting-certificates.ts';
 import type { TagGate } from './tag-gate.ts';
 
 export type NodeTagRow = Awaited<ReturnType<typeof listTags>>[number];
@@ -54,7 +55,7 @@ export async function tagNode(
   const { nodeId, scopeValueId } = target;
   const assigned = await findAssigned(trx, nodeId);
   if (assigned === undefined) throw notFound('No such node');
-  gate.require(assigned);
+  await gate.require(assigned, () => isExpected(trx, nodeId));
   const scopeTypeId = await requireTypeOfValue(trx, scopeValueId);
   const row = { node_id: nodeId, scope_type_id: scopeTypeId, scope_value_id: scopeValueId };
   // The primary key decides, so that of two calls at once only one succeeds. It is asked for no error, because after one

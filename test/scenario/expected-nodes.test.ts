@@ -5,7 +5,15 @@ import { expect } from 'chai';
 import { auditEntries } from '../support/audit.ts';
 import { MAIN } from '../support/configurations.ts';
 import { createKey, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { belongings, keyGiving, newName, REGISTER, registerBy, tryRegister } from '../support/joining.ts';
+import {
+  belongings,
+  keyGiving,
+  newName,
+  REGISTER,
+  RULES,
+  registerBy,
+  tryRegister,
+} from '../support/joining.ts';
 import { metricOf, WITH_METRICS } from '../support/metric-values.ts';
 import { assign, poll, pullParameters, saveParameters } from '../support/parameter-files.ts';
 import { grant, makeUser } from '../support/people.ts';
@@ -176,6 +184,39 @@ describe('an expected node', () => {
     await grant(hawser, assigner, 'web', 'Read');
     await ok(201, assigner.post(NODES, { fqdn: newName(), assignment: web }));
     await ok(201, writer.post(NODES, { fqdn: newName(), scopeValueIds: [values.prod] }));
+  });
+
+  it('gets no tag by who may not read all that it may give, whatever a rule assigns to it later', async () => {
+    await saveParameters(hawser, {
+      ...{ configuration: 'db', scopeType: 'Region', value: 'eu' },
+      content: 'parameters:\n  password: of-eu\n',
+    });
+    const permissions = ['nodes.read', 'nodes.write', 'nodes.assign-configuration'] as const;
+    const curious = await makeUser(hawser, { username: 'curious', permissions });
+    await grant(hawser, curious, 'web', 'Read');
+    await ok(
+      200,
+      hawser.admin.put(RULES, [
+        { fqdnPattern: '*', scopeValueIds: [], assignment: { configurationName: 'db' } },
+      ]),
+    );
+    const [fqdn, scopeValueIds] = ['own-machine', [values.eu]];
+    await expectProblem(curious.post(NODES, { fqdn, scopeValueIds }), 403, 'beyond_own_permissions');
+    const rows = [{ fqdn, scopeValueIds }];
+    const { done, failed } = await ok(200, curious.post(`${NODES}/bulk`, { action: 'Expect', rows }));
+    expect([done, failed[0]?.code]).to.deep.equal([0, 'beyond_own_permissions']);
+    const { id } = await ok(201, curious.post(NODES, { fqdn, scopeValueIds: [values.test] }));
+    const tag = { scopeValueId: values.eu };
+    await expectProblem(curious.post(`${NODES}/${id}/tags`, tag), 403, 'beyond_own_permissions');
+    const inBulk = { action: 'Tag', nodeIds: [id], ...tag };
+    const result = await ok(200, curious.post(`${NODES}/bulk`, inBulk));
+    expect(result.failed[0]?.code).to.equal('beyond_own_permissions');
+    const node = await registerBy(hawser, await createKey(hawser.admin), fqdn);
+    expect(await belongings(hawser, id)).to.deep.equal({ assigned: 'db', tags: [values.test] });
+    expect((await poll(node)).status).to.equal(200);
+    // What assigns something that may be read is free, as is a tag with nothing behind it.
+    await ok(201, curious.post(NODES, { fqdn: newName(), scopeValueIds, assignment: web }));
+    await ok(200, hawser.admin.put(RULES, []));
   });
 
   it('can be assigned, tagged and deleted like any other, and its name is free again then', async () => {

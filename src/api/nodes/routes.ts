@@ -119,10 +119,16 @@ function expectRoute(options: NodeRouteOptions, list: ProblemList): Route {
     ...operation('expectNode', 'Make a node that awaits its machine'),
     description:
       'The first machine that registers with this name and a good key becomes this node, whatever its certificate; what the ' +
-      'node was given stays. `assignment` needs what assigning needs. A freeze does not refuse this.',
+      'node was given stays. `assignment` needs what assigning needs, and a tag without it Read on each parameter file behind the tag. A freeze does not refuse this.',
     body: { kind: 'json', schema: ExpectedNode },
     answer: { description: 'The node', schema: NodeDetails },
-    problems: ['node_exists', [409, 'no_eligible_version'], NOT_FOUND, ...READING_REPOSITORIES],
+    problems: [
+      'node_exists',
+      'beyond_own_permissions',
+      [409, 'no_eligible_version'],
+      NOT_FOUND,
+      ...READING_REPOSITORIES,
+    ],
     async handle({ caller, principal, body, facts: { now } }) {
       const nodeId = await expectNode(options, caller, body);
       return readDetails(options, list, { principal, nodeId, now });
