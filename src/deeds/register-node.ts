@@ -174,10 +174,11 @@ async function storeRegistration(
   else await insertNode(trx, { id: nodeId, fqdn, now: actor.at, settings });
   await pinCertificate(trx, nodeId, certificate, actor.at);
   await noteUse(trx, key.id, nodeId, actor.at);
-  const details = { fqdn, registrationKeyId: key.id, thumbprint: certificate.thumbprint };
+  const details = { fqdn, thumbprint: certificate.thumbprint };
+  const joiner = { ...actor, registrationKeyId: key.id };
   const action = isNew ? 'node.registered' : 'node.reregistered';
-  await recordAudit(trx, actor, { action, resourceId: nodeId, details });
-  if (isNew) await applyPlan(trx, actor, nodeId, plan);
+  await recordAudit(trx, joiner, { action, resourceId: nodeId, details });
+  if (isNew) await applyPlan(trx, joiner, nodeId, plan);
   return { nodeId, isPinned: true };
 }
 

@@ -14,6 +14,8 @@ export interface Actor {
   name: string | null;
   /** The id of the token that was used; null with a session. */
   tokenId: string | null;
+  /** The id of the registration key by which a machine acts that is no node yet. */
+  registrationKeyId?: string;
   address: string | null;
   requestId: string | null;
   /** Epoch milliseconds. */
@@ -68,7 +70,12 @@ export interface AuditEntry {
 export async function recordAudit(trx: Db, actor: Actor, entry: AuditEntry): Promise<void> {
   await actor.requireUnfrozen?.(trx);
   const { action, resourceId } = entry;
-  const details = { ...entry.details, ...(actor.tokenId !== null && { tokenId: actor.tokenId }) };
+  const { tokenId, registrationKeyId } = actor;
+  const details = {
+    ...entry.details,
+    ...(tokenId !== null && { tokenId }),
+    ...(registrationKeyId !== undefined && { registrationKeyId }),
+  };
   await trx
     .insertInto('audit_entries')
     .values({

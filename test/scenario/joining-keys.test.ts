@@ -60,8 +60,13 @@ describe('a registration key with a profile', () => {
     expect((await ok(200, poll(node))).version).to.equal('1.0.0');
     const has = { assigned: 'web', tags: [values.prod, values.eu].sort() };
     expect(await belongings(hawser, node.nodeId)).to.deep.equal(has);
-    const actions = (await auditEntries(hawser, `resourceId=${node.nodeId}`)).map(({ action }) => action);
-    expect(actions).to.include.members(['node.registered', 'node.configuration_assigned', 'node.tagged']);
+    const entries = await auditEntries(hawser, `resourceId=${node.nodeId}`);
+    for (const { details } of entries) expect(details).to.include({ registrationKeyId: made.id });
+    expect(entries.map(({ action }) => action)).to.include.members([
+      'node.registered',
+      'node.configuration_assigned',
+      'node.tagged',
+    ]);
   });
 
   it('registers names of its pattern alone', async () => {
