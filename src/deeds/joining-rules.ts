@@ -9,7 +9,7 @@ import { JOINING_RULES, type JoiningRule, readStoredRules } from '../db/joining-
 import { type Assignment, keyOfAssignment } from '../db/node-lookup.ts';
 import { matchesName } from '../domain/name-patterns.ts';
 import { normalizeHostName } from '../domain/names.ts';
-import { HawserError } from '../lib/errors.ts';
+import { type FieldError, HawserError } from '../lib/errors.ts';
 import { Pace } from '../lib/pace.ts';
 import type { Actor } from '../security/audit.ts';
 import type { Caller } from '../security/caller.ts';
@@ -165,10 +165,12 @@ async function checkRules(
   const pace = new Pace();
   const rules: JoiningRule[] = [];
   const added = new Set<string>();
-  for (const rule of wanted) {
+  for (const [at, rule] of wanted.entries()) {
     const same = known.get(keyOf(rule));
     if (same === undefined) {
-      const { assignment: checked, values } = await checkGiven(tools, principal, rule);
+      const { assignment: checked, values } = await checkGiven(tools, principal, rule).catch((error) => {
+        throw aboutRule(error, at, rule);
+      });
       const configurationName = checked?.owner.resource.name ?? '';
       const scopeValueIds = [...values.values()];
       for (const id of scopeValueIds) added.add(id);
@@ -180,6 +182,21 @@ async function checkRules(
   const gate = await TagGate.of(tools, principal, { scopeValueIds: [...added], nodeIds: [] });
   gate.requireAll();
   return rules;
+}
+
+/** The kinds of errors that may be about one rule. */
+const OF_ONE_RULE: readonly string[] = ['not_found', 'conflict', 'forbidden', 'invalid'];
+
+/** The error with the place of the rule that it is about, because others may be right. */
+function aboutRule(error: unknown, at: number, { fqdnPattern }: WantedRule): unknown {
+  if (!(error instanceof HawserError) || !OF_ONE_RULE.includes(error.kind)) return error;
+  const { kind, code, data, message } = error;
+  const errors = data['errors'] as FieldError[] | undefined;
+  const placed = errors?.map((fault) => ({ ...fault, path: `/${at}${fault.path}` }));
+  return new HawserError(kind, code, `Rule ${at + 1}, for ${fqdnPattern}: ${message}`, {
+    data: { ...data, ...(placed && { errors: placed }) },
+    cause: error,
+  });
 }
 
 /** Equal for rules that do the same. */

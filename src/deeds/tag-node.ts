@@ -110,7 +110,7 @@ export async function valuesByType(
   for (const id of new Set(scopeValueIds)) {
     const type = await requireTypeOfValue(db, id);
     if (values.has(type))
-      throw invalidField('scopeValueIds', 'Two of them are of one scope type; a node has one of each type');
+      throw invalidField('/scopeValueIds', 'Two of them are of one scope type; a node has one of each type');
     values.set(type, id);
   }
   return values;

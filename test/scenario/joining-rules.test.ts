@@ -152,7 +152,9 @@ describe('the rules for nodes that register', () => {
     await expectProblem(put([good, rule('x', [NOBODY])]), 404, 'not_found');
     await expectProblem(put([good, rule('x', [], { configurationName: 'nothing' })]), 404, 'not_found');
     await expectProblem(put([rule('x', [], { ...web, majorVersion: 7 })]), 409, 'no_eligible_version');
-    await expectProblem(put([rule('x', [values.prod, values.test])]), 400, 'validation_failed');
+    await expectInvalid(put([good, rule('x', [values.prod, values.test])]), '/1/scopeValueIds');
+    const { json } = await put([good, rule('x'), rule('Y-*.org', [], { configurationName: 'nothing' })]);
+    expect(json.detail).to.equal('Rule 3, for y-*.org: No configuration of this name');
     for (const pattern of ['', 'a b', 'a..b', null, 3])
       await expectInvalid(put([{ ...good, fqdnPattern: pattern }]), '/0/fqdnPattern');
     for (const body of [{}, 'x', [1], [{ scopeValueIds: [] }], Array(1_001).fill(good)])
