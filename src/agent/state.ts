@@ -86,7 +86,7 @@ export class StateFolder {
     if (text === null) return null;
     const { nodeId } = JSON.parse(text) as { nodeId?: unknown };
     if (typeof nodeId === 'string' && isId(nodeId)) return nodeId;
-    throw new Error(`${FILES.node} is damaged`);
+    throw this.damaged(FILES.node);
   }
 
   saveNodeId(nodeId: string): Promise<void> {
@@ -101,7 +101,7 @@ export class StateFolder {
     const blockOf = (type: string) =>
       blocks.find((block) => block.startsWith(`-----BEGIN ${type}-----`)) ?? '';
     const identity = { certificate: blockOf('CERTIFICATE'), key: blockOf('PRIVATE KEY') };
-    if (!belongTogether(identity)) throw new Error(`${FILES[which]} is damaged`);
+    if (!belongTogether(identity)) throw this.damaged(FILES[which]);
     return identity;
   }
 
@@ -148,6 +148,11 @@ export class StateFolder {
 
   discardMissingCommand(): Promise<void> {
     return this.remove(FILES.missing);
+  }
+
+  private damaged(name: string): Error {
+    const next = 'Remove this folder, and register the node anew with a registration key';
+    return new Error(`${join(this.path, name)} is damaged. ${next}`);
   }
 
   private read(name: string): Promise<string | null> {

@@ -310,6 +310,22 @@ describe('the line that joins a machine', () => {
     expect(stdout).to.include(`machine-${count}.example.org is registered at ${url} as `);
   });
 
+  it('says what to do about a state that is damaged', async () => {
+    const damaged = (name: string) => {
+      mkdirSync(join(machine.folder, 'hawser-agent/state'), { recursive: true, mode: 0o700 });
+      writeFileSync(join(machine.folder, 'hawser-agent/state', name), 'x');
+      return machine.run(made.joinCommand);
+    };
+    const identity = await damaged('identity.pem');
+    expect(identity.code).to.equal(1);
+    expect(identity.stderr).to.match(/state\/identity\.pem is damaged\. Remove this folder, and register/);
+    rmSync(join(machine.folder, 'hawser-agent'), { recursive: true });
+    const node = await damaged('node.json');
+    expect(node.code).to.equal(3);
+    expect(node.stderr).to.include('a node of an unknown server. Go to another folder');
+    expect(await uses()).to.equal(0);
+  });
+
   describe('on a machine that has joined', () => {
     let id: string;
     beforeEach(async () => {

@@ -42,7 +42,7 @@ const LINES = [
   '// A machine that has joined stays what it is. What a failed join has left is replaced.',
   'const old = json(read("settings.json")) || {}, joined = fs.existsSync((old.stateDir || "state") + "/node.json");',
   'must(joined ? old.server === server || ca && read("ca.pem") === ca : true,',
-  '"the folder " + folder + " holds a node of " + old.server + ". Go to another folder" + again);',
+  '"the folder " + folder + " holds a node of " + (old.server || "an unknown server") + ". Go to another folder" + again);',
   'const write = (name, content) => { fs.writeFileSync(name + "~", content); fs.renameSync(name + "~", name); };',
   'write("hawser-agent.mjs", agent); if (ca) write("ca.pem", ca);',
   '// Name and command are kept, because whoever runs the agent later will not say them again.',
