@@ -151,7 +151,7 @@ async function makeReady(tools: AssignmentTools, caller: Caller, order: Doing): 
       };
     }
     case 'Unassign':
-      return { apply: (trx, nodeId) => unassignConfiguration(trx, actor, nodeId) };
+      return readyUnassign(tools, caller);
     case 'Tag':
     case 'Untag':
       return readyTag(tools, caller, order);
@@ -165,6 +165,19 @@ async function makeReady(tools: AssignmentTools, caller: Caller, order: Doing): 
         onChanged: (nodeId) => tools.database.nodeLookup.noteEnded(nodeId, null),
       };
   }
+}
+
+function readyUnassign(tools: AssignmentTools, { principal, actor }: Caller): ReadyDeed {
+  let gate: TagGate | null = null;
+  return {
+    async require(nodeIds) {
+      gate = await TagGate.ofExpected(tools, principal, nodeIds);
+    },
+    async apply(trx, nodeId) {
+      await gate?.requireLeft(trx, nodeId);
+      return unassignConfiguration(trx, actor, nodeId);
+    },
+  };
 }
 
 async function readyTag(

@@ -1,8 +1,10 @@
 /** The gate for tags: a tag may give a node values of parameter files, which who tags must be allowed to read. */
 
+import type { Db } from '../db/database.ts';
 import { engineOf } from '../db/engine-of.ts';
 import { type Assignment, keyOfAssignment } from '../db/node-lookup.ts';
 import { forbidden, HawserError } from '../lib/errors.ts';
+import { isExpected } from '../security/awaiting-certificates.ts';
 import type { UserPrincipal } from '../security/principal.ts';
 import { readableResources } from '../security/rights.ts';
 import { seriesOf } from '../versions/parameter-files.ts';
@@ -20,13 +22,16 @@ interface GatedTags {
 
 export class TagGate {
   private readonly tools: AssignmentTools;
+  /** The ids of the values that were looked at. */
+  private readonly judged: ReadonlySet<string>;
   /** The configurations that have a file behind the tag which the caller may not read. */
   private readonly unreadable: ReadonlySet<string>;
   /** Whether nodes of an assignment are refused, by its key. */
   private readonly isRefused = new Map<string, boolean>();
 
-  private constructor(tools: AssignmentTools, unreadable: ReadonlySet<string>) {
+  private constructor(tools: AssignmentTools, judged: readonly string[], unreadable: ReadonlySet<string>) {
     this.tools = tools;
+    this.judged = new Set(judged);
     this.unreadable = unreadable;
   }
 
@@ -39,11 +44,45 @@ export class TagGate {
     principal: UserPrincipal,
     { scopeValueIds, nodeIds, assignment = null }: GatedTags,
   ): Promise<TagGate> {
-    const gate = new TagGate(tools, new Set(await unreadableBehind(tools, principal, scopeValueIds)));
+    const unreadable = await unreadableBehind(tools, principal, scopeValueIds);
+    const gate = new TagGate(tools, scopeValueIds, new Set(unreadable));
     if (gate.unreadable.size === 0) return gate;
     await gate.judge(nodeIds);
     if (assignment !== null) gate.isRefused.set(keyOfAssignment(assignment), await gate.gives(assignment));
     return gate;
+  }
+
+  /** For the tags that those of these nodes have already whose machines have not come yet. */
+  static async ofExpected(
+    tools: AssignmentTools,
+    principal: UserPrincipal,
+    nodeIds: readonly string[],
+  ): Promise<TagGate> {
+    const { read } = tools.database;
+    const tags = await read
+      .selectFrom('node_tags')
+      .innerJoin('nodes', 'nodes.id', 'node_tags.node_id')
+      .select('node_tags.scope_value_id as id')
+      .distinct()
+      .where('nodes.is_awaiting', '=', 1)
+      .where(engineOf(read).isOneOf('node_tags.node_id', nodeIds))
+      .execute();
+    return TagGate.of(tools, principal, { scopeValueIds: tags.map(({ id }) => id), nodeIds: [] });
+  }
+
+  /**
+   * For a node that is expected and from which its assignment is taken, so that a key or a rule may assign another.
+   * @throws HawserError forbidden `beyond_own_permissions`
+   */
+  async requireLeft(trx: Db, nodeId: string): Promise<void> {
+    if (!(await isExpected(trx, nodeId))) return;
+    const tags = await trx
+      .selectFrom('node_tags')
+      .select('scope_value_id as id')
+      .where('node_id', '=', nodeId)
+      .execute();
+    if (tags.length === 0) return;
+    if (this.unreadable.size > 0 || tags.some(({ id }) => !this.judged.has(id))) throw beyondReadingLeft();
   }
 
   /**
@@ -97,6 +136,12 @@ export class TagGate {
     }
   }
 }
+
+const beyondReadingLeft = () =>
+  forbidden(
+    'The node is expected, and a tag of it may give it values of a parameter file that you may not read. Take its tags away first',
+    'beyond_own_permissions',
+  );
 
 const beyondReading = () =>
   forbidden(

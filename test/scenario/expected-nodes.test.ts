@@ -214,8 +214,15 @@ describe('an expected node', () => {
     const node = await registerBy(hawser, await createKey(hawser.admin), fqdn);
     expect(await belongings(hawser, id)).to.deep.equal({ assigned: 'db', tags: [values.test] });
     expect((await poll(node)).status).to.equal(200);
-    // What assigns something that may be read is free, as is a tag with nothing behind it.
-    await ok(201, curious.post(NODES, { fqdn: newName(), scopeValueIds, assignment: web }));
+    // What assigns something that may be read is free. It cannot be taken away to make room for the rule.
+    const made = await ok(201, curious.post(NODES, { fqdn: newName(), scopeValueIds, assignment: web }));
+    const of = `${NODES}/${made.id}`;
+    await expectProblem(curious.delete(`${of}/configuration`), 403, 'beyond_own_permissions');
+    const unassign = { action: 'Unassign', nodeIds: [made.id] };
+    const { failed: left } = await ok(200, curious.post(`${NODES}/bulk`, unassign));
+    expect(left[0]?.code).to.equal('beyond_own_permissions');
+    await ok(204, curious.delete(`${of}/tags/${values.eu}`));
+    await ok(204, curious.delete(`${of}/configuration`));
     await ok(200, hawser.admin.put(RULES, []));
   });
 

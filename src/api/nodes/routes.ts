@@ -169,7 +169,14 @@ function assignmentRoutes(tools: AssignmentTools): Route[] {
       changesNodes: true,
       params: idsInPath('nodeId'),
       answer: { description: 'Nothing is assigned any more' },
-      change: (trx, { caller, params }) => unassignConfiguration(trx, caller.actor, params.nodeId),
+      problems: ['beyond_own_permissions', ...READING_REPOSITORIES],
+      async handle({ caller, params: { nodeId } }) {
+        const gate = await TagGate.ofExpected(tools, caller.principal, [nodeId]);
+        await tools.database.write.transaction().execute(async (trx) => {
+          await gate.requireLeft(trx, nodeId);
+          await unassignConfiguration(trx, caller.actor, nodeId);
+        });
+      },
     }),
   ];
 }
