@@ -5,8 +5,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { REAL_HASHES } from '../test/support/cheap-hashes.ts';
 import { ServerCluster } from '../test/support/cluster/cluster.ts';
-import { REAL_HASHES } from '../test/support/hawser.ts';
 import { ownCluster } from '../test/support/postgres.ts';
 import { makeToken } from './fleet/operator.ts';
 import { type FleetOptions, readOptions } from './fleet/options.ts';

@@ -99,7 +99,7 @@ import { ValueOrigins } from './resolve/value-origins.ts';
 import type { KeyedCertificate } from './security/certificate-authority.ts';
 import { Identifier } from './security/identify.ts';
 import type { Providers } from './security/openid/providers.ts';
-import type { Stores } from './stores.ts';
+import type { Stores, Tuning } from './stores.ts';
 import type { FleetThreads, ThreadTasks } from './threads/open.ts';
 
 export interface AppOptions extends Stores {
@@ -122,6 +122,7 @@ export interface AppOptions extends Stores {
   log: Log;
   onNodeSeen(nodeId: string, now: number): void;
   evidence: EvidenceNotes;
+  tuning?: Tuning | undefined;
 }
 
 const GRANT_KINDS = ['configuration', 'composite', 'parameters'] as const;
@@ -274,12 +275,13 @@ function routesOfProof(tools: FleetTools & ManifestTools): Route[] {
 export function createApp(options: AppOptions): RequestHandler {
   const { pull, api } = allRoutes(options);
   const all = [...pull, ...api];
-  const { limits, nodeCallsAtOnce, metricsToken, slowMs } = options.config;
+  const { limits, metricsToken } = options.config;
+  const { slowMs, nodeCalls } = options.tuning ?? {};
   const metricsTokenHash = metricsToken && sha256Hex(metricsToken);
   const tokenMaxAge = (provider: string) => options.providers.tokenMaxAge(provider);
   const identifier = new Identifier(options.database, tokenMaxAge);
   const callers = new CallerCheck(options.database, identifier, metricsTokenHash);
-  const dispatcher = new Dispatcher({ ...options, limits, nodeCallsAtOnce, callers }, all);
+  const dispatcher = new Dispatcher({ ...options, limits, nodeCalls, callers }, all);
   const dispatch: Dispatch = (ctx, route) => dispatcher.dispatch(ctx, route);
   const scope = new RequestScope(
     { log: options.log, slowMs, onDatabaseAway: () => options.database.changes.noteFailed() },
@@ -297,7 +299,7 @@ export function createApp(options: AppOptions): RequestHandler {
   app.use(
     routerOf(
       all.filter((route) => !isPolled(route)),
-      slowMs === 0 ? dispatch : measuring(dispatch),
+      measuring(dispatch),
     ),
   );
   app.use(answerUnrouted(all));

@@ -30,14 +30,10 @@ export interface Config {
   nodeCaFile: string | null;
   nodeCrlFile: string | null;
   adminPassword: string | null;
-  /** The binary logarithm of scrypt's N, for the hashes of passwords. */
-  scryptCost: number;
   /** The token that opens `/metrics`; null means that nothing does. */
   metricsToken: string | null;
   logLevel: LogLevel;
-  /** A request that takes longer than this, in milliseconds, is logged as slow; 0 turns that off. */
-  slowMs: number;
-  limits: { uploadBytes: number; uploadFiles: number; jsonBytes: number; reportBytes: number };
+  limits: { uploadBytes: number; uploadFiles: number; reportBytes: number };
   /** Whether `git push` is taken, and the bytes of the pack of one push. */
   push: { isOn: boolean; packBytes: number };
   /** Where people and programs reach the server, without a slash at its end; null where nobody has said it. */
@@ -46,15 +42,9 @@ export interface Config {
   oidcFile: string | null;
   /** The issuers whose tokens service accounts may exchange. */
   federationIssuers: readonly string[];
-  webhooks: {
-    /** The authorities that receivers may be under, beside those of Node.js. */
-    caFile: string | null;
-    /** The addresses and ranges that are called though they are not public. */
-    allowed: readonly string[];
-  };
+  /** The addresses and ranges to which webhooks are sent though they are not public. */
+  webhookAllowed: readonly string[];
   cacheBytes: number;
-  /** How many calls of nodes are carried out at once. */
-  nodeCallsAtOnce: number;
   /** The number of days after which an entry of the audit trail is deleted; null means never. */
   auditKeepDays: number | null;
   /** The bytes that all reports may take; null means that only their number and age matter. */
@@ -65,8 +55,8 @@ export interface Config {
   notifySocket: string | null;
   /** The device and inode of what the journal of systemd reads, as `device:inode`; null where it reads nothing. */
   journalStream: string | null;
-  /** Settings of earlier releases that are set still, and have no effect any more. */
-  retired: readonly string[];
+  /** Settings of earlier releases that are set still, and what holds in their place. */
+  retired: readonly { setting: string; now: string }[];
   /** Milliseconds after which systemd ends a service that says nothing (`WATCHDOG_USEC`); null if it does not. */
   watchdogInterval: number | null;
 }
@@ -74,11 +64,18 @@ export interface Config {
 /** The exit code for a fault in the settings (EX_CONFIG of BSD sysexits). */
 export const EXIT_CONFIG = 78;
 
-/**
- * The bounds of `scryptCost`; the least is the default. A hash takes 2^cost KiB of memory, so three of the greatest
- * cost, which may be made at once, take 768 MiB.
- */
-export const SCRYPT_COST = { least: 15, greatest: 18 };
+/** Settings of earlier releases that have no effect any more, and what holds in their place. */
+export const RETIRED: Readonly<Record<string, string>> = {
+  HAWSER_JSON_LIMIT: 'a JSON body may have 1 MiB',
+  HAWSER_NODE_CALLS: 'the server carries out 4,000 calls of nodes at once',
+  HAWSER_SCRYPT_COST:
+    'a password that is set gets a hash of cost 15; hashes that cost more stay as they are, and fit their passwords',
+  HAWSER_SLOW_MS: 'a request that takes the server longer than 1,000 ms is logged as slow',
+  HAWSER_TESTING: 'hashes of passwords always have their full cost',
+  HAWSER_WEBHOOK_CA:
+    'receivers of webhooks are under the authorities of Node.js and those of the file that NODE_EXTRA_CA_CERTS names',
+  HAWSER_WORKERS: 'a server has one process',
+};
 
 const MIB = 1024 * 1024;
 /** The header in which a proxy sends the client's certificate (RFC 9440). */
@@ -117,14 +114,11 @@ export function readConfig(env: Environment): Readonly<Config> {
     nodeCaFile: read.text('HAWSER_NODE_CA'),
     nodeCrlFile: read.text('HAWSER_NODE_CRL'),
     adminPassword: read.secret('HAWSER_ADMIN_PASSWORD'),
-    scryptCost: readScryptCost(read),
     metricsToken: readMetricsToken(read),
     logLevel: read.choice<LogLevel>('HAWSER_LOG_LEVEL', LOG_LEVELS, 'info'),
-    slowMs: read.integer('HAWSER_SLOW_MS', 0, 3_600_000, 1_000),
     limits: {
       uploadBytes: read.bytes('HAWSER_UPLOAD_LIMIT', 50 * MIB),
       uploadFiles: read.integer('HAWSER_UPLOAD_FILES', 1, 1_000_000, 2_000),
-      jsonBytes: read.bytes('HAWSER_JSON_LIMIT', MIB),
       reportBytes: read.bytes('HAWSER_REPORT_LIMIT', 5 * MIB),
     },
     push: {
@@ -134,8 +128,7 @@ export function readConfig(env: Environment): Readonly<Config> {
     publicUrl: readPublicUrl(read, isDevelopment),
     oidcFile: read.text('HAWSER_OIDC_FILE'),
     federationIssuers: readIssuers(read, isDevelopment),
-    webhooks: { caFile: read.text('HAWSER_WEBHOOK_CA'), allowed: read.ranges('HAWSER_WEBHOOK_ALLOW') },
-    nodeCallsAtOnce: read.integer('HAWSER_NODE_CALLS', 1, 1_000_000, 4_000),
+    webhookAllowed: read.ranges('HAWSER_WEBHOOK_ALLOW'),
     cacheBytes: read.bytes('HAWSER_CACHE_BYTES', 256 * MIB),
     auditKeepDays: read.integer('HAWSER_AUDIT_KEEP_DAYS', 1, 36_500, null),
     maxReportBytes: readReportBytes(read),
@@ -160,18 +153,16 @@ function readReportBytes(read: SettingsReader): number | null {
   return bytes;
 }
 
-/**
- * Up to release 0.2 a server could have several processes. Whoever has asked for them must hear what takes their place.
- * @returns the names of those that can be removed
- */
-function readRetired(read: SettingsReader): readonly string[] {
-  const name = 'HAWSER_WORKERS';
-  const text = read.text(name);
-  if (text === null) return [];
-  if (text === '1') return [name];
-  const fault =
-    'workers are gone: n servers on one PostgreSQL do the same and more (docs/operating.md, "Several servers")';
-  throw new ConfigError(name, fault, 'nothing, or 1');
+/** Whoever has asked for several processes, which a server could have up to release 0.2, must hear what takes their place. */
+function readRetired(read: SettingsReader): Config['retired'] {
+  const workers = read.retiredText('HAWSER_WORKERS');
+  if (workers !== null && workers !== '1') {
+    const fault =
+      'workers are gone: n servers on one PostgreSQL do the same and more (docs/operating.md, "Several servers")';
+    throw new ConfigError('HAWSER_WORKERS', fault, 'nothing, or 1');
+  }
+  const all = Object.entries(RETIRED).map(([setting, now]) => ({ setting, now }));
+  return all.filter(({ setting }) => read.retiredText(setting) !== null);
 }
 
 function readPublicUrl(read: SettingsReader, isDevelopment: boolean): string | null {
@@ -216,13 +207,6 @@ function readMetricsToken(read: SettingsReader): string | null {
   if (token !== null && !/^[\x21-\x7e]{16,512}$/.test(token))
     throw new ConfigError(name, 'not fit for a token', '16 to 512 printable ASCII characters without blanks');
   return token;
-}
-
-/** A lower cost would make stolen hashes easy to guess, so it is allowed for this project's own tests alone. */
-function readScryptCost(read: SettingsReader): number {
-  const isTest = read.choice('HAWSER_TESTING', ['on', 'off'], 'off') === 'on';
-  const { least, greatest } = SCRYPT_COST;
-  return read.integer('HAWSER_SCRYPT_COST', isTest ? 1 : least, greatest, least);
 }
 
 function refuseHalves(config: Config): void {

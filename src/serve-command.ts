@@ -17,8 +17,8 @@ export const serve: Command = {
     const { config } = call;
     const log = createLog(config.logLevel, openOutput(config.journalStream));
     switchLevelOnSignal(log);
-    for (const setting of config.retired)
-      log.warn({ setting }, 'this setting has no effect any more, and can be removed');
+    for (const retired of config.retired)
+      log.warn(retired, 'this setting has no effect any more, and can be removed');
     // These modules are imported here because the other commands do not need them.
     const { lockFolders } = await import('./db/folder-lock.ts');
     const { startServer } = await import('./server.ts');

@@ -106,6 +106,7 @@ async function listen(
     log,
     onNodeSeen: (nodeId, now) => checkIns.note(nodeId, now),
     evidence,
+    tuning: options.tuning,
   });
   const ticketKeys = await sharedTicketKeys(database, material);
   const tls = { material, ...(ticketKeys && { ticketKeys }) };

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { sweepBundleFiles } from './bundles/bundle-files.ts';
-import { type Config, ConfigError, SCRYPT_COST } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import type { Database } from './db/database.ts';
 import { describeFault } from './db/errors.ts';
 import { openDatabase } from './db/open.ts';
@@ -23,7 +23,6 @@ import { readVersion } from './lib/version.ts';
 import { refuseUnfinishedRestore } from './operations/backup/restore.ts';
 import { POLL_PATH } from './pull/routes.ts';
 import { ensureBuiltIns, ensureFirstAdmin } from './security/built-ins.ts';
-import { setPasswordCost } from './security/passwords.ts';
 import { sharedAuthority } from './security/shared-secrets.ts';
 import { loadTlsMaterial, type TlsMaterial } from './security/tls-files.ts';
 import { followFeed } from './versions/follow-feed.ts';
@@ -45,6 +44,17 @@ export interface ServerOptions {
   claimFolders?(): void;
   /** The repositories' way to the disk. By default it is direct. */
   fs?: AtomicFs;
+  tuning?: Tuning;
+}
+
+/** What only tests choose. Each has a default beside the code that uses it, and no setting leads here. */
+export interface Tuning {
+  /** A request that takes the server longer, in milliseconds, is logged as slow. */
+  slowMs?: number;
+  /** How many calls of nodes are carried out at once. */
+  nodeCalls?: number;
+  /** The authorities that receivers of webhooks may be under, as PEM, in place of those of Node.js. */
+  receiverAuthorities?: readonly string[];
 }
 
 /** The stores, what counts in the process, and who waits for events. */
@@ -58,7 +68,6 @@ export interface Stores {
 
 export async function openStores({ config, clock, log, fs, claimFolders }: ServerOptions): Promise<Stores> {
   checkAdminPassword(config.adminPassword);
-  setPasswordCost(config.scryptCost);
   refuseUnfinishedRestore(config);
   const { dataDir, reposDir } = config;
   await requireFolder('HAWSER_DATA_DIR', dataDir);
@@ -117,8 +126,6 @@ async function namingDatabase<T>({ dataDir }: Config, work: () => Promise<T>): P
 async function prepare(options: ServerOptions, stores: Stores): Promise<void> {
   const { config, clock, log } = options;
   const { database, store, locks } = stores;
-  if (config.scryptCost < SCRYPT_COST.least)
-    log.warn('HAWSER_TESTING is on: passwords are hashed so weakly that stolen hashes are easy to guess');
   await store.prepare();
   await sweepBundleFiles(config.dataDir);
   // Before the rest, so that a fault in the TLS settings ends a first start before its password is made and shown.

@@ -11,9 +11,10 @@ import { startAuditRetention } from './deeds/prune-audit.ts';
 import { ROLLOUT_STATES } from './domain/rollout.ts';
 import { startEventExpiry } from './events/expiry.ts';
 import { sourceOf } from './events/feed.ts';
-import { makePost, type Post, postOptions } from './events/post.ts';
+import { makePost, type Post } from './events/post.ts';
 import { Sender } from './events/sender.ts';
 import { type Lead, Leadership } from './leadership.ts';
+import { AddressSet } from './lib/address-set.ts';
 import { HOUR, MINUTE } from './lib/clock.ts';
 import { newId } from './lib/ids.ts';
 import type { Reading } from './lib/metrics/instruments.ts';
@@ -48,9 +49,10 @@ export async function startTimers(
   options: ServerOptions,
   { tools, runs, questions, metrics, reloadTls }: TimerTools,
 ): Promise<() => Promise<void>> {
-  const { log } = options;
+  const { config, log, tuning } = options;
   const { database } = tools;
-  const post = makePost(postOptions(options.config));
+  const allowed = new AddressSet(config.webhookAllowed);
+  const post = makePost({ ca: tuning?.receiverAuthorities, allowed });
   const server = { id: newId(), version: readVersion(), host: hostname() };
   const presence = await showPresence(database, server, log);
   // Each server has a certificate of its own.

@@ -75,8 +75,7 @@ async function measureAttack(
   { attacks: { isQuick, idleMs } }: Effort,
 ): Promise<AttackRow> {
   mkdirSync(folder);
-  const settings = attack.settings?.(isQuick) ?? {};
-  const server = await processes.startHawser(folder, { settings });
+  const server = await processes.startHawser(folder, { settings: attack.settings ?? {} });
   const attacker = new Attacker(processes.fork('attacks/attacker.js'));
   let probe: PollProbe | null = null;
   try {

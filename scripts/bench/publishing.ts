@@ -133,7 +133,7 @@ export async function measurePublishing(
 /** Counts the flushes of each operation, in a server in this process: it runs the same code on a disk that counts. */
 async function countFlushes(): Promise<Flushes[]> {
   const disk = new CountingDisk();
-  const hawser = await startHawser({ HAWSER_METRICS_TOKEN: METRICS_TOKEN }, new AtomicFs(disk));
+  const hawser = await startHawser({ HAWSER_METRICS_TOKEN: METRICS_TOKEN }, { fs: new AtomicFs(disk) });
   try {
     const author = { client: hawser.admin, name: 'counted' };
     await begin(author);

@@ -1,5 +1,6 @@
 /** Runs files of tests with mocha, on one engine of the database. */
 
+import '../../test/support/cheap-hashes.ts';
 import { join } from 'node:path';
 import Mocha from 'mocha';
 import type { Engine } from './declarations.ts';
@@ -28,7 +29,7 @@ export async function runMocha({ engine, paths, jobs, grep }: MochaRequest): Pro
   const mocha = new Mocha({
     ...{ timeout: TIMEOUT, parallel: jobs > 1, jobs, color: process.stdout.isTTY },
     ...(grep !== undefined && { fgrep: grep }),
-    require: ['memory-disk', 'calls'].map((name) => join(FOLDER, `test/support/${name}.js`)),
+    require: ['cheap-hashes', 'memory-disk', 'calls'].map((name) => join(FOLDER, `test/support/${name}.js`)),
     reporter: FileReporter as unknown as Mocha.ReporterConstructor,
     reporterOptions: { folder: FOLDER, outcomes },
   });

@@ -4,16 +4,10 @@
  * the name. Redirects are not followed, no proxy is used, and what is answered is not read beyond its head.
  */
 
-import { X509Certificate } from 'node:crypto';
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { lookup as lookUp } from 'node:dns/promises';
-import { readFileSync } from 'node:fs';
-import { rootCertificates } from 'node:tls';
-import type { Config } from '../config.ts';
-import { AddressSet } from '../lib/address-set.ts';
+import type { AddressSet } from '../lib/address-set.ts';
 import { SECOND } from '../lib/clock.ts';
-import { ConfigError } from '../lib/settings-reader.ts';
-import { splitCertificates } from '../security/certificates.ts';
 import { isPublicAddress } from './addresses.ts';
 import type { Outcome } from './outbox.ts';
 
@@ -21,8 +15,8 @@ import type { Outcome } from './outbox.ts';
 const PATIENCE = 10 * SECOND;
 
 export interface PostOptions {
-  /** The authorities that receivers may be under, as PEM; null for those of Node.js. */
-  ca: readonly string[] | null;
+  /** The authorities that receivers may be under, as PEM. By default they are those of Node.js and NODE_EXTRA_CA_CERTS. */
+  ca?: readonly string[] | undefined;
   /** The addresses that are called though they are not public. */
   allowed: AddressSet;
   /** Gives all addresses of a name. By default the operating system is asked. */
@@ -35,23 +29,6 @@ export type Post = (
   url: string,
   request: { headers: Record<string, string>; body: string; signal: AbortSignal },
 ) => Promise<Outcome>;
-
-/** @throws ConfigError if the file of the authorities cannot be read */
-export function postOptions({ webhooks: { caFile, allowed } }: Pick<Config, 'webhooks'>): PostOptions {
-  const ca = caFile === null ? null : [...rootCertificates, ...readAuthorities(caFile)];
-  return { ca, allowed: new AddressSet(allowed) };
-}
-
-function readAuthorities(file: string): string[] {
-  try {
-    const blocks = splitCertificates(readFileSync(file, 'utf8'));
-    for (const block of blocks) new X509Certificate(block);
-    if (blocks.length > 0) return blocks;
-  } catch {
-    // The same is said of a file that is not there and of one that is no PEM.
-  }
-  throw new ConfigError('HAWSER_WEBHOOK_CA', 'not readable as certificates', 'a PEM file of authorities');
-}
 
 /** Makes the function that sends. It never throws. */
 export function makePost(options: PostOptions): Post {
@@ -102,7 +79,7 @@ async function send(
     rejectUnauthorized: true,
     // A session is resumed without looking at the certificate again.
     maxCachedSessions: 0,
-    ...(ca !== null && { ca: [...ca] }),
+    ...(ca && { ca: [...ca] }),
   };
   const dispatcher = new Agent({ connect, pipelining: 0 });
   try {

@@ -18,7 +18,6 @@ import { readFile, readUpload, type Upload, type Uploader, uploadPlaces } from '
 import { decodeJson, decodeUtf8, missingJson, parseJson, validate } from './validation.ts';
 
 export interface RequestLimits {
-  jsonBytes: number;
   reportBytes: number;
   uploadBytes: number;
   uploadFiles: number;
@@ -26,7 +25,6 @@ export interface RequestLimits {
 
 /** The settings that have these limits, which the answer to a larger body names. */
 const LIMIT_SETTINGS = {
-  jsonBytes: 'HAWSER_JSON_LIMIT',
   reportBytes: 'HAWSER_REPORT_LIMIT',
   uploadBytes: 'HAWSER_UPLOAD_LIMIT',
 };
@@ -44,6 +42,8 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 const CSV_TYPE = /^text\/csv\s*(?:;|$)/i;
 const MULTIPART = /^multipart\//i;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
+/** A route may have a limit of its own. */
+const JSON_BYTES = 1024 * 1024;
 /** No route's own limit is higher. */
 const LARGEST_JSON = 4 * 1024 * 1024;
 /** More than the longest names and passwords take, each character as `%XX%XX%XX`. */
@@ -53,14 +53,13 @@ export class BodyReader {
   private readonly limits: RequestLimits;
   private readonly budget: BodyBudget;
   private readonly uploads = uploadPlaces();
-  private readonly parseJson: Middleware;
+  private readonly parseJson: Middleware = koaBody({ jsonStrict: false, jsonLimit: LARGEST_JSON });
   /** Forms are taken as text: the reader that koa-body has for them repairs what is not encoded well. */
   private readonly parseForm = koaBody({ textTypes: [FORM_TYPE], urlencoded: false, textLimit: FORM_BYTES });
 
   constructor(limits: RequestLimits) {
     this.limits = limits;
-    this.budget = new BodyBudget(Math.max(limits.jsonBytes, limits.reportBytes));
-    this.parseJson = koaBody({ jsonStrict: false, jsonLimit: Math.max(limits.jsonBytes, LARGEST_JSON) });
+    this.budget = new BodyBudget(limits.reportBytes);
   }
 
   /** @throws HawserError for a body that is refused, too large, too slow or not what the schema says */
@@ -110,34 +109,25 @@ export class BodyReader {
   }
 
   private async readWhole(spec: WholeSpec, req: IncomingMessage, share: BodyShare): Promise<unknown> {
-    const ofJson = this.limitOfJson(spec);
+    const limit = Math.max(JSON_BYTES, (spec.kind === 'json' && spec.bytes) || 0);
     if (spec.kind === 'form') return this.readForm(req, share);
     if (spec.kind === 'document') {
       const mediaType = requireType(req, spec.mediaTypes);
-      return { mediaType, bytes: await readBytes(req, { ...ofJson, share }) };
+      return { mediaType, bytes: await readBytes(req, { limit, share }) };
     }
     if (spec.kind === 'json' && spec.isOptional && !hasBody(req)) return {};
     // A request without a body cannot have a wrong media type.
     if (req.headers['content-type'] === undefined && !hasBody(req)) throw missingJson();
     if (spec.kind === 'json' && spec.ofCsv && CSV_TYPE.test(req.headers['content-type'] ?? '')) {
       refuseContentEncoding(req.headers);
-      return spec.ofCsv(decodeCsv(await readBytes(req, { ...ofJson, share })));
+      return spec.ofCsv(decodeCsv(await readBytes(req, { limit, share })));
     }
     if (!JSON_TYPE.test(req.headers['content-type'] ?? ''))
       throw mustBe(['application/json', ...(spec.kind === 'json' && spec.ofCsv ? ['text/csv'] : [])]);
     refuseContentEncoding(req.headers);
-    if (spec.kind === 'jsonBytes') return readBytes(req, { ...this.limitOf(spec.limit), share });
-    return this.readJson(req, { ...ofJson, share, check: decodeJson });
-  }
-
-  private limitOfJson(spec: WholeSpec): Pick<Reading, 'limit' | 'setting'> {
-    const limit = this.limitOf('jsonBytes');
-    const own = spec.kind === 'json' ? (spec.bytes ?? 0) : 0;
-    return own > limit.limit ? { limit: own } : limit;
-  }
-
-  private limitOf(name: 'jsonBytes' | 'reportBytes'): Pick<Reading, 'limit' | 'setting'> {
-    return { limit: this.limits[name], setting: LIMIT_SETTINGS[name] };
+    if (spec.kind === 'jsonBytes')
+      return readBytes(req, { limit: this.limits[spec.limit], setting: LIMIT_SETTINGS[spec.limit], share });
+    return this.readJson(req, { limit, share, check: decodeJson });
   }
 
   private async readJson(request: IncomingMessage, reading: Reading): Promise<unknown> {

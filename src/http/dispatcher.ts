@@ -32,7 +32,7 @@ export interface DispatcherOptions {
   limits: RequestLimits;
   locks: Locks;
   /** More calls of nodes than this at a time are refused. */
-  nodeCallsAtOnce: number;
+  nodeCalls?: number | undefined;
   callers: CallerCheck;
   /** Told of every authenticated call of a node; must not wait for anything. */
   onNodeSeen(nodeId: string, now: number): void;
@@ -61,7 +61,7 @@ export class Dispatcher {
   constructor(options: DispatcherOptions, routes: readonly Route[]) {
     this.options = options;
     this.callers = options.callers;
-    this.load = new LoadShedder(options.nodeCallsAtOnce);
+    this.load = new LoadShedder(options.nodeCalls);
     this.bodies = new BodyReader(options.limits);
     this.gets = new Map(routes.filter(({ method }) => method === 'GET').map((route) => [route.path, route]));
   }

@@ -10,6 +10,8 @@ import { HawserError } from '../lib/errors.ts';
 import { Tally } from '../lib/tally.ts';
 import { endAfterAnswer, isProxied } from './connections.ts';
 
+/** All nodes together may have so many open calls. */
+const CALLS = 4_000;
 /** One node may have so many open calls. An agent has one or two. */
 const CALLS_OF_ONE_NODE = 8;
 /** One node may have so many connections. An agent has one or two. */
@@ -25,7 +27,7 @@ export class LoadShedder {
   private readonly nodes = new WeakMap<Socket, string>();
 
   /** @param limit open calls of all nodes together */
-  constructor(limit: number) {
+  constructor(limit = CALLS) {
     this.limit = limit;
   }
 

@@ -14,12 +14,14 @@ import type { Route } from './route.ts';
 import { describeParts, ownTime } from './slow-requests.ts';
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
+/** Milliseconds. */
+const SLOW = 1_000;
 const LEVELS = ['error', 'warn', 'info', 'debug'] as const;
 
 export interface RequestLog {
   log: Log;
-  /** A request that takes the server longer than this, in milliseconds, is told of as slow. 0 means that none is. */
-  slowMs: number;
+  /** A request that takes the server longer than this, in milliseconds, is told of as slow. */
+  slowMs?: number | undefined;
   /** Is called for each request that fails because the database is away. The log tells of them together. */
   onDatabaseAway(): void;
 }
@@ -59,13 +61,13 @@ export class RequestScope {
 
   /** @param translateError gives errors of the database their `HawserError` */
   constructor(
-    { log, slowMs, onDatabaseAway }: RequestLog,
+    { log, slowMs = SLOW, onDatabaseAway }: RequestLog,
     watch: RequestWatch,
     translateError: (error: unknown) => unknown,
   ) {
     this.log = log;
     this.onDatabaseAway = onDatabaseAway;
-    this.slowMs = slowMs === 0 ? Number.POSITIVE_INFINITY : slowMs;
+    this.slowMs = slowMs;
     this.watch = watch;
     this.translateError = translateError;
     const readLevels = () => {

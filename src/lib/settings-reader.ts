@@ -16,6 +16,7 @@ export type Environment = Record<string, string | undefined>;
 export class SettingsReader {
   private readonly env: Environment;
   private readonly known = new Set<string>();
+  private readonly retired = new Set<string>();
 
   constructor(env: Environment) {
     this.env = env;
@@ -25,6 +26,12 @@ export class SettingsReader {
     this.known.add(name);
     const value = this.env[name];
     return value === undefined || value === '' ? null : value;
+  }
+
+  /** A setting of an earlier release: it is taken, and not offered to whoever has misspelt one. */
+  retiredText(name: string): string | null {
+    this.retired.add(name);
+    return this.env[name] || null;
   }
 
   /** A secret is given directly, or as the first line of the file that `<name>_FILE` names. */
@@ -92,7 +99,7 @@ export class SettingsReader {
 
   refuseUnknown(): void {
     for (const name of Object.keys(this.env)) {
-      if (name.startsWith('HAWSER_') && !this.known.has(name)) {
+      if (name.startsWith('HAWSER_') && !this.known.has(name) && !this.retired.has(name)) {
         throw new ConfigError(name, 'no such setting', [...this.known].sort().join(', '));
       }
     }

@@ -146,9 +146,7 @@ const resetAdminPassword: Command = {
     const { resetAdminPassword } = await import('./password-reset.ts');
     const { username = 'admin', 'password-file': file = null } = options as Partial<Record<string, string>>;
     const show = (password: string) => process.stdout.write(`${password}\n`);
-    const { scryptCost } = config;
-    const wish = { place: config, username, passwordFile: file, show, scryptCost, now: clock.now() };
-    await resetAdminPassword(wish);
+    await resetAdminPassword({ place: config, username, passwordFile: file, show, now: clock.now() });
     const where = file === null ? 'above' : `in ${file}`;
     process.stderr.write(
       `The password ${where} is for "${username}" and must be changed at the next sign-in.\n`,

@@ -9,7 +9,7 @@ import { conflict, notFound } from '../lib/errors.ts';
 import { newSecret } from '../lib/ids.ts';
 import { type Actor, recordAudit, systemActor } from '../security/audit.ts';
 import { forgetInitialPassword } from '../security/built-ins.ts';
-import { hashPassword, setPasswordCost } from '../security/passwords.ts';
+import { hashPassword } from '../security/passwords.ts';
 import { saveUser, USER_ROLES, type UserRow } from '../security/users.ts';
 import { UsageError } from './command-line.ts';
 import { requirePresentForm } from './present-form.ts';
@@ -21,8 +21,6 @@ export interface PasswordReset {
   passwordFile: string | null;
   /** Called once the password is in force. */
   show(password: string): void;
-  /** The cost of its hash, as in the settings. */
-  scryptCost: number;
   now: number;
 }
 
@@ -34,10 +32,9 @@ export interface PasswordReset {
  * @throws Error where the database is absent or of another release
  */
 export async function resetAdminPassword(wish: PasswordReset): Promise<void> {
-  const { place, username, passwordFile, show, scryptCost, now } = wish;
+  const { place, username, passwordFile, show, now } = wish;
   await requirePresentForm(place);
   const password = newSecret();
-  setPasswordCost(scryptCost);
   const hash = await hashPassword(password);
   const database = await openDatabase(place);
   try {

@@ -2,25 +2,14 @@
 
 import { availableParallelism } from 'node:os';
 import * as scryptModule from 'scrypt-kdf';
-import { SCRYPT_COST } from '../config.ts';
 import { FairQueue } from '../lib/fair-queue.ts';
 import { fitsImportedHash, readImportedHash } from './imported-passwords.ts';
 
 /** The types of the package declare named exports, but it has a default export with these functions. */
 const scrypt = (scryptModule as unknown as { default: typeof scryptModule }).default;
 
-/**
- * With the default cost a hash takes 32 MiB and some 250 ms of a processor; each step of the cost doubles both. OWASP
- * recommends these parameters for scrypt.
- */
-const parametersOf = (cost: number) => ({ logN: cost, r: 8, p: 3 });
-
-let currentCost = SCRYPT_COST.least;
-
-/** Sets the cost of the hashes that this process makes from now on: the binary logarithm of scrypt's N. */
-export function setPasswordCost(cost: number): void {
-  currentCost = cost;
-}
+/** OWASP recommends these parameters. A hash takes 32 MiB and some 250 ms of a processor. */
+const PARAMETERS = { logN: 15, r: 8, p: 3 };
 
 /** Hashing runs on the four threads of libuv. One of them stays free for the disk. */
 const turns = new FairQueue({
@@ -35,9 +24,7 @@ const turns = new FairQueue({
  * @param source who asks; sources take turns, so that sign-ins do not delay somebody who makes users
  */
 export async function hashPassword(password: string, source = 'this server'): Promise<string> {
-  const key = await turns.run(source, () =>
-    scrypt.kdf(password.normalize('NFKC'), parametersOf(currentCost)),
-  );
+  const key = await turns.run(source, () => scrypt.kdf(password.normalize('NFKC'), PARAMETERS));
   return Buffer.from(key).toString('base64');
 }
 
@@ -54,7 +41,7 @@ export interface PasswordCheck {
  * A hash from another server takes a check of its own kind and one of ours, whose result takes its place. So that the time
  * shows nothing here either, `mayBeImported` makes the checks of all others do that work too, in vain. It is to be set while
  * any user has such a hash, and afterwards a check costs what it did before. What holds then is that the work is the same
- * for an unknown user, for one of ours with a hash of the present cost, and for one from there, with a right password or a
+ * for an unknown user, for one of ours, and for one from there, with a right password or a
  * wrong one. What a right password writes differs by one column, which only shows to whoever knows the password.
  * @param source who asks, such as the network of an address; its checks wait for each other first
  * @throws HawserError rate_limited when too many checks of the source wait, unavailable `overloaded` when too many wait
@@ -70,8 +57,8 @@ export async function checkPassword(
   return turns.runBounded(source, async () => {
     const fits = (imported !== null || mayBeImported) && (await fitsImportedHash(password, imported));
     if (hash !== null && imported === null)
-      return { matches: await matchesOurs(text, hash), replacement: null };
-    const key = await scrypt.kdf(text, parametersOf(currentCost));
+      return { matches: await scrypt.verify(Buffer.from(hash, 'base64'), text), replacement: null };
+    const key = await scrypt.kdf(text, PARAMETERS);
     return { matches: fits, replacement: fits ? Buffer.from(key).toString('base64') : null };
   });
 }
@@ -83,14 +70,4 @@ export async function verifyPassword(
   source: string,
 ): Promise<boolean> {
   return (await checkPassword(password, hash, { source, mayBeImported: false })).matches;
-}
-
-async function matchesOurs(text: string, hash: string): Promise<boolean> {
-  const key = Buffer.from(hash, 'base64');
-  const matches = await scrypt.verify(key, text);
-  // Each step doubles the work. So a hash from before the cost was raised, with one more of each cost below the
-  // present one, takes as long as one of the present cost.
-  for (let cost = scrypt.viewParams(key).logN; cost < currentCost; cost += 1)
-    await scrypt.kdf(text, parametersOf(cost));
-  return matches;
 }

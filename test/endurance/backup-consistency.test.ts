@@ -323,7 +323,7 @@ describe('a backup while things go', () => {
         if (to.endsWith(tag)) await released;
       },
     };
-    const stalled = await startHawser({}, new AtomicFs(slow));
+    const stalled = await startHawser({}, { fs: new AtomicFs(slow) });
     try {
       const { admin, folder, dataDir, reposDir } = stalled;
       await ok(201, create(admin, 'stalled'));
@@ -371,7 +371,7 @@ describe('a backup while things go', () => {
     };
 
     beforeEach(async () => {
-      stalled = await startHawser({}, new AtomicFs(slow));
+      stalled = await startHawser({}, { fs: new AtomicFs(slow) });
       await publishConfiguration(stalled.admin, 'named', { '1.0.0': { [MAIN]: text('named') } });
       const site = await createScopeType(stalled, 'Site');
       const berlin = await createScopeValue(stalled, site, 'berlin');

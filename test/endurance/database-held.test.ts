@@ -222,7 +222,7 @@ describe('a database that is held from right after a version got its tag', () =>
 
   it('has the tag taken back, and is told of the version later', async () => {
     const fs = new HoldingFs();
-    const hawser = await startHawser({}, fs);
+    const hawser = await startHawser({}, { fs });
     try {
       await ok(201, create(hawser.admin, 'web'));
       await untilNumbered(hawser);

@@ -27,7 +27,7 @@ describe('while the disk of the repositories fails', function () {
   let writes: Write[];
 
   before(async () => {
-    hawser = await startHawser({}, new AtomicFs(disk));
+    hawser = await startHawser({}, { fs: new AtomicFs(disk) });
     await publishConfiguration(hawser.admin, 'polled', {
       '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' },
     });

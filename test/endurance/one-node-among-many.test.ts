@@ -27,7 +27,7 @@ describe('one node that asks for more than its share', () => {
   let other: NodeUnderTest;
 
   before(async () => {
-    hawser = await startHawser({ HAWSER_NODE_CALLS: String(CALLS) });
+    hawser = await startHawser({}, { nodeCalls: CALLS });
     greedy = await hawser.registerNode('greedy.example.org');
     other = await hawser.registerNode('other.example.org');
     const files = { 'main.dsc.yaml': '$schema: x\nresources: []\n', 'some.bin': Buffer.alloc(60_000, 'x') };
@@ -157,7 +157,7 @@ describe('a server with more calls of nodes than it can carry out', () => {
   let slow: NodeUnderTest;
   let node: NodeUnderTest;
   before(async () => {
-    hawser = await startHawser({ HAWSER_NODE_CALLS: '1' });
+    hawser = await startHawser({}, { nodeCalls: 1 });
     slow = await hawser.registerNode('slow.example.org');
     node = await hawser.registerNode('web-01.example.org');
     const files = {

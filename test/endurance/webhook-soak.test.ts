@@ -52,7 +52,7 @@ describe(`a bad receiver of webhooks, for ${SOAK_SECONDS} s with kills,`, functi
     removePrograms();
   });
 
-  const settings = () => ({ HAWSER_WEBHOOK_CA: authority.file, HAWSER_WEBHOOK_ALLOW: '127.0.0.1,::1' });
+  const settings = () => ({ NODE_EXTRA_CA_CERTS: authority.file, HAWSER_WEBHOOK_ALLOW: '127.0.0.1,::1' });
 
   it('gets every event at least once and in order per subject from a server on SQLite', async () => {
     await soak(authority, oneServer(settings()));

@@ -17,7 +17,7 @@ const FREEZE = '/api/v1/settings/freeze';
 
 describe('a freeze that comes while others write', () => {
   const disk = new HeldDisk();
-  const hawser = started(() => startHawser({}, new AtomicFs(disk)));
+  const hawser = started(() => startHawser({}, { fs: new AtomicFs(disk) }));
   afterEach(() => ok(204, hawser.admin.delete(FREEZE)));
 
   /** Holds the first request up while it has the lock of the repository, freezes, and lets all go on. */

@@ -49,7 +49,7 @@ const WAITING: readonly {
 
 describe('If-Match of a request that waits for the lock', () => {
   const disk = new HeldDisk();
-  const hawser = started(() => startHawser({}, new AtomicFs(disk)));
+  const hawser = started(() => startHawser({}, { fs: new AtomicFs(disk) }));
 
   /** Starts the first change and holds it up while it has the lock, sends the second one, and lets both go on. */
   const race = async (first: () => Promise<Reply>, second: () => Promise<Reply>) => {

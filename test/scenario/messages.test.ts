@@ -22,7 +22,6 @@ const zipOf = (files: Record<string, string>) =>
 describe('messages', () => {
   const hawser = started(() =>
     startHawser({
-      HAWSER_JSON_LIMIT: '2KiB',
       HAWSER_UPLOAD_LIMIT: '8KiB',
       HAWSER_UPLOAD_FILES: '3',
     }),
@@ -186,11 +185,11 @@ describe('messages', () => {
     for (const name of ALL_SCOPES) expect(json.errors[0].message).to.contain(name);
   });
 
-  it('names the setting and the limit of what is too large', async () => {
+  it('names the limit of what is too large, and the setting that raises it', async () => {
     const large = 'x'.repeat(9 * 1024);
     const many = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, name]));
     const refusals: [reply: ReturnType<Client['get']>, detail: RegExp][] = [
-      [admin.post('/api/v1/roles', { name: large }), /2048 bytes.* HAWSER_JSON_LIMIT/],
+      [admin.post('/api/v1/roles', { name: 'x'.repeat(1024 ** 2) }), /1048576 bytes, the limit$/],
       [create(admin, 'l', {}, { files: { 'main.dsc.yaml': large } }), /8192 bytes.* HAWSER_UPLOAD_LIMIT/],
       [create(admin, 'l', {}, { archive: zipOf({ a: large }) }), /8192 bytes.* HAWSER_UPLOAD_LIMIT/],
       [create(admin, 'l', {}, { files: many }), /3 files.* HAWSER_UPLOAD_FILES/],

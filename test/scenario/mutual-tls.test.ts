@@ -11,7 +11,7 @@ import { startServer } from '../../src/server.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { databaseSettings } from '../support/engine.ts';
-import { CHEAP_HASHES, createKey, type Hawser, startHawser, TestClock } from '../support/hawser.ts';
+import { createKey, type Hawser, startHawser, TestClock } from '../support/hawser.ts';
 import { readMetrics, sumOf } from '../support/prometheus.ts';
 import { expectProblem } from '../support/replies.ts';
 import { OpensslAuthority, type Pair, Workspace } from '../unit/tls/openssl.ts';
@@ -212,7 +212,7 @@ describe("the operator's own server certificate", () => {
       HAWSER_TLS_KEY: space.write('own.key', key),
     });
     const config = readConfig({
-      ...{ HAWSER_HOST: '127.0.0.1', HAWSER_PORT: '0', ...CHEAP_HASHES },
+      ...{ HAWSER_HOST: '127.0.0.1', HAWSER_PORT: '0' },
       ...{ HAWSER_DATA_DIR: space.file('data'), HAWSER_REPOS_DIR: space.file('repos') },
       ...(await databaseSettings(space.file('data'))),
       ...write(first),

@@ -11,7 +11,7 @@ import { type RunningServer, startServer } from '../../src/server.ts';
 import { type Client, makeClient } from '../support/client.ts';
 import { openDatabaseOf, withDatabase } from '../support/database.ts';
 import { databaseSettings } from '../support/engine.ts';
-import { ADMIN_PASSWORD, CHEAP_HASHES, signIn, startHawser, TestClock } from '../support/hawser.ts';
+import { ADMIN_PASSWORD, signIn, startHawser, TestClock } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
 import { started } from '../support/started.ts';
@@ -115,7 +115,6 @@ describe('the first start without a given password', () => {
       HAWSER_PORT: '0',
       HAWSER_DATA_DIR: join(folder, 'data'),
       HAWSER_REPOS_DIR: join(folder, 'repos'),
-      ...CHEAP_HASHES,
       ...(await databaseSettings(join(folder, 'data'))),
     });
     const sink = new Writable({

@@ -15,7 +15,6 @@ import { DATABASE_FILES, storedBytes } from '../support/database.ts';
 import { databaseSettings, ENGINE } from '../support/engine.ts';
 import {
   ADMIN_PASSWORD,
-  CHEAP_HASHES,
   git,
   publishConfiguration,
   signIn,
@@ -222,7 +221,6 @@ describe('the first password, made at random', () => {
     const config = readConfig({
       ...{ HAWSER_HOST: '127.0.0.1', HAWSER_PORT: '0' },
       ...{ HAWSER_DATA_DIR: dataDir, HAWSER_REPOS_DIR: join(folder, 'repos') },
-      ...CHEAP_HASHES,
       ...(await databaseSettings(dataDir)),
     });
     let first = '';

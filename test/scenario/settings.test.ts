@@ -4,11 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readConfig } from '../../src/config.ts';
+import { findAccountByName } from '../../src/db/accounts.ts';
 import { createLog } from '../../src/lib/log.ts';
+import { verifyPassword } from '../../src/security/passwords.ts';
 import { startServer } from '../../src/server.ts';
+import { makeHashesCheap, REAL_HASHES } from '../support/cheap-hashes.ts';
+import { openDatabaseOf } from '../support/database.ts';
 import { databaseSettings } from '../support/engine.ts';
-import { CHEAP_HASHES, REAL_HASHES, startHawser, TestClock } from '../support/hawser.ts';
-import { type Ended, runHawser } from '../support/spawned.ts';
+import { ADMIN_PASSWORD, TestClock } from '../support/hawser.ts';
+import { type Ended, runHawser, spawnHawser } from '../support/spawned.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 /** Faults that only a start finds; what reading alone finds is tried in test/unit/config.test.ts. */
 describe('a start with a bad setting', () => {
@@ -28,7 +33,6 @@ describe('a start with a bad setting', () => {
     const config = readConfig({
       ...{ HAWSER_HOST: '127.0.0.1', HAWSER_PORT: '0' },
       ...{ HAWSER_DATA_DIR: join(folder, 'data'), HAWSER_REPOS_DIR: join(folder, 'repos') },
-      ...CHEAP_HASHES,
       ...(await databaseSettings(join(folder, 'data'))),
       ...settings,
     });
@@ -72,16 +76,15 @@ describe('a start with a bad setting', () => {
   });
 
   it('ends with 78 and one line, whether reading finds the fault or the start', async () => {
-    const [own, other, cheap, several] = ['own', 'other', 'cheap', 'several'].map((name) => {
+    const [own, other, several] = ['own', 'other', 'several'].map((name) => {
       mkdirSync(join(folder, name));
       return join(folder, name);
-    }) as [string, string, string, string];
+    }) as [string, string, string];
     const password = join(folder, 'password');
     writeFileSync(password, 'password1234\n');
     const ends = await Promise.all([
       runHawser(own, { HAWSER_PROT: '8443' }),
       runHawser(other, { HAWSER_ADMIN_PASSWORD: '', HAWSER_ADMIN_PASSWORD_FILE: password }),
-      runHawser(cheap, { ...REAL_HASHES, HAWSER_SCRYPT_COST: '14' }),
       runHawser(several, { HAWSER_WORKERS: '2' }),
     ]);
     const expectLine = ({ code, stdout, stderr }: Ended, pattern: RegExp) => {
@@ -92,24 +95,31 @@ describe('a start with a bad setting', () => {
     };
     expectLine(ends[0], /^hawser: HAWSER_PROT: no such setting; allowed: .*HAWSER_PORT/);
     expectLine(ends[1], /^hawser: HAWSER_ADMIN_PASSWORD: too weak; allowed: /);
-    expectLine(ends[2], /^hawser: HAWSER_SCRYPT_COST: .*; allowed: 15 to 18$/m);
-    expectLine(ends[3], /^hawser: HAWSER_WORKERS: workers are gone: n servers on one PostgreSQL do the same/);
+    expectLine(ends[2], /^hawser: HAWSER_WORKERS: workers are gone: n servers on one PostgreSQL do the same/);
   });
 });
 
-describe('a start with a cost of scrypt that is meant for tests', () => {
-  it('warns in the log, and other starts do not', async () => {
-    for (const [settings, warnings] of [
-      [CHEAP_HASHES, 1],
-      [REAL_HASHES, 0],
-    ] as const) {
-      const hawser = await startHawser(settings);
-      const lines = hawser
-        .log()
-        .split('\n')
-        .filter((line) => line.includes('HAWSER_TESTING'));
-      await hawser.close();
-      expect(lines).to.have.length(warnings);
-    }
+describe('a start with a setting of an earlier release', () => {
+  const folder = temporaryFolder();
+
+  it('says once what holds now, and makes no hash cheaper', async () => {
+    // Without what makes hashes cheap for tests.
+    const settings = { ...REAL_HASHES, HAWSER_TESTING: 'on', HAWSER_SCRYPT_COST: '1' };
+    const hawser = await spawnHawser(folder('old'), settings);
+    await hawser.listening();
+    hawser.child.kill();
+    const { stdout, code } = await hawser.ended;
+    expect(code).to.equal(0);
+    const warnings = stdout.split('\n').filter((line) => line.includes('"level":"warn"'));
+    const told = warnings.map((line) => JSON.parse(line)).map(({ setting, now }) => ({ setting, now }));
+    expect(told).to.deep.equal(readConfig(settings).retired);
+    expect(told.map(({ setting }) => setting)).to.have.members(['HAWSER_TESTING', 'HAWSER_SCRYPT_COST']);
+    const database = await openDatabaseOf(folder('old/data'));
+    const account = await findAccountByName(database.read, 'admin');
+    await database.close();
+    makeHashesCheap(false);
+    const isReal = await verifyPassword(ADMIN_PASSWORD, account?.password_hash ?? null, 'a test');
+    makeHashesCheap(true);
+    expect(isReal).to.equal(true);
   });
 });

@@ -16,9 +16,7 @@ const HELD = 300;
 
 describe('the log of requests', () => {
   const disk = new HeldDisk();
-  const hawser = started(() =>
-    startHawser({ HAWSER_SLOW_MS: String(SLOW), ...WITH_METRICS }, new AtomicFs(disk)),
-  );
+  const hawser = started(() => startHawser(WITH_METRICS, { slowMs: SLOW, fs: new AtomicFs(disk) }));
 
   /** The lines of requests to this path. A line is written once the answer has gone. */
   const linesOf = (path: string) =>

@@ -20,7 +20,6 @@ import { makeClientCertificate } from '../support/client-certificates.ts';
 import { databaseSettings } from '../support/engine.ts';
 import {
   ADMIN_PASSWORD,
-  CHEAP_HASHES,
   createKey,
   type Hawser,
   type NodeUnderTest,
@@ -163,7 +162,7 @@ describe('the second port of other servers', () => {
     };
     await write('first.example.org');
     const config = readConfig({
-      ...{ HAWSER_HOST: '127.0.0.1', HAWSER_PORT: '0', HAWSER_UI_PORT: '0', ...CHEAP_HASHES },
+      ...{ HAWSER_HOST: '127.0.0.1', HAWSER_PORT: '0', HAWSER_UI_PORT: '0' },
       ...{ HAWSER_DATA_DIR: join(folder, 'data'), HAWSER_REPOS_DIR: join(folder, 'repos') },
       ...{ HAWSER_TLS_CERT: cert, HAWSER_TLS_KEY: key },
       ...(await databaseSettings(join(folder, 'data'))),

@@ -51,7 +51,7 @@ describe('an upload whose client goes away while it is being written', () => {
 
   before(async () => {
     temporary = ownTemporaryFolder();
-    hawser = await startHawser({}, new AtomicFs(stopping.disk));
+    hawser = await startHawser({}, { fs: new AtomicFs(stopping.disk) });
     await ok(201, create(hawser.admin, 'there'));
   });
 

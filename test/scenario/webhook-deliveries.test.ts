@@ -4,9 +4,12 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { MINUTE } from '../../src/lib/clock.ts';
+import { makeClient } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, startHawser } from '../support/hawser.ts';
+import { asAdmin, type Hawser, startHawser } from '../support/hawser.ts';
 import { ok } from '../support/replies.ts';
+import { spawnHawser } from '../support/spawned.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { type Received, Receiver, ReceiverAuthority, SECRET, WEBHOOKS } from '../support/webhooks.ts';
 
 const COMPOSITES = '/api/v1/composite-configurations';
@@ -22,10 +25,8 @@ describe('deliveries to webhooks', () => {
   after(() => authority.remove());
   beforeEach(async () => {
     receiver = await Receiver.start(authority);
-    hawser = await startHawser({
-      HAWSER_WEBHOOK_CA: authority.file,
-      HAWSER_WEBHOOK_ALLOW: '127.0.0.1/32,::1',
-    });
+    const receiverAuthorities = [authority.pem];
+    hawser = await startHawser({ HAWSER_WEBHOOK_ALLOW: '127.0.0.1/32,::1' }, { receiverAuthorities });
   });
   afterEach(async () => {
     await hawser.close();
@@ -138,5 +139,26 @@ describe('deliveries to webhooks', () => {
       expect(delivery).to.include({ state: 'Pending', lastError: 'address_refused' });
     });
     expect(receiver.connections).to.equal(0);
+  });
+});
+
+describe('a receiver under an authority of its own', () => {
+  const folder = temporaryFolder();
+
+  it('gets events where NODE_EXTRA_CA_CERTS names the authority', async () => {
+    const authority = await ReceiverAuthority.make();
+    const receiver = await Receiver.start(authority);
+    const settings = { HAWSER_WEBHOOK_ALLOW: '127.0.0.1/32,::1', NODE_EXTRA_CA_CERTS: authority.file };
+    const hawser = await spawnHawser(folder(), settings);
+    const client = makeClient(await hawser.listening());
+    const admin = await asAdmin(client);
+    await ok(201, admin.post(WEBHOOKS, { url: receiver.url(), events: ['*'], secret: SECRET }));
+    await ok(201, admin.post(COMPOSITES, { name: 'a' }));
+    await eventually(async () => expect(receiver.received).to.have.length(1));
+    client.close();
+    hawser.child.kill();
+    await hawser.ended;
+    await receiver.close();
+    authority.remove();
   });
 });

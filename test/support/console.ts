@@ -8,6 +8,7 @@ import { type Site, seedSite } from '../../scripts/console/seed.ts';
 import type { Role } from '../../scripts/console/site/people.ts';
 import { PROJECT } from '../../scripts/support/project.ts';
 import { DAY } from '../../src/lib/clock.ts';
+import type { Tuning } from '../../src/stores.ts';
 import { openPage, startBrowser, type WatchedPage } from './browser.ts';
 import { ADMIN_PASSWORD, type Hawser, startHawser, TestClock } from './hawser.ts';
 
@@ -24,6 +25,7 @@ export interface ConsoleWish {
   hasHistory?: boolean;
   /** HAWSER_* variables. */
   settings?: Record<string, string>;
+  tuning?: Tuning;
 }
 
 export interface View {
@@ -141,10 +143,10 @@ function buildConsole(): void {
 }
 
 async function startSeeded(wish: ConsoleWish): Promise<{ hawser: Hawser; site: Site | null }> {
-  const { nodes = 120, hasHistory = false, settings = {} } = wish;
+  const { nodes = 120, hasHistory = false, settings = {}, tuning } = wish;
   const clock = new TestClock();
   if (hasHistory) clock.advance(-DAY);
-  const hawser = await startHawser(settings, undefined, clock);
+  const hawser = await startHawser(settings, { clock, ...tuning });
   if (nodes === null) return { hawser, site: null };
   const passTime = (milliseconds: number) => clock.advance(milliseconds);
   try {

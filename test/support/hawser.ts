@@ -10,6 +10,7 @@ import type { AtomicFs } from '../../src/git/atomic-fs.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
+import type { Tuning } from '../../src/stores.ts';
 import { type Client, type Identity, makeClient, type Target } from './client.ts';
 import { makeClientCertificate } from './client-certificates.ts';
 import { withDatabase } from './database.ts';
@@ -18,11 +19,6 @@ import { isThere, materialisedFolder } from './materialised.ts';
 import { letAnythingBePublished } from './unchecked-documents.ts';
 
 export const ADMIN_PASSWORD = 'a-password-for-tests';
-
-/** With these settings a hash of a password takes no time worth mentioning. */
-export const CHEAP_HASHES = { HAWSER_TESTING: 'on', HAWSER_SCRYPT_COST: '1' };
-/** For tests in which a hash must take as long as it does for users. */
-export const REAL_HASHES = { HAWSER_TESTING: '', HAWSER_SCRYPT_COST: '' };
 
 /** A clock that shows real time plus what a test has added. */
 export class TestClock implements Clock {
@@ -101,15 +97,17 @@ export const ALL_SCOPES = [
   'parameters.grants',
 ];
 
-/**
- * @param settings HAWSER_* variables in addition to those that this function sets
- * @param fs how the repositories access the disk, for tests of that
- * @param clock for tests in which the server starts at another time
- */
+export interface HawserParts extends Tuning {
+  /** How the repositories access the disk, for tests of that. */
+  fs?: AtomicFs;
+  /** For tests in which the server starts at another time. */
+  clock?: TestClock;
+}
+
+/** @param settings HAWSER_* variables in addition to those that this function sets */
 export async function startHawser(
   settings: Record<string, string> = {},
-  fs?: AtomicFs,
-  clock = new TestClock(),
+  { fs, clock = new TestClock(), ...chosen }: HawserParts = {},
 ): Promise<Hawser> {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-test-'));
   // Where the settings name a database, the server makes its tables there.
@@ -128,14 +126,13 @@ export async function startHawser(
     HAWSER_REPOS_DIR: join(folder, 'repos'),
     HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD,
     HAWSER_LOG_LEVEL: 'debug',
-    // On a busy machine requests are slow. That is not to be warned of where tests look for other warnings.
-    HAWSER_SLOW_MS: '0',
-    ...CHEAP_HASHES,
     ...(await databaseSettings(join(folder, 'data'))),
     ...settings,
   });
   const log = createLog(config.logLevel, sink);
-  const options = { config, clock, log, showFirstPassword: () => undefined, ...(fs && { fs }) };
+  // On a busy machine requests are slow. That is not to be warned of where tests look for other warnings.
+  const tuning = { slowMs: Number.POSITIVE_INFINITY, ...chosen };
+  const options = { config, clock, log, tuning, showFirstPassword: () => undefined, ...(fs && { fs }) };
   const start = () => startServer(options);
   const clients: Client[] = [];
   const hawser = {

@@ -4,9 +4,10 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT } from '../../scripts/support/project.ts';
+import { CHEAP_HASHES } from './cheap-hashes.ts';
 import type { Target } from './client.ts';
 import { databaseSettings } from './engine.ts';
-import { ADMIN_PASSWORD, CHEAP_HASHES } from './hawser.ts';
+import { ADMIN_PASSWORD } from './hawser.ts';
 import { programArguments } from './program.ts';
 
 const LISTENING = /"url":"https:\/\/localhost:(\d+)"/;

@@ -14,7 +14,7 @@ describe('reading the settings', () => {
     expect(config).to.deep.include({
       ...{ host: '0.0.0.0', port: 8443, environment: 'production', databaseUrl: null },
       ...{ dataDir: resolve('data'), reposDir: resolve('repos'), nodeCaFile: null, nodeCrlFile: null },
-      ...{ adminPassword: null, scryptCost: 15, metricsToken: null, logLevel: 'info' },
+      ...{ adminPassword: null, metricsToken: null, logLevel: 'info' },
       ...{ cacheBytes: 256 * 1024 ** 2, auditKeepDays: null },
     });
     expect(config.tls).to.include({ isOn: true, certFile: null, keyFile: null });
@@ -23,7 +23,7 @@ describe('reading the settings', () => {
     expect(config.tls.names).to.include.members(['localhost', '127.0.0.1', '::1']);
     expect(config.limits).to.deep.equal({
       ...{ uploadBytes: 50 * 1024 ** 2, uploadFiles: 2_000 },
-      ...{ jsonBytes: 1024 ** 2, reportBytes: 5 * 1024 ** 2 },
+      reportBytes: 5 * 1024 ** 2,
     });
     expect(config.push).to.deep.equal({ isOn: true, packBytes: 100 * 1024 ** 2 });
     expect(config).to.be.frozen;
@@ -44,7 +44,7 @@ describe('reading the settings', () => {
       ['2GiB', 2 * 1024 ** 3],
     ];
     for (const [text, bytes] of sizes) {
-      expect(readConfig({ HAWSER_JSON_LIMIT: text }).limits.jsonBytes, text).to.equal(bytes);
+      expect(readConfig({ HAWSER_REPORT_LIMIT: text }).limits.reportBytes, text).to.equal(bytes);
     }
   });
 
@@ -80,11 +80,6 @@ describe('reading the settings', () => {
     expect(readConfig({ HAWSER_TLS: 'off', HAWSER_HOST: 'localhost' }).host).to.equal('localhost');
   });
 
-  it('takes a cost of scrypt below the default for tests alone', () => {
-    expect(readConfig({ HAWSER_SCRYPT_COST: '18' }).scryptCost).to.equal(18);
-    expect(readConfig({ HAWSER_SCRYPT_COST: '1', HAWSER_TESTING: 'on' }).scryptCost).to.equal(1);
-  });
-
   it('limits the bytes of all reports where it is told to', () => {
     expect(readConfig({}).maxReportBytes).to.equal(null);
     expect(readConfig({ HAWSER_REPORT_BYTES: '20GiB' }).maxReportBytes).to.equal(20 * 1024 ** 3);
@@ -95,14 +90,18 @@ describe('reading the settings', () => {
     expect(readConfig({ HAWSER_AUDIT_KEEP_DAYS: '36500' }).auditKeepDays).to.equal(36_500);
   });
 
-  it('reads milliseconds, of which 0 turns a feature off', () => {
-    expect(readConfig({}).slowMs).to.equal(1_000);
-    expect(readConfig({ HAWSER_SLOW_MS: '0' }).slowMs).to.equal(0);
-  });
-
-  it('takes a setting of an earlier release that asked for no more than there is, and names it', () => {
-    expect(readConfig({ HAWSER_WORKERS: '1' }).retired).to.deep.equal(['HAWSER_WORKERS']);
-    expect(readConfig({ HAWSER_WORKERS: '' }).retired).to.deep.equal([]);
+  it('takes settings of earlier releases, whatever they say, and names what holds now', () => {
+    const gone = ['JSON_LIMIT', 'NODE_CALLS', 'SCRYPT_COST', 'SLOW_MS', 'TESTING', 'WEBHOOK_CA'];
+    const names = gone.map((name) => `HAWSER_${name}`);
+    const env = { HAWSER_WORKERS: '1', ...Object.fromEntries(names.map((name) => [name, 'of no use'])) };
+    const { retired, ...others } = readConfig(env);
+    expect(retired.map(({ setting }) => setting)).to.have.members(Object.keys(env));
+    for (const { now } of retired) expect(now).to.match(/^[a-z]/);
+    expect(() => readConfig({ HAWSER_TEST: 'on' }))
+      .to.throw(/HAWSER_PORT/)
+      .with.property('message')
+      .that.does.not.include('HAWSER_TESTING');
+    expect({ ...others, retired: [] }).to.deep.equal(readConfig({ HAWSER_WORKERS: '', HAWSER_TESTING: '' }));
   });
 
   it('reads choices in any case', () => {
@@ -130,8 +129,8 @@ describe('reading the settings', () => {
     ['HAWSER_PORT', { HAWSER_PORT: ' 8443' }, /0 to 65535/],
     ['HAWSER_ENV', { HAWSER_ENV: 'test' }, /production, development/],
     ['HAWSER_LOG_LEVEL', { HAWSER_LOG_LEVEL: 'verbose' }, /info/],
-    ['HAWSER_JSON_LIMIT', { HAWSER_JSON_LIMIT: '0' }, /50MiB/],
-    ['HAWSER_JSON_LIMIT', { HAWSER_JSON_LIMIT: '1MB' }, /50MiB/],
+    ['HAWSER_REPORT_LIMIT', { HAWSER_REPORT_LIMIT: '0' }, /50MiB/],
+    ['HAWSER_REPORT_LIMIT', { HAWSER_REPORT_LIMIT: '1MB' }, /50MiB/],
     ['HAWSER_REPORT_LIMIT', { HAWSER_REPORT_LIMIT: '-5' }, /50MiB/],
     ['HAWSER_UPLOAD_LIMIT', { HAWSER_UPLOAD_LIMIT: '999999999999GiB' }, /50MiB/],
     ['HAWSER_UPLOAD_FILES', { HAWSER_UPLOAD_FILES: '0' }, /1 to/],
@@ -154,11 +153,6 @@ describe('reading the settings', () => {
     ['HAWSER_AUDIT_KEEP_DAYS', { HAWSER_AUDIT_KEEP_DAYS: '36501' }, /1 to 36500/],
     ['HAWSER_AUDIT_KEEP_DAYS', { HAWSER_AUDIT_KEEP_DAYS: '0.5' }, /1 to 36500/],
     ['HAWSER_AUDIT_KEEP_DAYS', { HAWSER_AUDIT_KEEP_DAYS: 'never' }, /1 to 36500/],
-    ['HAWSER_SCRYPT_COST', { HAWSER_SCRYPT_COST: '14' }, /15 to 18/],
-    ['HAWSER_SCRYPT_COST', { HAWSER_SCRYPT_COST: '14', HAWSER_TESTING: 'off' }, /15 to 18/],
-    ['HAWSER_SCRYPT_COST', { HAWSER_SCRYPT_COST: '19' }, /15 to 18/],
-    ['HAWSER_SCRYPT_COST', { HAWSER_SCRYPT_COST: '0', HAWSER_TESTING: 'on' }, /1 to 18/],
-    ['HAWSER_TESTING', { HAWSER_TESTING: 'yes' }, /on, off/],
     ['HAWSER_TLS_NAMES', { HAWSER_TLS_NAMES: 'a.example.org,,b' }, /host names/],
     ['HAWSER_TLS_NAMES', { HAWSER_TLS_NAMES: 'a/b' }, /host names/],
     ['HAWSER_TLS_KEY', { HAWSER_TLS_CERT: '/x' }, /both or neither/],

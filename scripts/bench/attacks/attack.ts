@@ -19,7 +19,7 @@ export interface Attack {
   /** What the attack times itself (`Site.took`): a name, and the most that it may take in milliseconds. */
   timed?: { what: string; limit: number };
   /** The HAWSER_* variables of its server. */
-  settings?(isQuick: boolean): Record<string, string>;
+  settings?: Record<string, string>;
   /**
    * Makes what is needed on the fresh server.
    * @returns the attack itself, which ends by itself

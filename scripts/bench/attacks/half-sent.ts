@@ -9,14 +9,13 @@ import { inLanes } from './site.ts';
 
 const LANES = 8;
 const HOLD = 3 * SECOND;
-/** The default of HAWSER_NODE_CALLS, and its value with `--quick`. */
+/** How many calls of nodes the server carries out at once, and a tenth of it for `--quick`. */
 const PLACES = { full: 4_000, quick: 400 };
 
 export const HALF_SENT: Attack = {
   name: 'half-sent-calls',
   label: 'one node, 100 more half-sent calls than there are places',
   waitLimit: TEN_REQUESTS,
-  settings: (isQuick) => ({ HAWSER_NODE_CALLS: String(isQuick ? PLACES.quick : PLACES.full) }),
   async prepare(site) {
     const { nodeId, identity } = await site.nodeWith('half-sent.example.org', 'attacked');
     const { cert, key } = identity;

@@ -36,7 +36,7 @@ export const MANY_FILES: Attack = {
   name: 'many-files',
   label: 'an upload of 20,000 files (HAWSER_UPLOAD_FILES=20000)',
   waitLimit: ONE_REQUEST,
-  settings: () => ({ HAWSER_UPLOAD_FILES: '20000' }),
+  settings: { HAWSER_UPLOAD_FILES: '20000' },
   prepare: async (site) => () => upload(site, flatFiles(site.amount(19_999, 4_000))),
 };
 

@@ -22,7 +22,8 @@ describe('webhooks and events by hawserctl', () => {
   after(() => authority.remove());
   beforeEach(async () => {
     receiver = await Receiver.start(authority);
-    hawser = await startHawser({ HAWSER_WEBHOOK_CA: authority.file, HAWSER_WEBHOOK_ALLOW: '127.0.0.1,::1' });
+    const receiverAuthorities = [authority.pem];
+    hawser = await startHawser({ HAWSER_WEBHOOK_ALLOW: '127.0.0.1,::1' }, { receiverAuthorities });
     cli = await makeCli();
     cli.signIn(hawser.target(), await createToken(hawser.client(), hawser.session, ALL_SCOPES));
   });

@@ -34,8 +34,8 @@ describe('webhooks in the console', () => {
   before(async () => {
     authority = await ReceiverAuthority.make();
     receiver = await Receiver.start(authority);
-    const settings = { HAWSER_WEBHOOK_CA: authority.file, HAWSER_WEBHOOK_ALLOW: '127.0.0.1/32,::1' };
-    shown = await startConsole({ nodes: 40, settings });
+    const settings = { HAWSER_WEBHOOK_ALLOW: '127.0.0.1/32,::1' };
+    shown = await startConsole({ nodes: 40, settings, tuning: { receiverAuthorities: [authority.pem] } });
   });
   afterEach(async () => {
     for (const { id } of await ok(200, shown.hawser.admin.get(WEBHOOKS)))

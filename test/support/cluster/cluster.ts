@@ -3,9 +3,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CHEAP_HASHES } from '../cheap-hashes.ts';
 import type { Target } from '../client.ts';
 import { startBalancer } from '../haproxy.ts';
-import { ADMIN_PASSWORD, CHEAP_HASHES } from '../hawser.ts';
+import { ADMIN_PASSWORD } from '../hawser.ts';
 import { isInstalled } from '../optional-tools.ts';
 import { steadyPort } from '../ports.ts';
 import type { TestDatabase } from '../postgres.ts';

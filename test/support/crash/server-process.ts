@@ -3,8 +3,9 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { PROJECT } from '../../../scripts/support/project.ts';
+import { CHEAP_HASHES } from '../cheap-hashes.ts';
 import type { Target } from '../client.ts';
-import { ADMIN_PASSWORD, CHEAP_HASHES } from '../hawser.ts';
+import { ADMIN_PASSWORD } from '../hawser.ts';
 import { follow, type Spawned } from '../spawned.ts';
 import { DiskRecord } from './disk-record.ts';
 import type { Doom } from './failpoints.ts';
@@ -42,7 +43,6 @@ export class ServerProcess {
       HAWSER_REPOS_DIR: this.reposDir,
       HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD,
       HAWSER_DATABASE_URL: this.databaseUrl ?? '',
-      ...CHEAP_HASHES,
       HAWSER_LOG_LEVEL: 'info',
       ...this.settings,
     };
@@ -50,6 +50,8 @@ export class ServerProcess {
     const given: ServerArguments = { settings, journal, kept, doom };
     const child = spawn(process.execPath, [fileOfProgram('server'), JSON.stringify(given)], {
       cwd: PROJECT,
+      // Some of what counts is read by Node.js itself.
+      env: { ...process.env, ...CHEAP_HASHES, ...this.settings },
     });
     // The process may be dead before it reads.
     child.stdin.on('error', () => undefined);

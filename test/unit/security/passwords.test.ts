@@ -2,15 +2,9 @@ import { createHook } from 'node:async_hooks';
 import { pbkdf2Sync } from 'node:crypto';
 import { expect } from 'chai';
 import * as scryptModule from 'scrypt-kdf';
-import { SCRYPT_COST } from '../../../src/config.ts';
 import { passwordFault } from '../../../src/domain/password-rules.ts';
 import { importedPasswordHash, readImportedHash } from '../../../src/security/imported-passwords.ts';
-import {
-  checkPassword,
-  hashPassword,
-  setPasswordCost,
-  verifyPassword,
-} from '../../../src/security/passwords.ts';
+import { checkPassword, hashPassword, verifyPassword } from '../../../src/security/passwords.ts';
 
 type Scrypt = { -readonly [name in keyof typeof scryptModule]: (typeof scryptModule)[name] };
 const scrypt = (scryptModule as unknown as { default: Scrypt }).default;
@@ -34,15 +28,6 @@ async function watchingScrypt(tell: (logN: number) => void, during: () => Promis
 }
 
 describe('password hashes', () => {
-  // Another test file in this process may have left another cost.
-  beforeEach(() => setPasswordCost(SCRYPT_COST.least));
-  after(() => setPasswordCost(SCRYPT_COST.least));
-
-  function hashAt(cost: number): Promise<string> {
-    setPasswordCost(cost);
-    return hashPassword('a password');
-  }
-
   /** The sum of scrypt's N over all hashes that a check computes, with a password that is wrong. */
   async function workOf(hash: string | null): Promise<number> {
     let work = 0;
@@ -66,24 +51,16 @@ describe('password hashes', () => {
     expect(one).to.not.equal(other);
   });
 
-  it('say what they cost, and fit their password when another cost is set', async () => {
-    const costOf = (hash: string) => Buffer.from(hash, 'base64')[7];
-    const cheap = await hashAt(1);
-    const dear = await hashAt(SCRYPT_COST.least);
-    expect([costOf(cheap), costOf(dear)]).to.deep.equal([1, SCRYPT_COST.least]);
-    for (const cost of [1, SCRYPT_COST.least]) {
-      setPasswordCost(cost);
-      for (const hash of [cheap, dear]) {
-        expect(await verifyPassword('a password', hash, 'a test')).to.equal(true);
-        expect(await verifyPassword('another one', hash, 'a test')).to.equal(false);
-      }
-    }
+  it('say what they cost, and those that an earlier release made at another cost fit too', async () => {
+    const parametersOf = (hash: string) => scrypt.viewParams(Buffer.from(hash, 'base64'));
+    expect(parametersOf(await hashPassword('a password'))).to.deep.equal({ logN: 15, r: 8, p: 3 });
+    const dear = Buffer.from(await scrypt.kdf('a password', { logN: 18, r: 8, p: 3 })).toString('base64');
+    expect(await verifyPassword('a password', dear, 'a test')).to.equal(true);
+    expect(await verifyPassword('another one', dear, 'a test')).to.equal(false);
   });
 
-  it('are checked with the same work for a user, an unknown one, and one with a cheaper hash from before', async () => {
-    const hashes = [await hashAt(SCRYPT_COST.least), null, await hashAt(SCRYPT_COST.least - 2)];
-    setPasswordCost(SCRYPT_COST.least);
-    for (const hash of hashes) expect(await workOf(hash)).to.equal(2 ** SCRYPT_COST.least);
+  it('are checked with the same work for a user and an unknown one', async () => {
+    for (const hash of [await hashPassword('a password'), null]) expect(await workOf(hash)).to.equal(2 ** 15);
   });
 });
 
@@ -93,9 +70,6 @@ describe('password hashes of another server', () => {
 
   const importedOf = (password: string) =>
     importedPasswordHash(SALT, pbkdf2Sync(password, SALT, 100_000, 32, 'sha256'));
-
-  beforeEach(() => setPasswordCost(1));
-  after(() => setPasswordCost(SCRYPT_COST.least));
 
   it('are stored with their salt, and told from ours', async () => {
     const stored = importedOf('a password');
@@ -133,7 +107,6 @@ describe('password hashes of another server', () => {
   });
 
   it('take the same work as ours and as unknown users, while there are any', async () => {
-    setPasswordCost(4);
     const hashes = [importedOf('a password'), await hashPassword('a password'), null];
     let work: string[] = [];
     const watch = createHook({
@@ -146,7 +119,7 @@ describe('password hashes of another server', () => {
         for (const hash of hashes) {
           work = [];
           await checkPassword(password, hash, ask);
-          expect(work, `${hash}`).to.deep.equal(['pbkdf2', 'scrypt 4']);
+          expect(work, `${hash}`).to.deep.equal(['pbkdf2', 'scrypt 15']);
         }
       }
       work = [];

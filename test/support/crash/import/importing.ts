@@ -9,7 +9,6 @@ import type { AtomicFs } from '../../../../src/git/atomic-fs.ts';
 import { systemClock } from '../../../../src/lib/clock.ts';
 import { importOpenDsc } from '../../../../src/operations/import-opendsc/import.ts';
 import type { ImportReport } from '../../../../src/operations/import-opendsc/kinds.ts';
-import { CHEAP_HASHES } from '../../hawser.ts';
 import type { WrittenSite } from '../../opendsc/write.ts';
 import { type Ended, follow, runHawser, type Spawned } from '../../spawned.ts';
 import { DiskRecord } from '../disk-record.ts';
@@ -37,7 +36,6 @@ export class Importing {
       HAWSER_DATA_DIR: join(folder, 'data'),
       HAWSER_REPOS_DIR: join(folder, 'repos'),
       ...(databaseUrl && { HAWSER_DATABASE_URL: databaseUrl }),
-      ...CHEAP_HASHES,
     };
     this.config = readConfig(this.settings);
     this.record = new DiskRecord(folder);
