@@ -47,6 +47,25 @@ export async function noteUse(db: Db, id: string, nodeId: string, now: number): 
   await db.updateTable('nodes').set({ registration_key_id: id }).where('id', '=', nodeId).execute();
 }
 
+/** Whether the node of this name registered last by this key, and has this certificate now. */
+export async function hasRegisteredBy(
+  db: Db,
+  id: string,
+  fqdn: string,
+  thumbprint: string,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('nodes')
+    .innerJoin('node_certificates', 'node_certificates.node_id', 'nodes.id')
+    .select('nodes.id')
+    .where('nodes.fqdn', '=', fqdn)
+    .where('nodes.registration_key_id', '=', id)
+    .where('node_certificates.state', '=', 'current')
+    .where('node_certificates.thumbprint', '=', thumbprint)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** How many nodes have registered by each of these keys and are left. A key without any is left out. */
 export async function countNodesOf(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const rows = await db

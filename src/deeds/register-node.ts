@@ -6,7 +6,13 @@
 import { countAttempt } from '../db/accounts.ts';
 import type { Db } from '../db/database.ts';
 import { findNodeByFqdn, insertNode, type ReportedSettings, updateReported } from '../db/nodes.ts';
-import { findKeyBySecret, noteUse, profileOf, type RegistrationKeyRow } from '../db/registration-keys.ts';
+import {
+  findKeyBySecret,
+  hasRegisteredBy,
+  noteUse,
+  profileOf,
+  type RegistrationKeyRow,
+} from '../db/registration-keys.ts';
 import { matchesName } from '../domain/name-patterns.ts';
 import { normalizeHostName } from '../domain/names.ts';
 import { MINUTE } from '../lib/clock.ts';
@@ -193,6 +199,17 @@ async function bindShown(
   return bindWithin(trx, nodeId, certificate, { requestId, address, now });
 }
 
+/** Whether the node has registered by this key with this certificate before. It may never have got the answer. */
+async function isRepeated(
+  db: Db,
+  keyId: string,
+  { csr, certificate }: RegistrationRequest,
+  fqdn: string,
+): Promise<boolean> {
+  if (csr !== null || certificate === null) return false;
+  return hasRegisteredBy(db, keyId, fqdn, certificate.thumbprint);
+}
+
 async function requireUsableKey(
   db: Db,
   request: RegistrationRequest,
@@ -202,7 +219,8 @@ async function requireUsableKey(
   if (!key) throw new KeyRejected('unknown');
   if (key.revoked_at !== null) throw new KeyRejected('revoked');
   if (key.expires_at <= request.actor.at) throw new KeyRejected('expired');
-  if (key.max_uses !== null && key.current_uses >= key.max_uses) throw new KeyRejected('used up');
+  const isUsedUp = key.max_uses !== null && key.current_uses >= key.max_uses;
+  if (isUsedUp && !(await isRepeated(db, key.id, request, fqdn))) throw new KeyRejected('used up');
   const pattern = profileOf(key)?.fqdnPattern ?? null;
   if (pattern !== null && !matchesName(pattern, fqdn)) throw new KeyRejected('for other names');
   return key;

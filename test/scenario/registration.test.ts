@@ -199,6 +199,27 @@ describe('a node registers with a key and its certificate', () => {
     await ok(200, registerFrom('early.example.org', hawser.clock.now() + 4 * MINUTE));
   });
 
+  it('takes a key that is used up from the node that registered by it, whose answer may have been lost', async () => {
+    const registrationKey = await createKey(hawser.admin, { maxUses: 1 });
+    const [own, other] = await Promise.all(
+      ['own', 'other'].map((commonName) => makeClientCertificate({ commonName })),
+    );
+    const from = (identity: typeof own, fqdn: string, key = registrationKey) =>
+      hawser.client(identity).post(REGISTER, { registrationKey: key, fqdn });
+    const { nodeId } = await ok(200, from(own, 'lost.example.org'));
+    expect((await ok(200, from(own, 'lost.example.org'))).nodeId).to.equal(nodeId);
+    expect(await keyRow(registrationKey)).to.include({ currentUses: 1 });
+    await expectProblem(from(other, 'lost.example.org'), 403, 'registration_key_rejected');
+    await expectProblem(from(other, 'more.example.org'), 403, 'registration_key_rejected');
+    // Of another key that is used up it knows nothing.
+    const elsewhere = await createKey(hawser.admin, { maxUses: 1 });
+    await ok(200, from(other, 'elsewhere.example.org', elsewhere));
+    await expectProblem(from(own, 'lost.example.org', elsewhere), 403, 'registration_key_rejected');
+    const { id } = await keyRow(registrationKey);
+    await ok(204, hawser.admin.delete(`/api/v1/admin/registration-keys/${id}`));
+    await expectProblem(from(own, 'lost.example.org'), 403, 'registration_key_rejected');
+  });
+
   it('gives one answer for a key that is unknown, revoked, expired or used up, and logs why', async () => {
     const expiresAt = new Date(hawser.clock.now() + MINUTE).toISOString();
     const keys: Record<string, string> = {

@@ -66,7 +66,7 @@ function registerRoute(options: NodeRouteOptions): Route {
     summary: 'Register a node with a key and a client certificate, or with a key and a CSR',
     description:
       'A known name with the same certificate answers with its id again, and no use is counted, but the key must be ' +
-      'good: one that is used up is refused here too. A server with a node CA of its own issues no certificates, and ' +
+      'good: one that is used up is taken only from a node that registered by it, which may not have got the answer. A server with a node CA of its own issues no certificates, and ' +
       'answers a csr with 400 `client_certificate_required`.',
     body: { kind: 'json', schema: Registration },
     answer: { description: "The node's id; for a CSR also the certificate", schema: Registered },
