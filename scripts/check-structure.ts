@@ -31,7 +31,7 @@ const RANKS: Record<string, number> = {
   // The use cases, one a file, without a request: what routes, git, imports and rollouts call.
   deeds: 5.8,
   http: 6,
-  'api/crud': 6.5,
+  'api/shared': 6.5,
   bundles: 6.5,
   pull: 7,
   api: 7,
@@ -89,7 +89,7 @@ const IMPORTERS: Record<string, readonly string[]> = {
       'agent',
       'ui',
     ],
-    ...['api', 'api/crud', 'api/previews', 'api/sign-in'],
+    ...['api', 'api/shared', 'api/previews', 'api/sign-in'],
   ],
 };
 
@@ -143,7 +143,7 @@ function readSources(): SourceFile[] {
  * The folders inside of others that are rooms of their own: what all segments of `api` share, what asks the rules of the
  * others, what opens sessions as `api/auth` does, and what works as a whole server does.
  */
-const INNER_ROOMS = ['api/crud', 'api/previews', 'api/sign-in', 'operations/import-opendsc'];
+const INNER_ROOMS = ['api/shared', 'api/previews', 'api/sign-in', 'operations/import-opendsc'];
 
 /** First part of the path: the room a file belongs to. */
 function roomOf(path: string): string {

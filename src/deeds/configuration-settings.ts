@@ -10,7 +10,7 @@ import {
   effectiveValidation,
   type ValidationOverrides,
 } from '../domain/server-settings.ts';
-import type { Judging } from '../resolve/compatibility.ts';
+import type { Judging } from '../resolve/schema-compatibility.ts';
 import type { GrantedResource } from '../security/access.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
 import { type ConfigurationRow, toBoolean, toRetention } from '../versions/rows.ts';

@@ -3,7 +3,7 @@
 import { DEFAULT_ENTRY_POINT } from '../domain/bundle-paths.ts';
 import { isVersion, nextPatch } from '../domain/version-order.ts';
 import { notFound } from '../lib/errors.ts';
-import type { CompatibilityGuard } from '../resolve/compatibility.ts';
+import type { CompatibilityGuard } from '../resolve/schema-compatibility.ts';
 import { authorVersions } from '../versions/author.ts';
 import { type DraftTools, requireUploadable } from '../versions/draft-edits.ts';
 import type { ResourceTools } from '../versions/resources.ts';

@@ -1,7 +1,7 @@
 /** Publishes a version of a configuration, and tells what publishing would meet. */
 
 import type { Finding } from '../domain/findings.ts';
-import type { Compatibility } from '../resolve/compatibility.ts';
+import type { Compatibility } from '../resolve/schema-compatibility.ts';
 import type { UserPrincipal } from '../security/principal.ts';
 import { authorVersions } from '../versions/author.ts';
 import type { ConfigurationRow } from '../versions/rows.ts';

@@ -11,9 +11,13 @@ import type { Clock } from '../lib/clock.ts';
 import { conflict, invalid } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Threads } from '../lib/threads.ts';
-import { type Compatibility, type CompatibilityGuard, NOT_COMPARED } from '../resolve/compatibility.ts';
 import type { FleetTools } from '../resolve/fleet-tasks.ts';
 import { offeredWays } from '../resolve/offered-ways.ts';
+import {
+  type Compatibility,
+  type CompatibilityGuard,
+  NOT_COMPARED,
+} from '../resolve/schema-compatibility.ts';
 import type { GrantedResource } from '../security/access.ts';
 import { grantedResource } from '../security/authorize.ts';
 import type { Caller } from '../security/caller.ts';

@@ -24,7 +24,7 @@ import { printYaml } from '../domain/yaml-printer.ts';
 import { type FieldError, HawserError, internal, invalidField } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import type { DocumentSource } from './document-source.ts';
-import { groupTasks } from './group-tasks.ts';
+import { groupTasks } from './preview-tasks.ts';
 import { checkMerged, type ProvenanceInput, printProvenance } from './provenance-text.ts';
 
 export type { DocumentSource } from './document-source.ts';

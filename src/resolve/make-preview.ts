@@ -9,10 +9,10 @@ import type { Delivery } from './delivery.ts';
 import { EntryPoints } from './entry-points.ts';
 import type { Fleet, Moment } from './fleet.ts';
 import type { FleetOffers } from './fleet-offers.ts';
-import { DetailsMaker } from './group-details.ts';
-import { GroupFactsMaker } from './group-facts.ts';
 import { LinesWriter } from './kept-lines.ts';
 import { ParameterReader } from './parameters.ts';
+import { DetailsMaker } from './preview-details.ts';
+import { GroupFactsMaker } from './preview-group-facts.ts';
 import { type Group, PreviewGroups } from './preview-groups.ts';
 import type {
   ContentOfNodes,

@@ -6,8 +6,8 @@ import { type FileDiff, narrowHunks } from '../domain/file-diff.ts';
 import { MINUTE } from '../lib/clock.ts';
 import { conflict, notFound } from '../lib/errors.ts';
 import type { Fleet } from './fleet.ts';
-import { FLAGS, type KeptFiles } from './group-details.ts';
 import { Lines } from './kept-lines.ts';
+import { FLAGS, type KeptFiles } from './preview-details.ts';
 import type { KeptColumn, KeptNode, PreviewChange, ShownGroup } from './preview-types.ts';
 
 /** A group as lists show it, with what only its details show. */

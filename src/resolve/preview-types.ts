@@ -81,6 +81,6 @@ export interface PreviewResult {
 
 /**
  * A line of `groups` is a `ShownGroup` and one of `nodes` a `KeptNode`, in the order of the answers. `details` has the
- * lines of group-details.ts.
+ * lines of preview-details.ts.
  */
 export type KeptColumn = 'groups' | 'nodes' | 'details';

@@ -3,10 +3,10 @@
 import type { BlobInfo } from '../git/types.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import type { VersionSource } from '../versions/version-source.ts';
-import { type BundleFile, filesOfBundle } from './bundle-files.ts';
 import { type ComparedFiles, NO_FILES } from './comparer.ts';
 import type { DocumentRunner } from './documents.ts';
-import { CALLER, type Side } from './group-sides.ts';
+import { type BundleFile, filesOfBundle } from './preview-files.ts';
+import { CALLER, type Side } from './preview-sides.ts';
 
 export interface BundleReaders {
   store: VersionSource;

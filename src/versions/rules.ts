@@ -1,7 +1,7 @@
 /**
  * The rules for versions, whoever makes them: a request now, a push or a preview later. No rule writes anything. A rule
  * for drafts throws; call it under the lock, with the row that was read there. A rule for publishing gives what it
- * finds. The rule on compatible parameters is in resolve/compatibility.ts.
+ * finds. The rule on compatible parameters is in resolve/schema-compatibility.ts.
  */
 
 import { PARAMETERS_FILE, takesParametersPlace } from '../domain/bundle-paths.ts';

@@ -11,7 +11,7 @@ import { Id, IdInAnyCase, Paging, Timestamp } from '../../http/schemas.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { visibleTo } from '../../security/rights.ts';
-import { operation, ResourceRoutes } from '../crud/routes.ts';
+import { operation, ResourceRoutes } from '../shared/routes.ts';
 
 const ActivityFilter = z.object({
   take: Paging.shape.take,

@@ -4,7 +4,7 @@ import { type AuditEntryRow, allEntries, listEntries } from '../../db/audit-trai
 import type { Database } from '../../db/database.ts';
 import type { Route } from '../../http/route.ts';
 import { toTimestamp } from '../../lib/clock.ts';
-import { operation, permitted } from '../crud/routes.ts';
+import { operation, permitted } from '../shared/routes.ts';
 import { AuditEntry, AuditFilter } from './schemas.ts';
 
 export function auditRoutes(database: Database): Route[] {

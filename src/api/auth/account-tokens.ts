@@ -16,7 +16,7 @@ import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { requireOwnToken } from '../../security/delegation.ts';
 import { USERS } from '../../security/users.ts';
-import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
+import { operation, permitted, ResourceRoutes } from '../shared/routes.ts';
 import { CreatedToken, NewToken, Token } from './schemas.ts';
 
 const PATH = '/api/v1/users/{id}/tokens';

@@ -13,8 +13,8 @@ import { ENDED_SESSION, sessionCookie } from '../../http/session-cookie.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Providers } from '../../security/openid/providers.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { shownFreeze } from '../crud/freeze.ts';
-import { operation, ResourceRoutes } from '../crud/routes.ts';
+import { shownFreeze } from '../shared/freeze.ts';
+import { operation, ResourceRoutes } from '../shared/routes.ts';
 import { accountTokenRoutes } from './account-tokens.ts';
 import { ChangePassword, CreatedToken, Login, Me, NewToken, SignedIn, Token } from './schemas.ts';
 

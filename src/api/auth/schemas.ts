@@ -5,7 +5,7 @@ import type { WantedToken } from '../../deeds/tokens.ts';
 import { PASSWORD_MAX } from '../../domain/password-rules.ts';
 import { TOKEN_SCOPES } from '../../domain/permissions.ts';
 import { Id, Instant, Timestamp } from '../../http/schemas.ts';
-import { FreezeInForce } from '../crud/freeze.ts';
+import { FreezeInForce } from '../shared/freeze.ts';
 
 /** Any text that is short enough to be hashed. The rules for new passwords are in domain/password-rules.ts. */
 const AnyPassword = z.string().min(1).max(1_024);

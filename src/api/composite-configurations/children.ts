@@ -10,7 +10,7 @@ import type { Route } from '../../http/route.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { Caller } from '../../security/caller.ts';
 import type { GitStore } from '../../versions/store.ts';
-import { grantedRoutes, readableIndex } from '../crud/versioned.ts';
+import { grantedRoutes, readableIndex } from '../shared/versioned.ts';
 import { ChildChange, ItemView, NewChild } from './schemas.ts';
 
 const VERSION = '/api/v1/composite-configurations/{name}/versions/{version}';

@@ -15,8 +15,8 @@ import {
   toComparedVersion,
   unlessHeld,
   validatorOf,
-} from '../crud/comparing.ts';
-import { grantedRoutes } from '../crud/versioned.ts';
+} from '../shared/comparing.ts';
+import { grantedRoutes } from '../shared/versioned.ts';
 
 const ChildSide = z
   .object({

@@ -7,7 +7,7 @@ import { notFound } from '../../lib/errors.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { findBlockers } from '../../versions/rules.ts';
 import type { SortedVersions } from '../../versions/sorted-versions.ts';
-import { toPublishCheck } from '../crud/publish-check.ts';
+import { toPublishCheck } from '../shared/publish-check.ts';
 
 /** Shows what publishing a version would answer. @throws HawserError not_found without such a version */
 export async function checkPublish(

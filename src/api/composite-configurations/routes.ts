@@ -24,8 +24,8 @@ import { deleteResource } from '../../versions/resources.ts';
 import { type CompositeRow, notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
 import type { SortedVersions } from '../../versions/sorted-versions.ts';
 import type { VersionDetails, VersionIndex, VersionRef } from '../../versions/store.ts';
-import { PublishCheckView } from '../crud/publish-check.ts';
-import { permitted } from '../crud/routes.ts';
+import { PublishCheckView } from '../shared/publish-check.ts';
+import { permitted } from '../shared/routes.ts';
 import {
   type GrantedRoutes,
   grantedRoutes,
@@ -34,8 +34,8 @@ import {
   resourceList,
   toAuthorship,
   toVersionCounts,
-} from '../crud/versioned.ts';
-import { withdrawRoutes } from '../crud/withdraw-routes.ts';
+} from '../shared/versioned.ts';
+import { withdrawRoutes } from '../shared/withdraw-routes.ts';
 import { childRoutes, findConfigurationIds, isPinnedToWithdrawn, toItem } from './children.ts';
 import { compareRoute } from './compare-route.ts';
 import { checkPublish } from './publish-check.ts';

@@ -5,8 +5,8 @@ import type * as deed from '../../deeds/change-children.ts';
 import type { WantedCompositeDraft } from '../../deeds/composite-draft.ts';
 import type { WantedComposite } from '../../deeds/create-composite.ts';
 import { Id, Message, orUnchanged } from '../../http/schemas.ts';
-import { PUBLISHED_NODES, WAYS_EXAMPLE } from '../crud/proof-schemas.ts';
-import { FINDINGS } from '../crud/publish-check.ts';
+import { PUBLISHED_NODES, WAYS_EXAMPLE } from '../shared/proof-schemas.ts';
+import { FINDINGS } from '../shared/publish-check.ts';
 import {
   ACCESS,
   AUTHORSHIP,
@@ -16,7 +16,7 @@ import {
   ResourceName,
   SemVerVersion,
   VERSION_COUNTS,
-} from '../crud/versioned.ts';
+} from '../shared/versioned.ts';
 
 /** These are the examples of the API description. */
 const ITEM = {

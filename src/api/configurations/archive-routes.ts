@@ -8,7 +8,7 @@ import type { Route } from '../../http/route.ts';
 import { hashInBlocks } from '../../lib/hash.ts';
 import type { BundleEntry } from '../../resolve/manifest-maker.ts';
 import type { GitStore, RepositoryRef, StoredFile } from '../../versions/store.ts';
-import { grantedRoutes } from '../crud/versioned.ts';
+import { grantedRoutes } from '../shared/versioned.ts';
 import { findVersion, reads } from './version-routes.ts';
 
 const TAGS = ['Configuration versions'];

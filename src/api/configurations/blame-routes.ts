@@ -6,8 +6,8 @@ import type { GitBlame } from '../../git/blame.ts';
 import { longPage } from '../../http/answer.ts';
 import type { Route } from '../../http/route.ts';
 import { existingPath } from '../../versions/draft-edits.ts';
-import { BLAME_PROBLEMS, BlamedLinesView, blamedLines, PageOfLines } from '../crud/blaming.ts';
-import { grantedRoutes } from '../crud/versioned.ts';
+import { BLAME_PROBLEMS, BlamedLinesView, blamedLines, PageOfLines } from '../shared/blaming.ts';
+import { grantedRoutes } from '../shared/versioned.ts';
 import { findVersion, reads } from './version-routes.ts';
 
 const TAGS = ['Configuration versions'];

@@ -11,7 +11,7 @@ import { sha256Hex } from '../../lib/hash.ts';
 import { requireRow } from '../../versions/rows.ts';
 import { checkDraft } from '../../versions/rules.ts';
 import type { VersionDetails } from '../../versions/store.ts';
-import { grantedRoutes } from '../crud/versioned.ts';
+import { grantedRoutes } from '../shared/versioned.ts';
 import { IGNORED_FILES, NEW_VERSION_FIELDS, NewVersion } from './schemas.ts';
 import { reads } from './version-routes.ts';
 

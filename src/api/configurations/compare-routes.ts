@@ -24,8 +24,8 @@ import {
   toComparedVersion,
   unlessHeld,
   validatorOf,
-} from '../crud/comparing.ts';
-import { grantedRoutes } from '../crud/versioned.ts';
+} from '../shared/comparing.ts';
+import { grantedRoutes } from '../shared/versioned.ts';
 import { reads } from './version-routes.ts';
 
 const TAGS = ['Configuration versions'];

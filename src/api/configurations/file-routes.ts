@@ -8,8 +8,8 @@ import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-c
 import { RawFile, type Route } from '../../http/route.ts';
 import { authorVersions } from '../../versions/author.ts';
 import { deleteFile, existingPath, noSuchFile, saveFile } from '../../versions/draft-edits.ts';
-import { callerOf } from '../crud/routes.ts';
-import { type GrantedRoutes, grantedRoutes } from '../crud/versioned.ts';
+import { callerOf } from '../shared/routes.ts';
+import { type GrantedRoutes, grantedRoutes } from '../shared/versioned.ts';
 import { VersionView } from './schemas.ts';
 import { findVersion, reads, withFindings } from './version-routes.ts';
 

@@ -5,12 +5,12 @@ import { judgeDraft } from '../../deeds/publish.ts';
 import { findingsInHistory, withObstacles } from '../../deeds/publish-obstacles.ts';
 import type { Finding } from '../../domain/findings.ts';
 import { notFound } from '../../lib/errors.ts';
-import { type Compatibility, NOT_COMPARED } from '../../resolve/compatibility.ts';
+import { type Compatibility, NOT_COMPARED } from '../../resolve/schema-compatibility.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
 import { findBlockers } from '../../versions/rules.ts';
-import { toPublishCheck } from '../crud/publish-check.ts';
+import { toPublishCheck } from '../shared/publish-check.ts';
 
 /** @throws HawserError not_found without such a version */
 export function checkPublish(

@@ -5,8 +5,8 @@ import type * as deed from '../../deeds/change-configuration.ts';
 import type { WantedConfiguration } from '../../deeds/create-configuration.ts';
 import type { WantedCopy, WantedDraft } from '../../deeds/create-draft.ts';
 import { Checksum, choice, Flag, given, Id, Message, orUnchanged } from '../../http/schemas.ts';
-import { PUBLISHED_NODES, WAYS_EXAMPLE } from '../crud/proof-schemas.ts';
-import { AffectedParameterFile, DocumentChecksView, FINDINGS } from '../crud/publish-check.ts';
+import { PUBLISHED_NODES, WAYS_EXAMPLE } from '../shared/proof-schemas.ts';
+import { AffectedParameterFile, DocumentChecksView, FINDINGS } from '../shared/publish-check.ts';
 import {
   ACCESS,
   AUTHORSHIP,
@@ -16,7 +16,7 @@ import {
   LEVEL,
   ResourceName,
   VERSION_COUNTS,
-} from '../crud/versioned.ts';
+} from '../shared/versioned.ts';
 
 /** This is the example of a version in the API description. */
 const VERSION = {

@@ -15,7 +15,7 @@ import { conflict } from '../../lib/errors.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { Actor } from '../../security/audit.ts';
 import { requireRow } from '../../versions/rows.ts';
-import { grantedRoutes } from '../crud/versioned.ts';
+import { grantedRoutes } from '../shared/versioned.ts';
 import { RetentionChange, RetentionView, SettingsChange, SettingsView } from './schemas.ts';
 
 const TAGS = ['Configuration settings'];

@@ -24,9 +24,9 @@ import type { GrantedResource } from '../../security/access.ts';
 import { authorVersions } from '../../versions/author.ts';
 import { notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
 import type { BlobInfo, GitStore, RepositoryRef, VersionDetails } from '../../versions/store.ts';
-import { PublishCheckView } from '../crud/publish-check.ts';
-import { callerOf } from '../crud/routes.ts';
-import { type GrantedRoutes, grantedRoutes, PUBLISHING, toAuthorship } from '../crud/versioned.ts';
+import { PublishCheckView } from '../shared/publish-check.ts';
+import { callerOf } from '../shared/routes.ts';
+import { type GrantedRoutes, grantedRoutes, PUBLISHING, toAuthorship } from '../shared/versioned.ts';
 import { withAffectedFiles } from './affected-files.ts';
 import { checkPublish } from './publish-check.ts';
 import {

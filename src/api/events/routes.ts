@@ -9,7 +9,7 @@ import { json } from '../../http/answer.ts';
 import type { Route } from '../../http/route.ts';
 import { SECOND } from '../../lib/clock.ts';
 import { HawserError } from '../../lib/errors.ts';
-import { operation, permitted } from '../crud/routes.ts';
+import { operation, permitted } from '../shared/routes.ts';
 import { CloudEvent, EventQuery } from './schemas.ts';
 
 export interface EventRouteTools {

@@ -20,7 +20,7 @@ import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { visibleTo } from '../../security/rights.ts';
 import { GRANT_KINDS } from '../../versions/rows.ts';
-import { operation, permitted } from '../crud/routes.ts';
+import { operation, permitted } from '../shared/routes.ts';
 import { bucketsOf, bucketsQuery, type Division } from './buckets.ts';
 
 /** The newest events of the time are told, and no more than these. */

@@ -7,7 +7,7 @@ import { pageOfList } from '../../db/rows.ts';
 import type { Route } from '../../http/route.ts';
 import { Paging, Timestamp } from '../../http/schemas.ts';
 import { MINUTE, toTimestamp } from '../../lib/clock.ts';
-import { operation, permitted } from '../crud/routes.ts';
+import { operation, permitted } from '../shared/routes.ts';
 import { bucketsOf, bucketsQuery, MOST_BUCKETS } from './buckets.ts';
 
 const Buckets = bucketsQuery(Paging, { least: 5 * MINUTE, text: '00:05:00' });

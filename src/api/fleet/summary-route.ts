@@ -6,7 +6,7 @@ import { summarize } from '../../db/fleet-summary.ts';
 import { LCM_STATUSES, NODE_STATUSES } from '../../db/node-tables.ts';
 import { stalenessRule } from '../../db/staleness.ts';
 import type { Route } from '../../http/route.ts';
-import { operation, permitted } from '../crud/routes.ts';
+import { operation, permitted } from '../shared/routes.ts';
 
 const Count = z.int().min(0);
 const ByStatus = z.object(Object.fromEntries(NODE_STATUSES.map((name) => [name, Count])));

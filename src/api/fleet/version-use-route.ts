@@ -8,8 +8,8 @@ import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import { NO_USE } from '../../resolve/proof-table.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import { GRANT_KINDS, notFoundIfDeleted } from '../../versions/rows.ts';
-import { VersionUseView } from '../crud/proof-schemas.ts';
-import { permitted } from '../crud/routes.ts';
+import { VersionUseView } from '../shared/proof-schemas.ts';
+import { permitted } from '../shared/routes.ts';
 
 export function versionUseRoute({ database, store, questions }: FleetTools): Route {
   return permitted(database, ['Proof'], 'nodes.read').list('/api/v1/fleet/configurations/{name}/versions', {

@@ -23,8 +23,8 @@ import {
   membersOf,
   namedMappings,
 } from '../../security/groups.ts';
-import { toGroup, toHeldRole, toUser } from '../crud/principals.ts';
-import { operation, type PermittedRoutes, permitted } from '../crud/routes.ts';
+import { toGroup, toHeldRole, toUser } from '../shared/principals.ts';
+import { operation, type PermittedRoutes, permitted } from '../shared/routes.ts';
 import {
   ExternalMapping,
   Group,

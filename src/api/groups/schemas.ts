@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type * as deed from '../../deeds/change-group.ts';
 import { isPrintable } from '../../domain/names.ts';
 import { Description, Id, IdInAnyCase, Label, Timestamp } from '../../http/schemas.ts';
-import { EXAMPLES, groupView, heldRoleView, memberView, roleIdsBody } from '../crud/principals.ts';
+import { EXAMPLES, groupView, heldRoleView, memberView, roleIdsBody } from '../shared/principals.ts';
 
 export const GroupContent = z.strictObject({ name: Label, description: Description }).meta({
   id: 'GroupContent',

@@ -10,7 +10,7 @@ import { HawserError, notFound } from '../../lib/errors.ts';
 import { type RemakeTools, remakeManifest } from '../../resolve/remake-manifest.ts';
 import { requireReadableContent } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { ResourceRoutes } from '../crud/routes.ts';
+import { ResourceRoutes } from '../shared/routes.ts';
 import { ManifestView } from './schemas.ts';
 
 /** Any case; a text of another form names nothing, so the route answers 404. */

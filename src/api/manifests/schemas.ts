@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { Checksum, Timestamp } from '../../http/schemas.ts';
-import { TAG_EXAMPLE, TagView } from '../crud/proof-schemas.ts';
+import { TAG_EXAMPLE, TagView } from '../shared/proof-schemas.ts';
 
 const ObjectId = z.string().meta({ description: 'Git object id' });
 

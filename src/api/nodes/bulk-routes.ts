@@ -4,7 +4,7 @@ import { type BulkTools, doInBulk, expectInBulk, PERMISSION_OF } from '../../dee
 import { NOT_FOUND, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { type Principal, requirePermission } from '../../security/principal.ts';
-import { operation, ResourceRoutes } from '../crud/routes.ts';
+import { operation, ResourceRoutes } from '../shared/routes.ts';
 import { actionOf, BulkDeed, BulkResult } from './bulk-schemas.ts';
 import { bodyOfCsv, readRows } from './expected-rows.ts';
 import type { NodeConditions } from './problem-list.ts';

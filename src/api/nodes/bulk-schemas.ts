@@ -5,7 +5,7 @@ import type { BulkAction, BulkOrder, BulkOutcome } from '../../deeds/bulk.ts';
 import { refuseControlCharacters } from '../../http/query.ts';
 import { choice, Flag, Id, orUnchanged } from '../../http/schemas.ts';
 import { isId } from '../../lib/ids.ts';
-import { ASSIGNMENT, refuseBesideVersion } from '../crud/assignment-schemas.ts';
+import { ASSIGNMENT, refuseBesideVersion } from '../shared/assignment-schemas.ts';
 import type { NodeConditions } from './problem-list.ts';
 import { LcmConfigChange, NewTag, NodeFilter, NodeTags } from './schemas.ts';
 

@@ -10,9 +10,9 @@ import type { Planner } from '../../resolve/plans.ts';
 import type { ProblemCounts } from '../../resolve/problem-counts.ts';
 import { listCertificates } from '../../security/node-certificates.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { toReportSummary } from '../crud/report-summaries.ts';
+import { toReportSummary } from '../shared/report-summaries.ts';
 import type { ProblemList } from './problem-list.ts';
-import { readRunning } from './running.ts';
+import { readRunning } from './running-view.ts';
 import { causeOf } from './status-cause.ts';
 import { toAssignment, toCertificate, toNodeSummary } from './views.ts';
 

@@ -6,7 +6,7 @@ import { refuseNul } from '../../http/stored-text.ts';
 import { validate } from '../../http/validation.ts';
 import { HawserError, invalidField } from '../../lib/errors.ts';
 import { Pace } from '../../lib/pace.ts';
-import { MAX_TAGS } from '../crud/given-schemas.ts';
+import { MAX_TAGS } from '../shared/given-schemas.ts';
 import { MAX_NODES } from './bulk-schemas.ts';
 import { ExpectedNode } from './schemas.ts';
 

@@ -6,7 +6,7 @@ import { changeLcmConfig, readLcmConfig, toReported } from '../../deeds/change-l
 import { openStatusWriter } from '../../deeds/take-lcm-status.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
-import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
+import { operation, permitted, ResourceRoutes } from '../shared/routes.ts';
 import {
   LcmConfig,
   LcmConfigChange,

@@ -11,7 +11,7 @@ import { json, lastOnConnection } from '../../http/answer.ts';
 import type { Route } from '../../http/route.ts';
 import { Instant } from '../../http/schemas.ts';
 import { unauthenticated } from '../../lib/errors.ts';
-import { operation, ResourceRoutes } from '../crud/routes.ts';
+import { operation, ResourceRoutes } from '../shared/routes.ts';
 
 /** A SHA-1 or SHA-256 in any case, with or without colons; it is normalised to upper-case digits. */
 const Thumbprint = z

@@ -14,10 +14,10 @@ import {
   Timestamp,
 } from '../../http/schemas.ts';
 import { isId } from '../../lib/ids.ts';
-import { AssignmentView } from '../crud/assignment-schemas.ts';
-import { GIVEN, MAX_TAGS } from '../crud/given-schemas.ts';
-import { Cause, REPORT_EXAMPLE, ReportSummary } from '../crud/report-summaries.ts';
-import { RUNNING_EXAMPLE, Running } from './running.ts';
+import { AssignmentView } from '../shared/assignment-schemas.ts';
+import { GIVEN, MAX_TAGS } from '../shared/given-schemas.ts';
+import { Cause, REPORT_EXAMPLE, ReportSummary } from '../shared/report-summaries.ts';
+import { RUNNING_EXAMPLE, Running } from './running-view.ts';
 
 /** Values of the examples in the OpenAPI document. */
 const SUMMARY = {

@@ -3,7 +3,7 @@
 import type { NodeRow } from '../../db/nodes.ts';
 import { cut, tellFault } from '../../domain/report-faults.ts';
 import { toTimestamp } from '../../lib/clock.ts';
-import { type StatusCause, toCause } from '../crud/report-summaries.ts';
+import { type StatusCause, toCause } from '../shared/report-summaries.ts';
 
 /** The greatest length of the sentence. */
 const MAX_REASON = 300;

@@ -28,7 +28,7 @@ import { invalidField, notFound } from '../../lib/errors.ts';
 import { Pace } from '../../lib/pace.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { visibleTo } from '../../security/rights.ts';
-import { operation, permitted } from '../crud/routes.ts';
+import { operation, permitted } from '../shared/routes.ts';
 
 const KINDS = new Map<string, TimelineKind>(TIMELINE_KINDS.map((kind) => [kind.toLowerCase(), kind]));
 

@@ -13,8 +13,8 @@ import {
   type BlameTools,
   blamedLines,
   PageOfLines,
-} from '../crud/blaming.ts';
-import { grantedRoutes } from '../crud/versioned.ts';
+} from '../shared/blaming.ts';
+import { grantedRoutes } from '../shared/versioned.ts';
 import { InVersion, OfScope } from './schemas.ts';
 
 export function blameRoute(tools: Pick<ParameterTools, 'database'> & BlameTools): Route {

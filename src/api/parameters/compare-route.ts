@@ -18,8 +18,8 @@ import {
   TwoVersions,
   unlessHeld,
   validatorOf,
-} from '../crud/comparing.ts';
-import { grantedRoutes } from '../crud/versioned.ts';
+} from '../shared/comparing.ts';
+import { grantedRoutes } from '../shared/versioned.ts';
 import { InSet, OfScope } from './schemas.ts';
 
 export function compareRoute({

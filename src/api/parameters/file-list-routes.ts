@@ -12,7 +12,7 @@ import { sortInSteps } from '../../lib/paced-sort.ts';
 import { type OfferedFiles, readOfferedFiles } from '../../resolve/offered-files.ts';
 import { scopeOf, seriesOf } from '../../versions/parameter-files.ts';
 import type { ParameterScope, SeriesIndex, VersionRef } from '../../versions/store.ts';
-import { grantedRoutes } from '../crud/versioned.ts';
+import { grantedRoutes } from '../shared/versioned.ts';
 import { toParameterFile } from './reading-routes.ts';
 import { PageOfFiles, ParameterFileView } from './schemas.ts';
 

@@ -16,7 +16,7 @@ import { readOfferedFiles } from '../../resolve/offered-files.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { seriesOf } from '../../versions/parameter-files.ts';
 import type { ParameterDetails, ParameterScope, VersionRef } from '../../versions/store.ts';
-import { grantedRoutes } from '../crud/versioned.ts';
+import { grantedRoutes } from '../shared/versioned.ts';
 import {
   InMajor,
   InSet,

@@ -11,7 +11,7 @@ import { DESCRIBE_UNKNOWN, type Declared, NOTHING_DECLARED, schemaIn } from '../
 import { newSource } from '../../resolve/documents.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { type GrantedRoutes, grantedRoutes } from '../crud/versioned.ts';
+import { type GrantedRoutes, grantedRoutes } from '../shared/versioned.ts';
 import {
   JsonSchemaView,
   SCHEMA_FIELDS,

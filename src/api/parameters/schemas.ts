@@ -16,7 +16,7 @@ import {
   Paging,
   Timestamp,
 } from '../../http/schemas.ts';
-import { draftFlag, SemVerVersion } from '../crud/versioned.ts';
+import { draftFlag, SemVerVersion } from '../shared/versioned.ts';
 
 /** This is the example of a file in the API description. */
 const FILE = {

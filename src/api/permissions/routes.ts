@@ -8,7 +8,7 @@ import { grantLevel, LABELS, noGrant, revokeGrant } from '../../deeds/grant.ts';
 import { type GrantKind, PERMISSION_NAMES, PERMISSIONS } from '../../domain/permissions.ts';
 import type { Route } from '../../http/route.ts';
 import { toTimestamp } from '../../lib/clock.ts';
-import { operation, ResourceRoutes } from '../crud/routes.ts';
+import { operation, ResourceRoutes } from '../shared/routes.ts';
 import { Grant, NewGrant, PrincipalType } from './schemas.ts';
 
 export const KnownPermission = z

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type * as deed from '../../deeds/grant.ts';
 import { choice, Id, IdInAnyCase, Timestamp } from '../../http/schemas.ts';
-import { EXAMPLES } from '../crud/principals.ts';
+import { EXAMPLES } from '../shared/principals.ts';
 
 export const PrincipalType = choice('User', 'Group');
 export const Level = choice('Read', 'Modify', 'Manage');

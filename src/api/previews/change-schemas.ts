@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { contentTypeNamed, MEDIA_TYPES } from '../../deeds/parameter-content.ts';
 import { MAX_VERSION_LENGTH } from '../../domain/version-order.ts';
 import { IdInAnyCase, Reason } from '../../http/schemas.ts';
-import { ASSIGNMENT, refuseBesideVersion } from '../crud/assignment-schemas.ts';
-import { SemVerVersion } from '../crud/versioned.ts';
 import { LcmConfigChange, NodeTags } from '../nodes/schemas.ts';
 import { ScopeOrder } from '../scope-types/schemas.ts';
+import { ASSIGNMENT, refuseBesideVersion } from '../shared/assignment-schemas.ts';
+import { SemVerVersion } from '../shared/versioned.ts';
 
 /** The most changes of a preview, and the most nodes of a change. */
 const MAX_CHANGES = 20;

@@ -27,7 +27,6 @@ import {
 import type { Finding } from '../../domain/findings.ts';
 import { scopeKey } from '../../domain/scopes.ts';
 import { conflict, type HawserError, notFound } from '../../lib/errors.ts';
-import { CompatibilityGuard } from '../../resolve/compatibility.ts';
 import { CompositeReader } from '../../resolve/composites.ts';
 import type { Documents } from '../../resolve/documents.ts';
 import type { EntryPoints } from '../../resolve/entry-points.ts';
@@ -43,6 +42,7 @@ import {
   type PublishedDraft,
 } from '../../resolve/proposed-versions.ts';
 import { registryOf } from '../../resolve/registry.ts';
+import { CompatibilityGuard } from '../../resolve/schema-compatibility.ts';
 import { SchemaReader } from '../../resolve/schemas.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';

@@ -16,8 +16,8 @@ import { type FoundGroup, narrowPreview } from '../../resolve/preview-questions.
 import type { UserPrincipal } from '../../security/principal.ts';
 import { readableResources } from '../../security/rights.ts';
 import { existingPath } from '../../versions/draft-edits.ts';
-import { Context, FileDiffView } from '../crud/comparing.ts';
-import { type PermittedRoutes, permitted } from '../crud/routes.ts';
+import { Context, FileDiffView } from '../shared/comparing.ts';
+import { type PermittedRoutes, permitted } from '../shared/routes.ts';
 import { NewPreview } from './change-schemas.ts';
 import { judgeChanges, requireWatched } from './judging.ts';
 import { mayRead, type Named, notFoundIfGone, requireNamed } from './named.ts';

@@ -11,7 +11,7 @@ import {
   Paging,
   Timestamp,
 } from '../../http/schemas.ts';
-import { FILE_CHANGE, FileChangeView } from '../crud/comparing.ts';
+import { FILE_CHANGE, FileChangeView } from '../shared/comparing.ts';
 import { ChangeView } from './change-schemas.ts';
 
 const Count = z.int().min(0);

@@ -6,7 +6,7 @@ import { findKeyBySecret, REGISTRATION_KEYS } from '../../db/registration-keys.t
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { invalidField } from '../../lib/errors.ts';
-import { operation, permitted } from '../crud/routes.ts';
+import { operation, permitted } from '../shared/routes.ts';
 import type { Joining } from './joining.ts';
 
 /** The agent that each shell sets up. */

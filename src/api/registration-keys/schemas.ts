@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { WantedKey } from '../../deeds/registration-keys.ts';
 import { Description, descriptionChange, Id, Instant, Timestamp } from '../../http/schemas.ts';
-import { GIVEN, GivenAssignment, NamePattern, PATTERN_RULE } from '../crud/given-schemas.ts';
+import { GIVEN, GivenAssignment, NamePattern, PATTERN_RULE } from '../shared/given-schemas.ts';
 
 const PROFILE = {
   assignment: {

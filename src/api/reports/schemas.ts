@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { REPORT_OPERATIONS } from '../../domain/report-verdict.ts';
 import { choice, Flag, historyFilter } from '../../http/schemas.ts';
-import { REPORT_EXAMPLE, ReportSummary } from '../crud/report-summaries.ts';
+import { REPORT_EXAMPLE, ReportSummary } from '../shared/report-summaries.ts';
 
 /** Values of the examples in the OpenAPI document. */
 const RESULT = {

@@ -7,7 +7,7 @@ import type { RetentionRuns, RunResult } from '../../deeds/clean-up.ts';
 import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { JsonBody, Route } from '../../http/route.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
-import { permitted } from '../crud/routes.ts';
+import { permitted } from '../shared/routes.ts';
 import { RecordCleanup, RetentionResult, RetentionRun, RunFilter, VersionCleanup } from './schemas.ts';
 
 const OF_VERSIONS =

@@ -12,8 +12,8 @@ import {
 import { PERMISSION_NAMES } from '../../domain/permissions.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
-import { timesOf } from '../crud/principals.ts';
-import { operation, permitted } from '../crud/routes.ts';
+import { timesOf } from '../shared/principals.ts';
+import { operation, permitted } from '../shared/routes.ts';
 import { Role, RoleContent } from './schemas.ts';
 
 export function roleRoutes(database: Database): Route[] {

@@ -9,7 +9,7 @@ import { notFound } from '../../lib/errors.ts';
 import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import type { NodesSlice } from '../../resolve/rollout-tasks.ts';
 import { notFoundIfDeleted, type ResourceKind } from '../../versions/rows.ts';
-import type { GrantedRoutes } from '../crud/versioned.ts';
+import type { GrantedRoutes } from '../shared/versioned.ts';
 import { RingView, RolloutNodeFilter, RolloutNodeView } from './schemas.ts';
 import { nodesQuestion, type RolloutReading, requireRollout } from './show.ts';
 

@@ -8,8 +8,8 @@ import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-c
 import type { Route } from '../../http/route.ts';
 import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import { GRANT_KINDS, type ResourceKind } from '../../versions/rows.ts';
-import { permitted } from '../crud/routes.ts';
-import { type GrantedRoutes, grantedRoutes } from '../crud/versioned.ts';
+import { permitted } from '../shared/routes.ts';
+import { type GrantedRoutes, grantedRoutes } from '../shared/versioned.ts';
 import { nodeRoutes } from './node-routes.ts';
 import { AnyRolloutFilter, NewRollout, RolloutDeed, RolloutFilter, RolloutView } from './schemas.ts';
 import { inState, readableRollouts, requireRollout, rolloutsOf, showRollout } from './show.ts';

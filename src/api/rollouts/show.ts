@@ -16,7 +16,7 @@ import { readableIds } from '../../security/rights.ts';
 import type { RollingRef } from '../../versions/rollout-rules.ts';
 import { GRANT_KINDS, notFoundIfDeleted, type Owner, type ResourceKind } from '../../versions/rows.ts';
 import type { GitStore, VersionIndex } from '../../versions/store.ts';
-import { readableIndex } from '../crud/versioned.ts';
+import { readableIndex } from '../shared/versioned.ts';
 
 export interface RolloutReading {
   database: Database;

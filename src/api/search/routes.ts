@@ -11,7 +11,7 @@ import type { Route } from '../../http/route.ts';
 import { Id } from '../../http/schemas.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { readableIds } from '../../security/rights.ts';
-import { operation, ResourceRoutes } from '../crud/routes.ts';
+import { operation, ResourceRoutes } from '../shared/routes.ts';
 
 /** The most that is found. */
 const MOST = 20;

@@ -6,8 +6,8 @@ import { type Freeze, readFreeze } from '../../db/freeze.ts';
 import { endFreeze, freeze, LONGEST_DAYS, type WantedFreeze } from '../../deeds/freeze.ts';
 import type { Route } from '../../http/route.ts';
 import { Instant, Reason, Timestamp } from '../../http/schemas.ts';
-import { shownFreeze } from '../crud/freeze.ts';
-import { operation, type PermittedRoutes } from '../crud/routes.ts';
+import { shownFreeze } from '../shared/freeze.ts';
+import { operation, type PermittedRoutes } from '../shared/routes.ts';
 
 const EXAMPLE = { reason: 'Christmas sales', until: '2026-12-27T06:00:00.000Z' };
 

@@ -12,8 +12,8 @@ import {
   NamePattern,
   PATTERN_RULE,
   toGivenAssignment,
-} from '../crud/given-schemas.ts';
-import { operation, type PermittedRoutes } from '../crud/routes.ts';
+} from '../shared/given-schemas.ts';
+import { operation, type PermittedRoutes } from '../shared/routes.ts';
 
 const MAX_RULES = 1_000;
 const MAX_NAMES = 1_000;

@@ -13,7 +13,7 @@ import type { AssignmentTools } from '../../deeds/assign.ts';
 import { changeSettings, type SettingsRules } from '../../deeds/change-settings.ts';
 import type { ProblemName } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
-import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
+import { operation, permitted, ResourceRoutes } from '../shared/routes.ts';
 import { freezeRoutes } from './freeze.ts';
 import { joiningRuleRoutes } from './joining-rules.ts';
 import {

@@ -10,7 +10,7 @@ import {
 } from '../../domain/server-settings.ts';
 import { choice, Duration, orUnchanged } from '../../http/schemas.ts';
 import { HOUR } from '../../lib/clock.ts';
-import { DocumentChecksView } from '../crud/publish-check.ts';
+import { DocumentChecksView } from '../shared/publish-check.ts';
 
 const DurationText = Duration.transform(({ text }) => text);
 

@@ -9,7 +9,7 @@ import { requireServiceAccount } from '../../deeds/tokens.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { toTimestamp } from '../../lib/clock.ts';
-import { operation, permitted } from '../crud/routes.ts';
+import { operation, permitted } from '../shared/routes.ts';
 import { Federation, NewFederation } from './schemas.ts';
 
 const PATH = '/api/v1/users/{id}/federations';

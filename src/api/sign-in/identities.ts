@@ -7,7 +7,7 @@ import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { USERS } from '../../security/users.ts';
-import { operation, permitted } from '../crud/routes.ts';
+import { operation, permitted } from '../shared/routes.ts';
 import { Identity } from './schemas.ts';
 
 const PATH = '/api/v1/users/{id}/identities';

@@ -12,8 +12,8 @@ import {
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { listGroupsOf, USER_ROLES, USERS, type UserRow } from '../../security/users.ts';
-import { toGroup, toHeldRole, toUser } from '../crud/principals.ts';
-import { operation, type PermittedRoutes, permitted } from '../crud/routes.ts';
+import { toGroup, toHeldRole, toUser } from '../shared/principals.ts';
+import { operation, type PermittedRoutes, permitted } from '../shared/routes.ts';
 import { HeldRole, NewUser, PasswordReset, RoleIds, User, UserChange, UserDetails } from './schemas.ts';
 
 export function userRoutes(options: ResetOptions): Route[] {

@@ -4,7 +4,14 @@ import { z } from 'zod';
 import type * as deed from '../../deeds/change-user.ts';
 import { EMAIL, normalizeUserName } from '../../domain/names.ts';
 import { PASSWORD_MAX } from '../../domain/password-rules.ts';
-import { AccountType, EXAMPLES, groupView, heldRoleView, roleIdsBody, userView } from '../crud/principals.ts';
+import {
+  AccountType,
+  EXAMPLES,
+  groupView,
+  heldRoleView,
+  roleIdsBody,
+  userView,
+} from '../shared/principals.ts';
 
 /** Comes out in NFKC. The first bound only saves the work of normalising a text that is far too long. */
 const UserName = z

@@ -6,7 +6,7 @@ import { createWebhook, deleteWebhook, redeliverOne, updateWebhook } from '../..
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
-import { operation, permitted } from '../crud/routes.ts';
+import { operation, permitted } from '../shared/routes.ts';
 import { Delivery, DeliveryFilter, NewWebhook, Webhook, WebhookChange } from './schemas.ts';
 
 const PATH = '/api/v1/webhooks';

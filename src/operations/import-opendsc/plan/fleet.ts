@@ -1,6 +1,6 @@
 /** Nodes, their tags and assignments, and grants. */
 
-import { NewAssignment } from '../../../api/crud/assignment-schemas.ts';
+import { NewAssignment } from '../../../api/shared/assignment-schemas.ts';
 import { LCM_STATUSES, NODE_STATUSES } from '../../../db/node-tables.ts';
 import { faultOfName } from '../../../deeds/register-node.ts';
 import { formatDuration } from '../../../domain/duration.ts';

@@ -4,13 +4,13 @@ import type { SecretNames } from '../domain/secrets.ts';
 import { escapeToken } from '../domain/value.ts';
 import type { StoredFile } from '../git/types.ts';
 import type { VersionRef } from '../versions/types.ts';
-import type { Bundle, MergedFile } from './bundle-files.ts';
 import { type Declared, schemaIn } from './declared.ts';
 import type { Delivery, DeliveryPart, GivenFile } from './delivery.ts';
 import type { DocumentSource } from './document-source.ts';
 import type { ManifestPart } from './manifest.ts';
 import type { MergedParameters, ParameterReader } from './parameters.ts';
 import type { ConfigurationPlan } from './plans.ts';
+import type { Bundle, MergedFile } from './preview-files.ts';
 import type { SchemaReader } from './schemas.ts';
 import { declaredBy, fallbackMajors, secretNamesOf } from './secret-names.ts';
 

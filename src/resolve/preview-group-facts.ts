@@ -5,9 +5,9 @@
 
 import type { FieldError } from '../lib/errors.ts';
 import { gitBlobId } from '../lib/hash.ts';
-import { FileCounter, type FileTotals, mergedPath } from './bundle-files.ts';
 import type { Delivery } from './delivery.ts';
 import type { DocumentRunner } from './documents.ts';
+import { FileCounter, type FileTotals, mergedPath } from './preview-files.ts';
 import {
   behind,
   CALLER,
@@ -19,7 +19,7 @@ import {
   SideMaker,
   type SidePart,
   type SideReaders,
-} from './group-sides.ts';
+} from './preview-sides.ts';
 
 export interface GroupFacts {
   files: FileTotals;

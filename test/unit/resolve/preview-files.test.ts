@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { changedFiles } from '../../../src/domain/file-changes.ts';
 import { gitBlobId, sha256Hex } from '../../../src/lib/hash.ts';
-import { type Bundle, FileCounter, filesOfBundle } from '../../../src/resolve/bundle-files.ts';
+import { type Bundle, FileCounter, filesOfBundle } from '../../../src/resolve/preview-files.ts';
 
 const CONTENTS = ['a\n', 'b\n', ''];
 const storedFile = fc.record({

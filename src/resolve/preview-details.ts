@@ -10,10 +10,11 @@ import type { StoredFile } from '../git/types.ts';
 import { compareBytes } from '../lib/byte-order.ts';
 import { HawserError } from '../lib/errors.ts';
 import { scopeOf } from '../versions/parameter-files.ts';
-import { type BundleFile, folderOf } from './bundle-files.ts';
 import { compareTasks } from './compare-tasks.ts';
 import { toBuffer } from './compare-weight.ts';
 import { type CompareRunner, Comparer } from './comparer.ts';
+import { LinesWriter } from './kept-lines.ts';
+import { type BundleFile, folderOf } from './preview-files.ts';
 import {
   behind,
   CALLER,
@@ -22,9 +23,8 @@ import {
   pairParts,
   type Side,
   type SidePart,
-} from './group-sides.ts';
-import type { ListedLeaf } from './group-tasks.ts';
-import { LinesWriter } from './kept-lines.ts';
+} from './preview-sides.ts';
+import type { ListedLeaf } from './preview-tasks.ts';
 import { type BundleReaders, type ShownBundle, shownBundle } from './shown-bundle.ts';
 
 /** What a file holds, as far as the difference of an unchanged one tells: these numbers together. */
