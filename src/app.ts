@@ -44,7 +44,7 @@ import { rolloutRoutes } from './api/rollouts/routes.ts';
 import { scopeTypeRoutes } from './api/scope-types/routes.ts';
 import { searchRoute } from './api/search/routes.ts';
 import { settingsRoutes } from './api/settings/routes.ts';
-import { proofRoutes } from './api/shared/proof-routes.ts';
+import { type ProofTools, proofRoutes } from './api/shared/proof-routes.ts';
 import { allSignInRoutes } from './api/sign-in/all.ts';
 import { userRoutes } from './api/users/routes.ts';
 import { webhookRoutes } from './api/webhooks/routes.ts';
@@ -82,7 +82,6 @@ import { CompositeReader } from './resolve/composites.ts';
 import { Documents } from './resolve/documents.ts';
 import { EntryPoints } from './resolve/entry-points.ts';
 import { Explainer } from './resolve/explain.ts';
-import type { FleetTools } from './resolve/fleet-tasks.ts';
 import { ManifestMaker } from './resolve/manifest-maker.ts';
 import { OfferedVersions } from './resolve/offered-versions.ts';
 import { NodeOpenness } from './resolve/open-versions.ts';
@@ -227,7 +226,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       timelineRoute(database),
       ...nodeParameterRoutes({ database, explainer }),
       ...tagRoutes({ ...options, planner }),
-      ...routesOfProof({ ...versionTools, maker }),
+      ...routesOfProof({ ...versionTools, maker, caughtUp: () => options.evidence.caughtUp() }),
       ...configurationRoutes(versionTools),
       ...compositeRoutes(versionTools),
       ...rolloutRoutes({ ...versionTools, questions: fleetThreads.questions }),
@@ -262,7 +261,7 @@ function openPushes(
 }
 
 /** Who runs what, and what that was made of. */
-function routesOfProof(tools: FleetTools & ManifestTools): Route[] {
+function routesOfProof(tools: ProofTools & ManifestTools): Route[] {
   return [
     ...manifestRoutes(tools),
     ...proofRoutes(tools, 'configurations'),

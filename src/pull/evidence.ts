@@ -28,6 +28,7 @@ import { type Clock, SECOND } from '../lib/clock.ts';
 import { HawserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { Pace } from '../lib/pace.ts';
+import { withinTime } from '../lib/within-time.ts';
 import type { Manifest } from '../resolve/manifest.ts';
 import { recordOf } from '../resolve/manifest-record.ts';
 import type { GitStore } from '../versions/store.ts';
@@ -39,7 +40,7 @@ const RETRY_INTERVAL = SECOND;
 const GATHERING = 50;
 /** Milliseconds between two writes, while many nodes are told or sent something new. */
 const PAUSE = 20;
-/** Milliseconds that a report waits at most for a bundle that is being sent to its node. */
+/** Milliseconds that a report waits at most for a bundle that is being sent to its node, and a reader for what is noted. */
 const ARRIVAL = SECOND;
 /** With this many rows a statement holds the event loop for a few milliseconds at most. */
 const BATCH = 100;
@@ -171,6 +172,11 @@ export class EvidenceNotes {
     await this.notes.settle(nodeId);
     if (this.notes.of(nodeId) !== undefined)
       throw new HawserError('unavailable', 'unavailable', 'What the node runs cannot be written now');
+  }
+
+  /** Waits until what was noted so far is written, a second at most, so that an answer holds what polls told before it. */
+  async caughtUp(): Promise<void> {
+    await withinTime(this.notes.flush(), ARRIVAL).catch(() => undefined);
   }
 
   /** The checksum of the last bundle that went to a node whole, where that is not written yet. */

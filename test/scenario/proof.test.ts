@@ -142,6 +142,27 @@ describe('the proof of a version', () => {
     await ok(204, hawser.admin.delete('/api/v1/configurations/web/versions/9.0.0'));
   });
 
+  it('holds what a poll has told before it, at once', async () => {
+    await publishConfiguration(hawser.admin, 'soon', {
+      '1.0.0': { [MAIN]: '$schema: x\nresources: []\n# soon\n' },
+    });
+    for (let count = 1; count <= 5; count += 1) {
+      const next = await hawser.registerNode(`soon-${count}.example.org`);
+      await assign(hawser, next, 'soon');
+      const etag = `"${await told(next)}"`;
+      await ok(
+        304,
+        next.client.get(`/api/v1/nodes/${next.nodeId}/configuration/checksum`, { 'If-None-Match': etag }),
+      );
+      const { nodes: counts } = await ok(200, hawser.admin.get(proofPath('soon', '1.0.0')));
+      expect(counts).to.include({ offered: count, declared: count, untested: count });
+      const rows = await rowsOf('?outcome=untested', proofPath('soon', '1.0.0'));
+      expect(rows).to.have.length(count);
+      const [use] = await ok(200, hawser.admin.get('/api/v1/fleet/configurations/soon/versions'));
+      expect(use).to.include({ version: '1.0.0', declared: count });
+    }
+  });
+
   describe('after another version has been published', () => {
     before(async () => {
       await ok(201, addVersion(hawser.admin, 'web', { version: '1.1.0' }));

@@ -4,14 +4,14 @@ import { pageOfList } from '../../db/rows.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { Flag, given, Paging } from '../../http/schemas.ts';
-import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import { NO_USE } from '../../resolve/proof-table.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import { GRANT_KINDS, notFoundIfDeleted } from '../../versions/rows.ts';
+import type { ProofTools } from '../shared/proof-routes.ts';
 import { VersionUseView } from '../shared/proof-schemas.ts';
 import { permitted } from '../shared/routes.ts';
 
-export function versionUseRoute({ database, store, questions }: FleetTools): Route {
+export function versionUseRoute({ database, store, questions, caughtUp }: ProofTools): Route {
   return permitted(database, ['Proof'], 'nodes.read').list('/api/v1/fleet/configurations/{name}/versions', {
     id: 'listVersionUse',
     summary: 'The published versions, highest first, and how many nodes are offered and run each',
@@ -31,6 +31,7 @@ export function versionUseRoute({ database, store, questions }: FleetTools): Rou
       const name = params['name'] ?? '';
       const { id } = await grantedResource(database.read, principal, GRANT_KINDS[kind], 'Read', { name });
       const { versions } = await notFoundIfDeleted(database, kind, id, () => store.versions({ kind, name }));
+      await caughtUp();
       const use = await questions.run(principal.userId, 'versionUse', { kind, id, name });
       const published = versions.filter(({ status }) => status === 'Published');
       return pageOfList(

@@ -33,7 +33,12 @@ const ABOUT =
   'The caller also needs Read on it. A declaration is the word of whoever holds the key of the node, and no ' +
   'attestation of the machine.';
 
-export function proofRoutes(tools: FleetTools, kind: ResourceKind): Route[] {
+export interface ProofTools extends FleetTools {
+  /** Waits until what the polls of nodes have told is written. */
+  caughtUp(): Promise<void>;
+}
+
+export function proofRoutes(tools: ProofTools, kind: ResourceKind): Route[] {
   const { path, ids } = SPECS[kind];
   const reading = permitted(tools.database, ['Proof'], 'nodes.read');
   const { questions } = tools;
@@ -113,13 +118,14 @@ async function* from(read: Slices, first: ProofSlice): AsyncGenerator<readonly P
 
 /** @throws HawserError not_found where the caller may not read it, without such a version, and for a draft */
 async function findPublished(
-  { database, store }: FleetTools,
+  { database, store, caughtUp }: ProofTools,
   kind: ResourceKind,
   principal: UserPrincipal,
   { name = '', version = '' }: Record<string, string>,
 ) {
   const resource = await grantedResource(database.read, principal, GRANT_KINDS[kind], 'Read', { name });
   const repository = { kind, name: resource.name };
+  await caughtUp();
   return notFoundIfDeleted(database, kind, resource.id, async () => {
     const ref = (await store.versions(repository)).get(version);
     if (ref?.status !== 'Published') throw notFound('No such published version');
