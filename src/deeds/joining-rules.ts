@@ -190,10 +190,10 @@ const OF_ONE_RULE: readonly string[] = ['not_found', 'conflict', 'forbidden', 'i
 /** The error with the place of the rule that it is about, because others may be right. */
 function aboutRule(error: unknown, at: number, { fqdnPattern }: WantedRule): unknown {
   if (!(error instanceof HawserError) || !OF_ONE_RULE.includes(error.kind)) return error;
-  const { kind, code, data, message } = error;
+  const { kind, data, message } = error;
   const errors = data['errors'] as FieldError[] | undefined;
   const placed = errors?.map((fault) => ({ ...fault, path: `/${at}${fault.path}` }));
-  return new HawserError(kind, code, `Rule ${at + 1}, for ${fqdnPattern}: ${message}`, {
+  return new HawserError(kind, error.code, `Rule ${at + 1}, for ${fqdnPattern}: ${message}`, {
     data: { ...data, ...(placed && { errors: placed }) },
     cause: error,
   });

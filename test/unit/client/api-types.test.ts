@@ -1,7 +1,11 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
+import { PROJECT } from '../../../scripts/support/project.ts';
 
-// @ts-expect-error It is JavaScript, because the build must run without TypeScript.
-const { generateApiTypes, readApiDocument } = await import('../../../scripts/api-types.js');
+const { generateApiTypes, readApiDocument } = await import(
+  pathToFileURL(join(PROJECT, 'scripts/api-types.js')).href
+);
 
 describe('the types of the API for its clients', () => {
   it('follow a change of the API', () => {
