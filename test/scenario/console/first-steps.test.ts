@@ -1,5 +1,5 @@
 // everyday: SQLite
-/** The first ten minutes: from an empty folder to the first report of a real agent, by what the pages say alone. */
+/** The first ten minutes: from an empty folder to the first report of a real agent and a second node, by what the pages say alone. */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,6 +26,7 @@ describe('the first steps on an empty server', function () {
   let server: Spawned;
   let browser: Browser;
   let machine: Machine;
+  let second: Machine;
 
   before(async () => {
     buildOnce();
@@ -36,12 +37,14 @@ describe('the first steps on an empty server', function () {
     server = await spawnHawser(folder, settings);
     [browser] = await Promise.all([startBrowser(), server.listening()]);
     machine = makeMachine(NODE);
+    second = makeMachine('second.example.org');
   });
   after(async () => {
     await browser?.close();
     server?.child.kill();
     await server?.ended;
     machine?.remove();
+    second?.remove();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -110,6 +113,12 @@ describe('the first steps on an empty server', function () {
     await page.getByText('The first steps are done').waitFor();
     await page.getByRole('link', { name: 'Compliant 1', exact: true }).waitFor();
     expect(machine.read('hawser-agent/state/current/main.dsc.yaml')).to.include('Microsoft.WinGet/Package');
+
+    // The same line makes the next machine a node.
+    const next = await second.run(line);
+    expect(next.code, next.stdout + next.stderr).to.equal(0);
+    await page.getByRole('link', { name: 'Nodes', exact: true }).click();
+    await page.getByRole('row', { name: 'second.example.org' }).waitFor();
     await close();
     expect(faults).to.deep.equal([]);
   });
