@@ -5,11 +5,10 @@ import { expect } from 'chai';
 import { publishWithChildren } from '../support/composites.ts';
 import { MAIN } from '../support/configurations.ts';
 import { createKey, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { belongings, newName, registerBy } from '../support/joining.ts';
+import { belongings, type JoiningValues, makeScopes, newName, registerBy } from '../support/joining.ts';
 import { poll } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
-import { createScopeType, createScopeValue } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
 
 const NODES = '/api/v1/nodes';
@@ -20,7 +19,7 @@ const HEADER = 'fqdn,configuration,isComposite,majorVersion,tags';
 describe('many expected nodes', () => {
   const hawser = started(startHawser);
   const web = { configurationName: 'web', isComposite: false };
-  let values: Record<'prod' | 'test' | 'eu', string>;
+  let values: JoiningValues;
   let count = 0;
   /** Names with a part that no others have. */
   const family = () => `family${++count}x`;
@@ -29,13 +28,7 @@ describe('many expected nodes', () => {
     const files = { [MAIN]: '$schema: x\nresources: []\n' };
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': files, '2.0.0': files });
     await publishWithChildren(hawser.admin, 'site', '1.0.0', ['web']);
-    const environment = await createScopeType(hawser, 'Environment', { valueMode: 'Restricted' });
-    const region = await createScopeType(hawser, 'Region', { valueMode: 'Restricted' });
-    values = {
-      prod: await createScopeValue(hawser, environment, 'prod'),
-      test: await createScopeValue(hawser, environment, 'test'),
-      eu: await createScopeValue(hawser, region, 'eu'),
-    };
+    ({ values } = await makeScopes(hawser));
   });
 
   const expectAll = (rows: unknown) => hawser.admin.post(BULK, { action: 'Expect', rows });

@@ -7,7 +7,9 @@ import { MAIN } from '../support/configurations.ts';
 import { createKey, publishConfiguration, startHawser } from '../support/hawser.ts';
 import {
   belongings,
+  type JoiningValues,
   keyGiving,
+  makeScopes,
   newName,
   REGISTER,
   RULES,
@@ -18,7 +20,6 @@ import { metricOf, WITH_METRICS } from '../support/metric-values.ts';
 import { assign, poll, pullParameters, saveParameters } from '../support/parameter-files.ts';
 import { grant, makeUser } from '../support/people.ts';
 import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
-import { createScopeType, createScopeValue } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
 
 const NODES = '/api/v1/nodes';
@@ -27,19 +28,13 @@ const NOBODY = '00000000-0000-4000-8000-000000000000';
 describe('an expected node', () => {
   const hawser = started(() => startHawser(WITH_METRICS));
   const web = { configurationName: 'web', isComposite: false };
-  let values: Record<'prod' | 'test' | 'eu', string>;
+  let values: JoiningValues;
 
   before(async () => {
     const files = { [MAIN]: '$schema: x\nresources: []\n' };
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': files, '2.0.0': files });
     await publishConfiguration(hawser.admin, 'db', { '1.0.0': files });
-    const environment = await createScopeType(hawser, 'Environment', { valueMode: 'Restricted' });
-    const region = await createScopeType(hawser, 'Region', { valueMode: 'Restricted' });
-    values = {
-      prod: await createScopeValue(hawser, environment, 'prod'),
-      test: await createScopeValue(hawser, environment, 'test'),
-      eu: await createScopeValue(hawser, region, 'eu'),
-    };
+    ({ values } = await makeScopes(hawser));
   });
 
   const expectNode = (body: object) => hawser.admin.post(`${NODES}/`, body);

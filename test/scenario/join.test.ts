@@ -22,7 +22,7 @@ import { createAuthority, issueServerCertificate } from '../../src/security/cert
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 import { type Machine, makeMachine } from '../support/join-line.ts';
-import { describeWith } from '../support/optional-tools.ts';
+import { describeWith, itWith } from '../support/optional-tools.ts';
 import { steadyPort } from '../support/ports.ts';
 import { buildOnce } from '../support/program.ts';
 import { ok } from '../support/replies.ts';
@@ -273,8 +273,8 @@ describe('the line that joins a machine', () => {
     await expectUntouched();
   });
 
-  it('refuses the folder of another user', async function () {
-    if (process.getuid?.() !== 0) this.skip();
+  const root = { isMet: process.getuid?.() === 0, otherwise: 'only root can give a folder to another user' };
+  itWith([root], 'refuses the folder of another user', async () => {
     mkdirSync(join(machine.folder, 'hawser-agent'), { mode: 0o700 });
     chownSync(join(machine.folder, 'hawser-agent'), 1, 1);
     const { code, stderr } = await machine.run(made.joinCommand);

@@ -7,8 +7,10 @@ import { MAIN } from '../support/configurations.ts';
 import { createKey, publishConfiguration, startHawser } from '../support/hawser.ts';
 import {
   belongings,
+  type JoiningValues,
   KEYS,
   keyGiving,
+  makeScopes,
   newName,
   REGISTER,
   registerBy,
@@ -17,27 +19,21 @@ import {
 import { poll, pullParameters, saveParameters } from '../support/parameter-files.ts';
 import { grant, makeUser } from '../support/people.ts';
 import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
-import { createScopeType, createScopeValue, SCOPE_TYPES } from '../support/scopes.ts';
+import { createScopeValue, SCOPE_TYPES } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
 
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 
 describe('a registration key with a profile', () => {
   const hawser = started(startHawser);
-  let values: Record<'prod' | 'test' | 'eu', string>;
+  let values: JoiningValues;
   let environment: string;
   const web = { configurationName: 'web', isComposite: false };
 
   before(async () => {
     const files = { [MAIN]: '$schema: x\nresources: []\n' };
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': files, '2.0.0': files });
-    environment = await createScopeType(hawser, 'Environment', { valueMode: 'Restricted' });
-    const region = await createScopeType(hawser, 'Region', { valueMode: 'Restricted' });
-    values = {
-      prod: await createScopeValue(hawser, environment, 'prod'),
-      test: await createScopeValue(hawser, environment, 'test'),
-      eu: await createScopeValue(hawser, region, 'eu'),
-    };
+    ({ environment, values } = await makeScopes(hawser));
   });
 
   const create = (profile: unknown) => hawser.admin.post(KEYS, { profile });

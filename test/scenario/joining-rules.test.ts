@@ -6,11 +6,20 @@ import { auditEntries } from '../support/audit.ts';
 import { publishWithChildren } from '../support/composites.ts';
 import { MAIN } from '../support/configurations.ts';
 import { createKey, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { belongings, keyGiving, newName, RULES, registerBy, tryRegister } from '../support/joining.ts';
+import {
+  belongings,
+  type JoiningValues,
+  keyGiving,
+  makeScopes,
+  newName,
+  RULES,
+  registerBy,
+  tryRegister,
+} from '../support/joining.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { grant, makeUser } from '../support/people.ts';
 import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
-import { createScopeType, createScopeValue, SCOPE_TYPES } from '../support/scopes.ts';
+import { createScopeValue, SCOPE_TYPES } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
 
 const NOBODY = '00000000-0000-4000-8000-000000000000';
@@ -20,20 +29,13 @@ describe('the rules for nodes that register', () => {
   const files = { [MAIN]: '$schema: x\nresources: []\n' };
   const web = { configurationName: 'web', isComposite: false };
   let environment: string;
-  let values: Record<'prod' | 'test' | 'eu' | 'us', string>;
+  let values: JoiningValues;
 
   before(async () => {
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': files, '2.0.0': files });
     await publishConfiguration(hawser.admin, 'db', { '1.0.0': files });
     await publishWithChildren(hawser.admin, 'site', '1.0.0', ['web']);
-    environment = await createScopeType(hawser, 'Environment', { valueMode: 'Restricted' });
-    const region = await createScopeType(hawser, 'Region', { valueMode: 'Restricted' });
-    values = {
-      prod: await createScopeValue(hawser, environment, 'prod'),
-      test: await createScopeValue(hawser, environment, 'test'),
-      eu: await createScopeValue(hawser, region, 'eu'),
-      us: await createScopeValue(hawser, region, 'us'),
-    };
+    ({ environment, values } = await makeScopes(hawser));
   });
   afterEach(() => put([]));
 

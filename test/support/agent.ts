@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { PROJECT } from '../../scripts/support/project.ts';
 import type { Hawser } from './hawser.ts';
 import { programArguments } from './program.ts';
-import type { Ended } from './spawned.ts';
+import { type Ended, outputOf } from './spawned.ts';
 
 /** What the command saw when it ran. */
 export interface RecordedRun {
@@ -137,12 +137,6 @@ function spawnAgent(
     cwd: PROJECT,
     env,
   });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
-  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')));
-  const ended = new Promise<Ended>((resolve) => {
-    child.once('close', (code) => resolve({ code, stdout, stderr }));
-  });
-  return { child, ended, stdout: () => stdout };
+  const { ended, stdout } = outputOf(child);
+  return { child, ended, stdout };
 }

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Ended } from './spawned.ts';
+import { type Ended, outputOf } from './spawned.ts';
 
 export interface Started {
   child: ChildProcess;
@@ -29,14 +29,8 @@ export function makeMachine(name: string): Machine {
   const start = (line: string, variables: Record<string, string> = {}, shell = 'sh'): Started => {
     const env = { PATH: path, HAWSER_AGENT_NAME: name, ...variables };
     const child = spawn(shell, ['-c', line], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
-    let stdout = '';
-    let stderr = '';
-    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
-    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')));
-    const ended = new Promise<Ended>((resolve) => {
-      child.once('close', (code) => resolve({ code, stdout, stderr }));
-    });
-    return { child, stdout: () => stdout, ended };
+    const { ended, stdout } = outputOf(child);
+    return { child, stdout, ended };
   };
   return {
     folder,

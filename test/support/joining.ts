@@ -4,10 +4,27 @@ import type { Reply } from './client.ts';
 import { makeClientCertificate } from './client-certificates.ts';
 import { createKey, type Hawser, type NodeUnderTest } from './hawser.ts';
 import { ok } from './replies.ts';
+import { createScopeType, createScopeValue } from './scopes.ts';
 
 export const KEYS = '/api/v1/admin/registration-keys';
 export const REGISTER = '/api/v1/nodes/register';
 export const RULES = '/api/v1/settings/joining-rules';
+
+/** The ids of the values of two Restricted scope types, Environment and Region. */
+export type JoiningValues = Record<'prod' | 'test' | 'eu' | 'us', string>;
+
+/** @returns the id of Environment, and those of the values of both scope types */
+export async function makeScopes(hawser: Hawser): Promise<{ environment: string; values: JoiningValues }> {
+  const environment = await createScopeType(hawser, 'Environment', { valueMode: 'Restricted' });
+  const region = await createScopeType(hawser, 'Region', { valueMode: 'Restricted' });
+  const values = {
+    prod: await createScopeValue(hawser, environment, 'prod'),
+    test: await createScopeValue(hawser, environment, 'test'),
+    eu: await createScopeValue(hawser, region, 'eu'),
+    us: await createScopeValue(hawser, region, 'us'),
+  };
+  return { environment, values };
+}
 
 let count = 0;
 

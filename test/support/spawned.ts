@@ -1,8 +1,9 @@
 /** Runs the program as a separate process, as users start it: its settings, its output, and its exit code. */
 
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { PROJECT } from '../../scripts/support/project.ts';
 import { CHEAP_HASHES } from './cheap-hashes.ts';
 import type { Target } from './client.ts';
@@ -66,10 +67,8 @@ export async function runHawser(...words: Parameters<typeof spawnHawser>): Promi
   return spawned.ended;
 }
 
-/** @param child a server that has just been started on this data folder */
-export function follow(child: ChildProcessWithoutNullStreams, dataDir: string): Spawned {
-  running.add(child);
-  child.once('exit', () => running.delete(child));
+/** What a program has written so far, and how it ends. */
+export function outputOf(child: ChildProcess & { stdout: Readable; stderr: Readable }) {
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
@@ -77,24 +76,32 @@ export function follow(child: ChildProcessWithoutNullStreams, dataDir: string): 
   const ended = new Promise<Ended>((resolve) => {
     child.once('close', (code) => resolve({ code, stdout, stderr }));
   });
+  return { stdout: () => stdout, stderr: () => stderr, ended };
+}
+
+/** @param child a server that has just been started on this data folder */
+export function follow(child: ChildProcessWithoutNullStreams, dataDir: string): Spawned {
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  const { stdout, stderr, ended } = outputOf(child);
   const logged = (text: string | RegExp): Promise<void> =>
     new Promise((resolve, reject) => {
       const look = () => {
-        if (typeof text === 'string' ? stdout.includes(text) : text.test(stdout)) resolve();
+        if (typeof text === 'string' ? stdout().includes(text) : text.test(stdout())) resolve();
       };
       child.stdout.on('data', look);
-      child.once('close', () => reject(new Error(`ended before ${text} was logged:\n${stdout}\n${stderr}`)));
+      child.once('close', () =>
+        reject(new Error(`ended before ${text} was logged:\n${stdout()}\n${stderr()}`)),
+      );
       look();
     });
   return {
     child,
     logged,
-    ended,
-    stdout: () => stdout,
-    stderr: () => stderr,
+    ...{ ended, stdout, stderr },
     listening: async () => {
       await logged(LISTENING);
-      const port = Number(LISTENING.exec(stdout)?.[1]);
+      const port = Number(LISTENING.exec(stdout())?.[1]);
       return { port, ca: readFileSync(join(dataDir, 'tls/ca.crt'), 'utf8') };
     },
   };
