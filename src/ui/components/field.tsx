@@ -168,6 +168,36 @@ export function SelectField({
   );
 }
 
+interface RadioProps<T extends string> {
+  legend: string;
+  choices: readonly { value: T; label: string }[];
+  value: T;
+  onChange: (value: T) => void;
+}
+
+/** One of a few choices, all of which are seen. */
+export function RadioField<T extends string>({ legend, choices, value, onChange }: RadioProps<T>) {
+  const group = useId();
+  return (
+    <fieldset>
+      <legend>{legend}</legend>
+      <div class="radios">
+        {choices.map((each) => (
+          <label key={each.value}>
+            <input
+              type="radio"
+              name={group}
+              checked={each.value === value}
+              onChange={() => onChange(each.value)}
+            />
+            {each.label}
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
 type CheckProps = {
   label: string;
   checked: boolean;

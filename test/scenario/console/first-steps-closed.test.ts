@@ -47,6 +47,19 @@ describe('the list of first steps', () => {
     await close();
   });
 
+  it('is closed until the page is left in a browser that refuses storage', async () => {
+    const { page, close } = await shown.open('/ui/');
+    const list = page.getByRole('region', { name: 'First steps' });
+    await list.waitFor();
+    await page.evaluate(`
+      const refuse = () => { throw new DOMException('refused', 'SecurityError'); };
+      Object.assign(Storage.prototype, { getItem: refuse, setItem: refuse, removeItem: refuse });
+    `);
+    await page.getByRole('button', { name: 'Close the first steps' }).click();
+    await list.waitFor({ state: 'detached' });
+    await close();
+  });
+
   it('leads to the review of files of my own that the server refuses to publish', async () => {
     await ok(200, shown.hawser.admin.put(SETTINGS, { defaultDocumentChecks: 'Strict' }));
     const { page, close } = await shown.open('/ui/', { allows: /^Failed to load resource/ });

@@ -4,6 +4,7 @@ import { withQuery } from '../../links.ts';
 import { type Resource, useResource } from '../../resource.ts';
 import { can, me } from '../../session.ts';
 import type { Configuration, FleetSummary, RegistrationKey } from '../../types.ts';
+import { hasStatus, isAssigned } from './summary.ts';
 
 export const STEPS = ['password', 'configuration', 'key', 'node', 'assigned', 'report'] as const;
 export type StepName = (typeof STEPS)[number];
@@ -28,20 +29,17 @@ export function useFacts(summary: FleetSummary, pause: number): Facts | null {
   const isOnItsWay = ({ state }: Resource<unknown>, isAsked = true) => isAsked && state === 'loading';
   if (isOnItsWay(configurations) || isOnItsWay(registered)) return null;
   if (isOnItsWay(keys, mayMakeKeys) || isOnItsWay(reports, mayReadReports)) return null;
-  const { nodes, unassigned, byStatus } = summary;
   const published = (configurations.data ?? []).filter((one) => one.latestPublishedVersion !== null);
-  const isAssigned = unassigned < nodes;
-  const hasStatus = (byStatus['Unknown'] ?? 0) < nodes;
   return {
     published,
     done: {
       password: me.value?.requirePasswordChange === false,
       // What is assigned has a version, though the user may not be allowed to read it.
-      configuration: published.length > 0 || isAssigned,
-      key: nodes > 0 || (keys.data ?? []).some(isGood),
+      configuration: published.length > 0 || isAssigned(summary),
+      key: summary.nodes > 0 || (keys.data ?? []).some(isGood),
       node: (registered.total ?? 0) > 0,
-      assigned: isAssigned,
-      report: hasStatus || (reports.total ?? 0) > 0,
+      assigned: isAssigned(summary),
+      report: hasStatus(summary) || (reports.total ?? 0) > 0,
     },
   };
 }

@@ -1,10 +1,10 @@
 /** Publishes the first version of a configuration: one of the examples, or files of one's own. */
 
-import { useId, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { type ChosenFile, formOf } from '../../chosen-files.ts';
 import { ApiProblem, send } from '../../client.ts';
 import { DeedDialog } from '../../components/dialog.tsx';
-import { Field } from '../../components/field.tsx';
+import { Field, RadioField } from '../../components/field.tsx';
 import { FilesField } from '../../components/files-field.tsx';
 import { apiOf, links } from '../../links.ts';
 import { usePlace } from '../../router.ts';
@@ -48,9 +48,9 @@ export function FirstConfiguration({ onClose }: { onClose: () => void }) {
     >
       {(problem) => (
         <>
-          <Radios
+          <RadioField
             legend="Begin with"
-            choices={[...EXAMPLES.map((one) => one.label), OWN]}
+            choices={alike([...EXAMPLES.map((one) => one.label), OWN])}
             value={label}
             onChange={setLabel}
           />
@@ -86,7 +86,7 @@ interface ExampleProps {
 function ExamplePart({ example, system, onSystem }: ExampleProps) {
   return (
     <>
-      <Radios legend="For machines with" choices={SYSTEMS} value={system} onChange={onSystem} />
+      <RadioField legend="For machines with" choices={alike(SYSTEMS)} value={system} onChange={onSystem} />
       <p>{example.about[system]}</p>
       <details>
         <summary>Show the document</summary>
@@ -99,29 +99,8 @@ function ExamplePart({ example, system, onSystem }: ExampleProps) {
   );
 }
 
-interface RadiosProps<T extends string> {
-  legend: string;
-  choices: readonly T[];
-  value: T;
-  onChange: (value: T) => void;
-}
-
-function Radios<T extends string>({ legend, choices, value, onChange }: RadiosProps<T>) {
-  const group = useId();
-  return (
-    <fieldset>
-      <legend>{legend}</legend>
-      <div class="radios">
-        {choices.map((each) => (
-          <label key={each}>
-            <input type="radio" name={group} checked={each === value} onChange={() => onChange(each)} />
-            {each}
-          </label>
-        ))}
-      </div>
-    </fieldset>
-  );
-}
+/** Choices that are shown by their own values. */
+const alike = <T extends string>(values: readonly T[]) => values.map((value) => ({ value, label: value }));
 
 function fileOf({ documents }: Example, system: System): ChosenFile {
   return {

@@ -1,6 +1,5 @@
 /** When the page of the fleet shows the list of first steps. The list itself is loaded only then. */
 
-import { signal } from '@preact/signals';
 import type { FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Skeleton } from '../../components/page.tsx';
@@ -8,33 +7,23 @@ import { keep, readKept } from '../../kept.ts';
 import { me } from '../../session.ts';
 import type { FleetSummary } from '../../types.ts';
 import type { StepListProps } from '../first-steps/list.tsx';
+import { hasStatus, isAssigned } from '../first-steps/summary.ts';
 
 /** In milliseconds. A step that was done elsewhere is ticked off within five seconds. */
 const PAUSE = 2_000;
 const USUAL_PAUSE = 15_000;
 const CLOSED = 'closed';
 
-/** Counts how often somebody closed or opened the list, so that the page looks again. */
-const choices = signal(0);
-
 /** Each user of this browser closes the list for themselves. */
 const keyOfUser = () => `hawser.first-steps.${me.value?.userId}`;
 
-function choose(value: typeof CLOSED | null): void {
-  keep(keyOfUser(), value);
-  choices.value += 1;
-}
-
-export const openFirstSteps = () => choose(null);
-
-/** Whether all steps are done, as far as the summary says so: a node has what is assigned to it, and has reported. */
-function isSettled({ nodes, unassigned, byStatus }: FleetSummary): boolean {
-  return unassigned < nodes && (byStatus['Unknown'] ?? 0) < nodes;
-}
+export const openFirstSteps = () => keep(keyOfUser(), null);
 
 /** Whether the list has a place on the page. */
 export function needsFirstSteps(summary: FleetSummary): boolean {
-  return choices.value >= 0 && readKept(keyOfUser()) !== CLOSED && !isSettled(summary);
+  // The steps before these two are done with them.
+  const isSettled = isAssigned(summary) && hasStatus(summary);
+  return readKept(keyOfUser()) !== CLOSED && !isSettled;
 }
 
 /** In milliseconds: after which time the summary is read again. */
@@ -56,7 +45,9 @@ export function FirstSteps({ summary }: { summary: FleetSummary }) {
     );
   }, [isNeeded]);
   if (List !== null)
-    return <List summary={summary} pause={PAUSE} isShown={isNeeded} onClose={() => choose(CLOSED)} />;
+    return (
+      <List summary={summary} pause={PAUSE} isShown={isNeeded} onClose={() => keep(keyOfUser(), CLOSED)} />
+    );
   return isNeeded && !isMissing ? (
     <section class="part" aria-busy="true">
       <Skeleton lines={6} />

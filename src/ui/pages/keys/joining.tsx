@@ -1,8 +1,9 @@
 /** Shows a new registration key once, with the lines that join a machine by it, as the server makes them. */
 
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { ApiProblem, send } from '../../client.ts';
 import { CopyButton } from '../../components/copy-line.tsx';
+import { RadioField } from '../../components/field.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { ShownOnce } from '../../components/shown-once.tsx';
 import { saveBlob } from '../../download.ts';
@@ -37,23 +38,18 @@ const WAYS = [
 type Way = (typeof WAYS)[number];
 
 export function Joining({ made, onClose }: { made: RegistrationKey; onClose: () => void }) {
-  const id = useId();
-  const [way, setWay] = useState<Way>(WAYS[0]);
+  const [shell, setShell] = useState<Way['shell']>('sh');
+  const way = WAYS.find((each) => each.shell === shell) ?? WAYS[0];
   const secret = made.key ?? '';
   return (
     <ShownOnce heading="New registration key" what="registration key" secret={secret} onClose={onClose}>
-      <fieldset class="join">
-        <legend>Join a machine by one line</legend>
-        <div class="radios">
-          {WAYS.map((each) => (
-            <label key={each.shell}>
-              <input type="radio" name={id} checked={each === way} onChange={() => setWay(each)} />
-              {each.label}
-            </label>
-          ))}
-        </div>
-        <Line key={way.shell} way={way} keyId={made.id} secret={secret} />
-      </fieldset>
+      <RadioField
+        legend="Join a machine by one line"
+        choices={WAYS.map(({ shell, label }) => ({ value: shell, label }))}
+        value={way.shell}
+        onChange={setShell}
+      />
+      <Line key={way.shell} way={way} keyId={made.id} secret={secret} />
       <p class="hint">
         Whoever has the line or the script has the key. Delete the script once the machine has joined.
       </p>
