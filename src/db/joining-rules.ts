@@ -1,10 +1,12 @@
 /** The rules for nodes that register, as they are stored: one setting of the server, which is replaced as a whole. */
 
 import type { Db } from './database.ts';
-import type { KeyProfile } from './registration-keys.ts';
+import type { StoredGift } from './registration-keys.ts';
 
 /** What a rule gives to nodes whose names fit its pattern. */
-export type JoiningRule = KeyProfile & { fqdnPattern: string };
+export interface JoiningRule extends StoredGift {
+  fqdnPattern: string;
+}
 
 /** The member of the settings. */
 export const JOINING_RULES = 'joiningRules';

@@ -32,7 +32,7 @@ export interface NodeConditions {
   certificateExpiring?: boolean | undefined;
   /** The key by which they have registered last. */
   registrationKeyId?: string | undefined;
-  /** Whether they await their machine. */
+  /** Whether their machines have not come yet. */
   awaiting?: boolean | undefined;
 }
 

@@ -10,11 +10,14 @@ import type { RegistrationKeysTable } from './schema.ts';
 
 export type RegistrationKeyRow = Selectable<RegistrationKeysTable>;
 
-/** What a key gives to the nodes that register by it, as it is stored. */
-export interface KeyProfile {
+/** What a key or a rule gives to nodes, as it is stored. */
+export interface StoredGift {
   /** The name is for readers. The ids say what is meant, so that a later configuration of this name is not given. */
   assignment: (Assignment & { configurationName: string }) | null;
   scopeValueIds: readonly string[];
+}
+
+export interface KeyProfile extends StoredGift {
   /** Which names may register by the key, as `normalizeNamePattern` gives it; null for any. */
   fqdnPattern: string | null;
 }

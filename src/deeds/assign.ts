@@ -168,6 +168,17 @@ export function assignmentOf(
   };
 }
 
+/** The assignment with the name in place of the id: as people ask for it, and as they are shown it. */
+export function assignmentByName({
+  configurationName,
+  compositeId,
+  majorVersion,
+  prereleaseChannel,
+  version,
+}: Assignment & { configurationName: string }) {
+  return { configurationName, isComposite: compositeId !== null, majorVersion, prereleaseChannel, version };
+}
+
 /** @throws HawserError conflict `no_eligible_version` where the assignment would give a node nothing */
 export async function requireEligible(
   planner: Pick<Planner, 'isEligible'>,

@@ -6,7 +6,7 @@ import { findScopeTypeByName, findScopeValue, findTypeOfValue } from '../db/scop
 import { inSlices } from '../db/slices.ts';
 import { changedMembers } from '../domain/changed-members.ts';
 import { ASSIGNMENTS } from '../domain/lock-names.ts';
-import { HawserError, notFound } from '../lib/errors.ts';
+import { HawserError, isRefusal, notFound } from '../lib/errors.ts';
 import { Pace } from '../lib/pace.ts';
 import type { Actor } from '../security/audit.ts';
 import { isExpected } from '../security/awaiting-certificates.ts';
@@ -38,9 +38,6 @@ interface ReadyRow {
 
 /** What became of a row: whether a node was made, or why it was not. */
 export type RowOutcome = boolean | HawserError;
-
-/** The kinds of errors that may be about one row. */
-const OF_ONE_ROW: readonly string[] = ['not_found', 'conflict', 'forbidden', 'invalid'];
 
 /**
  * Makes the nodes, in slices between which polls go on. A node that is expected already, with just this, stays as it is.
@@ -114,7 +111,7 @@ async function orFault<T>(work: () => Promise<T>): Promise<T | HawserError> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof HawserError && OF_ONE_ROW.includes(error.kind)) return error;
+    if (isRefusal(error)) return error;
     throw error;
   }
 }

@@ -5,6 +5,7 @@
 
 import type { Db } from '../db/database.ts';
 import { findAssigned } from '../db/nodes.ts';
+import type { StoredGift } from '../db/registration-keys.ts';
 import type { Actor } from '../security/audit.ts';
 import { requirePermission, type UserPrincipal } from '../security/principal.ts';
 import { noResource } from '../versions/rows.ts';
@@ -21,7 +22,7 @@ import { listTags, tagNode, valuesByType } from './tag-node.ts';
 /** What a node is to be given. */
 export interface WantedNode {
   assignment: WantedAssignment | null;
-  /** At most one value of each scope type. */
+  /** The values with which the node is to be tagged, at most one of each scope type. */
   scopeValueIds: readonly string[];
 }
 
@@ -33,6 +34,12 @@ export interface GivenNode {
 }
 
 export const NOTHING_GIVEN: GivenNode = { assignment: null, values: new Map() };
+
+/** What was checked, as keys and rules keep it. */
+export function toStored({ assignment: checked, values }: GivenNode): StoredGift {
+  const assignment = checked && { configurationName: checked.owner.resource.name, ...checked.assignment };
+  return { assignment, scopeValueIds: [...values.values()] };
+}
 
 /**
  * Checks what somebody wants to give to nodes. It reads repositories, so it comes before any transaction.

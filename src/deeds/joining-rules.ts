@@ -9,20 +9,20 @@ import { JOINING_RULES, type JoiningRule, readStoredRules } from '../db/joining-
 import { type Assignment, keyOfAssignment } from '../db/node-lookup.ts';
 import { matchesName } from '../domain/name-patterns.ts';
 import { normalizeHostName } from '../domain/names.ts';
-import { type FieldError, HawserError } from '../lib/errors.ts';
+import { type FieldError, HawserError, isRefusal } from '../lib/errors.ts';
 import { Pace } from '../lib/pace.ts';
 import type { Actor } from '../security/audit.ts';
 import type { Caller } from '../security/caller.ts';
 import type { AssignmentTools, CheckedAssignment } from './assign.ts';
 import { saveSettings } from './change-settings.ts';
-import { checkGiven, type GivenNode, NOTHING_GIVEN, type WantedNode } from './given-nodes.ts';
+import { checkGiven, type GivenNode, NOTHING_GIVEN, toStored, type WantedNode } from './given-nodes.ts';
 import { TagGate } from './tag-gate.ts';
 
 /** So many patterns the audit trail names of a change. */
 const MOST_NAMED = 20;
 
 export interface WantedRule extends WantedNode {
-  /** As `normalizeNamePattern` gives it. */
+  /** The names that the rule is for, as `normalizeNamePattern` gives the pattern. */
   fqdnPattern: string;
 }
 
@@ -32,7 +32,7 @@ export class JoiningRules {
   /** Without what is gone, but with assignments of which no version fits. */
   readonly list: readonly JoiningRule[];
   private readonly typeOfValue: ReadonlyMap<string, string>;
-  /** Whether an assignment gives a node anything, by its key. */
+  /** For each assignment that was looked at, by its key: whether it gives a node anything. */
   private readonly isEligible = new Map<string, boolean>();
 
   private constructor(
@@ -168,14 +168,11 @@ async function checkRules(
   for (const [at, rule] of wanted.entries()) {
     const same = known.get(keyOf(rule));
     if (same === undefined) {
-      const { assignment: checked, values } = await checkGiven(tools, principal, rule).catch((error) => {
+      const given = await checkGiven(tools, principal, rule).catch((error) => {
         throw aboutRule(error, at, rule);
       });
-      const configurationName = checked?.owner.resource.name ?? '';
-      const scopeValueIds = [...values.values()];
-      for (const id of scopeValueIds) added.add(id);
-      const assignment = checked && { configurationName, ...checked.assignment };
-      rules.push({ fqdnPattern: rule.fqdnPattern, scopeValueIds, assignment });
+      for (const id of given.values.values()) added.add(id);
+      rules.push({ fqdnPattern: rule.fqdnPattern, ...toStored(given) });
     } else rules.push(same);
     if (pace.isDue) await pace.rest();
   }
@@ -184,12 +181,9 @@ async function checkRules(
   return rules;
 }
 
-/** The kinds of errors that may be about one rule. */
-const OF_ONE_RULE: readonly string[] = ['not_found', 'conflict', 'forbidden', 'invalid'];
-
 /** The error with the place of the rule that it is about, because others may be right. */
 function aboutRule(error: unknown, at: number, { fqdnPattern }: WantedRule): unknown {
-  if (!(error instanceof HawserError) || !OF_ONE_RULE.includes(error.kind)) return error;
+  if (!isRefusal(error)) return error;
   const { kind, data, message } = error;
   const errors = data['errors'] as FieldError[] | undefined;
   const placed = errors?.map((fault) => ({ ...fault, path: `/${at}${fault.path}` }));

@@ -9,11 +9,11 @@ import { type KeyProfile, profileOf, type RegistrationKeyRow } from '../db/regis
 import { findTypeOfValue } from '../db/scope-types.ts';
 import { ASSIGNMENTS } from '../domain/lock-names.ts';
 import { matchesName } from '../domain/name-patterns.ts';
-import { HawserError } from '../lib/errors.ts';
+import { isRefusal } from '../lib/errors.ts';
 import type { Actor } from '../security/audit.ts';
 import { rightsOfUser } from '../security/user-rights.ts';
 import { findRow } from '../versions/rows.ts';
-import type { AssignmentTools, CheckedAssignment, WantedAssignment } from './assign.ts';
+import { type AssignmentTools, assignmentByName, type CheckedAssignment } from './assign.ts';
 import { assignIfNone, checkGiven, type GivenNode, NOTHING_GIVEN, tagIfNone } from './given-nodes.ts';
 import { JoiningRules } from './joining-rules.ts';
 import { NO_GATE, TagGate } from './tag-gate.ts';
@@ -74,7 +74,7 @@ async function planProfile(
   if (maker === null) throw new ProfileFault('Who made the key is gone or inactive');
   const { assignment, scopeValueIds } = profile;
   return orFault(async () => {
-    const wanted = assignment && toWanted(assignment);
+    const wanted = assignment && assignmentByName(assignment);
     const given = await checkGiven(tools, maker, { assignment: wanted, scopeValueIds });
     const { owner } = given.assignment ?? {};
     if (assignment && owner?.resource.id !== (assignment.configurationId ?? assignment.compositeId))
@@ -114,19 +114,12 @@ async function assignRuled(
   await assignIfNone(trx, actor, nodeId, assignment);
 }
 
-const FAULTS: readonly string[] = ['not_found', 'conflict', 'forbidden', 'invalid'];
-
 /** What cannot be read is no fault of the key. */
 async function orFault<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof HawserError && FAULTS.includes(error.kind)) throw new ProfileFault(error.message);
+    if (isRefusal(error)) throw new ProfileFault(error.message);
     throw error;
   }
-}
-
-function toWanted({ compositeId, ...assignment }: NonNullable<KeyProfile['assignment']>): WantedAssignment {
-  const { configurationName, majorVersion, prereleaseChannel, version } = assignment;
-  return { configurationName, isComposite: compositeId !== null, majorVersion, prereleaseChannel, version };
 }

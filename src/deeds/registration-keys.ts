@@ -18,7 +18,7 @@ import { type Actor, recordAudit } from '../security/audit.ts';
 import type { Caller } from '../security/caller.ts';
 import { requireOwnTakeover } from '../security/delegation.ts';
 import type { AssignmentTools } from './assign.ts';
-import { checkGiven, type WantedNode } from './given-nodes.ts';
+import { checkGiven, toStored, type WantedNode } from './given-nodes.ts';
 
 const DEFAULT_LIFETIME = 7 * DAY;
 const SHOWN_CHARACTERS = 12;
@@ -37,7 +37,7 @@ export interface WantedKey {
 }
 
 export interface WantedProfile extends WantedNode {
-  /** As `normalizeNamePattern` gives it; null for any name. */
+  /** The names that the key is for, as `normalizeNamePattern` gives the pattern; null for any name. */
   fqdnPattern: string | null;
 }
 
@@ -55,13 +55,7 @@ async function checkProfile(
   { principal }: Caller,
   wanted: WantedProfile,
 ): Promise<KeyProfile> {
-  const { assignment: checked, values } = await checkGiven(tools, principal, wanted);
-  const configurationName = checked?.owner.resource.name ?? '';
-  return {
-    assignment: checked && { configurationName, ...checked.assignment },
-    scopeValueIds: [...values.values()],
-    fqdnPattern: wanted.fqdnPattern,
-  };
+  return { ...toStored(await checkGiven(tools, principal, wanted)), fqdnPattern: wanted.fqdnPattern };
 }
 
 async function storeKey(

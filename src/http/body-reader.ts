@@ -11,7 +11,7 @@ import type { Exchange } from './exchange.ts';
 import { endOf } from './facts.ts';
 import { type BodyPace, discardBody, MeteredBody, paceOfWhole, parseBody } from './metered-body.ts';
 import { refuseContentEncoding, unsupported } from './multipart.ts';
-import type { BodySpec } from './route.ts';
+import { type BodySpec, LARGEST_JSON } from './route.ts';
 import { refuseNul } from './stored-text.ts';
 import { openBody } from './stream-body.ts';
 import { readFile, readUpload, type Upload, type Uploader, uploadPlaces } from './uploads.ts';
@@ -44,8 +44,6 @@ const MULTIPART = /^multipart\//i;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 /** A route may have a limit of its own. */
 const JSON_BYTES = 1024 * 1024;
-/** No route's own limit is higher. */
-const LARGEST_JSON = 4 * 1024 * 1024;
 /** More than the longest names and passwords take, each character as `%XX%XX%XX`. */
 const FORM_BYTES = 32 * 1024;
 

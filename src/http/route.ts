@@ -16,13 +16,16 @@ import type { Upload } from './uploads.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
+/** The highest limit in bytes that a route may have for its JSON. */
+export const LARGEST_JSON = 4 * 1024 * 1024;
+
 /** One JSON document. Schemas of admin routes refuse unknown members; those of node routes ignore them. */
 export interface JsonBody<B> {
   kind: 'json';
   schema: ZodType<B>;
   /** A request without any body counts as one with `{}`. */
   isOptional?: true;
-  /** A limit in bytes, in place of a lower one for all JSON. */
+  /** A limit in bytes of at most `LARGEST_JSON`, in place of the lower one for all JSON. */
   bytes?: number;
   /**
    * The route takes a file of CSV as well. Gives the document that it stands for, which the schema then judges.

@@ -61,6 +61,16 @@ export class HawserError extends Error {
   }
 }
 
+const REFUSALS: readonly ErrorKind[] = ['invalid', 'not_found', 'conflict', 'forbidden'];
+
+/**
+ * Whether the error is about what was asked. Of many things that were asked together one fails so, and the others go on. All
+ * other errors, such as a disk that is full, are about the server.
+ */
+export function isRefusal(error: unknown): error is HawserError {
+  return error instanceof HawserError && REFUSALS.includes(error.kind);
+}
+
 /** After this many seconds a caller may try again. A fault of a disk or of the database may be over by then. */
 export const RETRY_AFTER_FAULT = 5;
 

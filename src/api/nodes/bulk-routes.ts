@@ -2,15 +2,12 @@
 
 import { type BulkTools, doInBulk, expectInBulk, PERMISSION_OF } from '../../deeds/bulk.ts';
 import { NOT_FOUND, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
-import type { Route } from '../../http/route.ts';
+import { LARGEST_JSON, type Route } from '../../http/route.ts';
 import { type Principal, requirePermission } from '../../security/principal.ts';
 import { operation, ResourceRoutes } from '../shared/routes.ts';
 import { actionOf, BulkDeed, BulkResult } from './bulk-schemas.ts';
 import { bodyOfCsv, readRows } from './expected-rows.ts';
 import type { NodeConditions } from './problem-list.ts';
-
-/** 10,000 nodes with long names, a configuration and a few tags. */
-const MAX_BYTES = 4 * 1024 * 1024;
 
 export function bulkRoute(tools: BulkTools<NodeConditions>): Route {
   const access = { kind: 'action', permissions: PERMISSION_OF } as const;
@@ -30,7 +27,8 @@ export function bulkRoute(tools: BulkTools<NodeConditions>): Route {
       'their machines, as POST `/nodes` does, from `rows`, or from a body of `text/csv` with the columns ' +
       '`fqdn,configuration,isComposite,majorVersion,tags`, in which tags are written as `Type=value;Type=value`. What ' +
       'POST `/nodes` would refuse is in `failed`, and a freeze does not refuse this.',
-    body: { kind: 'json', schema: BulkDeed, refuse: requireRights, bytes: MAX_BYTES, ofCsv: bodyOfCsv },
+    // This is enough for 10,000 nodes with long names, a configuration and a few tags.
+    body: { kind: 'json', schema: BulkDeed, refuse: requireRights, bytes: LARGEST_JSON, ofCsv: bodyOfCsv },
     answer: { description: 'All nodes have been looked at', schema: BulkResult },
     problems: [NOT_FOUND, 'count_changed', [409, 'no_eligible_version'], ...WRITING_REPOSITORIES],
     async handle({ caller, body }) {

@@ -5,6 +5,7 @@ import type { Assignment } from '../../db/node-lookup.ts';
 import type { NodeCertificatesTable } from '../../db/node-tables.ts';
 import type { NodeRow, StatusEventRow } from '../../db/nodes.ts';
 import { toFlag } from '../../db/rows.ts';
+import { assignmentByName } from '../../deeds/assign.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { isWithdrawn } from '../../resolve/wanted-version.ts';
 import { isAwaiting } from '../../security/awaiting-certificates.ts';
@@ -54,15 +55,10 @@ export function toCertificate(rows: readonly Selectable<NodeCertificatesTable>[]
 
 /** @param resolved what the node gets now; null where no version fits */
 export function toAssignment(assignment: Assignment, configurationName: string, resolved: VersionRef | null) {
-  const { compositeId, majorVersion, prereleaseChannel, version } = assignment;
   return {
-    configurationName,
-    isComposite: compositeId !== null,
-    majorVersion,
-    prereleaseChannel,
-    version,
+    ...assignmentByName({ ...assignment, configurationName }),
     resolvedVersion: resolved?.version ?? null,
-    pinnedToWithdrawn: version !== null && resolved !== null && isWithdrawn(resolved),
+    pinnedToWithdrawn: assignment.version !== null && resolved !== null && isWithdrawn(resolved),
   };
 }
 

@@ -8,7 +8,7 @@ export interface JoinLine {
 
 /** What a machine is told beside the key. */
 export interface JoinFacts {
-  /** Where machines reach the server: an origin. */
+  /** The origin at which machines reach the server. */
   server: string;
   /** The SHA-256 of the authority that they trust as hex digits; `system`: those that the machine trusts already. */
   trust: string;

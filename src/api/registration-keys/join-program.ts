@@ -57,8 +57,8 @@ const LINES = [
   '})().catch((error) => must(false, server + ": " + (error.message || error.code) + ". Correct this" + again));',
 ];
 
-/** In one line. */
+/** The program in one line, to be pasted. */
 export const JOIN_PROGRAM = LINES.filter((line) => !line.startsWith('//')).join(' ');
 
-/** With its comments, for a file. */
+/** The program with its comments, for the script. */
 export const JOIN_PROGRAM_EXPLAINED = LINES.join('\n');

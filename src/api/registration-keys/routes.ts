@@ -7,13 +7,12 @@ import {
   REGISTRATION_KEYS,
   type RegistrationKeyRow,
 } from '../../db/registration-keys.ts';
-import type { AssignmentTools } from '../../deeds/assign.ts';
+import { type AssignmentTools, assignmentByName } from '../../deeds/assign.ts';
 import { createKey, revokeKey, updateKey } from '../../deeds/registration-keys.ts';
 import { NOT_FOUND, READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
-import { toGivenAssignment } from '../shared/given-schemas.ts';
 import { operation, permitted } from '../shared/routes.ts';
 import { joinLineRoute } from './join-line.ts';
 import type { Joining } from './joining.ts';
@@ -91,7 +90,10 @@ function toRegistrationKey(row: RegistrationKeyRow, nodes: number) {
     currentUses: row.current_uses,
     isRevoked: row.revoked_at !== null,
     allowReregistration: row.allow_reregistration === 1,
-    profile: profile && { ...profile, assignment: toGivenAssignment(profile.assignment) },
+    profile: profile && {
+      ...profile,
+      assignment: profile.assignment && assignmentByName(profile.assignment),
+    },
     lastUsedAt: toOptionalTimestamp(row.last_used_at),
     nodes,
   };

@@ -3,19 +3,9 @@
 import { z } from 'zod';
 import type { WantedKey } from '../../deeds/registration-keys.ts';
 import { Description, descriptionChange, Id, Instant, Timestamp } from '../../http/schemas.ts';
-import { GIVEN, GivenAssignment, NamePattern, PATTERN_RULE } from '../shared/given-schemas.ts';
+import { GIVEN, GIVEN_EXAMPLE, GivenAssignment, NamePattern, PATTERN_RULE } from '../shared/given-schemas.ts';
 
-const PROFILE = {
-  assignment: {
-    configurationName: 'web-server',
-    isComposite: false,
-    majorVersion: 1,
-    prereleaseChannel: null,
-    version: null,
-  },
-  scopeValueIds: ['c0ffee00-1d2c-4b3a-8495-a6b7c8d9e0f1'],
-  fqdnPattern: 'web-*.example.com',
-};
+const PROFILE = { ...GIVEN_EXAMPLE, fqdnPattern: 'web-*.example.com' };
 
 const Profile = z.strictObject({
   ...GIVEN,

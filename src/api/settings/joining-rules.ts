@@ -1,33 +1,20 @@
 /** `/api/v1/settings/joining-rules`: what nodes get when they register, by their names. */
 
 import { z } from 'zod';
-import type { AssignmentTools } from '../../deeds/assign.ts';
+import type { JoiningRule } from '../../db/joining-rules.ts';
+import type { StoredGift } from '../../db/registration-keys.ts';
+import { type AssignmentTools, assignmentByName } from '../../deeds/assign.ts';
+import { toStored } from '../../deeds/given-nodes.ts';
 import { checkNames, listRules, setRules } from '../../deeds/joining-rules.ts';
 import { NOT_FOUND, READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { Id } from '../../http/schemas.ts';
-import {
-  GIVEN,
-  GivenAssignment,
-  NamePattern,
-  PATTERN_RULE,
-  toGivenAssignment,
-} from '../shared/given-schemas.ts';
+import { GIVEN, GIVEN_EXAMPLE, GivenAssignment, NamePattern, PATTERN_RULE } from '../shared/given-schemas.ts';
 import { operation, type PermittedRoutes } from '../shared/routes.ts';
 
 const MAX_RULES = 1_000;
 const MAX_NAMES = 1_000;
 
-const GIVEN_EXAMPLE = {
-  scopeValueIds: ['c0ffee00-1d2c-4b3a-8495-a6b7c8d9e0f1'],
-  assignment: {
-    configurationName: 'web-server',
-    isComposite: false,
-    majorVersion: 1,
-    prereleaseChannel: null,
-    version: null,
-  },
-};
 const EXAMPLE = { fqdnPattern: 'web-*.example.com', ...GIVEN_EXAMPLE };
 
 const given = { scopeValueIds: z.array(Id), assignment: GivenAssignment.nullable() };
@@ -86,20 +73,15 @@ export function joiningRuleRoutes(
       answer: { description: 'One item for each name, in their order', schema: z.array(Checked) },
       problems: READING_REPOSITORIES,
       handle: async ({ body }) =>
-        (await checkNames(tools, body.fqdns)).map(({ fqdn, given: { assignment, values } }) => {
-          const { owner } = assignment ?? {};
-          const assigned = assignment &&
-            owner && { configurationName: owner.resource.name, ...assignment.assignment };
-          return {
-            fqdn,
-            scopeValueIds: [...values.values()],
-            assignment: toGivenAssignment(assigned ?? null),
-          };
-        }),
+        (await checkNames(tools, body.fqdns)).map(({ fqdn, given }) => ({ fqdn, ...shown(toStored(given)) })),
     }),
   ];
 }
 
-function toRule({ fqdnPattern, scopeValueIds, assignment }: Awaited<ReturnType<typeof listRules>>[number]) {
-  return { fqdnPattern, scopeValueIds, assignment: toGivenAssignment(assignment) };
+function toRule({ fqdnPattern, ...gift }: JoiningRule) {
+  return { fqdnPattern, ...shown(gift) };
+}
+
+function shown({ scopeValueIds, assignment }: StoredGift) {
+  return { scopeValueIds, assignment: assignment && assignmentByName(assignment) };
 }

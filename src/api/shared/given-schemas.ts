@@ -1,7 +1,6 @@
 /** Shapes of what nodes are given before they are there: by registration keys, by rules, and as expected nodes. */
 
 import { z } from 'zod';
-import type { Assignment } from '../../db/node-lookup.ts';
 import { normalizeNamePattern } from '../../domain/name-patterns.ts';
 import { IdInAnyCase } from '../../http/schemas.ts';
 import { AssignmentView, NewAssignment } from './assignment-schemas.ts';
@@ -18,6 +17,18 @@ export const NamePattern = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+/** What examples give. */
+export const GIVEN_EXAMPLE = {
+  scopeValueIds: ['c0ffee00-1d2c-4b3a-8495-a6b7c8d9e0f1'],
+  assignment: {
+    configurationName: 'web-server',
+    isComposite: false,
+    majorVersion: 1,
+    prereleaseChannel: null,
+    version: null,
+  },
+};
+
 /** What a body says of it. */
 export const GIVEN = {
   assignment: NewAssignment.nullish().transform((assignment) => assignment ?? null),
@@ -31,9 +42,3 @@ export const GIVEN = {
 
 /** What answers say of the assignment. */
 export const GivenAssignment = AssignmentView.omit({ resolvedVersion: true, pinnedToWithdrawn: true });
-
-export function toGivenAssignment(assignment: (Assignment & { configurationName: string }) | null) {
-  if (assignment === null) return null;
-  const { configurationName, compositeId, majorVersion, prereleaseChannel, version } = assignment;
-  return { configurationName, isComposite: compositeId !== null, majorVersion, prereleaseChannel, version };
-}

@@ -93,7 +93,8 @@ export const edit = command({
   path: 'param edit',
   summary: "open a scope's parameters in an editor, and keep them as a draft",
   description:
-    'Opens the editor that the variables VISUAL or EDITOR name, on Windows notepad without them. Without --version the highest version is edited if it is a draft, else a draft ' +
+    'Opens the editor that the variable VISUAL or EDITOR names; on Windows that is notepad where neither is set. Without ' +
+    '--version the highest version is edited if it is a draft, else a draft ' +
     'of the next patch version is made; a new draft begins as the highest published version below it.',
   arguments: [CONFIGURATION_ARGUMENT],
   options: {

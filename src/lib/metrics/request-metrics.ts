@@ -131,7 +131,7 @@ export class RequestMetrics extends Instruments {
     for (const code of CODES_OF_ALERTS) this.problems.inc({ code }, 0);
     this.reading(
       'hawser_http_requests_in_flight',
-      'Requests that are being carried out, fetches by git included; near 4,000 nodes are turned away',
+      'Requests that are being carried out, fetches by git included; when there are nearly 4,000 of them, nodes are turned away',
       () => this.inFlight,
     );
     this.countsOf(
