@@ -231,7 +231,7 @@ describe('the conventions of the interface', () => {
           const again = await hawser.admin.get(path, { 'If-None-Match': known });
           expect(again.status, `${path} ${known}`).to.equal(304);
           expect(again.bytes.length).to.equal(0);
-          expect(again.headers['etag']).to.equal(etag);
+          expect(again.headers['etag'], `${path} ${known}`).to.equal(etag);
           expect(again.headers['x-request-id']).to.match(UUID);
         }
         for (const unknown of ['"other"', etag.slice(1, -1), `"${etag.slice(1, -2)}"`, '']) {
