@@ -12,7 +12,7 @@ import { told } from './proof.ts';
 import { prepareRings, rollOutToAll } from './rollouts.ts';
 import { prepareScopes } from './scopes.ts';
 import { FORGE_SETTINGS, PROVIDER, type SignInServer, startSignInServer } from './sign-in-server.ts';
-import { prepareWebhook } from './webhooks.ts';
+import { prepareWebhook, stopSending } from './webhooks.ts';
 
 /** The composite's version that is no draft. */
 const PUBLISHED = '0.9.0';
@@ -108,6 +108,7 @@ async function makeAll(server: SignInServer, node: NodeUnderTest): Promise<Acces
     if (json.running === null) throw new Error('what the node runs is not written yet');
   });
   const { webhookId, deliveryId } = await prepareWebhook(admin);
+  await stopSending(admin, webhookId);
   const ofConsole = await consoleValues(admin);
   const previewed = await preparePreview(admin, node.nodeId, 'web');
   const ids: readonly [prefix: string, id: string][] = [

@@ -31,6 +31,17 @@ export async function prepareWebhook(admin: Client): Promise<{ webhookId: string
   return { webhookId: webhook.id, deliveryId: delivery.id };
 }
 
+/** After this the deliveries of the webhook stay as they are. Until then each further attempt changes them. */
+export async function stopSending(admin: Client, webhookId: string): Promise<void> {
+  const path = `${WEBHOOKS}/${webhookId}`;
+  await eventually(async () => {
+    const [delivery] = await ok(200, admin.get(`${path}/deliveries`));
+    if (delivery.attempts === 0) throw new Error('the first attempt has not ended yet');
+  });
+  const { url, events } = await ok(200, admin.get(path));
+  await ok(200, admin.put(path, { url, events, isActive: false }));
+}
+
 export interface Received {
   headers: IncomingMessage['headers'];
   /** As it came. */
