@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 /**
  * A site that changes at random: what is said of each version, by lists, proofs, dry runs and answers to publishing, is
  * what an independent model says, whichever way the version reaches nodes.

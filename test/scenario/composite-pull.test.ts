@@ -1,4 +1,4 @@
-// everyday: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import {

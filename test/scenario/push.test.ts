@@ -1,4 +1,4 @@
-// everyday: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 /** Stock git clients push drafts and versions. */
 
 import { randomBytes } from 'node:crypto';

@@ -1,4 +1,4 @@
-// everyday: SQLite
+// full: SQLite
 /** Large files that somebody asks for and does not read. */
 
 import { randomBytes } from 'node:crypto';
