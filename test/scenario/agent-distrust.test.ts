@@ -1,4 +1,4 @@
-// full: SQLite
+// everyday: SQLite
 import { existsSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
