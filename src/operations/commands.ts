@@ -155,6 +155,30 @@ const resetAdminPassword: Command = {
   },
 };
 
+const rotateSecretsKey: Command = {
+  name: 'rotate-secrets-key',
+  help: 'put a new key at the top of the file of the keys of secrets, and name it in the database; the server may be running, and takes it with SIGHUP',
+  async run({ config, clock }) {
+    const { rotateSecretsKey } = await import('./rotate-secrets-key.ts');
+    const lines = await rotateSecretsKey(config, clock.now());
+    process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+    return 0;
+  },
+};
+
+const allowReveal: Command = {
+  name: 'allow-reveal',
+  help: 'let a user see secrets in the clear, by the role "Secret readers", which is made where it is absent; the server may be running',
+  options: { username: 'name' },
+  required: ['username'],
+  async run({ config, clock, options }) {
+    const { allowReveal } = await import('./allow-reveal.ts');
+    const { username = '' } = options as Partial<Record<string, string>>;
+    process.stdout.write(`${await allowReveal(config, username, clock.now())}\n`);
+    return 0;
+  },
+};
+
 const adopt: Command = {
   name: 'adopt',
   help: 'take the published versions of a Git repository or bundle, for instance into configurations/web; the server may be running',
@@ -168,6 +192,7 @@ const adopt: Command = {
 
 export const OPERATIONS: readonly Command[] = [
   ...[health, status, reload, doctor, verify, backup, restore, adopt, resetAdminPassword],
+  ...[rotateSecretsKey, allowReveal],
 ];
 
 /** The archive is there whatever becomes of the note, so this does not fail. */
