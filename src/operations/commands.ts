@@ -92,10 +92,11 @@ const backup: Command = {
   name: 'backup',
   help:
     'write everything into one new archive, while the server may go on serving: the file, or with --into one in that ' +
-    'folder, which --keep-days and --keep-bytes (such as 50GiB) then rid of old archives',
+    'folder, which --keep-days and --keep-bytes (such as 50GiB) then rid of old archives. The keys of secrets are left out, ' +
+    'unless --with-keys takes them along',
   positionals: ['file'],
   insteadOf: 'into',
-  options: { into: 'folder', 'keep-days': 'number', 'keep-bytes': 'size' },
+  options: { into: 'folder', 'keep-days': 'number', 'keep-bytes': 'size', 'with-keys': null },
   async run({ config, clock, positionals: [given], options }) {
     const { backUp } = await import('./backup/backup.ts');
     const { archivePath, readKeep, rotate } = await import('./backup/rotation.ts');
@@ -110,7 +111,9 @@ const backup: Command = {
     } catch {
       // The machine does not allow it, so the backup runs like any other program.
     }
-    const { repositories, refs, bytes } = await backUp({ config, file, now, onStaging: removeOnSignal });
+    const withKeys = options['with-keys'] === true;
+    const made = await backUp({ config, file, now, withKeys, onStaging: removeOnSignal });
+    const { repositories, refs, bytes } = made;
     process.stdout.write(
       `${file}: the database and ${repositories} repositories with ${refs} refs, ${bytes} bytes\n`,
     );
@@ -130,10 +133,19 @@ const restore: Command = {
   positionals: ['file'],
   async run({ config, positionals: [file = ''] }) {
     const { restore } = await import('./backup/restore.ts');
-    const { createdAt, hawser, counts } = await restore(config, file);
+    const { createdAt, hawser, counts, hasKeys, missingKeys } = await restore(config, file);
     process.stdout.write(
       `restored the database and ${counts.repositories} repositories as of ${createdAt} (Hawser ${hawser})\n`,
     );
+    if (hasKeys && config.secretsKeyFile !== null)
+      process.stdout.write(
+        `the keys of secrets are in secrets.key in the data folder; bring its lines into ${config.secretsKeyFile}\n`,
+      );
+    for (const id of missingKeys)
+      process.stdout.write(
+        `the key ${id} of secrets is missing: bring the key file before the server starts ` +
+          '(docs/operating.md, "Keys of secrets")\n',
+      );
     return 0;
   },
 };
