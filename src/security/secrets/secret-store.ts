@@ -235,9 +235,14 @@ export class SecretStore implements SecretKeys {
     return sealEvidenceKey(first, newEvidenceKey());
   }
 
+  /** Takes over what the database has now, mostly the same key under another one. */
   private takeEvidence(sealed: string): void {
     if (sealed === this.sealedEvidence) return;
-    this.openEvidence(sealed);
+    this.sealedEvidence = sealed;
+    const opened = openEvidence(this.held, sealed);
+    // Between a rotation and the reload after it the former one is the same key, which nodes go on with.
+    if (opened === null || this.openedEvidence?.key.equals(opened.key)) return;
+    this.openedEvidence = opened;
     void this.tell();
   }
 
@@ -253,7 +258,12 @@ export class SecretStore implements SecretKeys {
 
   private async tell(): Promise<void> {
     this.reloads += 1;
-    for (const listener of this.listeners) await listener();
+    for (const listener of this.listeners)
+      try {
+        await listener();
+      } catch (error) {
+        this.options.log.error({ err: error }, 'keys of secrets could not be told of');
+      }
   }
 }
 

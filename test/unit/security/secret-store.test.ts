@@ -1,12 +1,14 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { ConfigError } from '../../../src/config.ts';
+import { ConfigError, readConfig } from '../../../src/config.ts';
 import type { Database } from '../../../src/db/database.ts';
 import { openPostgres } from '../../../src/db/postgres/open.ts';
 import { noteServer } from '../../../src/db/servers.ts';
+import { openSqlite } from '../../../src/db/sqlite/open.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { evidenceOf, newKeyLine, secretKey } from '../../../src/lib/sealed-text.ts';
+import { rotateSecretsKey } from '../../../src/operations/rotate-secrets-key.ts';
 import { putNewKeyFirst } from '../../../src/security/secrets/key-file.ts';
 import { SecretStore } from '../../../src/security/secrets/secret-store.ts';
 import { failureOf, refusalBy, refusalOf } from '../../support/failures.ts';
@@ -138,6 +140,27 @@ describe('the keys of secrets', () => {
       const later = await open();
       expect(evidenceOf(later.evidenceKey(), BYTES)).to.equal(evidence);
       expect(await later.missing()).to.deep.equal([idOf(one)]);
+    });
+
+    it('is known to a server that has not taken the new key yet, while it encrypts nothing', async () => {
+      write(one);
+      const other = await openSqlite(folder());
+      try {
+        const store = await storeOn(other, folder(), file());
+        await store.sealingKey();
+        const evidence = evidenceOf(store.evidenceKey(), BYTES);
+        await rotateSecretsKey({ ...readConfig({}), dataDir: folder(), secretsKeyFile: file() }, 1);
+        await other.changes.catchUp('now');
+        expect(evidenceOf(store.evidenceKey(), BYTES)).to.equal(evidence);
+        expect(await refusalOf(store.sealingKey())).to.include({ code: 'secret_key_missing' });
+        await store.reload();
+        expect((await store.sealingKey()).id)
+          .to.equal(store.ids[0])
+          .and.not.equal(idOf(one));
+        expect(evidenceOf(store.evidenceKey(), BYTES)).to.equal(evidence);
+      } finally {
+        await other.close();
+      }
     });
 
     it('is another one only where no key opens it, with the next secret', async () => {
