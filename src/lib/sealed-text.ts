@@ -12,7 +12,7 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
-import { conflict, type HawserError } from './errors.ts';
+import { conflict, HawserError } from './errors.ts';
 import { sha256Hex } from './hash.ts';
 import { Plaintext } from './plaintext.ts';
 
@@ -38,6 +38,14 @@ export interface SecretKey {
 /** The key of evidence, under which a file with secrets stands in a manifest. */
 export interface EvidenceKey {
   readonly key: KeyObject;
+}
+
+/** All that opens secrets and makes evidence of them. It can be sent to a thread. */
+export interface SecretKeys {
+  /** The one that encrypts comes first. */
+  readonly keys: readonly SecretKey[];
+  /** Null before the first secret, and where no key opens it. */
+  readonly evidence: EvidenceKey | null;
 }
 
 /** Where a sealed text stands. It opens nowhere else. Names may change, so these are ids. */
@@ -91,6 +99,29 @@ export function open(key: SecretKey, place: SecretPlace, text: string): Plaintex
     throw unreadable(place);
   }
   return new Plaintext(json);
+}
+
+/**
+ * Decrypts a text with the key that it names.
+ * @throws HawserError unavailable `secret_key_missing`; conflict `secret_unreadable`, as `open`
+ */
+export function openWith({ keys }: Pick<SecretKeys, 'keys'>, place: SecretPlace, text: string): Plaintext {
+  const id = sealedKeyId(text);
+  const key = keys.find((each) => each.id === id);
+  if (key !== undefined) return open(key, place, text);
+  throw id === null ? unreadable(place) : secretKeyMissing(id);
+}
+
+/** The number of seconds after which a caller may try again. Somebody has to bring a key. */
+const RETRY_AFTER_KEY = 60;
+
+/** The error for a secret whose key this server does not have. */
+export function secretKeyMissing(id: string, where = 'this server does not have'): HawserError {
+  const message = `The key ${id} of secrets is needed, which ${where}: an administrator must put it into the key file`;
+  return new HawserError('unavailable', 'secret_key_missing', message, {
+    data: { keyId: id },
+    retryAfter: RETRY_AFTER_KEY,
+  });
 }
 
 function unreadable({ pointer }: SecretPlace): HawserError {
