@@ -29,6 +29,7 @@ import {
   type SecretPlace,
   seal,
   sealedKeyId,
+  secretKeyMissing,
 } from '../lib/sealed-text.ts';
 import type { DocumentSource } from './document-source.ts';
 
@@ -72,11 +73,6 @@ const PASSED =
 /** Begins each text that is encrypted. What lacks it needs no look. */
 export const SEALED_BEGIN = 'ENC[';
 
-export function keyMissing(id: string): HawserError {
-  const message = `The key ${id} is not there, by which a secret was encrypted; put it into the key file of this server`;
-  return new HawserError('unavailable', 'secret_key_missing', message);
-}
-
 /** The document with its encrypted texts as secrets, also those within lists. One that does not open says so when it is asked. */
 export function openLeaves(document: Mapping, place: SeriesPlace, keys: KeyRing): Mapping {
   return openWithin(document, '', place, keys) as Mapping;
@@ -104,7 +100,7 @@ function openText(text: string, pointer: string, place: SeriesPlace, keys: KeyRi
   const id = text.startsWith(SEALED_BEGIN) ? sealedKeyId(text) : null;
   if (id === null) return text;
   const key = keys.key(id);
-  if (key === null) return new Secret(text, { fault: keyMissing(id) });
+  if (key === null) return new Secret(text, { fault: secretKeyMissing(id) });
   try {
     const value = readJsonValue(open(key, { ...place, pointer }, text).reveal());
     return isMapping(value) && value.size === 0 ? new SecretMapping(text) : new Secret(text, { value });
@@ -146,7 +142,7 @@ export function surveyLeaves(
 }
 
 /** Whether the leaf is a secret, in the clear or not. */
-function isSecure({ pointer, value }: LeafSpan, secure: SecretNames): boolean {
+function isSecure({ pointer, value }: Pick<LeafSpan, 'pointer' | 'value'>, secure: SecretNames): boolean {
   const isNamed = secure === 'all' || isSecretAt(pointer, secure);
   return isNamed && !(typeof value === 'string' && PASSED.test(value));
 }
@@ -241,6 +237,13 @@ export function valueAt(document: Mapping, pointer: string): Value | undefined {
     else return undefined;
   }
   return value;
+}
+
+/** The JSON text of a leaf that is a secret, encrypted or in the clear; null for any other value. */
+export function revealLeaf(value: Value, pointer: string, secure: SecretNames): string | null {
+  if (isSealed(value)) return printAsWritten(inTheClear(value));
+  if ((isMapping(value) && value.size > 0) || !isSecure({ pointer, value }, secure)) return null;
+  return printAsWritten(inTheClear(value));
 }
 
 function withTexts(mapping: Mapping, pointer: string, texts: ReadonlyMap<string, string>): Mapping {

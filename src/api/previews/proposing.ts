@@ -44,8 +44,10 @@ import {
 import { registryOf } from '../../resolve/registry.ts';
 import { CompatibilityGuard } from '../../resolve/schema-compatibility.ts';
 import { SchemaReader } from '../../resolve/schemas.ts';
+import type { SeriesPlaces } from '../../resolve/series-places.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import type { SecretStore } from '../../security/secrets/secret-store.ts';
 import { checkDraft, KINDS } from '../../versions/kinds.ts';
 import { contentOf, seriesOf } from '../../versions/parameter-files.ts';
 import { rolloutBlocker } from '../../versions/rollout-rules.ts';
@@ -61,6 +63,8 @@ export interface ProposingTools {
   database: Database;
   store: GitStore;
   documents: Documents;
+  places: SeriesPlaces;
+  secrets: SecretStore;
   entryPoints: EntryPoints;
   hasParameterFiles: ParameterFileLookup;
 }
@@ -405,7 +409,7 @@ export class Proposing {
   }
 
   private parameterReader(): ParameterReader {
-    return new ParameterReader(this.source, this.tools.documents, () => undefined);
+    return new ParameterReader(this.source, this.tools);
   }
 }
 
