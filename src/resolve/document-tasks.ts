@@ -15,7 +15,6 @@ import {
   type ReadDocument,
   readDocument,
   requireFewLeaves,
-  requireUnambiguous,
 } from '../domain/parameter-document.ts';
 import { type ParameterDefinitions, toJsonSchema } from '../domain/parameter-schema.ts';
 import { type SecretNames, secureNames } from '../domain/secrets.ts';
@@ -28,6 +27,7 @@ import type { DocumentSource } from './document-source.ts';
 import { groupTasks } from './preview-tasks.ts';
 import { checkMerged, type ProvenanceInput, printProvenance } from './provenance-text.ts';
 import {
+  judgeLeaves,
   type KeyRing,
   openLeaves,
   revealLeaf,
@@ -120,12 +120,7 @@ export function documentTasks(keys: KeyRing, cacheBytes = CACHE_BYTES) {
       documents.get(document);
     },
 
-    /** Reads a document that is to become a parameter file. @throws also the errors of `requireUnambiguous` */
-    readParameterFile({ document }: { document: DocumentSource }): void {
-      requireUnambiguous(documents.get(document));
-    },
-
-    /** The values of a parameter file that its readers take for different things. @throws as `readDocument` */
+    /** The values of a parameter file that its readers take for different things, as errors. @throws as `readDocument` */
     findAmbiguous: ({ document }: { document: DocumentSource }) => documents.get(document).ambiguous,
 
     /** @param input.isPartial means that the document is one scope's file, of which nothing is required */
@@ -147,6 +142,10 @@ export function documentTasks(keys: KeyRing, cacheBytes = CACHE_BYTES) {
     /** What a parameter file that comes in holds of secrets. @throws the errors of `readDocument` */
     surveySecrets: ({ document, place, secure }: SurveyedFile): SecretSurvey =>
       surveyLeaves(document, { place, secure, keys }),
+
+    /** What a document that is stored holds of secrets. @throws the errors of `readDocument` */
+    judgeSecrets: ({ document, secure }: Omit<SurveyedFile, 'place'>) =>
+      judgeLeaves(read(document), { secure, keys }),
 
     /** A parameter file with its secure leaves encrypted. @throws HawserError as `sealLeaves` */
     sealSecrets: ({ document, earlier, ...sealing }: SealedFile): Uint8Array =>

@@ -131,14 +131,33 @@ export function surveyLeaves(
     if (!isStored) clear.push(leaf.pointer);
     if (faults.length < MAX_FAULTS) faults.push(...faultsOf(leaf));
   }
-  const found: SealedLeaf[] = [];
-  collectSealed(openLeaves(document, place, keys), '', found);
+  const found = collectSealed(openLeaves(document, place, keys));
   const keyIds = new Set(found.map(({ text }) => sealedKeyId(text) ?? ''));
-  const unreadable = found.flatMap(({ pointer, text, isOpen }) => {
+  return { clear, keyIds: [...keyIds], unreadable: unreadableIn(found, keys), faults };
+}
+
+/** What a document that is stored holds of secrets. @param document with its encrypted texts opened */
+export function judgeLeaves(
+  document: Mapping,
+  { secure, keys }: { secure: SecretNames; keys: KeyRing },
+): Pick<SecretSurvey, 'clear' | 'unreadable'> {
+  const clear: string[] = [];
+  const walk = (mapping: Mapping, pointer: string) => {
+    for (const [key, value] of mapping) {
+      const own = `${pointer}/${escapeToken(key)}`;
+      if (isMapping(value) && value.size > 0) walk(value, own);
+      else if (!isSealed(value) && isSecure({ pointer: own, value }, secure)) clear.push(own);
+    }
+  };
+  walk(document, '');
+  return { clear, unreadable: unreadableIn(collectSealed(document), keys) };
+}
+
+function unreadableIn(found: readonly SealedLeaf[], keys: KeyRing): UnreadableLeaf[] {
+  return found.flatMap(({ pointer, text, isOpen }) => {
     const keyId = sealedKeyId(text) ?? '';
     return isOpen ? [] : [{ pointer, keyId, isKeyMissing: keys.key(keyId) === null }];
   });
-  return { clear, keyIds: [...keyIds], unreadable, faults };
 }
 
 /** Whether the leaf is a secret, in the clear or not. */
@@ -169,13 +188,14 @@ interface SealedLeaf {
   isOpen: boolean;
 }
 
-function collectSealed(value: Value, pointer: string, found: SealedLeaf[]): void {
+function collectSealed(value: Value, pointer = '', found: SealedLeaf[] = []): SealedLeaf[] {
   if (isSealed(value))
     found.push({ pointer, text: value.text, isOpen: value instanceof SecretMapping || value.isOpen });
   else if (isList(value))
     for (const [at, item] of value.entries()) collectSealed(item, `${pointer}/${at}`, found);
   else if (isMapping(value))
     for (const [key, item] of value) collectSealed(item, `${pointer}/${escapeToken(key)}`, found);
+  return found;
 }
 
 export interface Sealing {

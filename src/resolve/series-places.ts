@@ -41,7 +41,8 @@ export class SeriesPlaces {
     const { scopeType, value: scopeValue } = scopeOf(series);
     return andThen(this.find({ configurationName, scopeType, scopeValue }), (found) => {
       const place = toPlace(found, scopeValue);
-      if (scopeType !== NODE_SCOPE_TYPE && this.generation === generation) this.known.set(key, place);
+      const isKnown = place.ownerId !== NO_OWNER && place.configurationId !== NO_OWNER;
+      if (isKnown && scopeType !== NODE_SCOPE_TYPE && this.generation === generation) this.known.set(key, place);
       return place;
     });
   }

@@ -158,7 +158,7 @@ function uploadRoute(tools: ParameterTools, modifying: GrantedRoutes): Route {
       if (file === null) throw invalidField(`/${FILE.name}`, 'The form has no file', 'required');
       const { scopeTypeName, scopeValue, version, publish = false, message } = body;
       const reader = { documents: tools.documents, caller: call.principal.userId };
-      const content = await readFile(reader, FILE.name, file, 'readParameterFile');
+      const content = await readFile(reader, FILE.name, file, 'findAmbiguous');
       const name = { type: { name: scopeTypeName }, scopeValue, version };
       const target = { ...targetOf(call), gone: call.facts.over };
       const saved = await saveFile(tools, target, name, { content, publish, message });
