@@ -152,6 +152,7 @@ export const AUDIT_ACTIONS = {
   }),
   ...on('Settings', {
     'settings.changed': 'The settings of the server were changed',
+    'secrets.key_named': 'Secrets are encrypted by another key',
     'freeze.set': 'A freeze was set',
     'freeze.changed': 'The freeze was changed',
     'freeze.ended': 'The freeze was ended',

@@ -65,7 +65,7 @@ export async function makeKeyFile(place: Place): Promise<SecretKey[]> {
  * @returns all keys, the new one first
  * @throws ConfigError as `readKeyFile`, or for a file that cannot be written
  */
-export async function putNewKeyFirst(place: Place): Promise<SecretKey[]> {
+export async function putNewKeyFirst(place: Place): Promise<[SecretKey, ...SecretKey[]]> {
   const former = (await readKeyFile(place)) ?? [];
   // What is named may be a link to the file.
   const path = await realpath(keyFileOf(place)).catch(() => keyFileOf(place));

@@ -30,6 +30,7 @@ import {
   sealedKeyId,
   secretKeyMissing,
 } from '../../lib/sealed-text.ts';
+import { recordAudit, systemActor } from '../audit.ts';
 import { makeKeyFile, requireKeyFile } from './key-file.ts';
 
 export interface SecretStoreOptions {
@@ -215,24 +216,21 @@ export class SecretStore implements SecretKeys {
   }
 
   private async settle(write: Database['write'], holders: readonly KeyHolder[]): Promise<void> {
-    this.takeEvidence(await write.transaction().execute((trx) => this.name(trx, holders)));
-  }
-
-  /** Names the first key as the one that encrypts, and gives the key of evidence under it. */
-  private async name(trx: Db, holders: readonly KeyHolder[]): Promise<string> {
-    const state = await holdSecretState(trx);
-    const first = this.requireFirst(state, holders);
-    const evidenceKey = this.evidenceUnder(first, state.evidenceKey, holders);
-    if (state.sealingKeyId !== first.id || state.evidenceKey !== evidenceKey)
-      await writeSecretState(trx, { sealingKeyId: first.id, evidenceKey }, this.options.clock.now());
-    return evidenceKey;
+    const work = async (trx: Db) => {
+      const state = await holdSecretState(trx);
+      const first = this.requireFirst(state, holders);
+      const evidenceKey = this.evidenceUnder(first, state.evidenceKey, holders);
+      await nameFirstKey(trx, state, { sealingKeyId: first.id, evidenceKey }, this.options.clock.now());
+      return evidenceKey;
+    };
+    this.takeEvidence(await write.transaction().execute(work));
   }
 
   /** The same key of evidence, encrypted by `first`. It is made anew only where no key opens it. */
   private evidenceUnder(first: SecretKey, sealed: string | null, holders: readonly KeyHolder[]): string {
-    const opened = sealed === null ? null : openEvidence(this.held, sealed);
+    const kept = sealed === null ? null : evidenceUnder(first, this.held, sealed);
+    if (kept !== null) return kept;
     const id = sealed === null ? null : sealedKeyId(sealed);
-    if (sealed !== null && opened !== null) return id === first.id ? sealed : sealEvidenceKey(first, opened);
     if (id !== null && holders.some(({ keyIds }) => keyIds?.includes(id))) throw secretKeyMissing(id);
     return sealEvidenceKey(first, newEvidenceKey());
   }
@@ -257,6 +255,28 @@ export class SecretStore implements SecretKeys {
     this.reloads += 1;
     for (const listener of this.listeners) await listener();
   }
+}
+
+/** The key of evidence, encrypted by `first`; null where none of the keys opens it. */
+export function evidenceUnder(first: SecretKey, keys: readonly SecretKey[], sealed: string): string | null {
+  const opened = openEvidence(keys, sealed);
+  if (opened === null) return null;
+  return sealedKeyId(sealed) === first.id ? sealed : sealEvidenceKey(first, opened);
+}
+
+/** Names the key that encrypts from now on. Another one than before is an entry of the audit trail. */
+export async function nameFirstKey(
+  trx: Db,
+  before: SecretState,
+  wanted: { sealingKeyId: string; evidenceKey: string | null },
+  now: number,
+): Promise<void> {
+  const isSame = before.sealingKeyId === wanted.sealingKeyId;
+  if (isSame && before.evidenceKey === wanted.evidenceKey) return;
+  await writeSecretState(trx, wanted, now);
+  const details = { keyId: wanted.sealingKeyId, formerKeyId: before.sealingKeyId };
+  if (!isSame)
+    await recordAudit(trx, systemActor(now), { action: 'secrets.key_named', resourceId: null, details });
 }
 
 function openEvidence(keys: readonly SecretKey[], sealed: string): EvidenceKey | null {
