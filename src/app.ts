@@ -205,7 +205,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const { providers } = options;
   const auth = { database, dataDir, log, onSignIn, providers, console: ui.isOn ? CONSOLE : null };
   return {
-    pull: pullRoutes({ resolver, bundles, evidence: options.evidence }),
+    pull: pullRoutes({ database, resolver, bundles, evidence: options.evidence }),
     api: [
       ...healthRoutes(database, store, log),
       ...metricsRoutes({ database, metrics, dataDir }),

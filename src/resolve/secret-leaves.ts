@@ -259,6 +259,15 @@ export function valueAt(document: Mapping, pointer: string): Value | undefined {
   return value;
 }
 
+/**
+ * The text for a value at a JSON Pointer.
+ * @param json of one value
+ * @throws HawserError invalid for a value that no document may hold
+ */
+export function sealValue(json: string, pointer: string, place: SeriesPlace, key: SecretKey): string {
+  return seal(key, { ...place, pointer }, new Plaintext(printAsWritten(readJsonValue(json))));
+}
+
 /** The JSON text of a leaf that is a secret, encrypted or in the clear; null for any other value. */
 export function revealLeaf(value: Value, pointer: string, secure: SecretNames): string | null {
   if (isSealed(value)) return printAsWritten(inTheClear(value));
