@@ -81,8 +81,8 @@ async function listen(
   const { uploadPack, blame } = await openGit(options, stores);
   metrics.addReadings({ gitProcesses: () => uploadPack.processes + blame.processes });
   const retention = await openRetention(options, stores);
-  const [threads, comparingThreads] = [openThreads(), openComparingThreads()];
-  const fleetThreads = openFleetThreads(config);
+  const [threads, comparingThreads] = [openThreads(stores.secrets), openComparingThreads()];
+  const fleetThreads = openFleetThreads(config, stores.secrets);
   const engine = previewEngine(fleetThreads.previews);
   const previews = await openPreviews({ ...stores, clock, log, engine });
   const bundleFiles = openBundleFiles(config);

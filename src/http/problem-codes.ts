@@ -218,7 +218,17 @@ const OF_VERSIONS = {
 };
 
 const OF_SECRETS = {
+  ...at(403, {
+    secrets_in_bundle:
+      'The bundle of the node holds secrets, which users get with the permission secrets.reveal alone. The checksum and ' +
+      'the files of parameters can be read.',
+  }),
   ...at(409, {
+    secret_in_clear:
+      'A draft has secrets in the clear, because a schema that was published later calls them so, or because it was made ' +
+      'before secrets were encrypted; `paths` has their places. Save it again, which encrypts them.',
+  }),
+  ...at([400, 409], {
     secret_unreadable:
       'An encrypted text was changed, or was encrypted for another place than the one where it stands; `path` has the place.',
   }),

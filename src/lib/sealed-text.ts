@@ -155,6 +155,32 @@ export function openEvidenceKey(key: SecretKey, text: string): EvidenceKey | nul
   return bytes?.length === KEY ? { key: createSecretKey(bytes) } : null;
 }
 
+/** Encrypts the pieces of one file of this process. The key is made for the file, and is in memory alone. */
+export class FileSeal {
+  /** Bytes that a piece takes beyond its own. */
+  static readonly overhead = TAG;
+  private readonly key = createSecretKey(randomBytes(KEY));
+
+  /** @param number of the piece; each is given once */
+  seal(piece: Uint8Array, number: number): Buffer {
+    const cipher = createCipheriv(CIPHER, this.key, nonceOf(number), { authTagLength: TAG });
+    return Buffer.concat([cipher.update(piece), cipher.final(), cipher.getAuthTag()]);
+  }
+
+  /** @throws Error for a piece that was changed, or has another number */
+  open(sealed: Uint8Array, number: number): Buffer {
+    const decipher = createDecipheriv(CIPHER, this.key, nonceOf(number), { authTagLength: TAG });
+    decipher.setAuthTag(sealed.subarray(-TAG));
+    return Buffer.concat([decipher.update(sealed.subarray(0, -TAG)), decipher.final()]);
+  }
+}
+
+function nonceOf(number: number): Buffer {
+  const nonce = Buffer.alloc(NONCE);
+  nonce.writeUIntBE(number, NONCE - 6, 6);
+  return nonce;
+}
+
 function encrypt({ id, key }: SecretKey, boundTo: string, bytes: Buffer): string {
   const nonce = randomBytes(NONCE);
   const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG });
