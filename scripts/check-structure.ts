@@ -113,6 +113,19 @@ const SHARED_LIMITS: Record<string, string> = {
 const SHARED_LIMIT =
   /^(?:(?:export )?const | {2}(?:private |protected )?(?:static )?readonly )\w+ = (?:pLimit|limitLoads)\(/m;
 
+/**
+ * The files that may ask a secret for its text (lib/plaintext.ts), and what each does with it. Nowhere else is a secret in the
+ * clear (docs/decisions/0076-keys-of-secrets.md).
+ */
+const REVEALERS: Record<string, string> = {
+  'lib/sealed-text.ts': 'encrypts it',
+};
+const REVEAL = /\.reveal\(/;
+
+/** What only the file with the cryptography of secrets takes from node:crypto. */
+const SECRET_CRYPTOGRAPHY = 'lib/sealed-text.ts';
+const CIPHER = /\bcreate(?:Cipher|Decipher)iv\b/;
+
 interface SourceFile {
   path: string;
   text: string;
@@ -214,6 +227,10 @@ function* textFaults(file: SourceFile): Generator<string> {
     yield `${file.path}: ${lines} lines, the limit is ${MAX_LINES}`;
   if (SHARED_LIMIT.test(file.text) !== file.path in SHARED_LIMITS)
     yield `${file.path}: a limit that callers share is a FairQueue, or has its reason in SHARED_LIMITS`;
+  if (REVEAL.test(file.text) !== file.path in REVEALERS)
+    yield `${file.path}: who asks a secret for its text is listed in REVEALERS, with the reason`;
+  if (CIPHER.test(file.text) && file.path !== SECRET_CRYPTOGRAPHY)
+    yield `${file.path}: only ${SECRET_CRYPTOGRAPHY} encrypts and decrypts`;
   if (roomOf(file.path).startsWith('api') && /\brecordAudit\b/.test(file.text))
     yield `${file.path}: what is recorded in the audit trail is done by a file of deeds`;
   const readsEnvironment = /process\.env\b/.test(file.text);

@@ -94,6 +94,7 @@ import { Resolver } from './resolve/resolver.ts';
 import { ringLookup } from './resolve/ring-use.ts';
 import { CompatibilityGuard } from './resolve/schema-compatibility.ts';
 import { SchemaReader } from './resolve/schemas.ts';
+import { placesIn } from './resolve/series-places.ts';
 import { ValueOrigins } from './resolve/value-origins.ts';
 import type { KeyedCertificate } from './security/certificate-authority.ts';
 import { Identifier } from './security/identify.ts';
@@ -136,17 +137,19 @@ export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
 
 /** What routes work with. Each is made once for all of them. */
 function makeParts(options: AppOptions) {
-  const { database, store, locks, log, config, metrics, blame, bundleFiles: files } = options;
+  const { database, store, locks, log, config, metrics, blame, bundleFiles: files, secrets } = options;
   const { questions } = options.fleetThreads;
   const { onMerged, onResolved, onBundleBuilt } = metrics.work;
   const composites = new CompositeReader(store);
-  const documents = new Documents(options.threads);
+  const documents = new Documents(options.threads, secrets);
+  const places = placesIn(database);
   const comparer = new Comparer(options.comparingThreads);
-  const parameters = new ParameterReader(store, documents, onMerged);
+  const parameters = new ParameterReader(store, { documents, places }, onMerged);
   const openness = new NodeOpenness(database, (nodeId) => options.evidence.written(nodeId));
   const planner = new Planner(registryOf(database), store, { composites, parameters, openness });
   const maker = new ManifestMaker(store, parameters);
   const resolver = new Resolver(database, { planner, maker, onResolved });
+  secrets.subscribe(() => resolver.forget());
   const entryPoints = new EntryPoints(documents);
   const schemas = new SchemaReader(store, { parameters, documents, entryPoints });
   const origins = new ValueOrigins(store, { parameters, documents });
@@ -170,6 +173,7 @@ function makeParts(options: AppOptions) {
   return {
     ...{
       documents,
+      places,
       entryPoints,
       comparer,
       planner,
@@ -186,7 +190,7 @@ function makeParts(options: AppOptions) {
       ...{ database, store, locks, log },
       ...{ hasParameterFiles: parameterFileLookup(store), isRing: ringLookup(store) },
     },
-    parameterTools: { database, store, parameters, schemas, documents, locks },
+    parameterTools: { database, store, parameters, schemas, documents, locks, secrets },
   };
 }
 
@@ -195,13 +199,13 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const { fleetThreads } = options;
   const { onSignIn, onRegistration, onGroupCommit } = metrics.work;
   const { versionTools, parameterTools, scopeTools, ...parts } = makeParts(options);
-  const { documents, entryPoints, comparer, planner, resolver, explainer, problemCounts } = parts;
+  const { documents, places, entryPoints, comparer, planner, resolver, explainer, problemCounts } = parts;
   const { offeredVersions, compatibility, bundles, maker } = parts;
   const { dataDir, ui } = config;
   const { providers } = options;
   const auth = { database, dataDir, log, onSignIn, providers, console: ui.isOn ? CONSOLE : null };
   return {
-    pull: pullRoutes({ resolver, bundles, evidence: options.evidence }),
+    pull: pullRoutes({ database, resolver, bundles, evidence: options.evidence }),
     api: [
       ...healthRoutes(database, store, log),
       ...metricsRoutes({ database, metrics, dataDir }),
@@ -244,7 +248,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...settingsRoutes({ ...options, planner }),
       ...retentionRoutes(database, options.retention),
       ...previewRoutes({
-        ...{ ...options, documents, entryPoints, hasParameterFiles: scopeTools.hasParameterFiles },
+        ...{ ...options, documents, places, entryPoints, hasParameterFiles: scopeTools.hasParameterFiles },
         runs: options.previews,
         questions: fleetThreads.questions,
       }),

@@ -30,6 +30,8 @@ export interface Config {
   nodeCaFile: string | null;
   nodeCrlFile: string | null;
   adminPassword: string | null;
+  /** The file of the keys of secrets; null for `secrets.key` in the data folder. */
+  secretsKeyFile: string | null;
   /** The token that opens `/metrics`; null means that nothing does. */
   metricsToken: string | null;
   logLevel: LogLevel;
@@ -114,6 +116,7 @@ export function readConfig(env: Environment): Readonly<Config> {
     nodeCaFile: read.text('HAWSER_NODE_CA'),
     nodeCrlFile: read.text('HAWSER_NODE_CRL'),
     adminPassword: read.secret('HAWSER_ADMIN_PASSWORD'),
+    secretsKeyFile: read.text('HAWSER_SECRETS_KEY_FILE'),
     metricsToken: readMetricsToken(read),
     logLevel: read.choice<LogLevel>('HAWSER_LOG_LEVEL', LOG_LEVELS, 'info'),
     limits: {

@@ -4,6 +4,7 @@ import type { Database } from './db/database.ts';
 import { listsServers, noteServer, removeServer, type ServerFacts } from './db/servers.ts';
 import { SECOND } from './lib/clock.ts';
 import type { Log } from './lib/log.ts';
+import type { SecretStore } from './security/secrets/secret-store.ts';
 
 const INTERVAL = 10 * SECOND;
 
@@ -12,24 +13,37 @@ export interface Presence {
   close(): Promise<void>;
 }
 
-/** Writes the server into the list, and again every ten seconds. On SQLite there is no list. */
+export interface PresenceTools {
+  database: Database;
+  secrets: SecretStore;
+  log: Log;
+}
+
+/**
+ * Writes the server into the list, again every ten seconds, and whenever it has other keys of secrets. On SQLite there is no
+ * list.
+ */
 export async function showPresence(
-  { write, writeNow }: Database,
-  server: ServerFacts,
-  log: Log,
+  { database: { write, writeNow }, secrets, log }: PresenceTools,
+  server: Omit<ServerFacts, 'secretKeyIds'>,
 ): Promise<Presence> {
   if (!listsServers(write)) return { close: async () => undefined };
   let noting = Promise.resolve();
   const note = () => {
-    noting = noteServer(writeNow, server).catch((error: unknown) =>
+    noting = noteServer(writeNow, { ...server, secretKeyIds: secrets.ids }).catch((error: unknown) =>
       log.debug({ err: error }, 'the list of servers cannot be written'),
     );
+    return noting;
   };
-  note();
-  await noting;
+  await note();
+  let isOpen = true;
+  secrets.subscribe(async () => {
+    if (isOpen) await note();
+  });
   const timer = setInterval(note, INTERVAL).unref();
   return {
     async close() {
+      isOpen = false;
       clearInterval(timer);
       await noting;
       // While PostgreSQL is away the row stays, and the leader removes it later.

@@ -12,7 +12,7 @@ const WATCHDOG_SHARE = 3;
 
 export const serve: Command = {
   name: 'serve',
-  help: 'run the server, until SIGTERM or SIGINT; SIGHUP takes the TLS files and the identity providers anew, SIGUSR2 turns the log level debug on and off',
+  help: 'run the server, until SIGTERM or SIGINT; SIGHUP takes the TLS files, the identity providers and the keys of secrets anew, SIGUSR2 turns the log level debug on and off',
   async run(call) {
     const { config } = call;
     const log = createLog(config.logLevel, openOutput(config.journalStream));

@@ -39,8 +39,8 @@ export interface RunningServer extends Place {
   /** The second listener, which asks for no certificates; null where there is none. */
   ui: Place | null;
   /**
-   * Takes certificates, keys, node CA and CRL, and the identity providers, anew from their files. After a fault the old
-   * ones stay.
+   * Takes certificates, keys, node CA and CRL, the identity providers and the keys of secrets anew from their files. After a
+   * fault the old ones stay.
    * @returns the faults, a line each
    */
   reloadTls(): Promise<string[]>;
@@ -81,8 +81,8 @@ async function listen(
   const { uploadPack, blame } = await openGit(options, stores);
   metrics.addReadings({ gitProcesses: () => uploadPack.processes + blame.processes });
   const retention = await openRetention(options, stores);
-  const [threads, comparingThreads] = [openThreads(), openComparingThreads()];
-  const fleetThreads = openFleetThreads(config);
+  const [threads, comparingThreads] = [openThreads(stores.secrets), openComparingThreads()];
+  const fleetThreads = openFleetThreads(config, stores.secrets);
   const engine = previewEngine(fleetThreads.previews);
   const previews = await openPreviews({ ...stores, clock, log, engine });
   const bundleFiles = openBundleFiles(config);
@@ -114,7 +114,7 @@ async function listen(
   const listeners = await openListeners(config, { ...tls, handler, onProblem, log, clock });
   await showTlsTerms(metrics, material);
   const reloadTls = reloader(options, stores, { listeners, material, providers });
-  const endTimers = await startTimers(options, { ...retention, ...fleetThreads, metrics, reloadTls });
+  const endTimers = await startTimers(options, { ...retention, ...fleetThreads, ...stores, reloadTls });
   return {
     url: listeners.url,
     port: listeners.port,
@@ -218,8 +218,17 @@ function reloader(
       return sentenceOf(error);
     }
   };
+  const takeSecretKeys = async () => {
+    try {
+      await stores.secrets.reload();
+      return null;
+    } catch (error) {
+      options.log.error({ err: error }, 'the keys of secrets could not be loaded; the old ones stay');
+      return sentenceOf(error);
+    }
+  };
   return async () => {
-    const found = [providers.reload(options.log), await takeTlsFiles()];
+    const found = [providers.reload(options.log), await takeTlsFiles(), await takeSecretKeys()];
     const faults = found.filter((fault) => fault !== null);
     stores.metrics.showReload(faults.length > 0);
     return faults;

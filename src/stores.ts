@@ -23,6 +23,7 @@ import { readVersion } from './lib/version.ts';
 import { refuseUnfinishedRestore } from './operations/backup/restore.ts';
 import { POLL_PATH } from './pull/routes.ts';
 import { ensureBuiltIns, ensureFirstAdmin } from './security/built-ins.ts';
+import { SecretStore } from './security/secrets/secret-store.ts';
 import { sharedAuthority } from './security/shared-secrets.ts';
 import { loadTlsMaterial, type TlsMaterial } from './security/tls-files.ts';
 import { followFeed } from './versions/follow-feed.ts';
@@ -64,6 +65,8 @@ export interface Stores {
   locks: Locks;
   metrics: Metrics;
   eventWaiting: EventWaiting;
+  /** The keys of secrets. */
+  secrets: SecretStore;
 }
 
 export async function openStores({ config, clock, log, fs, claimFolders }: ServerOptions): Promise<Stores> {
@@ -79,6 +82,10 @@ export async function openStores({ config, clock, log, fs, claimFolders }: Serve
   // Nobody reads them without a token, so the process is not watched for nothing.
   if (config.metricsToken !== null) metrics.watchProcess();
   const database = await namingDatabase(config, () => openDatabase(config, { watch: metrics.work, log }));
+  const secrets = await SecretStore.open({ config, database, clock, log }).catch(async (error) => {
+    await database.close();
+    throw error;
+  });
   const { locks } = database;
   const store = new GitStore({
     root: reposDir,
@@ -101,7 +108,7 @@ export async function openStores({ config, clock, log, fs, claimFolders }: Serve
     repositoryProblems: () => store.problems().filter(isDamage).length,
     refProblems: () => store.problems().filter((problem) => !isDamage(problem)).length,
   });
-  return { database, store, locks, metrics, eventWaiting: new EventWaiting(database) };
+  return { database, store, locks, metrics, eventWaiting: new EventWaiting(database), secrets };
 }
 
 export async function closeStores({ store, database }: Stores): Promise<void> {

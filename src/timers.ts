@@ -25,6 +25,7 @@ import { showPresence } from './presence.ts';
 import type { FleetTasks } from './resolve/fleet-tasks.ts';
 import { RolloutEvaluation } from './rollouts/evaluation.ts';
 import { MovedRepositories } from './rollouts/moved-repositories.ts';
+import type { SecretStore } from './security/secrets/secret-store.ts';
 import type { ServerOptions } from './stores.ts';
 import { startPruning } from './versions/pruning.ts';
 import { startScopeMoves } from './versions/scope-moves.ts';
@@ -38,6 +39,7 @@ export interface TimerTools {
   /** They look at the whole fleet. */
   questions: Threads<FleetTasks>;
   metrics: Metrics;
+  secrets: SecretStore;
   reloadTls(): Promise<unknown>;
 }
 
@@ -47,14 +49,14 @@ export interface TimerTools {
  */
 export async function startTimers(
   options: ServerOptions,
-  { tools, runs, questions, metrics, reloadTls }: TimerTools,
+  { tools, runs, questions, metrics, secrets, reloadTls }: TimerTools,
 ): Promise<() => Promise<void>> {
   const { config, log, tuning } = options;
   const { database } = tools;
   const allowed = new AddressSet(config.webhookAllowed);
   const post = makePost({ ca: tuning?.receiverAuthorities, allowed });
   const server = { id: newId(), version: readVersion(), host: hostname() };
-  const presence = await showPresence(database, server, log);
+  const presence = await showPresence({ database, secrets, log }, server);
   // Each server has a certificate of its own.
   const renewal = setInterval(() => void reloadTls(), TLS_CHECK_INTERVAL).unref();
   const moved = new MovedRepositories(database.changes);

@@ -17,6 +17,8 @@ import { writeZip } from './bundle-zip.ts';
 export interface BundleSource {
   /** Names the content. Two sources of the same checksum make the same bytes. */
   checksum: string;
+  /** Whether secrets are in it in the clear. A file of it is encrypted. */
+  hasSecrets?: boolean;
   /** The files in their final order. Called only when the bundle has to be made. */
   files(): Promise<Iterable<BundleEntry>>;
 }
@@ -108,7 +110,7 @@ export class BundleCache {
 
   private async build(source: BundleSource, waiters: readonly AbortSignal[]): Promise<Bundle> {
     const start = performance.now();
-    const builder = new BundleBuilder(this.share, this.files);
+    const builder = new BundleBuilder(this.share, () => this.files.create(source.hasSecrets));
     try {
       const pace = new Pace();
       for await (const piece of writeZip(await source.files())) {
@@ -141,16 +143,16 @@ export class BundleCache {
 /** A bundle that is being built. It is in memory until it is larger than the share. */
 class BundleBuilder {
   private readonly share: number;
-  private readonly files: BundleFiles;
+  private readonly createFile: () => Promise<BundleFile>;
   private readonly hash = createHash('sha256');
   /** The bytes that were not written to a file yet. */
   private pieces: Buffer[] = [];
   private gathered = 0;
   private file: BundleFile | null = null;
 
-  constructor(share: number, files: BundleFiles) {
+  constructor(share: number, createFile: () => Promise<BundleFile>) {
     this.share = share;
-    this.files = files;
+    this.createFile = createFile;
   }
 
   async add(piece: Buffer): Promise<void> {
@@ -158,7 +160,7 @@ class BundleBuilder {
     this.pieces.push(piece);
     this.gathered += piece.length;
     if (this.gathered <= (this.file ? WRITE : this.share)) return;
-    this.file ??= await this.files.create();
+    this.file ??= await this.createFile();
     await this.file.append(this.take());
   }
 

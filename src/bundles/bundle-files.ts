@@ -9,7 +9,9 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { errnoOf } from '../git/disk-errors.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
+import { firstIndex } from '../lib/binary-search.ts';
 import { diskFault } from '../lib/disk-faults.ts';
+import { FileSeal } from '../lib/sealed-text.ts';
 
 /** Bytes that are read at a time. */
 const PIECE = 64 * 1024;
@@ -57,14 +59,15 @@ export class BundleFiles {
 
   /**
    * Makes an empty file. The caller holds it, and must release it or pass it to `keep`.
+   * @param isSecret whether it is encrypted, by a key that is in the memory of this process alone
    * @throws HawserError storage_full, unavailable
    */
-  async create(): Promise<BundleFile> {
+  async create(isSecret = false): Promise<BundleFile> {
     return guard(async () => {
       await mkdir(this.folder, { recursive: true, mode: 0o700 });
       const path = join(this.folder, randomUUID());
       const handle = await this.openFile(path, 'wx+', 0o600);
-      const file = new BundleFile(handle, () => this.files.delete(file));
+      const file = new BundleFile(handle, isSecret ? new FileSeal() : null, () => this.files.delete(file));
       this.files.add(file);
       await unlink(path).catch(async (error) => {
         await file.release();
@@ -95,18 +98,32 @@ export class BundleFiles {
 export class BundleFile {
   length = 0;
   private readonly handle: FileHandle;
+  private readonly seal: FileSeal | null;
+  /** Where each encrypted piece begins, without what encryption adds. */
+  private readonly starts: number[] = [];
   private readonly onClosed: () => void;
   private holders = 1;
 
-  constructor(handle: FileHandle, onClosed: () => void) {
+  constructor(handle: FileHandle, seal: FileSeal | null, onClosed: () => void) {
     this.handle = handle;
+    this.seal = seal;
     this.onClosed = onClosed;
   }
 
   /** @throws HawserError storage_full, unavailable */
   async append(bytes: Buffer): Promise<void> {
+    if (this.seal) return this.appendSealed(bytes, this.seal);
     await guard(() => this.handle.appendFile(bytes));
     this.length += bytes.length;
+  }
+
+  private async appendSealed(bytes: Buffer, seal: FileSeal): Promise<void> {
+    for (let at = 0; at < bytes.length; at += PIECE) {
+      const piece = bytes.subarray(at, at + PIECE);
+      await guard(() => this.handle.appendFile(seal.seal(piece, this.starts.length)));
+      this.starts.push(this.length);
+      this.length += piece.length;
+    }
   }
 
   /**
@@ -114,7 +131,8 @@ export class BundleFile {
    * too.
    */
   open(from = 0): Readable {
-    return Readable.from(this.pieces(from), { objectMode: false, highWaterMark: PIECE });
+    const pieces = this.seal ? this.sealedPieces(from, this.seal) : this.pieces(from);
+    return Readable.from(pieces, { objectMode: false, highWaterMark: PIECE });
   }
 
   private async *pieces(from: number): AsyncGenerator<Buffer> {
@@ -124,6 +142,18 @@ export class BundleFile {
       if (bytesRead === 0) throw new Error('a file of a bundle is shorter than it was');
       at += bytesRead;
       yield piece.subarray(0, bytesRead);
+    }
+  }
+
+  private async *sealedPieces(from: number, seal: FileSeal): AsyncGenerator<Buffer> {
+    const first = firstIndex(this.starts, (start) => start > from) - 1;
+    for (let number = Math.max(0, first); number < this.starts.length; number += 1) {
+      const start = this.starts[number] as number;
+      const sealed = Buffer.alloc((this.starts[number + 1] ?? this.length) - start + FileSeal.overhead);
+      const { bytesRead } = await this.handle.read(sealed, 0, sealed.length, start + number * FileSeal.overhead);
+      if (bytesRead < sealed.length) throw new Error('a file of a bundle is shorter than it was');
+      const piece = seal.open(sealed, number).subarray(Math.max(0, from - start));
+      if (piece.length > 0) yield piece;
     }
   }
 

@@ -12,12 +12,14 @@ export type ChangeKind =
   | 'composites'
   | 'parameters'
   | 'nodes'
-  | 'refs';
+  | 'refs'
+  | 'secrets';
 
 export interface ChangeListener {
   /**
    * @param key is a certificate's thumbprint, the id of a scope type or value, or the name of a configuration or composite
-   *   whose refs have moved, or the number of a node that was deleted, or a `RefsChange` as JSON
+   *   whose refs have moved, or the number of a node that was deleted, or a `RefsChange` as JSON, or the key of evidence in
+   *   its encrypted form
    * @param owner is the id of the node whose current certificate the named one is now; empty where it is announced alone,
    *   null where there is no such certificate, and undefined where the engine does not tell
    */

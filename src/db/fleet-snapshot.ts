@@ -18,6 +18,7 @@ export interface NodeChanges {
 
 /** A configuration as the registry has it. */
 export interface KnownConfiguration {
+  id: string;
   name: string;
   usesParameters: boolean;
   /** Whether a repository of parameters was ever made. */
@@ -178,7 +179,7 @@ export function placeOfAssignment(distinct: Distinct<Assignment>, assignment: As
 
 export function placeOfScopes(distinct: Distinct<readonly ScopeLink[]>, links: readonly ScopeLink[]): number {
   // One text, because one that is put together with `+` is kept as all of its parts.
-  const key = links.map(({ scopeTypeId, scopeValue }) => `${scopeTypeId} ${scopeValue ?? ''}`).join();
+  const key = links.map(({ scopeTypeId, scopeValueId }) => `${scopeTypeId} ${scopeValueId ?? ''}`).join();
   // The copy has no room for more links.
   return distinct.place(key, () => links.slice());
 }

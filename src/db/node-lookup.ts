@@ -65,6 +65,8 @@ export interface ScopeLink {
   scopeTypeName: string;
   /** The value is null for Default, and the fqdn for Node. */
   scopeValue: string | null;
+  /** The id of the scope value; absent for Default and Node. */
+  scopeValueId?: string;
   precedence: number;
   /** The node, for the scope of Node. Absent in what nodes share. */
   owner?: FileOwner;
@@ -290,6 +292,11 @@ export function ownScope(link: ScopeLink, fqdn: string, owner: FileOwner): Scope
   return link.scopeTypeId === NODE_SCOPE_TYPE_ID ? { ...link, scopeValue: fqdn, owner } : link;
 }
 
+/** The id of the scope value or of the node, to which the files of the scope belong; empty for Default. */
+export function ownerIdOf({ owner, scopeValueId }: Pick<ScopeLink, 'owner' | 'scopeValueId'>): string {
+  return owner?.nodeId ?? scopeValueId ?? '';
+}
+
 /** The value that is in the map under this key, or else a new one. */
 function shared<V extends object>(map: RecentMap<string, V>, key: string, make: () => V): V {
   const known = map.get(key);
@@ -339,6 +346,8 @@ function withGeneration(node: Omit<KnownNode, keyof Marks>, generation: number, 
   };
 }
 
-function toScopeLink([scopeTypeId, scopeTypeName, precedence, scopeValue]: SharedRow): ScopeLink {
-  return { scopeTypeId, scopeTypeName, scopeValue, precedence };
+function toScopeLink(row: SharedRow): ScopeLink {
+  const [scopeTypeId, scopeTypeName, precedence, scopeValue, scopeValueId] = row;
+  const link = { scopeTypeId, scopeTypeName, scopeValue, precedence };
+  return scopeValueId === null ? link : { ...link, scopeValueId };
 }

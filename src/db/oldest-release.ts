@@ -3,3 +3,6 @@
  * raises it. The table `oldest_release` holds it too, so that an older release than that finds it and does not start.
  */
 export const OLDEST_RELEASE = '0.3.0';
+
+/** The oldest release that knows secrets. Any before would hand out their encrypted form as the value. */
+export const OLDEST_WITH_SECRETS = '0.3.0';

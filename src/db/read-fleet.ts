@@ -85,7 +85,7 @@ function* readingRegistry(): Reading<SnapshotRegistry> {
   yield {
     sql: SELECT.configurations,
     take([id, name, parameters, repository]: ConfigurationRow) {
-      configurations.set(id, { name, usesParameters: parameters === 1, hasParameters: repository === 1 });
+      configurations.set(id, { id, name, usesParameters: parameters === 1, hasParameters: repository === 1 });
     },
   };
   yield {
@@ -102,7 +102,7 @@ function* readingRegistry(): Reading<SnapshotRegistry> {
     sql: SELECT.values,
     take([id, typeId, scopeValue]: ValueRow) {
       const type = types.get(typeId);
-      if (type) values.set(id, { ...type, scopeValue });
+      if (type) values.set(id, { ...type, scopeValue, scopeValueId: id });
     },
   };
   return { position, configurations, composites, scopeTypes: [...types.values()], values };

@@ -22,8 +22,8 @@ export interface Running {
 /** A bundle that went to a node whole. */
 export interface ServedBundle {
   checksum: string;
-  /** SHA-256 of the ZIP in base64. */
-  digest: string;
+  /** SHA-256 of the ZIP in base64; null for one with secrets. */
+  digest: string | null;
   /** The time is in epoch milliseconds. */
   at: number;
 }

@@ -298,7 +298,13 @@ export interface Schema
     /** Null for a server of a release that did not write it. */
     host: string | null;
     seen_at: Date;
+    /** JSON: the ids of the keys of secrets that it has; null for a server of a release that knows no secrets. */
+    secret_key_ids: Generated<string | null>;
   };
+  /** The ids of the keys of secrets under which something is encrypted, or was. */
+  secret_keys: { id: string; used_since: number };
+  /** The one row says which key encrypts, and has the key of evidence, encrypted; null before the first secret. */
+  secret_state: { id: number; sealing_key_id: string | null; evidence_key: string | null };
   /** The one row names the oldest release that may use the database. */
   oldest_release: { id: number; version: string };
   /** The one row's value rises with every change that can alter what a user may do. */

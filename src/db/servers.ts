@@ -3,7 +3,7 @@
  * SQLite database has one server, so there is no table there.
  */
 
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { LEADER } from '../domain/lock-names.ts';
 import type { Db } from './database.ts';
 import { engineOf } from './engine-of.ts';
@@ -20,10 +20,12 @@ export interface ServerFacts {
   id: string;
   version: string;
   host: string;
+  /** The ids of the keys of secrets that it has. */
+  secretKeyIds: readonly string[];
 }
 
 /** A server of the list. */
-export type ListedServer = Schema['servers'];
+export type ListedServer = Selectable<Schema['servers']>;
 
 /** Whether the database has the table. */
 export function listsServers(db: Db): boolean {
@@ -31,8 +33,8 @@ export function listsServers(db: Db): boolean {
 }
 
 /** Writes that the server is there. */
-export async function noteServer(db: Db, { id, ...facts }: ServerFacts): Promise<void> {
-  const row = { ...facts, seen_at: sql<Date>`now()` };
+export async function noteServer(db: Db, { id, secretKeyIds, ...facts }: ServerFacts): Promise<void> {
+  const row = { ...facts, secret_key_ids: JSON.stringify(secretKeyIds), seen_at: sql<Date>`now()` };
   await db
     .insertInto('servers')
     .values({ id, ...row })

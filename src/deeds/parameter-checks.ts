@@ -6,19 +6,13 @@ import { type Major, majorOf } from '../domain/version-order.ts';
 import type { FieldError } from '../lib/errors.ts';
 import { type Declared, NOTHING_DECLARED, schemaIn } from '../resolve/declared.ts';
 import type { DocumentSource } from '../resolve/document-tasks.ts';
-import type { Documents } from '../resolve/documents.ts';
-import type { ParameterReader } from '../resolve/parameters.ts';
-import type { SchemaReader } from '../resolve/schemas.ts';
 import type { GrantedResource } from '../security/access.ts';
 import type { AuthorTools } from '../versions/author.ts';
 import type { VersionRef } from '../versions/store.ts';
 import { readEffectiveSettings } from './configuration-settings.ts';
+import type { SecretTools } from './secret-content.ts';
 
-export interface ParameterTools extends AuthorTools {
-  parameters: ParameterReader;
-  schemas: SchemaReader;
-  documents: Documents;
-}
+export interface ParameterTools extends AuthorTools, SecretTools {}
 
 /** What the rules for parameter files read. */
 export type CheckTools = Omit<ParameterTools, Exclude<keyof AuthorTools, 'database'>>;
@@ -26,7 +20,7 @@ export type CheckTools = Omit<ParameterTools, Exclude<keyof AuthorTools, 'databa
 /** The configuration that owns the parameters. */
 export type ConfigurationOf = Pick<GrantedResource, 'id' | 'name'>;
 
-/** Whether a schema refuses a file. The key names both, and neither ever changes. */
+/** Whether a schema refuses a file. The key names both, and where and by which keys secrets open; none of it ever changes. */
 const refusals = new LRUCache<string, boolean>({ max: 50_000 });
 
 /** What decides the schema of a file: drafts may set what only a draft of the configuration declares. */
@@ -36,6 +30,7 @@ export type CheckedFile = Pick<VersionRef, 'version' | 'status'>;
 export class FileChecks {
   readonly mode: ParameterValidationMode;
   private readonly tools: CheckTools;
+  private readonly id: string;
   private readonly name: string;
   private readonly caller: string;
   private readonly schemas = {
@@ -45,19 +40,20 @@ export class FileChecks {
 
   private constructor(
     tools: CheckTools,
-    name: string,
+    { id, name }: ConfigurationOf,
     { mode, caller }: { mode: ParameterValidationMode; caller: string },
   ) {
     this.tools = tools;
+    this.id = id;
     this.name = name;
     this.mode = mode;
     this.caller = caller;
   }
 
   /** @param caller the id of the user in whose turn documents are read */
-  static async of(tools: CheckTools, { id, name }: ConfigurationOf, caller: string): Promise<FileChecks> {
-    const { parameterValidationMode: mode } = await readEffectiveSettings(tools.database.read, id);
-    return new FileChecks(tools, name, { mode, caller });
+  static async of(tools: CheckTools, configuration: ConfigurationOf, caller: string): Promise<FileChecks> {
+    const { parameterValidationMode: mode } = await readEffectiveSettings(tools.database.read, configuration.id);
+    return new FileChecks(tools, configuration, { mode, caller });
   }
 
   /** What the schema finds wrong in a scope's file, which need not set everything. In mode None it finds nothing. */
@@ -75,7 +71,8 @@ export class FileChecks {
   async needsMigration(ref: VersionRef): Promise<boolean> {
     const schema = schemaIn(await this.declaredFor(ref));
     if (schema === null) return false;
-    const key = `${schema.key} ${ref.oid}`;
+    const { documents } = this.tools;
+    const key = `${schema.key} ${this.id} ${ref.series} ${ref.oid} ${documents.keys.generation}`;
     const verdict = refusals.get(key) ?? (await this.isRefused(ref));
     refusals.set(key, verdict);
     return verdict;

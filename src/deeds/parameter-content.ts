@@ -1,7 +1,8 @@
 /** Reads the content of a parameter file as it comes in: finds its type, and checks that it can be read. */
 
 import { refuse } from '../domain/document-text.ts';
-import type { DocumentType } from '../domain/parameter-document.ts';
+import { type DocumentType, requireUnambiguous } from '../domain/parameter-document.ts';
+import { isSecretAt, type SecretNames } from '../domain/secrets.ts';
 import { type FieldError, HawserError, invalid } from '../lib/errors.ts';
 import type { DocumentSource } from '../resolve/document-tasks.ts';
 import { type Documents, newSource } from '../resolve/documents.ts';
@@ -14,6 +15,10 @@ export interface ReadContent {
   type: DocumentType;
   bytes: Buffer;
   document: DocumentSource;
+  /** The values that readers take for different things, as errors; `requireClearContent` refuses them. */
+  ambiguous: readonly FieldError[];
+  /** The member of the request that holds the text, as a JSON Pointer. */
+  member: string;
 }
 
 /** A file as it came in. */
@@ -32,7 +37,7 @@ export interface ContentReader {
   caller: string;
 }
 
-type ReadTask = 'readDocument' | 'readParameterFile';
+type ReadTask = 'readDocument' | 'findAmbiguous';
 
 /** The names of RFC 9512, the names that it replaces, those of RFC 8259, and short names. */
 const NAMES: ReadonlyMap<string, DocumentType> = new Map([
@@ -64,7 +69,7 @@ export function readText(reader: ContentReader, text: string, type: DocumentType
     // A lone surrogate cannot be written as UTF-8.
     const lone = text.search(/\p{Surrogate}/u);
     if (lone >= 0) refuse(text, lone, 'invalid_text', 'The text holds half of a surrogate pair.');
-    return read(reader, Buffer.from(text), type, 'readParameterFile');
+    return read(reader, Buffer.from(text), type, 'findAmbiguous', '/content');
   });
 }
 
@@ -81,7 +86,9 @@ export function readFile(
 ): Promise<ReadContent> {
   const [, extension] = /\.(json|ya?ml)$/i.exec(filename) ?? [];
   const named = extension?.toLowerCase().replace('yml', 'yaml') ?? mediaType ?? '';
-  return pointingTo(`/${part}`, () => read(reader, content, contentTypeNamed(named) ?? 'yaml', task));
+  return pointingTo(`/${part}`, () =>
+    read(reader, content, contentTypeNamed(named) ?? 'yaml', task, `/${part}`),
+  );
 }
 
 async function read(
@@ -89,10 +96,27 @@ async function read(
   bytes: Buffer,
   type: DocumentType,
   task: ReadTask,
+  member: string,
 ): Promise<ReadContent> {
-  const document = newSource(bytes, type);
-  await documents.run(caller, task, { document });
-  return { type, bytes, document };
+  const content = newContent(bytes, type);
+  const found = await documents.run(caller, task, { document: content.document });
+  return { ...content, ambiguous: found ?? [], member };
+}
+
+/** Content that is known to be good. */
+export function newContent(bytes: Buffer, type: DocumentType): ReadContent {
+  return { type, bytes, document: newSource(bytes, type), ambiguous: [], member: '' };
+}
+
+/**
+ * Refuses values that readers take for different things. It is asked once it is known which values are secrets, as the errors
+ * of others have the value.
+ * @throws HawserError `validation_failed` with an error `ambiguous_scalar` for each
+ */
+export function requireClearContent({ ambiguous, member }: ReadContent, secure: SecretNames): void {
+  const errors = ambiguous.map((error) => ({ ...error, path: member + error.path }));
+  const isHidden = (path: string) => secure === 'all' || isSecretAt(path.slice(member.length), secure);
+  requireUnambiguous({ ambiguous: errors }, isHidden);
 }
 
 /** Makes the errors that `work` throws point into the member of the request that holds the text. */

@@ -29,6 +29,13 @@ import {
   scopeToWrite,
   type WantedScope,
 } from './parameter-scopes.ts';
+import {
+  type IncomingContent,
+  type SecretFile,
+  sealContent,
+  secretBlockers,
+  surveyContent,
+} from './secret-content.ts';
 
 export type FileTarget = Target<'parameters'>;
 export type SchemaTools = ParameterTools & { compatibility: CompatibilityGuard };
@@ -63,7 +70,7 @@ export interface ChangedFile {
  * Makes a draft or replaces its content, and publishes it if `publish` is set. Nothing is written unless both can be
  * done. Content that the draft has already is not written again.
  * @throws HawserError not_found; invalid for the scope's value, or with what the schema finds in mode Strict; conflict
- *   `scope_type_disabled`, `published_version` or `version_exists`
+ *   `scope_type_disabled`, `published_version` or `version_exists`; as `surveyContent` and `sealContent`
  */
 export function saveFile(
   tools: ParameterTools,
@@ -76,15 +83,19 @@ export function saveFile(
   return authorVersions(tools, target, async (author) => {
     const status = publish ? 'Published' : 'Draft';
     const checked = await checkFile(tools, target, { ...file, status }, content);
-    const { type, wanted, needsMigration } = checked;
+    const { type, wanted, needsMigration, incoming } = checked;
     // This check comes before anything is written. The author repeats it.
     author.findDraft(version, seriesOf(wanted.scope));
+    // Nothing is made where no secret can be stored.
+    if (incoming && incoming.survey.clear.length > 0) await tools.secrets.sealingKey();
     refuseGone(target.gone);
     // The value is made before the file. A value without a file does no harm, but a file without its value is shown to nobody.
     const scope = await defineValue(database, target.actor, type.id, wanted);
     const series = seriesOf(scope);
     const { name } = target.resource;
-    const draft = await writeDraft(tools, author, { name, series, version, content, message });
+    const of = { configurationName: name, series, version, caller: target.principal.userId };
+    const sealed = incoming && (await sealContent(tools, of, incoming, earlierOf(author, of)));
+    const draft = await writeDraft(tools, author, { name, series, version, content: sealed, message });
     const publishing = { series, nodeId: await ownerOf(database.read, type, scope) };
     const details = publish
       ? await tools.store.parameters.describe(name, await author.publish(version, async () => [], publishing))
@@ -93,8 +104,18 @@ export function saveFile(
   });
 }
 
+/** The versions whose secrets keep their texts where they are still the same: the draft, and the highest that is published. */
+function earlierOf(author: Author, { series, version }: Pick<SecretFile, 'series' | 'version'>): VersionRef[] {
+  const draft = author.findDraft(version, series);
+  const [highest] = author.index(series).published;
+  return [draft, highest].filter((ref) => ref !== undefined);
+}
+
 /** Whose parameters a file is checked for, and by whom. */
-type CheckedFor = Pick<FileTarget, 'resource' | 'principal'>;
+type CheckedFor = Pick<FileTarget, 'resource' | 'principal'> & {
+  /** Refuses content by what it holds of secrets, before anything is told of its values. */
+  admit?(incoming: IncomingContent): Promise<void>;
+};
 
 /**
  * The rules for the content of a file, as what it is to be, and for the scope that it is for. Nothing is written.
@@ -102,18 +123,31 @@ type CheckedFor = Pick<FileTarget, 'resource' | 'principal'>;
  */
 export async function checkFile(
   tools: CheckTools,
-  { resource, principal }: CheckedFor,
+  { resource, principal, admit }: CheckedFor,
   { type: choice, scopeValue, version, status }: FileName & CheckedFile,
   content: ReadContent | null,
-): Promise<{ type: ScopeTypeRow; wanted: WantedScope; needsMigration: boolean }> {
+): Promise<CheckedContent> {
   const { read } = tools.database;
   const type = await requireEnabledType(read, choice);
   const wanted = await scopeToWrite(read, type, scopeValue);
-  const checks = await FileChecks.of(tools, resource, principal.userId);
-  const errors = await checks.errorsOf({ version, status }, content?.document ?? null);
+  const { userId: caller } = principal;
+  const file = { configurationName: resource.name, series: seriesOf(wanted.scope), version, caller };
+  const incoming = content && (await surveyContent(tools, file, content));
+  if (incoming) await admit?.(incoming);
+  const checks = await FileChecks.of(tools, resource, caller);
+  const errors = await checks.errorsOf({ version, status }, incoming?.opened ?? null);
   if (checks.mode === 'Strict' && errors.length > 0)
     throw invalid('validation_failed', refusal(version), errors);
-  return { type, wanted, needsMigration: errors.length > 0 };
+  return { type, wanted, needsMigration: errors.length > 0, incoming };
+}
+
+/** A file that may be stored, once its secrets are encrypted. */
+interface CheckedContent {
+  type: ScopeTypeRow;
+  wanted: WantedScope;
+  needsMigration: boolean;
+  /** Null if the file skips its scope on purpose. */
+  incoming: IncomingContent | null;
 }
 
 async function writeDraft(
@@ -142,7 +176,7 @@ function isContentOf(before: ParameterDetails, { type, bytes }: ReadContent): bo
 
 /**
  * @throws HawserError not_found; conflict `scope_type_disabled`, `already_published`, or `validation_failed` with what
- *   the schema finds in mode Strict, or `schema_unknown` in that mode
+ *   the schema finds in mode Strict, or `schema_unknown` in that mode; as `secretBlockers` says
  */
 export function publishFile(
   tools: ParameterTools,
@@ -200,6 +234,9 @@ export async function judgeContent(
   document: DocumentSource | null,
 ): Promise<Judgement> {
   const file = { version, status: 'Published' } as const;
+  const of = { configurationName: resource.name, version, caller: principal.userId };
+  const secrets = document && (await secretBlockers(tools, of, document));
+  if (secrets && secrets.length > 0) return { blockers: secrets, needsMigration: false };
   const checks = await FileChecks.of(tools, resource, principal.userId);
   const errors = await checks.errorsOf(file, document);
   const needsMigration = errors.length > 0;

@@ -102,6 +102,7 @@ export const AUDIT_ACTIONS = {
     'configuration.rollout_moved': toldOfRollout('Rollout of version {version} of {name}: {move}'),
     'configuration.granted': 'A {holder} was given {level} on {name}',
     'configuration.grant_revoked': 'A {holder} lost {lostLevel} on {name}',
+    'secret.revealed': told('A secret of {name} was seen in the clear'),
   }),
   ...on('Parameters', {
     'parameters.version_saved': 'The parameters {file} of {name} were saved as a draft',
@@ -152,6 +153,7 @@ export const AUDIT_ACTIONS = {
   }),
   ...on('Settings', {
     'settings.changed': 'The settings of the server were changed',
+    'secrets.key_named': 'Secrets are encrypted by another key',
     'freeze.set': 'A freeze was set',
     'freeze.changed': 'The freeze was changed',
     'freeze.ended': 'The freeze was ended',

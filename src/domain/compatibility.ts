@@ -9,7 +9,7 @@ import {
   type ParameterDefinitions,
 } from './parameter-schema.ts';
 import type { Float, Value } from './value.ts';
-import { numberOf, valueKey } from './value.ts';
+import { numberOf, REDACTED, valueKey } from './value.ts';
 
 /** All types of changes, in the order in which the changes of one parameter are listed. */
 export const CHANGE_TYPES = [
@@ -83,8 +83,6 @@ const BOUNDS = [
 ] as const;
 
 type Bound = (typeof BOUNDS)[number][0];
-
-const REDACTED = '<redacted>';
 
 /**
  * Every change between two schemas, by parameter name, then in the order of `CHANGE_TYPES`. The values of a secure

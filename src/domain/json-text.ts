@@ -12,7 +12,7 @@ import {
 } from './document-text.ts';
 import { spellFinite, spellFloat } from './number-text.ts';
 import type { WantedPlaces } from './text-places.ts';
-import { Float, isMapping, type Mapping, type Value } from './value.ts';
+import { Float, isMapping, isSealed, type Mapping, REDACTED, type Value } from './value.ts';
 
 const SPACE = /[ \t\n\r]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?/y;
@@ -27,6 +27,14 @@ const WORDS: Record<string, Value> = { true: true, false: false, null: null };
  */
 export function readJson(text: string): Mapping {
   return new JsonReader(text).readDocument();
+}
+
+/**
+ * Reads one JSON value that a sealed text holds, with all digits of numbers.
+ * @throws HawserError as `readJson`
+ */
+export function readJsonValue(text: string): Value {
+  return new JsonReader(text).readAll().value;
 }
 
 /** Finds the places of the parts that are wanted. @param text as `readJson` takes it */
@@ -52,7 +60,7 @@ export function jsonFault(text: string): string | null {
 const faultCode = ({ data }: HawserError) => (data['errors'] as FieldError[])[0]?.code;
 
 /**
- * Writes exact JSON, with all digits of integers and floats. Values for which JSON has no number become strings in the
+ * Writes exact JSON, with all digits of integers and floats, and `"<redacted>"` for secrets. Values for which JSON has no number become strings in the
  * spelling of YAML: `".inf"`, `"-.inf"`, `".nan"`.
  *
  * @param indent is the number of spaces for each level; 0 writes everything on one line
@@ -61,9 +69,24 @@ export function printJson(value: Value, indent = 0): string {
   return print(value, indent > 0 ? '\n' : '', ' '.repeat(indent));
 }
 
+/** A number as JSON has it. */
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
+
+/** As `printJson` on one line, but numbers that are written as JSON has them keep their very digits. */
+export function printAsWritten(value: Value): string {
+  if (value instanceof Float && JSON_NUMBER.test(value.text)) return value.text;
+  if (isSealed(value)) return printJson(value);
+  if (isMapping(value)) {
+    const items = Array.from(value, ([key, item]) => `${JSON.stringify(key)}:${printAsWritten(item)}`);
+    return `{${items.join()}}`;
+  }
+  return isList(value) ? `[${value.map(printAsWritten).join()}]` : printJson(value);
+}
+
 function print(value: Value, newline: string, step: string): string {
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof Float) return spellFinite(value) ?? JSON.stringify(spellFloat(value));
+  if (isSealed(value)) return JSON.stringify(REDACTED);
   const inner = newline && newline + step;
   if (isMapping(value)) {
     const colon = newline ? ': ' : ':';
@@ -127,6 +150,7 @@ class JsonReader {
       const part = wanted?.in(key);
       if (part) part.place = { key: start, value: this.at };
       mapping.set(key, this.readValue(depth + 1, part));
+      if (part?.place) part.place.end = this.at;
     });
     return mapping;
   }

@@ -19,6 +19,7 @@ import {
   isNumber,
   type Mapping,
   numberOf,
+  Secret,
   type Value,
   valueKey,
 } from './value.ts';
@@ -80,8 +81,10 @@ export function checkParameters(
   return errors;
 }
 
-/** All faults of a value for a parameter of this definition. */
-export function checkValue(definition: ParameterDefinition, value: Value): ValueFault[] {
+/** All faults of a value for a parameter of this definition. A secret that cannot be opened is not looked at. */
+export function checkValue(definition: ParameterDefinition, given: Value): ValueFault[] {
+  if (given instanceof Secret && !given.isOpen) return [];
+  const value = given instanceof Secret ? given.reveal() : given;
   const { type, minLength, maxLength } = definition;
   const validate = validatorOf(type);
   if (validate({ value: placeholderOf(value), minLength, maxLength })) return exactFaults(definition, value);

@@ -48,11 +48,22 @@ function toError(text: string, { path, text: value, other, offset }: AmbiguousSc
 
 /**
  * Refuses a parameter file that its readers would read in different ways.
+ * @param isSecret tells of a path whether the message must not have the value
  * @throws HawserError `validation_failed` with an error `ambiguous_scalar` for each value that is ambiguous
  */
-export function requireUnambiguous({ ambiguous }: ReadDocument): void {
-  if (ambiguous.length > 0)
-    throw invalid('validation_failed', 'Some values can be read in more than one way', [...ambiguous]);
+export function requireUnambiguous(
+  { ambiguous }: Pick<ReadDocument, 'ambiguous'>,
+  isSecret: (path: string) => boolean = () => false,
+): void {
+  if (ambiguous.length === 0) return;
+  const errors = ambiguous.map((error) => (isSecret(error.path) ? withoutValue(error) : error));
+  throw invalid('validation_failed', 'Some values can be read in more than one way', errors);
+}
+
+function withoutValue(error: FieldError): FieldError {
+  const { line, column } = error;
+  const message = `Line ${line}, column ${column}: YAML readers take this value for different things; write it in quotes`;
+  return { ...error, message };
 }
 
 /** @throws HawserError invalid `too_complex` if the document has too many leaves, or their paths are too long */

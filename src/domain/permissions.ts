@@ -23,10 +23,14 @@ export const PERMISSIONS = {
   'audit.read': 'Read the audit trail',
   'rollouts.manage': 'Roll versions out, and pause, halt, approve and complete rollouts',
   'webhooks.manage': 'Manage webhooks and read the feed of events',
+  'secrets.reveal': 'See secrets of readable parameters in the clear',
 } as const;
 
 export type Permission = keyof typeof PERMISSIONS;
 export const PERMISSION_NAMES = Object.keys(PERMISSIONS) as Permission[];
+
+/** In no built-in role. As nobody hands out what they lack, its first holder is made on the server (`hawser allow-reveal`). */
+export const REVEAL: Permission = 'secrets.reveal';
 
 /** What a grant can be held on. */
 export type GrantKind = 'configuration' | 'composite' | 'parameters';
@@ -81,8 +85,8 @@ export const BUILT_IN_ROLES: readonly BuiltInRole[] = [
   {
     id: ADMINISTRATOR_ROLE_ID,
     name: 'Administrator',
-    description: 'May do everything',
-    permissions: PERMISSION_NAMES,
+    description: 'May do everything but see secrets in the clear',
+    permissions: PERMISSION_NAMES.filter((name) => name !== REVEAL),
   },
   {
     id: OPERATOR_ROLE_ID,

@@ -1,9 +1,7 @@
 /** Keeps the values of secure parameters out of what users are shown. */
 
 import { isSecure, type ParameterDefinitions } from './parameter-schema.ts';
-import { isMapping, type Mapping, type Value } from './value.ts';
-
-export const REDACTED = '<redacted>';
+import { isMapping, type Mapping, REDACTED, type Value } from './value.ts';
 
 /** The names of secure parameters, or `all` if it is unknown which ones are secure. */
 export type SecretNames = ReadonlySet<string> | 'all';

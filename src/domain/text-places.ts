@@ -8,6 +8,8 @@ export interface Place {
   /** The key of a member; null for an item of a list, and for the document itself. */
   key: number | null;
   value: number;
+  /** Where the value ends. JSON alone has it. */
+  end?: number;
 }
 
 /** Parts of a document whose places are looked for, all in one walk through it. */

@@ -3,6 +3,9 @@
  * floats, `1.0` and `1`, keys such as `__proto__` and inherited members. Values are compared exactly.
  */
 
+import { inspect } from 'node:util';
+import type { HawserError } from '../lib/errors.ts';
+
 /** A number that is written with a fraction or an exponent, or one of `.inf`, `-.inf` and `.nan`. */
 export class Float {
   readonly value: number;
@@ -18,11 +21,94 @@ export class Float {
 /** Keys are in the order of their first appearance. */
 export type Mapping = ReadonlyMap<string, Value>;
 
-/** Integers are bigints, whatever their size. */
-export type Value = null | boolean | string | bigint | Float | readonly Value[] | Mapping;
+/** Integers are bigints, whatever their size. What is stored encrypted is a `Secret`. */
+export type Value = null | boolean | string | bigint | Float | Secret | readonly Value[] | Mapping;
 
 export function isMapping(value: Value | undefined): value is Mapping {
   return value instanceof Map;
+}
+
+/** What stands in the place of a secret wherever it is shown. */
+export const REDACTED = '<redacted>';
+
+const refuse = (): never => {
+  throw new TypeError('A secret in the clear cannot be written here');
+};
+
+/** One leaf that is stored as `ENC[...]`. What it holds is in a private field, so nothing can spread, clone or print it. */
+export class Secret {
+  /** The text that is stored. */
+  readonly text: string;
+  readonly #content: { value: Value } | { fault: HawserError };
+
+  constructor(text: string, content: { value: Value } | { fault: HawserError }) {
+    this.text = text;
+    this.#content = content;
+  }
+
+  /** Whether the text could be opened at its place. */
+  get isOpen(): boolean {
+    return 'value' in this.#content;
+  }
+
+  /** @throws HawserError why it cannot be opened: `secret_key_missing` or `secret_unreadable` */
+  reveal(): Value {
+    if ('fault' in this.#content) throw this.#content.fault;
+    return this.#content.value;
+  }
+
+  toJSON(): never {
+    return refuse();
+  }
+
+  toString(): never {
+    return refuse();
+  }
+
+  [inspect.custom](): string {
+    return REDACTED;
+  }
+}
+
+/** A secret that is an empty mapping. It merges as any other empty mapping does. */
+export class SecretMapping extends Map<string, Value> {
+  /** The text that is stored. */
+  readonly text: string;
+
+  constructor(text: string) {
+    super();
+    this.text = text;
+  }
+
+  [inspect.custom](): string {
+    return REDACTED;
+  }
+}
+
+/** Whether the value itself is stored encrypted. */
+export function isSealed(value: Value | undefined): value is Secret | SecretMapping {
+  return value instanceof Secret || value instanceof SecretMapping;
+}
+
+/** Whether something in the value is stored encrypted. */
+export function holdsSecrets(value: Value | undefined): boolean {
+  if (value === null || typeof value !== 'object') return false;
+  if (isSealed(value)) return true;
+  if (Array.isArray(value)) return value.some(holdsSecrets);
+  if (!(value instanceof Map)) return false;
+  for (const item of value.values()) if (holdsSecrets(item)) return true;
+  return false;
+}
+
+/**
+ * The value with all secrets in the clear, for whoever may have them. It stays in memory.
+ * @throws HawserError as `Secret.reveal`
+ */
+export function inTheClear(value: Value): Value {
+  if (value instanceof Secret) return inTheClear(value.reveal());
+  if (!holdsSecrets(value)) return value;
+  if (isMapping(value)) return new Map(Array.from(value, ([key, item]) => [key, inTheClear(item)]));
+  return (value as readonly Value[]).map(inTheClear);
 }
 
 /** Writes a token of a JSON Pointer (RFC 6901, 3). */
@@ -43,10 +129,11 @@ export function numberOf(value: bigint | Float): bigint | number {
 }
 
 /**
- * A text that is the same for equal values only. Equality is that of JSON Schema (2020-12 core, 4.2.2): numbers are
+ * A text that is the same for equal values only, whether they are secrets or not; it is for memory alone. Equality is that of JSON Schema (2020-12 core, 4.2.2): numbers are
  * compared by value, so that `1` equals `1.0`, lists in their order, mappings without regard to the order of keys.
  */
 export function valueKey(value: Value): string {
+  if (value instanceof Secret) return valueKey(value.reveal());
   if (isNumber(value)) return numberKey(numberOf(value));
   if (isMapping(value)) {
     const members = [...value].map(([key, item]) => `${JSON.stringify(key)}:${valueKey(item)}`);

@@ -2,7 +2,7 @@
 
 import { isList } from './document-text.ts';
 import { spellFloat } from './number-text.ts';
-import { Float, isMapping, type Mapping, type Value } from './value.ts';
+import { Float, isMapping, isSealed, type Mapping, REDACTED, type Value } from './value.ts';
 
 const STEP = '  ';
 
@@ -33,7 +33,7 @@ const SPECIAL_IN_QUOTES = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
 const UNSURE_BLOCK = /^\n*[ \t]|^\n+$|\n[ \t]+\n*$/;
 
 /**
- * Writes a value in block style. The same value always gives the same bytes. Text of several lines is a literal block if
+ * Writes a value in block style, and `<redacted>` for secrets. The same value always gives the same bytes. Text of several lines is a literal block if
  * that is exact, else it is in double quotes. No line is folded.
  *
  * The library's own printer is not used. It leaves NEL, U+2028 and DEL unescaped, which a YAML 1.1 reader reads as line
@@ -78,6 +78,7 @@ function printItem(value: Value, indent: string): string {
 }
 
 function printInline(value: Value): string {
+  if (isSealed(value)) return printText(REDACTED);
   if (typeof value === 'string') return printText(value);
   if (value instanceof Float) return spellFloat(value);
   if (isMapping(value)) return '{}';

@@ -86,6 +86,10 @@ const OPTIONS = {
   uniqueKeys: false,
 } as const;
 
+type ComposerOptions = ConstructorParameters<typeof Composer>[0];
+
+const WITH_TOKENS = { ...OPTIONS, keepSourceTokens: true } as const;
+
 /**
  * Reads the one document of a YAML stream. Keys become text as written, so that `1: x` has the key "1". `<<` is a key
  * like any other, because the core schema knows no merging. Aliases become the values that they stand for.
@@ -122,6 +126,16 @@ export function readParameterYaml(source: string): ParameterYaml {
   return { text, document, ambiguous };
 }
 
+/** A document as the nodes of the library, with the tokens that they were made of. */
+export interface YamlNodes extends Pick<ParameterYaml, 'text' | 'document'> {
+  root: ParsedNode | null;
+}
+
+/** Reads a document as `readYaml` does, for whoever changes parts of its text. */
+export function readYamlNodes(source: string): YamlNodes {
+  return read(source, PARAMETER_FILES, {}, WITH_TOKENS);
+}
+
 /** A tag that is not one of the core ones. */
 export interface UnreadTag {
   tag: string;
@@ -152,11 +166,11 @@ export function readLocatedYaml(source: string, maxParts: number): LocatedYaml {
   return { text, document, tags, locate: (wanted) => locate(root, wanted) };
 }
 
-function read(source: string, limits: Limits, notes: Notes) {
+function read(source: string, limits: Limits, notes: Notes, options: ComposerOptions = OPTIONS) {
   const text = source.replace(/\r\n?/g, '\n');
   const control = text.search(CONTROL);
   if (control !== -1) refuse(text, control, 'invalid_yaml', 'Control characters are written as escapes.');
-  const root = compose(text, limits);
+  const root = compose(text, limits, options);
   const value = root && new YamlReader(text, notes).readNode(root, 1);
   const document = requireMapping(text, root?.range[0] ?? 0, value);
   const refused = limits.libyaml?.refused(text) ?? null;
@@ -190,8 +204,8 @@ function locateIn(
 }
 
 /** The root node of the document; null for an empty stream. */
-function compose(text: string, limits: Limits): ParsedNode | null {
-  const composer = new Composer<ParsedNode>(OPTIONS);
+function compose(text: string, limits: Limits, options: ComposerOptions): ParsedNode | null {
+  const composer = new Composer<ParsedNode>(options);
   const [document] = composer.compose(parse(text, limits), true, text.length);
   if (!document) return null;
   // Tags are checked when the nodes are read.

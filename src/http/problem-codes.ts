@@ -217,6 +217,29 @@ const OF_VERSIONS = {
   }),
 };
 
+const OF_SECRETS = {
+  ...at(403, {
+    secrets_in_bundle:
+      'The bundle of the node holds secrets, which users get with the permission secrets.reveal alone. The checksum and ' +
+      'the files of parameters can be read.',
+  }),
+  ...at(409, {
+    secret_in_clear:
+      'A draft has secrets in the clear, because a schema that was published later calls them so, or because it was made ' +
+      'before secrets were encrypted; `paths` has their places. Save it again, which encrypts them.',
+  }),
+  ...at([400, 409], {
+    secret_unreadable:
+      'An encrypted text was changed, or was encrypted for another place than the one where it stands; `path` has the place.',
+  }),
+  ...at(503, {
+    secret_key_missing:
+      'A key of secrets is missing in the key file of this server or of another one; `keyId` names it. What needs it waits.',
+    upgrade_incomplete:
+      'A server of an earlier release is there that knows no secrets, so none is stored. Bring all servers to this release.',
+  }),
+};
+
 const OF_ROLLOUTS = at(409, {
   no_rings: 'The setting `rolloutScopeType` names no scope type, so there are no rings to roll out to.',
   not_possible: 'The state of the rollout, or of the version, does not allow it; the detail says why.',
@@ -280,6 +303,7 @@ export const PROBLEM_CODES: Readonly<Record<string, ProblemCode>> = {
   ...OF_VERSIONS,
   ...OF_ROLLOUTS,
   ...OF_PARAMETERS,
+  ...OF_SECRETS,
   ...OF_GIT,
 };
 

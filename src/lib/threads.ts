@@ -34,6 +34,14 @@ export interface ThreadsOptions {
   youngMegabytes?: number;
   /** What each thread is told at its beginning, as `workerData`. */
   data?: unknown;
+  /** What a thread must know of and may change, such as keys. It hears of it with its next task. */
+  news?(): News;
+}
+
+/** What threads hear of while they run. */
+export interface News {
+  /** Another one stands for other news. */
+  generation: number;
 }
 
 export interface RunOptions {
@@ -58,6 +66,8 @@ interface Request {
   input: unknown;
   /** Buffers of the input, whose memory is free when the task is done. */
   given: readonly ArrayBuffer[];
+  /** What the thread has not heard yet. */
+  news?: News;
 }
 
 type Reply = { value: unknown } | { error: CopiedError };
@@ -80,6 +90,8 @@ interface Thread {
   job: Job | null;
   /** The caller it worked for last. What it still has in memory may serve the same caller again. */
   lastCaller: string;
+  /** The generation of the news that it has heard. */
+  heard: number | null;
 }
 
 /**
@@ -126,10 +138,13 @@ export class Threads<T extends Tasks> {
 
   private carryOut(caller: string, request: Request, onPiece: Job['onPiece']): Promise<unknown> {
     const thread = this.freeThread(caller);
+    const news = this.options.news?.();
+    if (news !== undefined && news.generation !== thread.heard) request.news = news;
     return new Promise((resolve, reject) => {
       // A value that cannot be copied throws here, and never reaches the thread.
       thread.worker.postMessage(request, request.given);
       thread.worker.ref();
+      thread.heard = news?.generation ?? null;
       // The thread was opened by somebody else, and what a piece begins belongs to this caller (AsyncLocalStorage).
       thread.job = { resolve, reject, onPiece: AsyncResource.bind(onPiece) };
       thread.lastCaller = caller;
@@ -149,7 +164,7 @@ export class Threads<T extends Tasks> {
       ...(youngMegabytes && { maxYoungGenerationSizeMb: youngMegabytes }),
     };
     const worker = new Worker(entry, { resourceLimits, name: 'hawser', workerData: data });
-    const thread: Thread = { worker, job: null, lastCaller: '' };
+    const thread: Thread = { worker, job: null, lastCaller: '', heard: null };
     worker.on('message', (said: Said) => {
       if ('piece' in said) return void takePiece(thread, said.piece);
       const job = takeJob(thread);
@@ -186,8 +201,11 @@ async function takePiece({ worker, job }: Thread, piece: unknown): Promise<void>
   worker.postMessage({ taken });
 }
 
-/** Carries out the tasks that the thread is given, one after the other. The module that a thread begins with calls it once. */
-export function serveTasks(tasks: Tasks): void {
+/**
+ * Carries out the tasks that the thread is given, one after the other. The module that a thread begins with calls it once.
+ * @param hear takes the news, before the first task that comes after them
+ */
+export function serveTasks(tasks: Tasks, hear: (news: never) => void = () => undefined): void {
   const port = parentPort;
   if (port === null) throw new Error('this module is for a thread');
   let waiting: Pick<Job, 'resolve' | 'reject'> | null = null;
@@ -203,6 +221,7 @@ export function serveTasks(tasks: Tasks): void {
       else waiting?.resolve(null);
       return;
     }
+    if (told.news) hear(told.news as never);
     const reply = await replyFrom(() => tasks[told.task]?.(told.input, send));
     port.postMessage(reply, 'value' in reply ? handedOver(reply.value) : []);
     // A task that has failed may have left work behind, such as a stream that still reads them.

@@ -92,10 +92,11 @@ const backup: Command = {
   name: 'backup',
   help:
     'write everything into one new archive, while the server may go on serving: the file, or with --into one in that ' +
-    'folder, which --keep-days and --keep-bytes (such as 50GiB) then rid of old archives',
+    'folder, which --keep-days and --keep-bytes (such as 50GiB) then rid of old archives. The keys of secrets are left out, ' +
+    'unless --with-keys takes them along',
   positionals: ['file'],
   insteadOf: 'into',
-  options: { into: 'folder', 'keep-days': 'number', 'keep-bytes': 'size' },
+  options: { into: 'folder', 'keep-days': 'number', 'keep-bytes': 'size', 'with-keys': null },
   async run({ config, clock, positionals: [given], options }) {
     const { backUp } = await import('./backup/backup.ts');
     const { archivePath, readKeep, rotate } = await import('./backup/rotation.ts');
@@ -110,7 +111,9 @@ const backup: Command = {
     } catch {
       // The machine does not allow it, so the backup runs like any other program.
     }
-    const { repositories, refs, bytes } = await backUp({ config, file, now, onStaging: removeOnSignal });
+    const withKeys = options['with-keys'] === true;
+    const made = await backUp({ config, file, now, withKeys, onStaging: removeOnSignal });
+    const { repositories, refs, bytes } = made;
     process.stdout.write(
       `${file}: the database and ${repositories} repositories with ${refs} refs, ${bytes} bytes\n`,
     );
@@ -130,10 +133,19 @@ const restore: Command = {
   positionals: ['file'],
   async run({ config, positionals: [file = ''] }) {
     const { restore } = await import('./backup/restore.ts');
-    const { createdAt, hawser, counts } = await restore(config, file);
+    const { createdAt, hawser, counts, hasKeys, missingKeys } = await restore(config, file);
     process.stdout.write(
       `restored the database and ${counts.repositories} repositories as of ${createdAt} (Hawser ${hawser})\n`,
     );
+    if (hasKeys && config.secretsKeyFile !== null)
+      process.stdout.write(
+        `the keys of secrets are in secrets.key in the data folder; bring its lines into ${config.secretsKeyFile}\n`,
+      );
+    for (const id of missingKeys)
+      process.stdout.write(
+        `the key ${id} of secrets is missing: bring the key file before the server starts ` +
+          '(docs/operating.md, "Keys of secrets")\n',
+      );
     return 0;
   },
 };
@@ -155,6 +167,30 @@ const resetAdminPassword: Command = {
   },
 };
 
+const rotateSecretsKey: Command = {
+  name: 'rotate-secrets-key',
+  help: 'put a new key at the top of the file of the keys of secrets, and name it in the database; the server may be running, and takes it with SIGHUP',
+  async run({ config, clock }) {
+    const { rotateSecretsKey } = await import('./rotate-secrets-key.ts');
+    const lines = await rotateSecretsKey(config, clock.now());
+    process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+    return 0;
+  },
+};
+
+const allowReveal: Command = {
+  name: 'allow-reveal',
+  help: 'let a user see secrets in the clear, by the role "Secret readers", which is made where it is absent; the server may be running',
+  options: { username: 'name' },
+  required: ['username'],
+  async run({ config, clock, options }) {
+    const { allowReveal } = await import('./allow-reveal.ts');
+    const { username = '' } = options as Partial<Record<string, string>>;
+    process.stdout.write(`${await allowReveal(config, username, clock.now())}\n`);
+    return 0;
+  },
+};
+
 const adopt: Command = {
   name: 'adopt',
   help: 'take the published versions of a Git repository or bundle, for instance into configurations/web; the server may be running',
@@ -168,6 +204,7 @@ const adopt: Command = {
 
 export const OPERATIONS: readonly Command[] = [
   ...[health, status, reload, doctor, verify, backup, restore, adopt, resetAdminPassword],
+  ...[rotateSecretsKey, allowReveal],
 ];
 
 /** The archive is there whatever becomes of the note, so this does not fail. */

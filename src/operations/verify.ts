@@ -15,6 +15,7 @@ import {
   type ManifestParameterFile,
   type ManifestTag,
 } from '../db/manifests.ts';
+import { findSeriesPlace } from '../db/series-places.ts';
 import { COMPOSITE_FILE } from '../domain/composite-document.ts';
 import { blobIdOf } from '../git/loose-objects.ts';
 import { toTimestamp } from '../lib/clock.ts';
@@ -32,9 +33,11 @@ import {
   versionOfPart,
   wholeOf,
 } from '../resolve/remake-manifest.ts';
+import { SeriesPlaces } from '../resolve/series-places.ts';
 import { inspectingStore, readRefs } from '../versions/inspection.ts';
 import { tagNameOf } from '../versions/kinds.ts';
 import type { GitStore, RepositoryRef } from '../versions/store.ts';
+import { readCommandKeys } from './command-keys.ts';
 
 const CHECKSUM = /^[0-9a-f]{64}$/;
 
@@ -45,17 +48,21 @@ const CHECKSUM = /^[0-9a-f]{64}$/;
  * @throws Error when there is no database
  */
 export async function verifyChecksum(
-  place: DatabasePlace & Pick<Config, 'reposDir'>,
+  place: DatabasePlace & Pick<Config, 'reposDir' | 'secretsKeyFile'>,
   text: string,
 ): Promise<readonly string[]> {
   const checksum = text.toLowerCase();
   if (!CHECKSUM.test(checksum)) throw notFound('a checksum has 64 hexadecimal digits');
+  const keys = await readCommandKeys(place);
   const database = await inspectDatabase(place);
   const { repositories: reader } = database;
   const store = inspectingStore(place.reposDir, reader);
   try {
     const kept = await readKept(database, checksum);
-    const parameters = new ParameterReader(store, new DocumentsInThread(), () => undefined);
+    const parameters = new ParameterReader(store, {
+      documents: new DocumentsInThread(keys),
+      places: new SeriesPlaces((named) => findSeriesPlace(requireTables(database), named)),
+    });
     const maker = new ManifestMaker(store, parameters);
     const readRefsOf = (repository: RepositoryRef) => readRefs(place.reposDir, reader, repository);
     const tools = { store, readRefsOf, composites: new CompositeReader(store), parameters, maker };

@@ -126,7 +126,7 @@ export class EvidenceNotes {
   }
 
   /** Waits for the last byte of a bundle, and notes that it went to its node whole. */
-  sending(call: AnsweredCall, manifest: Manifest, digest: string): void {
+  sending(call: AnsweredCall, manifest: Manifest, digest: string | null): void {
     const { principal } = call.state;
     if (principal?.kind !== 'node' || call.method === 'HEAD' || call.res.statusCode !== 200) return;
     const { node } = principal;

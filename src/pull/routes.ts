@@ -3,15 +3,18 @@
 import { z } from 'zod';
 import type { Bundle } from '../bundles/bundle-cache.ts';
 import { type BundleDownloads, ZIP_HEADERS, zipDownload } from '../bundles/downloads.ts';
+import type { Database } from '../db/database.ts';
 import type { KnownNode } from '../db/node-lookup.ts';
+import { revealBundle } from '../deeds/reveal-secret.ts';
+import { REVEAL } from '../domain/permissions.ts';
 import { type Answer, download, json, namesValidator, notModified } from '../http/answer.ts';
 import { mediaTypeOf } from '../http/media-types.ts';
 import { READING_REPOSITORIES } from '../http/problem-codes.ts';
 import { type Route, route } from '../http/route.ts';
 import { Checksum } from '../http/schemas.ts';
 import { andThen, thenOrElse } from '../lib/awaitable.ts';
-import { internal } from '../lib/errors.ts';
-import type { Manifest } from '../resolve/manifest.ts';
+import { forbidden, type HawserError, internal } from '../lib/errors.ts';
+import { hasSecrets, type Manifest } from '../resolve/manifest.ts';
 import type { Resolver } from '../resolve/resolver.ts';
 import type { EvidenceNotes } from './evidence.ts';
 
@@ -50,11 +53,14 @@ const PULL = {
     'no_configuration_assigned',
     [404, 'no_eligible_version'],
     'parameter_merge_failed',
+    [409, 'secret_unreadable'],
+    'secret_key_missing',
     ...READING_REPOSITORIES,
   ],
 } as const;
 
 export interface PullTools {
+  database: Database;
   resolver: Resolver;
   bundles: BundleDownloads;
   evidence: EvidenceNotes;
@@ -116,7 +122,7 @@ function checksumAnswer({
   return json({ checksum, entryPoint, parametersFile, configurationName, version }, checksum);
 }
 
-function bundleRoute({ resolver, bundles, evidence }: PullTools): Route {
+function bundleRoute({ database, resolver, bundles, evidence }: PullTools): Route {
   const answers = new BundleAnswers();
   return route({
     ...PULL,
@@ -125,6 +131,7 @@ function bundleRoute({ resolver, bundles, evidence }: PullTools): Route {
     id: 'downloadNodeBundle',
     path: '/api/v1/nodes/{nodeId}/configuration/bundle',
     summary: 'Download what the node gets as a ZIP',
+    problems: [...PULL.problems, 'secrets_in_bundle', 'rate_limited'],
     answers: {
       200: {
         description: 'The bundle',
@@ -138,17 +145,33 @@ function bundleRoute({ resolver, bundles, evidence }: PullTools): Route {
       return andThen(content ?? resolver.polled(node), (manifest) => {
         // A caller that has the bundle already needs none, so it is neither made nor opened.
         const held = facts.header('if-none-match');
+        const isSecret = principal.kind !== 'node' && hasSecrets(manifest);
+        if (isSecret && !principal.permissions.has(REVEAL)) throw secretsInBundle();
         if (held !== undefined && namesValidator(held, `"${manifest.checksum}"`))
           return notModified(manifest.checksum);
-        const source = { checksum: manifest.checksum, files: () => resolver.files(manifest) };
-        return andThen(bundles.get(source, principal, facts), (bundle) => answers.of(manifest, bundle));
+        const source = {
+          checksum: manifest.checksum,
+          hasSecrets: hasSecrets(manifest),
+          files: () => resolver.files(manifest),
+        };
+        const noted = isSecret ? revealBundle(database, facts.actor, node.nodeId, manifest) : undefined;
+        return andThen(noted, () =>
+          andThen(bundles.get(source, principal, facts), (bundle) => answers.of(manifest, bundle)),
+        );
       });
     },
     answered(call, answer) {
       const manifest = answers.manifestOf(answer);
-      if (manifest !== undefined) evidence.sending(call, manifest, digestIn(answer));
+      // The digest of a bundle with secrets would let whoever sees it try passwords.
+      if (manifest !== undefined)
+        evidence.sending(call, manifest, hasSecrets(manifest) ? null : digestIn(answer));
     },
   });
+}
+
+function secretsInBundle(): HawserError {
+  const message = 'The bundle holds secrets; users need the permission secrets.reveal to get it';
+  return forbidden(message, 'secrets_in_bundle');
 }
 
 /** The SHA-256 of a ZIP in base64, as its `Repr-Digest` says it. */

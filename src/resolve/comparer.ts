@@ -9,7 +9,6 @@ import pLimit from 'p-limit';
 import { type ChangedFile, changedFiles, type ListedFile } from '../domain/file-changes.ts';
 import type { FileDiffHead } from '../domain/file-diff.ts';
 import { patchHead } from '../domain/git-patch.ts';
-import type { BlobInfo } from '../git/types.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { FairQueue } from '../lib/fair-queue.ts';
@@ -19,12 +18,19 @@ import type { Output, RunOptions, Send, Threads } from '../lib/threads.ts';
 import { type CompareTasks, type CountedLines, compareTasks } from './compare-tasks.ts';
 import { type Compared, isQuick, QUICK_EDITS, TooManyEdits, toBuffer } from './compare-weight.ts';
 
+/** What is told of the content of a file. */
+export interface ComparedInfo {
+  size: number;
+  /** Hexadecimal; null where it would let whoever sees it try secrets. */
+  sha256: string | null;
+}
+
 /** One of the two lists, and how its files are read. */
 export interface ComparedFiles {
   /** The files are sorted by the bytes of their paths. */
   files: readonly ListedFile[];
   /** The size and the hash of each file, in their order. */
-  infos(files: readonly ListedFile[]): Promise<BlobInfo[]>;
+  infos(files: readonly ListedFile[]): Promise<ComparedInfo[]>;
   /** The bytes, which are not changed. */
   read(file: ListedFile): Promise<Uint8Array>;
   /** Names what `read` gives. Default: the file's id, which does not do where something else than the file is shown. */
@@ -283,7 +289,7 @@ function nameOf(side: ComparedFiles, file: ListedFile | null): string {
 async function infosOf(
   side: ComparedFiles,
   files: readonly (ListedFile | null)[],
-): Promise<(BlobInfo | undefined)[]> {
+): Promise<(ComparedInfo | undefined)[]> {
   const infos = await side.infos(files.filter((file) => file !== null));
   let at = 0;
   return files.map((file) => {
@@ -296,8 +302,8 @@ async function infosOf(
 function toFileChange(
   { path, previousPath, change, before, after }: ChangedFile,
   { isBinary, additions, deletions }: CountedLines,
-  old: BlobInfo | null,
-  next: BlobInfo | null,
+  old: ComparedInfo | null,
+  next: ComparedInfo | null,
 ): FileChange {
   return {
     ...{ path, previousPath, change, isBinary },

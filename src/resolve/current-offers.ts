@@ -12,12 +12,13 @@ export class CurrentOffers {
   private readonly parameters: ParameterReader;
   /** Null where they must be read anew, whatever the position. */
   private offers: FleetOffers | null = null;
-  /** What nodes run had this generation when the offers were read. */
+  /** What nodes run had this generation when the offers were read, and the keys of secrets that one. */
   private readAt = 0;
+  private keysAt = 0;
 
   constructor(fleet: Fleet) {
     this.fleet = fleet;
-    this.parameters = new ParameterReader(fleet.store, fleet.documents, () => undefined);
+    this.parameters = new ParameterReader(fleet.store, fleet);
   }
 
   /** @throws HawserError as `Fleet.atOneMoment` */
@@ -27,6 +28,9 @@ export class CurrentOffers {
     const at = this.offers?.snapshot.registry.position;
     // What a node has taken may decide what it is offered.
     const isRunning = !this.offers?.asksTaken || this.readAt === running;
+    const { generation: keys } = this.fleet.documents.keys;
+    if (this.keysAt !== keys) this.offers = null;
+    this.keysAt = keys;
     if (this.offers && isRunning && at?.generation === generation && at.lastChange === lastChange)
       return this.offers;
     this.readAt = running;

@@ -1,6 +1,7 @@
 /** A parameter document or a schema, as tasks are given it. */
 
 import type { DocumentType } from '../domain/parameter-document.ts';
+import type { SeriesPlace } from './secret-leaves.ts';
 
 /** A document as bytes. */
 export interface DocumentSource {
@@ -10,6 +11,10 @@ export interface DocumentSource {
   bytes: Uint8Array;
   /** Whether it comes from a repository. It was checked when it was uploaded, or stock git stored it unchecked. */
   isStored: boolean;
+  /** Whether there may be encrypted texts in it. */
+  maySeal: boolean;
+  /** Where its encrypted texts open; null where it holds none, or they are to stay texts. */
+  place: SeriesPlace | null;
   /** What it costs to read, as the number of bytes of a JSON document that costs the same. */
   weight: number;
 }

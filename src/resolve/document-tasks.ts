@@ -15,17 +15,28 @@ import {
   type ReadDocument,
   readDocument,
   requireFewLeaves,
-  requireUnambiguous,
 } from '../domain/parameter-document.ts';
 import { type ParameterDefinitions, toJsonSchema } from '../domain/parameter-schema.ts';
-import { secureNames } from '../domain/secrets.ts';
-import type { Mapping } from '../domain/value.ts';
+import { type SecretNames, secureNames } from '../domain/secrets.ts';
+import { holdsSecrets, inTheClear, type Mapping } from '../domain/value.ts';
 import { printYaml } from '../domain/yaml-printer.ts';
 import { type FieldError, HawserError, internal, invalidField } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
+import { evidenceOf, type SecretKey } from '../lib/sealed-text.ts';
 import type { DocumentSource } from './document-source.ts';
 import { groupTasks } from './preview-tasks.ts';
 import { checkMerged, type ProvenanceInput, printProvenance } from './provenance-text.ts';
+import {
+  judgeLeaves,
+  type KeyRing,
+  openLeaves,
+  revealLeaf,
+  type SecretSurvey,
+  type SeriesPlace,
+  sealLeaves,
+  surveyLeaves,
+  valueAt,
+} from './secret-leaves.ts';
 
 export type { DocumentSource } from './document-source.ts';
 
@@ -44,9 +55,30 @@ export type Declaration =
 
 /** The merged parameters of a node. */
 export interface MergedDocuments {
+  /** In the clear. */
   bytes: Uint8Array;
-  /** The SHA-256 of the bytes in hexadecimal. */
-  sha256: string;
+  /** What the bytes are known by, in hexadecimal: their SHA-256, or an HMAC where they hold secrets. */
+  evidence: string;
+  /** Whether a leaf of them is stored encrypted. */
+  hasSecrets: boolean;
+}
+
+interface SurveyedFile {
+  document: DocumentSource;
+  place: SeriesPlace;
+  secure: SecretNames;
+}
+
+interface SealedFile extends SurveyedFile {
+  key: SecretKey;
+  /** As `Sealing.earlier`. */
+  earlier: readonly DocumentSource[];
+}
+
+interface RevealedLeaf {
+  document: DocumentSource;
+  pointer: string;
+  secure: SecretNames;
 }
 
 type ProvenanceRequest = Omit<ProvenanceInput, 'documents' | 'definitions'> & {
@@ -67,8 +99,9 @@ const NO_PARAMETERS: ParameterDefinitions = new Map();
 
 export type DocumentTasks = ReturnType<typeof documentTasks>;
 
-export function documentTasks(cacheBytes = CACHE_BYTES) {
-  const documents = new ParsedCache(readSource, cacheBytes);
+/** @param keys what opens encrypted texts */
+export function documentTasks(keys: KeyRing, cacheBytes = CACHE_BYTES) {
+  const documents = new ParsedCache((source) => readSource(source, keys), cacheBytes);
   const read = (source: DocumentSource) => documents.get(source).document;
   const define = (source: DocumentSource) => readParameterDefinitions(read(source));
   const definitions = new ParsedCache(define, cacheBytes);
@@ -87,12 +120,7 @@ export function documentTasks(cacheBytes = CACHE_BYTES) {
       documents.get(document);
     },
 
-    /** Reads a document that is to become a parameter file. @throws also the errors of `requireUnambiguous` */
-    readParameterFile({ document }: { document: DocumentSource }): void {
-      requireUnambiguous(documents.get(document));
-    },
-
-    /** The values of a parameter file that its readers take for different things. @throws as `readDocument` */
+    /** The values of a parameter file that its readers take for different things, as errors. @throws as `readDocument` */
     findAmbiguous: ({ document }: { document: DocumentSource }) => documents.get(document).ambiguous,
 
     /** @param input.isPartial means that the document is one scope's file, of which nothing is required */
@@ -103,8 +131,37 @@ export function documentTasks(cacheBytes = CACHE_BYTES) {
 
     /** @throws HawserError conflict `parameter_merge_failed` */
     mergeDocuments({ documents: sources }: { documents: readonly DocumentSource[] }): MergedDocuments {
-      const bytes = Buffer.from(printYaml(merging.merge(sources)));
-      return { bytes, sha256: sha256Hex(bytes) };
+      const merged = merging.merge(sources);
+      const hasSecrets = sources.some(({ place }) => place !== null) && holdsSecrets(merged);
+      const bytes = Buffer.from(printYaml(hasSecrets ? inTheClear(merged) : merged));
+      // A plain hash would let whoever sees it try passwords.
+      const evidence = hasSecrets ? evidenceOf(keys.evidenceKey(), bytes) : sha256Hex(bytes);
+      return { bytes, evidence, hasSecrets };
+    },
+
+    /** What a parameter file that comes in holds of secrets. @throws the errors of `readDocument` */
+    surveySecrets: ({ document, place, secure }: SurveyedFile): SecretSurvey =>
+      surveyLeaves(document, { place, secure, keys }),
+
+    /** What a document that is stored holds of secrets. @throws the errors of `readDocument` */
+    judgeSecrets: ({ document, secure }: Omit<SurveyedFile, 'place'>) =>
+      judgeLeaves(read(document), { secure, keys }),
+
+    /** A parameter file with its secure leaves encrypted. @throws HawserError as `sealLeaves` */
+    sealSecrets: ({ document, earlier, ...sealing }: SealedFile): Uint8Array =>
+      sealLeaves(document, {
+        ...sealing,
+        keys,
+        earlier: earlier.flatMap((each) => orNothing(() => read(each)) ?? []),
+      }),
+
+    /**
+     * The JSON text of a secret leaf, encrypted or in the clear; null where there is no such leaf.
+     * @throws HawserError `secret_key_missing`, `secret_unreadable`
+     */
+    revealSecret({ document, pointer, secure }: RevealedLeaf): string | null {
+      const value = valueAt(read(document), pointer);
+      return value === undefined ? null : revealLeaf(value, pointer, secure);
     },
 
     /** @throws HawserError conflict `parameter_merge_failed` */
@@ -249,11 +306,10 @@ function count(mapping: Mapping): CountedMapping {
 }
 
 /** The leaves of a stored document are counted when it is merged, so that the error reaches the node's users. */
-function readSource({ type, bytes, isStored }: DocumentSource): ReadDocument {
-  if (isStored) return orDamaged(() => readDocument(bytes, type));
-  const read = readDocument(bytes, type);
-  requireFewLeaves(read.document);
-  return read;
+function readSource({ type, bytes, isStored, place }: DocumentSource, keys: KeyRing): ReadDocument {
+  const read = isStored ? orDamaged(() => readDocument(bytes, type)) : readDocument(bytes, type);
+  if (!isStored) requireFewLeaves(read.document);
+  return place === null ? read : { ...read, document: openLeaves(read.document, place, keys) };
 }
 
 function orDamaged<T>(work: () => T): T {

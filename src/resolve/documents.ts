@@ -10,6 +10,7 @@ import { sha256Hex } from '../lib/hash.ts';
 import { TurnBudget } from '../lib/pace.ts';
 import type { Input, Output, Threads } from '../lib/threads.ts';
 import { type DocumentSource, type DocumentTasks, documentTasks } from './document-tasks.ts';
+import { type KeyRing, SEALED_BEGIN, type SeriesPlace } from './secret-leaves.ts';
 
 /** A JSON document of up to this many bytes is read at once. YAML costs up to sixteen times as much. */
 const SMALL_DOCUMENT = 32 * 1024;
@@ -38,7 +39,23 @@ export function storedSource(oid: string, bytes: Uint8Array, type: DocumentType)
 
 function sourceOf(id: string, bytes: Uint8Array, type: DocumentType, isStored: boolean): DocumentSource {
   const weight = weightOf(type, bytes);
-  return { key: `${id} ${type}`, type, bytes: withOwnBuffer(bytes), isStored, weight };
+  const maySeal = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(SEALED_BEGIN);
+  return { key: `${id} ${type}`, type, bytes: withOwnBuffer(bytes), isStored, maySeal, place: null, weight };
+}
+
+/**
+ * The document with its encrypted texts opened at this place. What is remembered of it is for this place and these keys
+ * alone, because its object may be copied to where it must not open.
+ * @param generation that of the keys
+ */
+export function openedAt(source: DocumentSource, place: SeriesPlace, generation: number): DocumentSource {
+  if (!source.maySeal) return source;
+  const { configurationId, scopeTypeId, ownerId } = place;
+  return {
+    ...source,
+    place,
+    key: `${source.key} ${configurationId}/${scopeTypeId}/${ownerId} ${generation}`,
+  };
 }
 
 /** Copies bytes that are a part of a larger buffer, because a thread would get a copy of the whole buffer. */
@@ -48,6 +65,8 @@ function withOwnBuffer(bytes: Uint8Array): Uint8Array {
 
 /** Carries out work with documents. */
 export interface DocumentRunner {
+  /** What opens the secrets in documents. */
+  readonly keys: KeyRing;
   /**
    * Carries out a task. A failure is always a rejected promise.
    * @param caller is the one whose turn it takes: a user's or a node's id, or what else the work is for
@@ -62,7 +81,13 @@ export interface DocumentRunner {
 
 /** Carries out everything at once. It is for threads, in which nobody else waits. */
 export class DocumentsInThread implements DocumentRunner {
-  private readonly tasks = documentTasks(THREAD_CACHE_BYTES);
+  readonly keys: KeyRing;
+  private readonly tasks: DocumentTasks;
+
+  constructor(keys: KeyRing) {
+    this.keys = keys;
+    this.tasks = documentTasks(keys, THREAD_CACHE_BYTES);
+  }
 
   run<N extends keyof DocumentTasks & string>(
     _caller: string,
@@ -74,12 +99,16 @@ export class DocumentsInThread implements DocumentRunner {
 }
 
 export class Documents implements DocumentRunner {
+  readonly keys: KeyRing;
   private readonly threads: Threads<DocumentTasks>;
-  private readonly tasks = documentTasks();
+  private readonly tasks: DocumentTasks;
   private readonly turn = new TurnBudget(TURN);
 
-  constructor(threads: Threads<DocumentTasks>) {
+  /** @param keys must be those of the threads */
+  constructor(threads: Threads<DocumentTasks>, keys: KeyRing) {
     this.threads = threads;
+    this.keys = keys;
+    this.tasks = documentTasks(keys);
   }
 
   /** Carries out a task, at once if that is quick. @throws HawserError also what `Threads.run` throws */

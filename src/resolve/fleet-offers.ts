@@ -4,7 +4,7 @@
  */
 
 import type { FleetSnapshot } from '../db/fleet-snapshot.ts';
-import { ownScope, type ScopeLink } from '../db/node-lookup.ts';
+import { ownerIdOf, ownScope, type ScopeLink } from '../db/node-lookup.ts';
 import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { entryOf } from '../lib/entry-of.ts';
@@ -221,13 +221,13 @@ export class FleetOffers {
       if (file === null) continue;
       const scopes = [...chosen.scopes];
       scopes[at] = [...(scopes[at] ?? []), file];
-      chosen = { key: `${chosen.key} ${at}:${file.file.oid}`, scopes };
+      chosen = { key: `${chosen.key} ${at}:${file.file.oid}@${ownerIdOf(file)}`, scopes };
     }
     return chosen;
   }
 
   private keyOfFiles(files: readonly GivenFile[]): string {
-    return files.map(({ file }) => numberOf(this.tools.keys, file.oid)).join();
+    return files.map((file) => numberOf(this.tools.keys, `${file.file.oid}@${ownerIdOf(file)}`)).join();
   }
 }
 

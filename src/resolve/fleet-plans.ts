@@ -137,10 +137,10 @@ function pinnedIn(given: GivenVersions | null): ReadonlySet<string> {
   return new Set(children.flatMap(({ configuration, version }) => (version === null ? [] : configuration)));
 }
 
-function keyed(whole: Plan, { keys }: OfferTools): Planned['plan'] {
+function keyed(whole: Plan, { keys, maker }: OfferTools): Planned['plan'] {
   const parts = partsOf(whole);
-  const selections = parts.map((plan) => ({ plan, refs: [] }));
-  const key = `${numberOf(keys, keyOfManifest(whole, selections))}:`;
+  const selections = parts.map((plan) => ({ plan, refs: [], owners: [] }));
+  const key = `${numberOf(keys, keyOfManifest(whole, selections, maker.generation))}:`;
   return { whole, key, parts: parts.map((plan) => ({ plan, given: new Map() })) };
 }
 

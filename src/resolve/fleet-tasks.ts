@@ -11,6 +11,7 @@ import { previewQuestions } from './preview-questions.ts';
 import type { PreviewInput } from './preview-types.ts';
 import { proofTasks } from './proof-tasks.ts';
 import { rolloutTasks } from './rollout-tasks.ts';
+import type { KeyRing } from './secret-leaves.ts';
 
 export type FleetTasks = ReturnType<typeof fleetTasks>;
 
@@ -22,11 +23,11 @@ export interface FleetTools {
   questions: Threads<FleetTasks>;
 }
 
-export function fleetTasks(place: FleetPlace) {
+export function fleetTasks(place: FleetPlace, keys: KeyRing) {
   let opened: Fleet | null = null;
   /** The database is opened by the first task, so that an error of it reaches a caller. */
   const fleet = () => {
-    opened ??= new Fleet(place);
+    opened ??= new Fleet(place, keys);
     return opened;
   };
   let current: CurrentOffers | null = null;

@@ -12,6 +12,8 @@ import type { GitStore } from '../versions/store.ts';
 import type { VersionSource } from '../versions/version-source.ts';
 import { DocumentsInThread } from './documents.ts';
 import { FrozenVersions } from './frozen-versions.ts';
+import type { KeyRing } from './secret-leaves.ts';
+import { placesRead, type SeriesPlaces } from './series-places.ts';
 
 /** Where the fleet is, as a thread is told. */
 export interface FleetPlace extends DatabasePlace {
@@ -33,13 +35,16 @@ const ATTEMPTS = 20;
 export class Fleet {
   readonly database: ReadingDatabase;
   readonly store: GitStore;
-  readonly documents = new DocumentsInThread();
+  readonly documents: DocumentsInThread;
+  readonly places: SeriesPlaces;
   /** The repositories that have moved since the last snapshot, as `<kind>/<name>`; null stands for all. */
   private moved: Set<string> | null = new Set();
 
   /** @throws the driver's error if the file of SQLite cannot be opened */
-  constructor({ reposDir, cacheBytes, ...place }: FleetPlace) {
+  constructor({ reposDir, cacheBytes, ...place }: FleetPlace, keys: KeyRing) {
+    this.documents = new DocumentsInThread(keys);
     this.database = openForReading(place);
+    this.places = placesRead(this.database);
     this.store = readOnlyStore(reposDir, this.database.repositories, cacheBytes);
     followFeed(this.store, this.database, (ref) => {
       if (ref === null) this.moved = null;

@@ -3,7 +3,7 @@
 import { type LeafProvenance, mergeMappings } from '../domain/merge.ts';
 import { isSameValue } from '../domain/same-value.ts';
 import { isSecret, isSecretAt, PARAMETERS, type SecretNames } from '../domain/secrets.ts';
-import { isMapping, type Mapping, type Value } from '../domain/value.ts';
+import { holdsSecrets, isMapping, type Mapping, type Value } from '../domain/value.ts';
 import { compareBytes } from '../lib/byte-order.ts';
 
 /** The documents of one side. */
@@ -72,7 +72,11 @@ function isChanged(
   old: LeafProvenance,
   next: LeafProvenance,
 ): boolean {
-  const isSecure = isSecretAt(path, before.secrets) || isSecretAt(path, after.secrets);
+  const isSecure =
+    holdsSecrets(old.value) ||
+    holdsSecrets(next.value) ||
+    isSecretAt(path, before.secrets) ||
+    isSecretAt(path, after.secrets);
   if (isSecure) return before.files[old.source] !== after.files[next.source];
   return !isSameValue(old.value, next.value);
 }
@@ -80,7 +84,11 @@ function isChanged(
 function countInBlocks(old: Mapping, next: Mapping, before: MergedSide, after: MergedSide): number {
   const secure = new Set<string>();
   const noteSecure = (name: string) => {
-    const isSecure = isSecret(name, before.secrets) || isSecret(name, after.secrets);
+    const isSecure =
+      isSecret(name, before.secrets) ||
+      isSecret(name, after.secrets) ||
+      holdsSecrets(old.get(name)) ||
+      holdsSecrets(next.get(name));
     if (isSecure) secure.add(name);
     return isSecure;
   };
@@ -89,30 +97,36 @@ function countInBlocks(old: Mapping, next: Mapping, before: MergedSide, after: M
   for (const [name, value] of old) if (!next.has(name) && !noteSecure(name)) count += countLeaves(value);
   // Where all files are the same, so are those of each leaf.
   if (secure.size === 0 || isSameList(before.files, after.files)) return count;
-  return count + countSecure(filesOfLeaves(before, secure), filesOfLeaves(after, secure));
+  return count + countTraced({ before, after }, leavesOf(before, secure), leavesOf(after, secure));
 }
 
-function countSecure(old: ReadonlyMap<string, string>, next: ReadonlyMap<string, string>): number {
+type TracedLeaves = ReadonlyMap<string, LeafProvenance>;
+
+function countTraced(
+  sides: { before: LeafSide; after: LeafSide },
+  old: TracedLeaves,
+  next: TracedLeaves,
+): number {
   let count = 0;
-  for (const [path, file] of next) if (old.get(path) !== file) count += 1;
+  for (const [path, leaf] of next) {
+    const known = old.get(path);
+    if (known === undefined || isChanged(path, sides, known, leaf)) count += 1;
+  }
   for (const path of old.keys()) if (!next.has(path)) count += 1;
   return count;
 }
 
-/** The file of each leaf of these parameters. What else the documents hold changes nothing about them. */
-function filesOfLeaves(
-  { documents, files }: LeafSide,
-  names: ReadonlySet<string>,
-): ReadonlyMap<string, string> {
+/** The leaves of these parameters. What else the documents hold changes nothing about them. */
+function leavesOf({ documents }: LeafSide, names: ReadonlySet<string>): TracedLeaves {
   const narrowed = documents.map((document): Mapping => {
     const block = document.get(PARAMETERS);
     if (block === undefined) return new Map();
     return new Map([[PARAMETERS, isMapping(block) ? only(block, names) : block]]);
   });
-  const found = new Map<string, string>();
+  const found = new Map<string, LeafProvenance>();
   // Without the other parameters the block may be empty, and so a leaf, which it is not in truth.
-  for (const [path, { source }] of mergeMappings(narrowed).provenance)
-    if (isSecretAt(path, 'all')) found.set(path, files[source] as string);
+  for (const [path, leaf] of mergeMappings(narrowed).provenance)
+    if (isSecretAt(path, 'all')) found.set(path, leaf);
   return found;
 }
 

@@ -76,7 +76,7 @@ async function readSides(fleet: Fleet, moment: Moment, proposal: Proposal): Prom
   const { documents } = fleet;
   const proposed = new ProposedVersions(source, proposal);
   // One reader merges the files of both sides, which are mostly the same.
-  const parameters = new ParameterReader(proposed, documents, () => undefined, CACHE_BYTES);
+  const parameters = new ParameterReader(proposed, fleet, () => undefined, CACHE_BYTES);
   const readers = { parameters, keys: new Map<string, number>() };
   await requireTargets(snapshot, proposed, proposal);
   const before = await readOffers(fleet, moment, readers);

@@ -1,10 +1,10 @@
 /** Makes manifests out of plans and the parameter files that apply, and reads the files that a manifest stands for. */
 
+import { ownerIdOf } from '../db/node-lookup.ts';
 import { PARAMETERS_FILE } from '../domain/bundle-paths.ts';
 import { printIncludeDocument } from '../domain/composite-document.ts';
 import { type Awaitable, allOf, andThen } from '../lib/awaitable.ts';
 import { internal } from '../lib/errors.ts';
-import type { VersionRef } from '../versions/store.ts';
 import type { VersionSource } from '../versions/version-source.ts';
 import type { Delivery, GivenFile } from './delivery.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type ManifestParameters,
   type ManifestPart,
 } from './manifest.ts';
-import { besideParameters, type ParameterReader } from './parameters.ts';
+import { besideParameters, type ChosenRefs, type ParameterReader } from './parameters.ts';
 import type { CompositePlan, ConfigurationPlan, Plan } from './plans.ts';
 
 /** A file of a bundle. Its content is read only when it is needed. */
@@ -26,9 +26,8 @@ export interface BundleEntry {
 }
 
 /** A configuration's plan with the parameter files that apply to one node, lowest precedence first. */
-export interface Selection {
+export interface Selection extends ChosenRefs {
   plan: ConfigurationPlan;
-  refs: readonly VersionRef[];
 }
 
 export class ManifestMaker {
@@ -38,6 +37,11 @@ export class ManifestMaker {
   constructor(source: VersionSource, parameters: ParameterReader) {
     this.source = source;
     this.parameters = parameters;
+  }
+
+  /** That of the keys of secrets. */
+  get generation(): number {
+    return this.parameters.generation;
   }
 
   /**
@@ -60,6 +64,7 @@ export class ManifestMaker {
     const selections = parts.map((part) => ({
       plan: part.plan,
       refs: part.scopes.map(({ file }) => file),
+      owners: part.scopes.map(ownerIdOf),
     }));
     return andThen(this.build(plan, selections), (manifest) => ({ plan, manifest, parts }));
   }
@@ -90,16 +95,19 @@ export class ManifestMaker {
     return own.toSpliced(after === -1 ? own.length : after, 0, { path, executable: false, read });
   }
 
-  private async readParameters(name: string, { refs, sha256 }: ManifestParameters): Promise<Buffer> {
+  private async readParameters(name: string, { refs, evidence }: ManifestParameters): Promise<Buffer> {
     const merged = await this.parameters.merge(name, refs);
-    if (merged?.sha256 !== sha256)
+    if (merged?.evidence !== evidence)
       throw internal('repository_damaged', 'The parameters are not what they were');
     return merged.bytes;
   }
 
   private ofConfiguration({ plan, refs }: Selection): Awaitable<Manifest> {
     return andThen(this.parameters.merge(plan.name, refs), (merged) =>
-      configurationManifest(plan, merged && { sha256: merged.sha256, refs }),
+      configurationManifest(
+        plan,
+        merged && { evidence: merged.evidence, hasSecrets: merged.hasSecrets, refs },
+      ),
     );
   }
 }
@@ -111,13 +119,14 @@ export function partsOf(plan: Plan): readonly ConfigurationPlan[] {
 
 /**
  * Everything that a manifest is made of, by ids whose content never changes. The entry point is added, because a tag that
- * names none has the entry point of the version before it.
+ * names none has the entry point of the version before it. Secrets open by the ids of the configuration and of what a file
+ * belongs to, and by the keys of one generation.
  */
-export function keyOfManifest(plan: Plan, selections: readonly Selection[]): string {
-  let key = `${plan.kind} ${plan.name} ${plan.tag.oid} ${plan.entryPoint}`;
-  for (const { plan: part, refs } of selections) {
-    key += `\n${part.name} ${part.tag.version} ${part.tag.oid} ${part.entryPoint}\n`;
-    for (const { oid } of refs) key += `${oid} `;
+export function keyOfManifest(plan: Plan, selections: readonly Selection[], generation: number): string {
+  let key = `${plan.kind} ${plan.name} ${plan.tag.oid} ${plan.entryPoint} ${generation}`;
+  for (const { plan: part, refs, owners } of selections) {
+    key += `\n${part.id} ${part.name} ${part.tag.version} ${part.tag.oid} ${part.entryPoint}\n`;
+    for (const [at, { oid }] of refs.entries()) key += `${oid}@${owners[at]} `;
   }
   return key;
 }

@@ -10,8 +10,10 @@ import type { ConfigurationPlan } from './plans.ts';
 
 /** The merged parameters of a part. */
 export interface ManifestParameters {
-  /** The SHA-256 of the merged file's bytes in hexadecimal. */
-  sha256: string;
+  /** As `MergedDocuments.evidence`. */
+  evidence: string;
+  /** Whether a leaf of the merged file is stored encrypted. */
+  hasSecrets: boolean;
   /** The files that are merged, lowest precedence first. */
   refs: readonly VersionRef[];
 }
@@ -41,6 +43,11 @@ export interface Manifest {
   parts: readonly ManifestPart[];
   /** The document that is generated at the entry point of a composite; null for a configuration. */
   document: string | null;
+}
+
+/** Whether the bundle holds secrets in the clear. */
+export function hasSecrets({ parts }: Pick<Manifest, 'parts'>): boolean {
+  return parts.some(({ parameters }) => parameters?.hasSecrets ?? false);
 }
 
 /** The name of the hashed form. A bundle of another form must have another checksum. */
@@ -79,7 +86,7 @@ function hashedText(plan: ConfigurationPlan, parameters: ManifestParameters | nu
   if (parameters === null) return textOf(plan, plan.files);
   const beginning = beginnings.get(plan) ?? textOf(plan, plan.filesBesideParameters).slice(0, -1);
   beginnings.set(plan, beginning);
-  return `${beginning},${JSON.stringify([PARAMETERS_FILE, parameters.sha256])}]`;
+  return `${beginning},${JSON.stringify([PARAMETERS_FILE, parameters.evidence])}]`;
 }
 
 function textOf({ name, tag, entryPoint }: ConfigurationPlan, files: readonly StoredFile[]): string {

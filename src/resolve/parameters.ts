@@ -1,6 +1,6 @@
 /** The parameters of a configuration for one node: which file each scope gives, and what they make together. */
 
-import type { ScopeLink } from '../db/node-lookup.ts';
+import { ownerIdOf, type ScopeLink } from '../db/node-lookup.ts';
 import { takesParametersPlace } from '../domain/bundle-paths.ts';
 import { type ChosenFile, chooseParameterFile, ownedBy } from '../domain/version-choice.ts';
 import { type Awaitable, allOf, andThen, singleFlight, thenOrElse } from '../lib/awaitable.ts';
@@ -10,7 +10,9 @@ import { seriesOf } from '../versions/parameter-files.ts';
 import type { SeriesIndex, VersionRef } from '../versions/store.ts';
 import type { VersionSource } from '../versions/version-source.ts';
 import type { DocumentSource, MergedDocuments } from './document-tasks.ts';
-import { type DocumentRunner, storedSource } from './documents.ts';
+import { type DocumentRunner, openedAt, storedSource } from './documents.ts';
+import type { SeriesPlace } from './secret-leaves.ts';
+import type { SeriesPlaces } from './series-places.ts';
 
 /** A scope that applies to a node, with the file that it gives. */
 export interface ScopeFile extends ScopeLink {
@@ -26,10 +28,14 @@ export interface FileConstraint {
   prereleaseChannel: string | null;
 }
 
-export interface MergedParameters {
+export interface MergedParameters extends MergedDocuments {
   bytes: Buffer;
-  /** The SHA-256 of the bytes in hexadecimal. */
-  sha256: string;
+}
+
+/** What reads documents, and knows where their secrets open. */
+export interface OpeningTools {
+  documents: DocumentRunner;
+  places: SeriesPlaces;
 }
 
 /** The memory for documents in bytes, and the same for merged ones. */
@@ -50,18 +56,27 @@ export function chooseFiles(
   });
 }
 
+/** Files that are merged, lowest precedence first, and the ids of what each belongs to, as `ownerIdOf` gives them. */
+export interface ChosenRefs {
+  refs: readonly VersionRef[];
+  owners: readonly string[];
+}
+
 /** The files alone. This is part of a node's poll after a change, so it makes nothing else. */
 export function chooseRefs(
   index: SeriesIndex | null,
   links: readonly ScopeLink[],
   constraint: FileConstraint,
-): VersionRef[] {
+): ChosenRefs {
   const refs: VersionRef[] = [];
+  const owners: string[] = [];
   for (const link of links) {
     const chosen = index && choose(index, link, constraint);
-    if (chosen) refs.push(chosen.file);
+    if (!chosen) continue;
+    refs.push(chosen.file);
+    owners.push(ownerIdOf(link));
   }
-  return refs;
+  return { refs, owners };
 }
 
 interface Choice extends FileConstraint {
@@ -119,7 +134,11 @@ type MergeOutcome = { merged: MergedParameters } | { failure: HawserError };
 export class ParameterReader {
   private readonly store: VersionSource;
   private readonly documents: DocumentRunner;
-  /** DocumentRunner by the ref's object id, whose content never changes. Null means that the scope is skipped on purpose. */
+  private readonly places: SeriesPlaces;
+  /**
+   * Documents by the ref's object id, whose content never changes, as they are stored. Null means that the scope is skipped on
+   * purpose.
+   */
   private readonly sources: CountedCache<{ source: DocumentSource | null }>;
   private readonly reading = new Map<string, Promise<DocumentSource | null>>();
   private readonly outcomes: CountedCache<MergeOutcome>;
@@ -133,12 +152,13 @@ export class ParameterReader {
    */
   constructor(
     store: VersionSource,
-    documents: DocumentRunner,
-    onMerged: (milliseconds: number) => void,
+    { documents, places }: OpeningTools,
+    onMerged: (milliseconds: number) => void = () => undefined,
     cacheBytes = { documents: CACHE_BYTES, merged: CACHE_BYTES },
   ) {
     this.store = store;
     this.documents = documents;
+    this.places = places;
     this.onMerged = onMerged;
     this.sources = new CountedCache({
       maxSize: cacheBytes.documents,
@@ -155,16 +175,39 @@ export class ParameterReader {
     return { parameter_documents: this.sources.facts, merged_parameters: this.outcomes.facts };
   }
 
+  /** That of the keys of secrets. */
+  get generation(): number {
+    return this.documents.keys.generation;
+  }
+
   /** The index of the parameter files. It is empty if the configuration has none. */
   index(configurationName: string): Promise<SeriesIndex> {
     return this.store.parameters.index(configurationName);
   }
 
   /**
-   * The content of a version; null for a passthrough.
+   * The content of a version, with its secrets to be opened at its place; null for a passthrough.
    * @throws HawserError `repository_damaged` if objects cannot be read, so that no answer is ever incomplete
    */
   source(configurationName: string, ref: VersionRef): Awaitable<DocumentSource | null> {
+    return andThen(this.stored(configurationName, ref), (source) => {
+      if (!source?.maySeal) return source;
+      return andThen(this.places.of(configurationName, ref.series), (place) => this.opened(source, place));
+    });
+  }
+
+  /** A document with its secrets to be opened at this place. */
+  opened(source: DocumentSource, place: SeriesPlace): DocumentSource {
+    return openedAt(source, place, this.documents.keys.generation);
+  }
+
+  /** Where the secrets of the files of a scope open, by the name that `seriesOf` gives. */
+  placeOf(configurationName: string, series: string): Awaitable<SeriesPlace> {
+    return this.places.of(configurationName, series);
+  }
+
+  /** The content of a version as it is stored. @throws HawserError as `source` */
+  stored(configurationName: string, ref: VersionRef): Awaitable<DocumentSource | null> {
     const cached = this.sources.get(ref.oid);
     if (cached) return cached.source;
     // After a publish for many nodes, all of them ask at the same time.
@@ -180,14 +223,21 @@ export class ParameterReader {
    * @throws HawserError conflict `parameter_merge_failed`, `repository_damaged`; always as a rejected promise
    */
   merge(configurationName: string, refs: readonly VersionRef[]): Awaitable<MergedParameters | null> {
-    const key = `${configurationName} ${refs.map(({ oid }) => oid).join(' ')}`;
+    const start = performance.now();
+    const sources = allOf(refs.map((ref) => this.source(configurationName, ref)));
+    return andThen(sources, (all) => this.mergeSources(configurationName, all, start));
+  }
+
+  private mergeSources(
+    configurationName: string,
+    all: readonly (DocumentSource | null)[],
+    start: number,
+  ): Awaitable<MergedParameters | null> {
+    // The keys name the places of secrets, which are opened for these alone.
+    const key = `${configurationName} ${all.map((source) => source?.key).join(' ')}`;
     const known = this.outcomes.get(key);
     if (known) return 'merged' in known ? known.merged : Promise.reject(known.failure);
-    const start = performance.now();
-    const make = () => {
-      const sources = allOf(refs.map((ref) => this.source(configurationName, ref)));
-      return andThen(sources, (all) => this.mergeSources(configurationName, all));
-    };
+    const make = () => this.mergeDocuments(configurationName, all);
     const done = (merged: MergedParameters | null) => {
       if (merged === null) return null;
       this.outcomes.set(key, { merged });
@@ -201,7 +251,7 @@ export class ParameterReader {
     return singleFlight(this.merging, key, () => thenOrElse(make, done, failed));
   }
 
-  private mergeSources(
+  private mergeDocuments(
     configurationName: string,
     all: readonly (DocumentSource | null)[],
   ): Awaitable<MergedParameters | null> {
@@ -221,14 +271,14 @@ export class ParameterReader {
 }
 
 /** A thread gives bytes as a Uint8Array, not as a Buffer. */
-function toMergedParameters({ bytes, sha256 }: MergedDocuments): MergedParameters {
-  return { bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), sha256 };
+function toMergedParameters({ bytes, ...merged }: MergedDocuments): MergedParameters {
+  return { ...merged, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
 }
 
 /** Whether the content of the documents is at fault, so that the same documents would fail again. */
 function isLasting(error: unknown): error is HawserError {
   if (!(error instanceof HawserError)) return false;
-  return error.code === 'parameter_merge_failed' || isUnreadable(error);
+  return ['parameter_merge_failed', 'secret_unreadable'].includes(error.code) || isUnreadable(error);
 }
 
 function isUnreadable({ code, cause }: HawserError): boolean {

@@ -4,6 +4,7 @@
  */
 
 import { LRUCache } from 'lru-cache';
+import type { KnownConfiguration } from '../db/fleet-snapshot.ts';
 import { type AskedNode, type Assignment, keyOfAssignment } from '../db/node-lookup.ts';
 import { missingRepository } from '../git/disk-errors.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
@@ -25,6 +26,8 @@ import {
 
 export interface ConfigurationPlan {
   kind: 'configuration';
+  /** The id of the configuration; empty where it is not known. */
+  id: string;
   name: string;
   /** The files are read by the tag's object id, which never changes, even if the ref moves. */
   tag: VersionRef;
@@ -153,17 +156,18 @@ export class Planner {
 
   private async planConfiguration(name: string, tag: VersionRef): Promise<ConfigurationPlan> {
     const { entryPoint, files } = await this.store.details({ kind: 'configurations', name }, tag);
-    const parameters = await this.parametersOf(name);
+    const known = await this.registry.configuration(name);
+    const parameters = await this.parametersOf(name, known);
     const filesBesideParameters = besideParameters(files);
-    return { kind: 'configuration', name, tag, entryPoint, files, filesBesideParameters, parameters };
+    const of = { kind: 'configuration', id: known?.id ?? '', name, tag, entryPoint } as const;
+    return { ...of, files, filesBesideParameters, parameters };
   }
 
   /**
    * The parameter files to choose from; null if the configuration brings its own parameters.
    * @throws HawserError `repository_missing` if there was a repository, so that no bundle is ever incomplete
    */
-  private async parametersOf(name: string): Promise<SeriesIndex | null> {
-    const known = await this.registry.configuration(name);
+  private async parametersOf(name: string, known: KnownConfiguration | null): Promise<SeriesIndex | null> {
     if (!known?.usesParameters) return null;
     if (known.hasParameters && !(await this.store.has({ kind: 'parameters', name })))
       throw missingRepository();

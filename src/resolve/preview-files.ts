@@ -16,10 +16,13 @@ export interface FileTotals {
 
 /** The merged parameters of a part. */
 export interface MergedFile {
-  /** The SHA-256 and the size of the real file, in hexadecimal and bytes. */
-  sha256: string;
+  /** As `MergedDocuments.evidence`. */
+  evidence: string;
+  /** Whether it holds secrets. Then it is never told as renamed, as that would tell that it is the same as another one. */
+  hasSecrets: boolean;
+  /** The bytes of the real file. */
   size: number;
-  /** The Git object id of the real file. Null if the other side has merged parameters at the same path. */
+  /** The Git object id of the real file. Null if it has secrets, or the other side has merged parameters at the same path. */
   oid: string | null;
 }
 
@@ -71,14 +74,14 @@ export function filesOfBundle(bundle: Bundle | null, withMerged = true): BundleF
       files.push({ path: folder + path, oid, executable, part: at, isMerged: false });
     const path = mergedPath(bundle, part);
     if (path === null || !part.merged || !withMerged) continue;
-    files.push({ path, oid: idOfMerged(part.merged), executable: false, part: at, isMerged: true });
+    files.push({ path, oid: idOfMerged(path, part.merged), executable: false, part: at, isMerged: true });
   }
   return sortByBytes(files, ({ path }) => path);
 }
 
 /** Two merged files at the same path are compared by their hashes. All others have an object id like any file. */
-function idOfMerged({ oid, sha256 }: MergedFile): string {
-  return oid ?? `sha256 ${sha256}`;
+function idOfMerged(path: string, { oid, evidence, hasSecrets }: MergedFile): string {
+  return oid ?? `${hasSecrets ? path : 'sha256'} ${evidence}`;
 }
 
 /** What differs between the files of two plans, whatever the merged parameters are. */
@@ -106,7 +109,7 @@ export class FileCounter {
     const totals = { ...plans.totals };
     for (const [path, merged] of old) {
       const other = next.get(path);
-      if (other) totals.modified += other.sha256 === merged.sha256 ? 0 : 1;
+      if (other) totals.modified += other.evidence === merged.evidence ? 0 : 1;
       else if (mayMatch(path, merged, plans.after, next)) return totalsOf(before, after);
       else totals.removed += 1;
     }
@@ -153,8 +156,10 @@ function mayMatch(
   { paths, alone }: PlanDifference['before'],
   others: ReadonlyMap<string, MergedFile>,
 ): boolean {
-  if (paths.has(path) || alone.has(idOfMerged(merged))) return true;
-  for (const other of others.values()) if (other.sha256 === merged.sha256) return true;
+  if (paths.has(path)) return true;
+  if (merged.hasSecrets) return false;
+  if (alone.has(idOfMerged(path, merged))) return true;
+  for (const other of others.values()) if (other.evidence === merged.evidence) return true;
   return false;
 }
 

@@ -100,7 +100,8 @@ function noteIds(before: Side | null, after: Side | null): void {
   ] as const) {
     for (const part of side?.parts ?? []) {
       const { merged, bytes } = part;
-      if (side && merged && bytes && !others.has(mergedPath(side, part))) merged.oid = gitBlobId(bytes);
+      if (side && merged && bytes && !merged.hasSecrets && !others.has(mergedPath(side, part)))
+        merged.oid = gitBlobId(bytes);
     }
   }
 }

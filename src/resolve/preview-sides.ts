@@ -90,7 +90,12 @@ export class SideMaker {
     return {
       ...{ name, files: merged ? plan.filesBesideParameters : plan.files, refs, documents, secrets },
       schema: plan.parameters === null ? null : schemaIn(declared),
-      merged: merged && { sha256: merged.sha256, size: merged.bytes.length, oid: null },
+      merged: merged && {
+        evidence: merged.evidence,
+        hasSecrets: merged.hasSecrets,
+        size: merged.bytes.length,
+        oid: null,
+      },
       bytes: merged?.bytes ?? null,
     };
   }

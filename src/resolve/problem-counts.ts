@@ -177,9 +177,10 @@ function keyFor(
 ): string {
   let key = '';
   for (const { plan, declared } of parts) {
-    key += `${plan.name} ${schemaIn(declared)?.key ?? ''}\n`;
+    key += `${plan.id} ${plan.name} ${schemaIn(declared)?.key ?? ''}\n`;
     const constraint = { configurationVersion: plan.tag.version, prereleaseChannel };
-    for (const { oid } of chooseRefs(plan.parameters, links, constraint)) key += `${oid} `;
+    const { refs, owners } = chooseRefs(plan.parameters, links, constraint);
+    for (const [at, { oid }] of refs.entries()) key += `${oid}@${owners[at]} `;
   }
   return key;
 }

@@ -24,12 +24,12 @@ export function readOffers(
   fleet: Fleet,
   { snapshot, source }: Moment,
   { parameters, keys }: OfferReaders = {
-    parameters: new ParameterReader(source, fleet.documents, () => undefined),
+    parameters: new ParameterReader(source, fleet),
     keys: new Map(),
   },
 ): Promise<FleetOffers> {
   const composites = new CompositeReader(source);
-  const indexes = new ParameterReader(source, fleet.documents, () => undefined);
+  const indexes = new ParameterReader(source, fleet);
   const planner = new Planner(registryAt(snapshot), source, {
     ...{ composites, parameters: indexes },
     // The nodes are asked one by one, by what the snapshot knows of them.

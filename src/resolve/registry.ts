@@ -22,11 +22,12 @@ export function registryOf({ read }: Pick<Database, 'read'>): Registry {
     async configuration(name) {
       const row = await read
         .selectFrom('configurations')
-        .select(['use_server_managed_parameters', 'has_parameters'])
+        .select(['id', 'use_server_managed_parameters', 'has_parameters'])
         .where('name', '=', name)
         .executeTakeFirst();
       if (row === undefined) return null;
       return {
+        id: row.id,
         name,
         usesParameters: row.use_server_managed_parameters === 1,
         hasParameters: row.has_parameters === 1,

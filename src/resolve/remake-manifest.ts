@@ -59,7 +59,8 @@ export async function remakeManifest(tools: RemakeTools, kept: KeptManifest): Pr
   const selections: Selection[] = [];
   for (const part of kept.content.parts) {
     const refs = part.parameters.map((file) => versionOfParameters(part.configurationName, file).ref);
-    selections.push({ plan: await planOf(tools.store, versionOfPart(part)), refs });
+    // The manifest is made once, so nothing of it is remembered by the ids.
+    selections.push({ plan: await planOf(tools.store, versionOfPart(part)), refs, owners: [] });
   }
   const children = selections.map(({ plan }) => plan);
   const [only] = children;
@@ -79,6 +80,7 @@ async function planOf(
   const { entryPoint, files } = await store.details(repository, tag);
   return {
     kind: 'configuration',
+    id: '',
     name: repository.name,
     tag,
     entryPoint,

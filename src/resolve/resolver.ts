@@ -8,7 +8,6 @@ import { type Assignment, type KnownNode, MAX_NODES, type ScopeLink } from '../d
 import { type Awaitable, andThen, singleFlight, thenOrElse } from '../lib/awaitable.ts';
 import { HawserError, notFound } from '../lib/errors.ts';
 import { RecentMap } from '../lib/recent-map.ts';
-import type { VersionRef } from '../versions/store.ts';
 import type { Manifest } from './manifest.ts';
 import {
   type BundleEntry,
@@ -17,7 +16,7 @@ import {
   partsOf,
   type Selection,
 } from './manifest-maker.ts';
-import { chooseRefs } from './parameters.ts';
+import { type ChosenRefs, chooseRefs } from './parameters.ts';
 import type { ConfigurationPlan, Plan, Planner } from './plans.ts';
 
 type AssignedNode = KnownNode & { assignment: Assignment };
@@ -108,6 +107,11 @@ export class Resolver {
     return andThen(plan, (made) => this.fill(node as AssignedNode, made));
   }
 
+  /** Lets all manifests be made anew, for other keys of secrets. */
+  forget(): void {
+    for (const map of [this.nodes, this.manifests]) map.clear();
+  }
+
   /** All files of the bundle in its order. */
   files(manifest: Manifest): Promise<BundleEntry[]> {
     return this.maker.files(manifest);
@@ -123,9 +127,9 @@ export class Resolver {
     const { prereleaseChannel } = node.assignment;
     const selections: Selection[] = partsOf(plan).map((each) => ({
       plan: each,
-      refs: refsOf(each, links, prereleaseChannel),
+      ...refsOf(each, links, prereleaseChannel),
     }));
-    const key = keyOfManifest(plan, selections);
+    const key = keyOfManifest(plan, selections, this.maker.generation);
     const known = this.nodes.get(node.nodeId)?.made;
     const shared = known?.key === key ? known : this.manifests.get(key);
     const made = shared ?? this.make(key, plan, selections);
@@ -155,7 +159,7 @@ function refsOf(
   plan: ConfigurationPlan,
   links: readonly ScopeLink[],
   prereleaseChannel: string | null,
-): readonly VersionRef[] {
+): ChosenRefs {
   const constraint = { configurationVersion: plan.tag.version, prereleaseChannel };
   return chooseRefs(plan.parameters, links, constraint);
 }

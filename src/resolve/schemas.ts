@@ -140,6 +140,14 @@ export class SchemaReader {
     return (await this.readEntryPoint(configurationName, details, caller)).declared;
   }
 
+  /** What all versions declare, drafts and uploads included. */
+  async declaredByAny(configurationName: string, caller: string): Promise<Declared[]> {
+    const { versions } = await this.allOf(configurationName);
+    const all: Declared[] = [];
+    for (const version of versions) all.push(await this.read(configurationName, version, caller));
+    return all;
+  }
+
   detailsOf(name: string, ref: VersionRef): Promise<VersionDetails> {
     return this.store.details({ kind: 'configurations', name }, ref);
   }

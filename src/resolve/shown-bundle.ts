@@ -1,9 +1,8 @@
 /** The bundle of a group as it is compared and shown, with redacted parameters in place of the real ones. */
 
-import type { BlobInfo } from '../git/types.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import type { VersionSource } from '../versions/version-source.ts';
-import { type ComparedFiles, NO_FILES } from './comparer.ts';
+import { type ComparedFiles, type ComparedInfo, NO_FILES } from './comparer.ts';
 import type { DocumentRunner } from './documents.ts';
 import { type BundleFile, filesOfBundle } from './preview-files.ts';
 import { CALLER, type Side } from './preview-sides.ts';
@@ -23,20 +22,27 @@ export function shownBundle(readers: BundleReaders, side: Side | null): ShownBun
   if (side === null) return { ...NO_FILES, files: [], keyOf: ({ oid }) => oid };
   return {
     files: filesOfBundle(side),
-    infos: (wanted) => infosOf(readers.store, side, wanted as BundleFile[]),
+    infos: (wanted) => infosOf(readers, side, wanted as BundleFile[]),
     read: (file) => contentOf(readers, side, file as BundleFile),
     keyOf: (file) => shownKey(side, file),
   };
 }
 
-/** The facts of the real files. */
-async function infosOf(store: VersionSource, side: Side, files: readonly BundleFile[]): Promise<BlobInfo[]> {
-  const infos: BlobInfo[] = [];
+/** The facts of the real files, but for those with secrets: theirs are of what is shown. */
+async function infosOf(
+  readers: BundleReaders,
+  side: Side,
+  files: readonly BundleFile[],
+): Promise<ComparedInfo[]> {
+  const infos: ComparedInfo[] = [];
   for (const file of files) {
     const part = file.part === null ? undefined : side.parts[file.part];
     if (part === undefined) infos.push(infoOf(Buffer.from(side.document?.text ?? '')));
-    else if (file.isMerged && part.merged) infos.push({ size: part.merged.size, sha256: part.merged.sha256 });
-    else infos.push(...(await store.fileInfos(repositoryOf(part), [file])));
+    else if (file.isMerged && part.merged?.hasSecrets)
+      infos.push({ size: (await contentOf(readers, side, file)).byteLength, sha256: null });
+    else if (file.isMerged && part.merged)
+      infos.push({ size: part.merged.size, sha256: part.merged.evidence });
+    else infos.push(...(await readers.store.fileInfos(repositoryOf(part), [file])));
   }
   return infos;
 }
@@ -55,7 +61,7 @@ async function contentOf(
   return Buffer.from(await runner.run(CALLER, 'printParameters', { documents, shown }));
 }
 
-/** Names what is read of a file. What is shown of merged parameters depends on which of them are secure. */
+/** Names what is read of a file. What is shown of merged parameters depends on which of them are secret. */
 function shownKey(side: Side, { oid, part, isMerged }: BundleFile): string {
   const secrets = isMerged && part !== null ? side.parts[part]?.secrets : undefined;
   return secrets === undefined ? oid : `${oid} ${JSON.stringify(secrets === 'all' ? secrets : [...secrets])}`;
@@ -65,6 +71,6 @@ function repositoryOf({ name }: { name: string }) {
   return { kind: 'configurations', name } as const;
 }
 
-function infoOf(bytes: Buffer): BlobInfo {
+function infoOf(bytes: Buffer): ComparedInfo {
   return { size: bytes.length, sha256: sha256Hex(bytes) };
 }

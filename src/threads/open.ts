@@ -1,11 +1,14 @@
 /** The threads of a process, and the tasks that they carry out. */
 
 import { reportTasks } from '../api/reports/report-tasks.ts';
+import type { SecretKeys } from '../lib/sealed-text.ts';
 import { Threads } from '../lib/threads.ts';
 import type { CompareTasks } from '../resolve/compare-tasks.ts';
 import { documentTasks } from '../resolve/document-tasks.ts';
 import type { FleetPlace } from '../resolve/fleet.ts';
 import type { FleetTasks } from '../resolve/fleet-tasks.ts';
+import type { ToldKeys } from '../resolve/held-keys.ts';
+import type { KeyRing } from '../resolve/secret-leaves.ts';
 import { treeTasks } from '../versions/tree-tasks.ts';
 
 /** There is a second thread for all other callers while one caller keeps the first busy for a second. */
@@ -16,14 +19,23 @@ const HEAP_MEGABYTES = 512;
 
 export type ThreadTasks = ReturnType<typeof threadTasks>;
 
-export function threadTasks() {
-  return { ...documentTasks(), ...reportTasks, ...treeTasks };
+export function threadTasks(keys: KeyRing) {
+  return { ...documentTasks(keys), ...reportTasks, ...treeTasks };
+}
+
+/** The keys of secrets, which threads hear of. */
+export type KeySource = SecretKeys & Pick<KeyRing, 'generation'>;
+
+function newsOf(source: KeySource): ToldKeys {
+  const { keys, evidence, generation } = source;
+  return { keys, evidence, generation };
 }
 
 /** No thread is started before there is a task for it. */
-export function openThreads(): Threads<ThreadTasks> {
+export function openThreads(keys: KeySource): Threads<ThreadTasks> {
   const entry = new URL('./thread.js', import.meta.url);
-  return new Threads<ThreadTasks>({ entry, size: THREADS, heapMegabytes: HEAP_MEGABYTES });
+  const news = () => newsOf(keys);
+  return new Threads<ThreadTasks>({ entry, size: THREADS, heapMegabytes: HEAP_MEGABYTES, news });
 }
 
 /** Threads for comparisons alone, each of which may take seconds. Nodes wait for none of them. */
@@ -50,11 +62,11 @@ export interface FleetThreads {
 }
 
 /** They are for this process alone. @param place where all is that they read */
-export function openFleetThreads(place: Omit<FleetPlace, 'cacheBytes'>): FleetThreads {
+export function openFleetThreads(place: Omit<FleetPlace, 'cacheBytes'>, keys: KeySource): FleetThreads {
   const { dataDir, databaseUrl, reposDir } = place;
   const options = {
     entry: new URL('./fleet-thread.js', import.meta.url),
-    ...{ heapMegabytes: HEAP_MEGABYTES, youngMegabytes: FLEET_YOUNG_MEGABYTES },
+    ...{ heapMegabytes: HEAP_MEGABYTES, youngMegabytes: FLEET_YOUNG_MEGABYTES, news: () => newsOf(keys) },
     data: { dataDir, databaseUrl, reposDir, cacheBytes: FLEET_CACHE_BYTES } satisfies FleetPlace,
   };
   return {

@@ -1,4 +1,5 @@
 // everyday: SQLite; full: PostgreSQL
+
 import { expect } from 'chai';
 import { keepNow } from '../../src/deeds/keep-hours.ts';
 import { DAY, HOUR } from '../../src/lib/clock.ts';
@@ -9,6 +10,7 @@ import { MAIN, release } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
 import { testOutput } from '../support/dsc-results.ts';
 import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { NO_KEYS } from '../support/keys.ts';
 import { assign } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
@@ -38,7 +40,7 @@ describe('the history of the fleet', () => {
   const keep = (ended: number) =>
     withDatabase(hawser, async (database) => {
       const { dataDir, databaseUrl, reposDir } = hawser;
-      const threads = openFleetThreads({ dataDir, databaseUrl, reposDir });
+      const threads = openFleetThreads({ dataDir, databaseUrl, reposDir }, NO_KEYS);
       try {
         await keepNow({ database, questions: threads.questions }, ended);
       } finally {

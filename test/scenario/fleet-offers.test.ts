@@ -1,7 +1,9 @@
 // full: SQLite, PostgreSQL
+
 import { expect } from 'chai';
 import { Fleet } from '../../src/resolve/fleet.ts';
 import type { FleetOffers } from '../../src/resolve/fleet-offers.ts';
+import { HeldKeys } from '../../src/resolve/held-keys.ts';
 import { ParameterReader } from '../../src/resolve/parameters.ts';
 import type { PreviewInput } from '../../src/resolve/preview-types.ts';
 import { readOffers } from '../../src/resolve/read-offers.ts';
@@ -9,6 +11,7 @@ import { openFleetThreads } from '../../src/threads/open.ts';
 import { publishWithChildren } from '../support/composites.ts';
 import { MAIN, release } from '../support/configurations.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { NO_KEYS } from '../support/keys.ts';
 import { assign, configurationPath, poll, saveParameters } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
@@ -34,7 +37,7 @@ describe('what a thread knows of the fleet', () => {
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': FILES, '1.1.0': FILES, '2.0.0': FILES });
     await publishConfiguration(hawser.admin, 'db', { '1.0.0': FILES });
     await publishWithChildren(hawser.admin, 'stack', '1.0.0', ['web', 'db']);
-    fleet = new Fleet({ ...hawser, cacheBytes: 2 ** 24 });
+    fleet = new Fleet({ ...hawser, cacheBytes: 2 ** 24 }, new HeldKeys());
   });
 
   after(async () => {
@@ -144,7 +147,7 @@ describe('what a thread knows of the fleet', () => {
     const [first, , third] = nodes as [NodeUnderTest, NodeUnderTest, NodeUnderTest];
     const { before, after } = await fleet.atOneMoment(async (moment) => {
       const readers = {
-        parameters: new ParameterReader(moment.source, fleet.documents, () => undefined),
+        parameters: new ParameterReader(moment.source, fleet),
         keys: new Map(),
       };
       const [configurationId] =
@@ -179,7 +182,7 @@ describe('what a thread knows of the fleet', () => {
   });
 
   it('is read by threads beside the server too', async () => {
-    const threads = openFleetThreads(hawser);
+    const threads = openFleetThreads(hawser, NO_KEYS);
     const input: PreviewInput = {
       proposal: { published: [], files: [], assignments: new Map(), tags: new Map() },
       readable: { configuration: 'all', composite: 'all', parameters: 'all' },

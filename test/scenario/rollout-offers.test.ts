@@ -1,8 +1,10 @@
 // full: SQLite
+
 import { expect } from 'chai';
 import type { RolloutRecord, RolloutStep } from '../../src/domain/rollout.ts';
 import { printRollout, ROLLOUT_FILE } from '../../src/domain/rollout-document.ts';
 import { Fleet } from '../../src/resolve/fleet.ts';
+import { HeldKeys } from '../../src/resolve/held-keys.ts';
 import { readOffers } from '../../src/resolve/read-offers.ts';
 import { publishWithChildren } from '../support/composites.ts';
 import { addVersion, MAIN, publish } from '../support/configurations.ts';
@@ -32,7 +34,7 @@ describeOnSqlite('nodes poll while a version rolls out', () => {
 
   before(async () => {
     hawser = await startHawser();
-    fleet = new Fleet({ ...hawser, cacheBytes: 2 ** 24 });
+    fleet = new Fleet({ ...hawser, cacheBytes: 2 ** 24 }, new HeldKeys());
     type = await createScopeType(hawser, 'Ring');
     values = {
       canary: await createScopeValue(hawser, type, 'canary'),

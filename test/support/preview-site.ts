@@ -9,6 +9,7 @@ import { documentTasks } from '../../src/resolve/document-tasks.ts';
 import { Documents } from '../../src/resolve/documents.ts';
 import { EntryPoints } from '../../src/resolve/entry-points.ts';
 import type { Fleet } from '../../src/resolve/fleet.ts';
+import { HeldKeys } from '../../src/resolve/held-keys.ts';
 import { ManifestMaker } from '../../src/resolve/manifest-maker.ts';
 import { besideParameters, chooseFiles, ParameterReader } from '../../src/resolve/parameters.ts';
 import type { ConfigurationPlan, Plan } from '../../src/resolve/plans.ts';
@@ -18,6 +19,7 @@ import { previewQuestions } from '../../src/resolve/preview-questions.ts';
 import type { KeptColumn } from '../../src/resolve/preview-types.ts';
 import { type ProposedChanges, ProposedVersions } from '../../src/resolve/proposed-versions.ts';
 import { SchemaReader } from '../../src/resolve/schemas.ts';
+import { SeriesPlaces } from '../../src/resolve/series-places.ts';
 import { contentOf } from '../../src/versions/parameter-files.ts';
 import type { FileContent, GitStore, RepositoryKind } from '../../src/versions/store.ts';
 import type { VersionSource } from '../../src/versions/version-source.ts';
@@ -59,7 +61,8 @@ export function declaring(types: Record<string, string>, rest = ''): string {
 
 export class PreviewSite {
   readonly store: GitStore;
-  private readonly documents = new Documents(inPlace(documentTasks()));
+  private readonly documents = new Documents(inPlace(documentTasks(new HeldKeys())), new HeldKeys());
+  private readonly places = new SeriesPlaces(() => undefined);
 
   constructor(store: GitStore) {
     this.store = store;
@@ -122,7 +125,7 @@ export class PreviewSite {
 
   private sideOf(changes: ProposedChanges = NO_CHANGES) {
     const source = new ProposedVersions(this.store, changes);
-    const parameters = new ParameterReader(source, this.documents, () => undefined);
+    const parameters = new ParameterReader(source, { documents: this.documents, places: this.places });
     const entryPoints = new EntryPoints(this.documents);
     const schemas = new SchemaReader(source, { parameters, documents: this.documents, entryPoints });
     return { schemas, parameters, deliver: (wanted: Wanted) => deliver(source, parameters, wanted) };
@@ -238,6 +241,7 @@ async function deliver(
     const filesBesideParameters = besideParameters(files);
     return {
       kind: 'configuration',
+      id: child,
       name: child,
       tag,
       entryPoint,

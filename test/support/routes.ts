@@ -21,6 +21,7 @@ import { EvidenceNotes } from '../../src/pull/evidence.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
 import { type Access, permissionsOf } from '../../src/security/access.ts';
 import { Providers } from '../../src/security/openid/providers.ts';
+import { SecretStore } from '../../src/security/secrets/secret-store.ts';
 import { openComparingThreads, openFleetThreads, openThreads } from '../../src/threads/open.ts';
 import { GitStore } from '../../src/versions/store.ts';
 import { TestClock } from './hawser.ts';
@@ -36,6 +37,8 @@ export async function declaredRoutes(): Promise<Route[]> {
     onRefsMoved: async () => undefined,
   });
   const evidence = new EvidenceNotes({ database, store, log, clock: new TestClock() });
+  const keys = { dataDir: folder, secretsKeyFile: null };
+  const secrets = await SecretStore.open({ config: keys, database, clock: new TestClock(), log });
   try {
     const options: AppOptions = {
       ...{ database, store, log, clock: new TestClock() },
@@ -57,14 +60,15 @@ export async function declaredRoutes(): Promise<Route[]> {
       clientFiles: new Map(),
       bundleFiles: new BundleFiles({ folder, maxBytes: 0 }),
       locks,
-      threads: openThreads(),
+      threads: openThreads(secrets),
       comparingThreads: openComparingThreads(),
       providers: new Providers(readConfig({})),
-      fleetThreads: openFleetThreads({ dataDir: folder, databaseUrl: null, reposDir: folder }),
+      fleetThreads: openFleetThreads({ dataDir: folder, databaseUrl: null, reposDir: folder }, secrets),
       metrics: new Metrics({ version: '', pollPath: '' }),
       onNodeSeen: () => undefined,
       evidence,
       eventWaiting: new EventWaiting(database),
+      secrets,
     };
     const { pull, api } = allRoutes(options);
     return [...pull, ...api];

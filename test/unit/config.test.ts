@@ -14,6 +14,7 @@ describe('reading the settings', () => {
     expect(config).to.deep.include({
       ...{ host: '0.0.0.0', port: 8443, environment: 'production', databaseUrl: null },
       ...{ dataDir: resolve('data'), reposDir: resolve('repos'), nodeCaFile: null, nodeCrlFile: null },
+      secretsKeyFile: null,
       ...{ adminPassword: null, metricsToken: null, logLevel: 'info' },
       ...{ cacheBytes: 256 * 1024 ** 2, auditKeepDays: null },
     });

@@ -31,9 +31,10 @@ describe('the files for several servers', () => {
 
   /** Reads the settings as the program does, which throws for an unknown name or a bad value. */
   function settingsOf(env: Record<string, string>): ReturnType<typeof readConfig> {
-    expect(env)
-      .to.have.property('HAWSER_DATABASE_URL_FILE')
-      .that.matches(/^\/run\/secrets\//);
+    for (const name of ['HAWSER_DATABASE_URL_FILE', 'HAWSER_SECRETS_KEY_FILE'])
+      expect(env)
+        .to.have.property(name)
+        .that.matches(/^\/run\/secrets\//);
     const urlFile = folder('url');
     writeFileSync(urlFile, 'postgres://hawser@db.example.org/hawser\n');
     return readConfig({ ...env, HAWSER_DATABASE_URL_FILE: urlFile });
@@ -212,9 +213,15 @@ describe('the files for several servers', () => {
       expect(written.map(({ mountPath }) => mountPath)).to.have.members([...VOLUMES, '/tmp']);
       const secret = volumes.find((volume) => volume.secret);
       const { mountPath } = mounts.find(({ name }) => name === secret.name) ?? { mountPath: '' };
-      const url = container.env.find(({ name }: { name: string }) => name === 'HAWSER_DATABASE_URL_FILE');
-      expect(url.value).to.equal(`${mountPath}/url`);
-      expect(read(KUBERNETES)).to.include(`secret generic ${secret.secret.secretName} --from-file=url=`);
+      const made = `secret generic ${secret.secret.secretName} --from-file=url=./database-url --from-file=secrets-key=`;
+      expect(read(KUBERNETES)).to.include(made);
+      for (const [setting, file] of [
+        ['HAWSER_DATABASE_URL_FILE', 'url'],
+        ['HAWSER_SECRETS_KEY_FILE', 'secrets-key'],
+      ]) {
+        const { value } = container.env.find(({ name }: { name: string }) => name === setting);
+        expect(value).to.equal(`${mountPath}/${file}`);
+      }
     });
 
     it('let the servers do little, and never all end at once', () => {

@@ -32,11 +32,13 @@ import {
   ParameterFileForm,
   ParameterFileView,
 } from './schemas.ts';
+import { secretRoutes } from './secret-routes.ts';
 
 const TAGS = ['Parameters'];
 const WRITE_PROBLEMS = [
   'too_complex',
   'publish_separately',
+  ...[[400, 'secret_unreadable'] as const, 'secret_key_missing', 'upgrade_incomplete'],
   ...['unknown_node', 'unknown_scope_value', 'scope_type_disabled'],
   ...['published_version', 'version_exists', 'draft_changed'],
   ...WRITING_REPOSITORIES,
@@ -68,6 +70,7 @@ export function parameterRoutes(tools: ParameterTools & BlameTools & { comparer:
         'already_published',
         [409, 'schema_unknown'],
         [409, 'validation_failed'],
+        ...['secret_in_clear', [409, 'secret_unreadable'] as const, 'secret_key_missing'],
         'draft_changed',
         ...WRITING_REPOSITORIES,
       ],
@@ -87,6 +90,7 @@ export function parameterRoutes(tools: ParameterTools & BlameTools & { comparer:
       handle: (call) => deleteFile(tools, targetOf(call), nameOf(call)),
     }),
     uploadRoute(tools, named.modifying),
+    ...secretRoutes(tools),
   ];
 }
 
@@ -158,7 +162,7 @@ function uploadRoute(tools: ParameterTools, modifying: GrantedRoutes): Route {
       if (file === null) throw invalidField(`/${FILE.name}`, 'The form has no file', 'required');
       const { scopeTypeName, scopeValue, version, publish = false, message } = body;
       const reader = { documents: tools.documents, caller: call.principal.userId };
-      const content = await readFile(reader, FILE.name, file, 'readParameterFile');
+      const content = await readFile(reader, FILE.name, file, 'findAmbiguous');
       const name = { type: { name: scopeTypeName }, scopeValue, version };
       const target = { ...targetOf(call), gone: call.facts.over };
       const saved = await saveFile(tools, target, name, { content, publish, message });

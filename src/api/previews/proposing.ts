@@ -17,6 +17,7 @@ import { judgeDraft as judgeConfiguration } from '../../deeds/publish.ts';
 import { judgeDraft as judgeComposite } from '../../deeds/publish-composite.ts';
 import { findingsInHistory } from '../../deeds/publish-obstacles.ts';
 import { checkFile, judgeContent, judgeFile, scopeToPublish } from '../../deeds/put-parameters.ts';
+import { type IncomingContent, sealContent } from '../../deeds/secret-content.ts';
 import {
   alreadyTagged,
   notTagged,
@@ -44,8 +45,11 @@ import {
 import { registryOf } from '../../resolve/registry.ts';
 import { CompatibilityGuard } from '../../resolve/schema-compatibility.ts';
 import { SchemaReader } from '../../resolve/schemas.ts';
+import type { SeriesPlaces } from '../../resolve/series-places.ts';
 import type { GrantedResource } from '../../security/access.ts';
+import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import type { SecretStore } from '../../security/secrets/secret-store.ts';
 import { checkDraft, KINDS } from '../../versions/kinds.ts';
 import { contentOf, seriesOf } from '../../versions/parameter-files.ts';
 import { rolloutBlocker } from '../../versions/rollout-rules.ts';
@@ -61,6 +65,8 @@ export interface ProposingTools {
   database: Database;
   store: GitStore;
   documents: Documents;
+  places: SeriesPlaces;
+  secrets: SecretStore;
   entryPoints: EntryPoints;
   hasParameterFiles: ParameterFileLookup;
 }
@@ -248,21 +254,32 @@ export class Proposing {
     const contentType = contentTypeNamed(change.contentType ?? '') ?? 'yaml';
     const content = await readText(reader, change.content, contentType);
     const asked = { type: { name: scopeTypeName }, scopeValue, version, status: 'Draft' } as const;
-    const target = { resource, principal };
-    const { type, wanted } = await checkFile(this.checkTools(), target, asked, content);
+    const target = { resource, principal, admit: (found: IncomingContent) => this.requireMaySet(resource, found) };
+    const tools = this.checkTools();
+    const { type, wanted, incoming } = await checkFile(tools, target, asked, content);
     const series = seriesOf(this.spelled(wanted.scope));
     const index = (await this.source.parameters.index(resource.name)).of(series);
     if (!findDraft(index, version)) {
       await checkDraft(KINDS.parameters, { series, version, status: 'Draft' }, contentOf(series, content));
       refuseSameVersion(index, version);
     }
-    const [blocker] = (await judgeContent(this.checkTools(), target, version, content.document)).blockers;
+    const file = { configurationName: resource.name, series, version, caller: principal.userId };
+    const earlier = [findDraft(index, version), index.published[0]].filter((ref) => ref !== undefined);
+    const sealed = incoming ? await sealContent(tools, file, incoming, earlier) : content;
+    const place = await tools.parameters.placeOf(resource.name, series);
+    const document = tools.parameters.opened(sealed.document, place);
+    const [blocker] = (await judgeContent(tools, target, version, document)).blockers;
     if (blocker !== undefined) throw blocker;
-    const bytes = new Uint8Array(content.bytes);
+    const bytes = new Uint8Array(sealed.bytes);
     const nodeId = await ownerOf(this.tools.database.read, type, wanted.scope);
-    const file = { configurationName: resource.name, series, version, nodeId };
-    this.files.push({ ...file, content: { type: contentType, bytes } });
+    this.files.push({ ...{ configurationName: resource.name, series, version, nodeId }, content: { type: contentType, bytes } });
     this.renew();
+  }
+
+  /** Whoever may set a value can test a guess of another one by the answers, and whoever may read cannot. */
+  private async requireMaySet({ name }: Resource, { survey }: IncomingContent): Promise<void> {
+    if (survey.clear.length === 0) return;
+    await grantedResource(this.tools.database.read, this.asked.principal, 'parameters', 'Modify', { name });
   }
 
   private async assign(change: ChangeOf<'Assign'>) {
@@ -401,11 +418,11 @@ export class Proposing {
     const { database, documents, entryPoints } = this.tools;
     const parameters = this.parameterReader();
     const schemas = new SchemaReader(this.source, { parameters, documents, entryPoints });
-    return { database, documents, parameters, schemas };
+    return { database, documents, parameters, schemas, secrets: this.tools.secrets };
   }
 
   private parameterReader(): ParameterReader {
-    return new ParameterReader(this.source, this.tools.documents, () => undefined);
+    return new ParameterReader(this.source, this.tools);
   }
 }
 

@@ -29,7 +29,7 @@ const NAME = '[A-Za-z0-9][A-Za-z0-9._-]*';
  * archive, whoever made it.
  */
 const PATH = new RegExp(
-  `^(?:data/(?:hawser\\.db|initial-admin-password|tls/${NAME})` +
+  `^(?:data/(?:hawser\\.db|initial-admin-password|secrets\\.key|tls/${NAME})` +
     `|repos/(?:${REPOSITORY_KINDS.join('|')})/${NAME}\\.git/` +
     '(?:HEAD|config|description|packed-refs|shallow|objects/pack/pack-[0-9a-f]{40}\\.(?:pack|idx)))$',
 );

@@ -1,15 +1,16 @@
 /** Makes one archive of everything that a server needs to be what it was, while it may go on serving. */
 
-import { link, lstat, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { link, lstat, mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Config } from '../../config.ts';
 import { unlessAbsent } from '../../git/disk-errors.ts';
 import { gitVersion } from '../../git/git-process.ts';
 import { toTimestamp } from '../../lib/clock.ts';
-import { conflict, HawserError } from '../../lib/errors.ts';
+import { conflict, HawserError, notFound } from '../../lib/errors.ts';
 import { flushFolder } from '../../lib/folders.ts';
 import { newId } from '../../lib/ids.ts';
 import { readVersion } from '../../lib/version.ts';
+import { KEY_FILE, keyFileOf, requireKeyFile } from '../../security/secrets/key-file.ts';
 import { ArchiveWriter, FORMAT } from './archive.ts';
 import { addFromDatabase } from './database-content.ts';
 import { addFromFolders } from './folder-content.ts';
@@ -20,6 +21,8 @@ export interface BackupOptions {
   /** The archive, which must not exist. */
   file: string;
   now: number;
+  /** Whether the archive is to hold the keys of secrets. By default it does not: whoever reads it then reads no secret. */
+  withKeys?: boolean;
   /** Called with the folder of unfinished files before it is made. It is removed at the end, unless the program is killed. */
   onStaging(path: string): void;
 }
@@ -35,10 +38,18 @@ export interface BackupSummary {
  * changed.
  * @throws HawserError, with nothing left behind, for instance `file_exists`, `repository_damaged`
  */
-export async function backUp({ config, file, now, onStaging }: BackupOptions): Promise<BackupSummary> {
+export async function backUp({
+  config,
+  file,
+  now,
+  withKeys,
+  onStaging,
+}: BackupOptions): Promise<BackupSummary> {
   refuseUnfinishedRestore(config);
   const target = resolve(file);
   await refuseExisting(target);
+  if (withKeys === true && (await requireKeyFile(config)) === null)
+    throw notFound(`there are no keys to take along: no file ${keyFileOf(config)}`, 'key_file_missing');
   if ((await gitVersion(config.searchPath)) === null)
     throw new HawserError('unavailable', 'git_missing', 'a backup needs git, which is not installed');
   // It is beside the target, so that the archive can be moved there. Nobody takes its name for that of an archive.
@@ -47,7 +58,7 @@ export async function backUp({ config, file, now, onStaging }: BackupOptions): P
   await mkdir(staging, { mode: 0o700 });
   try {
     const unfinished = join(staging, 'archive');
-    const counts = await writeArchive(config, { staging, unfinished, now });
+    const counts = await writeArchive(config, { staging, unfinished, now, withKeys: withKeys === true });
     await publish(unfinished, target);
     return { ...counts, bytes: (await stat(target)).size };
   } finally {
@@ -57,7 +68,12 @@ export async function backUp({ config, file, now, onStaging }: BackupOptions): P
 
 async function writeArchive(
   config: Config,
-  { staging, unfinished, now }: { staging: string; unfinished: string; now: number },
+  {
+    staging,
+    unfinished,
+    now,
+    withKeys,
+  }: { staging: string; unfinished: string; now: number; withKeys: boolean },
 ) {
   const archive = new ArchiveWriter(unfinished);
   try {
@@ -66,6 +82,8 @@ async function writeArchive(
       config.databaseUrl === null
         ? await addFromFolders(config, parts)
         : await addFromDatabase({ ...config, databaseUrl: config.databaseUrl }, parts);
+    // Read after the database, so that the key is among them that it names.
+    if (withKeys) await archive.addBuffer(`data/${KEY_FILE}`, await readFile(keyFileOf(config)));
     const createdAt = toTimestamp(now);
     await archive.finish({ format: FORMAT, hawser: readVersion(), createdAt, migration, counts });
     return counts;

@@ -20,6 +20,8 @@ import { HawserError } from '../../lib/errors.ts';
 import { flushFolder, makePrivateFolder } from '../../lib/folders.ts';
 import { RUN_RECORD_FILES } from '../../lib/run-record.ts';
 import { PASSWORD_FILE } from '../../security/built-ins.ts';
+import { KEY_FILE } from '../../security/secrets/key-file.ts';
+import { findMissingKeys } from '../key-state.ts';
 import { RELOAD_FILE } from '../reload.ts';
 import type { ArchiveReader, Manifest } from './archive.ts';
 
@@ -47,9 +49,17 @@ function foldersOf({ dataDir, reposDir }: Config): RestoreFolder[] {
     {
       setting: 'HAWSER_DATA_DIR',
       path: dataDir,
-      made: [DATABASE_FILE, 'tls', PASSWORD_FILE],
+      made: [DATABASE_FILE, 'tls', PASSWORD_FILE, KEY_FILE],
     },
   ];
+}
+
+/** What was restored. */
+export interface Restored extends Manifest {
+  /** Whether the archive held the keys of secrets, which are in the data folder now. */
+  hasKeys: boolean;
+  /** The ids of the keys of secrets that something is encrypted by and that the server would not have. */
+  missingKeys: readonly string[];
 }
 
 /**
@@ -57,7 +67,7 @@ function foldersOf({ dataDir, reposDir }: Config): RestoreFolder[] {
  * A restore that was killed begins anew when it is run again.
  * @throws HawserError, with the folders as they were: `folder_not_empty`, `database_not_empty`, or what `ArchiveReader` finds
  */
-export async function restore(config: Config, file: string): Promise<Manifest> {
+export async function restore(config: Config, file: string): Promise<Restored> {
   // Loaded here because each start of a server loads this module for `refuseUnfinishedRestore`.
   const { ArchiveReader } = await import('./archive.ts');
   const archive = await ArchiveReader.open(file);
@@ -80,7 +90,8 @@ export async function restore(config: Config, file: string): Promise<Manifest> {
       throw error;
     }
     await releaseFolders(folders);
-    return archive.manifest;
+    const hasKeys = archive.manifest.entries.some(({ path }) => path === `data/${KEY_FILE}`);
+    return { ...archive.manifest, hasKeys, missingKeys: await findMissingKeys(config) };
   } finally {
     archive.close();
   }

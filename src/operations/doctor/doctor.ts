@@ -3,6 +3,7 @@
 import type { Config } from '../../config.ts';
 import { gitVersion } from '../../git/git-process.ts';
 import { toTimestamp } from '../../lib/clock.ts';
+import { keyFileOf } from '../../security/secrets/key-file.ts';
 import { inspectingStore } from '../../versions/inspection.ts';
 import { refuseUnfinishedRestore } from '../backup/restore.ts';
 import { checkCertificates } from './certificates.ts';
@@ -12,6 +13,7 @@ import { checkDiskSpace, checkLeftOvers, checkPermissions } from './files.ts';
 import { type Check, describeFailure, faultOf, type Severity, several, warningOf } from './findings.ts';
 import { checkReportSpace } from './report-space.ts';
 import { checkRegistry, checkRepositories } from './repositories.ts';
+import { checkSecrets } from './secrets.ts';
 import { checkSignIn } from './sign-in.ts';
 
 const START =
@@ -70,6 +72,7 @@ export async function examine(examination: Examination): Promise<Check[]> {
       isAway || db === null
         ? withoutDatabase('documents')
         : await attempt('documents', reposDir, () => checkDocuments(config)),
+      await attempt('secrets', keyFileOf(config), () => checkSecrets(config, database)),
       await attempt('permissions', dataDir, () => checkPermissions(config)),
       await checkDiskSpace([dataDir, reposDir]),
       await attempt('room for reports', dataDir, () => checkReportSpace(config, db, now)),

@@ -6,6 +6,7 @@ import { EntryPoints } from '../../resolve/entry-points.ts';
 import { Fleet } from '../../resolve/fleet.ts';
 import { ParameterReader } from '../../resolve/parameters.ts';
 import { readOffers } from '../../resolve/read-offers.ts';
+import { readCommandKeys } from '../command-keys.ts';
 import { type Check, type Finding, several, warningOf } from './findings.ts';
 
 const NAME = 'documents';
@@ -13,10 +14,12 @@ const CACHE_BYTES = 64 * 1024 * 1024;
 const REMEDY = 'publish a version above it whose document is good: its findings say what is wrong';
 
 /** Counts the versions with an Error that some node is offered. They were published before it was looked for, or as they are. */
-export async function checkDocuments({ dataDir, databaseUrl, reposDir }: Config): Promise<Check> {
-  const fleet = new Fleet({ dataDir, databaseUrl, reposDir, cacheBytes: CACHE_BYTES });
+export async function checkDocuments(config: Config): Promise<Check> {
+  const { dataDir, databaseUrl, reposDir } = config;
+  const keys = await readCommandKeys(config);
+  const fleet = new Fleet({ dataDir, databaseUrl, reposDir, cacheBytes: CACHE_BYTES }, keys);
   try {
-    const parameters = new ParameterReader(fleet.store, fleet.documents, () => undefined);
+    const parameters = new ParameterReader(fleet.store, fleet);
     const readers = { parameters, keys: new Map<string, number>() };
     const plans = await fleet.atOneMoment(async (moment) =>
       (await readOffers(fleet, moment, readers)).configurationsOffered(),

@@ -9,6 +9,7 @@ import { unlessAbsent } from '../../git/disk-errors.ts';
 import { REPOSITORY_KINDS } from '../../git/types.ts';
 import { HOUR } from '../../lib/clock.ts';
 import { ADMIN, PASSWORD_FILE } from '../../security/built-ins.ts';
+import { KEY_FILE } from '../../security/secrets/key-file.ts';
 import { type Check, describeFailure, type Finding, faultOf, noteOf, warningOf } from './findings.ts';
 import { formatSize } from './sizes.ts';
 
@@ -46,8 +47,8 @@ export async function checkPermissions(config: Config): Promise<Check> {
   return { name: 'permissions', summary: `${guarded.length} folders and files`, findings };
 }
 
-async function listGuarded({ dataDir, reposDir, tls }: Config): Promise<Guarded[]> {
-  const secrets = ['hawser.db', 'hawser.db-wal', 'hawser.db-shm', PASSWORD_FILE];
+async function listGuarded({ dataDir, reposDir, tls, secretsKeyFile }: Config): Promise<Guarded[]> {
+  const secrets = ['hawser.db', 'hawser.db-wal', 'hawser.db-shm', PASSWORD_FILE, KEY_FILE];
   const inData = ['', 'tls', ...secrets, 'tls/ca.key', 'tls/server.key'].map((name) => join(dataDir, name));
   const guarded = [...inData, reposDir].map((path) => ({ path, forbidden: OTHERS, isOwn: true }));
   for (const kind of REPOSITORY_KINDS.map((name) => join(reposDir, name))) {
@@ -55,7 +56,8 @@ async function listGuarded({ dataDir, reposDir, tls }: Config): Promise<Guarded[
     // The permissions of the folder above them are enough.
     guarded.push(...[kind, ...repositories].map((path) => ({ path, forbidden: 0, isOwn: true })));
   }
-  if (tls.keyFile !== null) guarded.push({ path: tls.keyFile, forbidden: STRANGERS, isOwn: false });
+  for (const path of [tls.keyFile, secretsKeyFile])
+    if (path !== null) guarded.push({ path, forbidden: STRANGERS, isOwn: false });
   return guarded;
 }
 

@@ -20,6 +20,7 @@ import { countAwaiting } from '../../security/awaiting-certificates.ts';
 import { forgetInitialPassword } from '../../security/built-ins.ts';
 import { closeStores, openStores, prepareStores, type Stores } from '../../stores.ts';
 import { inspectingStore } from '../../versions/inspection.ts';
+import { readCommandKeys } from '../command-keys.ts';
 import { requirePresentForm } from '../present-form.ts';
 import { type CheckReport, checkMove } from './check/check.ts';
 import { type Deed, doInDatabase, isRowDeed } from './deeds.ts';
@@ -85,7 +86,8 @@ export async function checkOpenDsc(options: Omit<ImportOptions, 'skip' | 'isDryR
   const files = await openSourceFiles(folder);
   await requirePresentForm(config);
   const { dataDir, databaseUrl, reposDir, cacheBytes } = config;
-  return checkMove({ dataDir, databaseUrl, reposDir, cacheBytes }, { site, files }, (done, all) =>
+  const place = { dataDir, databaseUrl, reposDir, cacheBytes };
+  return checkMove(place, await readCommandKeys(config), { site, files }, (done, all) =>
     onProgress('nodes compared', done, all),
   );
 }

@@ -8,6 +8,7 @@ import { HawserError } from '../../lib/errors.ts';
 import { groupBy } from '../../lib/group-by.ts';
 import { sha256Hex } from '../../lib/hash.ts';
 import { DocumentsInThread, newSource } from '../../resolve/documents.ts';
+import { HeldKeys } from '../../resolve/held-keys.ts';
 import type { Kind, Refusal } from './kinds.ts';
 import type {
   FileFault,
@@ -100,7 +101,7 @@ export async function lookAtFiles(
 
 class Look {
   private readonly limit = pLimit(CONCURRENT_READS);
-  private readonly documents = new DocumentsInThread();
+  private readonly documents = new DocumentsInThread(new HeldKeys());
   private readonly places: Places;
   private readonly site: SourceSite;
   private readonly files: SourceFiles;

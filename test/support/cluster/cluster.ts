@@ -1,8 +1,9 @@
 /** Several servers on one PostgreSQL, and HAProxy in front of them, all on this machine. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { newKeyLine } from '../../../src/lib/sealed-text.ts';
 import { CHEAP_HASHES } from '../cheap-hashes.ts';
 import type { Target } from '../client.ts';
 import { startBalancer } from '../haproxy.ts';
@@ -38,8 +39,11 @@ export class ServerCluster {
    */
   static async make(database: TestDatabase, { servers: count, settings }: ServerClusterOptions) {
     const folder = mkdtempSync(join(tmpdir(), 'hawser-cluster-'));
+    const keyFile = join(folder, 'secrets.key');
+    writeFileSync(keyFile, `${newKeyLine()}\n`, { mode: 0o600 });
     const common = {
       HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD,
+      HAWSER_SECRETS_KEY_FILE: keyFile,
       HAWSER_DATABASE_URL: database.url,
       ...CHEAP_HASHES,
       ...settings,

@@ -6,6 +6,7 @@ import { printYaml } from '../../../src/domain/yaml-printer.ts';
 import { sha256Hex } from '../../../src/lib/hash.ts';
 import { documentTasks } from '../../../src/resolve/document-tasks.ts';
 import { storedSource } from '../../../src/resolve/documents.ts';
+import { HeldKeys } from '../../../src/resolve/held-keys.ts';
 import { refusalBy } from '../../support/failures.ts';
 
 const source = (value: unknown) => {
@@ -21,7 +22,7 @@ const { mapping } = fc.letrec<{ value: unknown; mapping: object }>((tie) => ({
 
 describe('merging documents', () => {
   it('gives the same whatever was merged before', () => {
-    const { mergeDocuments } = documentTasks();
+    const { mergeDocuments } = documentTasks(new HeldKeys());
     fc.assert(
       fc.property(fc.array(mapping, { maxLength: 5 }), (values) => {
         const documents = values.map(source);
@@ -35,7 +36,7 @@ describe('merging documents', () => {
   });
 
   it('counts what a later document replaces as nothing, and refuses too much that stays', () => {
-    const { mergeDocuments } = documentTasks();
+    const { mergeDocuments } = documentTasks(new HeldKeys());
     const half = (name: string) =>
       source({ all: Object.fromEntries(Array.from({ length: 15_000 }, (_, at) => [`${name}${at}`, at])) });
     const two = [half('x'), half('y')];

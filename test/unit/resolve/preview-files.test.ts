@@ -47,7 +47,11 @@ function toBundle(drawn: Drawn, other: Drawn, isExact: boolean): Bundle {
       const path = drawn.document === null ? 'parameters.yaml' : `${name}/parameters.yaml`;
       if (merged === null) return { name, files, merged };
       const oid = isExact || !others.has(path) ? gitBlobId(Buffer.from(merged)) : null;
-      return { name, files, merged: { sha256: sha256Hex(merged), size: merged.length, oid } };
+      return {
+        name,
+        files,
+        merged: { evidence: sha256Hex(merged), hasSecrets: false, size: merged.length, oid },
+      };
     }),
   };
 }

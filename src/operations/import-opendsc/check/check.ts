@@ -1,6 +1,7 @@
 /** `hawser import-opendsc --check`: compares, for every node, what OpenDSC served with what this server serves. */
 
 import type { FleetPlace } from '../../../resolve/fleet.ts';
+import type { KeyRing } from '../../../resolve/secret-leaves.ts';
 import type { SourceFiles, SourceSite } from '../source/site.ts';
 import { compareServed, type Difference } from './compare.ts';
 import { ServedHere } from './here.ts';
@@ -22,10 +23,11 @@ const SHOWN = 200;
  */
 export async function checkMove(
   place: FleetPlace,
+  keys: KeyRing,
   { site, files }: { site: SourceSite; files: SourceFiles },
   onProgress: (done: number, all: number) => void = () => undefined,
 ): Promise<CheckReport> {
-  const here = await ServedHere.open(place);
+  const here = await ServedHere.open(place, keys);
   try {
     const there = new ServedThere(site, files);
     const comparison = new Comparison();

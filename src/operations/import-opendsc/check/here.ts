@@ -9,6 +9,7 @@ import { Fleet, type FleetPlace } from '../../../resolve/fleet.ts';
 import type { FleetOffers } from '../../../resolve/fleet-offers.ts';
 import { ParameterReader } from '../../../resolve/parameters.ts';
 import { readOffers } from '../../../resolve/read-offers.ts';
+import type { KeyRing } from '../../../resolve/secret-leaves.ts';
 import { secretsIn } from '../../../resolve/secret-names.ts';
 import type { Part, Served } from './offer.ts';
 import { scopeName } from './there.ts';
@@ -31,10 +32,10 @@ export class ServedHere {
   }
 
   /** @throws the driver's error where there is no database */
-  static async open(place: FleetPlace): Promise<ServedHere> {
-    const fleet = new Fleet(place);
+  static async open(place: FleetPlace, keys: KeyRing): Promise<ServedHere> {
+    const fleet = new Fleet(place, keys);
     try {
-      const parameters = new ParameterReader(fleet.store, fleet.documents, () => undefined);
+      const parameters = new ParameterReader(fleet.store, fleet);
       const readers = { parameters, keys: new Map<string, number>() };
       const offers = await fleet.atOneMoment((moment) => readOffers(fleet, moment, readers));
       return new ServedHere(fleet, parameters, offers);

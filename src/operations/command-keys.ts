@@ -1,0 +1,24 @@
+/** The keys of secrets for a command that reads what is stored, beside a server or without one. */
+
+import type { Config } from '../config.ts';
+import { inspectDatabase } from '../db/inspection.ts';
+import { readSecretState } from '../db/secret-keys.ts';
+import { openEvidenceKey } from '../lib/sealed-text.ts';
+import { type HeldKeys, holding } from '../resolve/held-keys.ts';
+import { readKeyFile } from '../security/secrets/key-file.ts';
+
+type Place = Pick<Config, 'dataDir' | 'databaseUrl' | 'secretsKeyFile'>;
+
+/** @throws ConfigError for a key file that holds anything else; the driver's error without a database */
+export async function readCommandKeys(place: Place): Promise<HeldKeys> {
+  const keys = (await readKeyFile(place)) ?? [];
+  const database = await inspectDatabase(place);
+  try {
+    const state = database.read && (await readSecretState(database.read));
+    const sealed = state?.evidenceKey ?? null;
+    const opened = sealed === null ? [] : keys.flatMap((key) => openEvidenceKey(key, sealed) ?? []);
+    return holding({ keys, evidence: opened[0] ?? null });
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,39 @@
+/** The keys of secrets as a thread or a command has them. */
+
+import { type EvidenceKey, type SecretKey, type SecretKeys, secretKeyMissing } from '../lib/sealed-text.ts';
+import type { KeyRing } from './secret-leaves.ts';
+
+/** Keys that can be sent to a thread. */
+export interface ToldKeys extends SecretKeys {
+  generation: number;
+}
+
+/** Keys that were told. A thread is told again whenever there are others. */
+export class HeldKeys implements KeyRing {
+  private told: ToldKeys = { keys: [], evidence: null, generation: 0 };
+
+  hear(told: ToldKeys): void {
+    this.told = told;
+  }
+
+  get generation(): number {
+    return this.told.generation;
+  }
+
+  key(id: string): SecretKey | null {
+    return this.told.keys.find((each) => each.id === id) ?? null;
+  }
+
+  evidenceKey(): EvidenceKey {
+    const { evidence } = this.told;
+    if (evidence === null) throw secretKeyMissing('of evidence');
+    return evidence;
+  }
+}
+
+/** The keys of a command, which stay the same. */
+export function holding({ keys, evidence }: SecretKeys): HeldKeys {
+  const held = new HeldKeys();
+  held.hear({ keys, evidence, generation: 1 });
+  return held;
+}

@@ -1,0 +1,213 @@
+// full: SQLite, PostgreSQL
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { systemClock } from '../../src/lib/clock.ts';
+import { createLog } from '../../src/lib/log.ts';
+import { evidenceOf, newKeyLine, secretKey } from '../../src/lib/sealed-text.ts';
+import { SecretStore } from '../../src/security/secrets/secret-store.ts';
+import { auditEntries } from '../support/audit.ts';
+import { withDatabase } from '../support/database.ts';
+import { ENGINE, placeOf } from '../support/engine.ts';
+import { startHawser } from '../support/hawser.ts';
+import { makeUser } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
+import { runHawser, spawnHawser } from '../support/spawned.ts';
+import { started } from '../support/started.ts';
+import { unzip } from '../support/unzip.ts';
+
+const BYTES = Buffer.from('parameters:\n  pw: x\n');
+const idOf = (line: string) => secretKey(Buffer.from(line, 'base64')).id;
+const linesOf = (path: string) => readFileSync(path, 'utf8').trimEnd().split('\n');
+
+/** As a server on this folder encrypts its first secret. @returns the id of the key, and evidence of some bytes */
+async function encryptSomething(dataDir: string): Promise<{ id: string; evidence: string }> {
+  return withDatabase(await placeOf(dataDir), async (database) => {
+    const tools = { database, clock: systemClock, log: createLog('silent') };
+    const store = await SecretStore.open({ config: { dataDir, secretsKeyFile: null }, ...tools });
+    const { id } = await store.sealingKey();
+    return { id, evidence: evidenceOf(store.evidenceKey(), BYTES) };
+  });
+}
+
+describe('the keys of secrets, for operators', () => {
+  const hawser = started(startHawser);
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'hawser-keys-'));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  const keyFile = (name = '') => join(name === '' ? hawser.folder : join(folder, name), 'data/secrets.key');
+  const run = (...words: string[]) => runHawser(hawser.folder, {}, words);
+
+  it('are rotated by a command while the server runs, which takes the new one with SIGHUP', async () => {
+    const before = await encryptSomething(hawser.dataDir);
+    expect(linesOf(keyFile()).map(idOf)).to.deep.equal([before.id]);
+    const { code, stdout, stderr } = await run('rotate-secrets-key');
+    expect(code, stderr).to.equal(0);
+    const [id = '', former] = linesOf(keyFile()).map(idOf);
+    expect(former).to.equal(before.id);
+    expect(stdout).to.include(id).and.to.include('hawser reload').and.to.not.include(linesOf(keyFile())[0]);
+    if (ENGINE === 'postgres') expect(stdout).to.match(/1\. .*every server[\s\S]*2\. .*reload/);
+    expect(statSync(keyFile()).mode & 0o777).to.equal(0o600);
+    expect(await hawser.server.reloadTls()).to.deep.equal([]);
+    expect(hawser.log()).to.include(`"keyIds":["${id}","${before.id}"]`);
+    expect(await encryptSomething(hawser.dataDir)).to.deep.equal({ id, evidence: before.evidence });
+    const named = await auditEntries(hawser, 'action=secrets.key_named');
+    expect(named.map(({ details }) => details)).to.deep.equal([
+      { keyId: id, formerKeyId: before.id },
+      { keyId: before.id, formerKeyId: null },
+    ]);
+  });
+
+  it('stay as they were where a reload finds anything else in the file', async () => {
+    const content = readFileSync(keyFile(), 'utf8');
+    writeFileSync(keyFile(), `${content}not-a-key-${newKeyLine()}\n`);
+    const [fault, ...others] = await hawser.server.reloadTls();
+    expect(others).to.deep.equal([]);
+    expect(fault).to.include('line 3 of').and.to.not.include('not-a-key');
+    writeFileSync(keyFile(), content);
+    expect(await hawser.server.reloadTls()).to.deep.equal([]);
+  });
+
+  it('keep a server from starting with anything else in the file', async () => {
+    const file = join(folder, 'given');
+    const settings = { HAWSER_SECRETS_KEY_FILE: file };
+    for (const [content, said] of [
+      [null, 'there is no file'],
+      [`${newKeyLine()}\n${newKeyLine().slice(2)}\n`, 'line 2 of'],
+    ] as const) {
+      if (content !== null) writeFileSync(file, content);
+      const { code, stderr } = await runHawser(join(folder, 'refused'), settings);
+      expect([code, stderr.includes(said)], stderr).to.deep.equal([78, true]);
+      for (const line of content?.split('\n') ?? [])
+        expect(line === '' || !stderr.includes(line)).to.equal(true);
+    }
+  });
+
+  describe('in a backup', () => {
+    const backUp = async (name: string, ...words: string[]) => {
+      const archive = join(folder, `${name}.zip`);
+      const { code, stderr } = await run('backup', ...words, archive);
+      expect(code, stderr).to.equal(0);
+      const files = await unzip(readFileSync(archive));
+      return { archive, paths: files.map(({ path }) => path) };
+    };
+    const restore = async (name: string, archive: string) => {
+      const { code, stdout, stderr } = await runHawser(join(folder, name), {}, ['restore', archive]);
+      expect(code, stderr).to.equal(0);
+      return stdout;
+    };
+    const look = async (name: string) => {
+      const { stdout } = await runHawser(join(folder, name), {}, ['doctor', '--json']);
+      return JSON.parse(stdout).checks.find((check: { name: string }) => check.name === 'secrets');
+    };
+
+    it('are left out, and restore and doctor name those that are missing', async () => {
+      const { id } = await encryptSomething(hawser.dataDir);
+      const { archive, paths } = await backUp('without');
+      expect(paths).to.include('data/hawser.db').and.to.not.include('data/secrets.key');
+      expect(await restore('bare', archive)).to.include(`the key ${id} of secrets is missing`);
+      const { findings } = await look('bare');
+      const found = findings.map(({ severity, what }: Record<string, string>) => `${severity} ${what}`);
+      expect(found.join('\n')).to.match(new RegExp(`^error the key ${id} is missing`, 'm'));
+      expect(found).to.have.length(2);
+    });
+
+    it('that were left out are not made anew; on PostgreSQL no server starts without the one that encrypts', async () => {
+      const { id } = await encryptSomething(hawser.dataDir);
+      const server = await spawnHawser(join(folder, 'bare'));
+      if (ENGINE === 'postgres') {
+        const { code, stderr } = await server.ended;
+        expect([code, stderr.includes(id)], stderr).to.deep.equal([78, true]);
+      } else {
+        await server.listening();
+        expect(server.stdout()).to.include('keys of secrets are missing').and.to.include(id);
+        server.child.kill('SIGTERM');
+        await server.ended;
+      }
+      expect(existsSync(keyFile('bare'))).to.equal(false);
+    });
+
+    it('are taken along with --with-keys, for the owner alone', async () => {
+      const { evidence } = await encryptSomething(hawser.dataDir);
+      const { archive, paths } = await backUp('with', '--with-keys');
+      expect(paths).to.include('data/secrets.key');
+      expect(await restore('whole', archive)).to.not.include('missing');
+      expect(readFileSync(keyFile('whole'))).to.deep.equal(readFileSync(keyFile()));
+      expect(statSync(keyFile('whole')).mode & 0o777).to.equal(0o600);
+      expect((await encryptSomething(join(folder, 'whole/data'))).evidence).to.equal(evidence);
+      const { findings } = await look('whole');
+      expect(findings).to.have.length(ENGINE === 'postgres' ? 1 : 0);
+      for (const { what } of findings) expect(what).to.include('in the data folder of one server');
+    });
+
+    it('that are lost are given up by a rotation, after which a server starts and encrypts again', async () => {
+      const lost = await encryptSomething(hawser.dataDir);
+      const { code, stdout, stderr } = await runHawser(join(folder, 'bare'), {}, ['rotate-secrets-key']);
+      expect(code, stderr).to.equal(0);
+      expect(stdout).to.include(`The key ${lost.id} is not in the file`);
+      const server = await spawnHawser(join(folder, 'bare'));
+      await server.listening();
+      server.child.kill('SIGTERM');
+      await server.ended;
+      const now = await encryptSomething(join(folder, 'bare/data'));
+      expect(linesOf(keyFile('bare')).map(idOf)).to.deep.equal([now.id]);
+      expect(now.evidence).to.not.equal(lost.evidence);
+    });
+  });
+});
+
+describe('who may see secrets', () => {
+  const hawser = started(startHawser);
+  const allow = (...words: string[]) => runHawser(hawser.folder, {}, ['allow-reveal', ...words]);
+  const permissionsOf = async (client: { get: typeof hawser.admin.get }) =>
+    (await ok(200, client.get('/api/v1/auth/me')))['permissions'] as string[];
+
+  it('is no administrator, and nobody gives by the API what they lack', async () => {
+    expect(await permissionsOf(hawser.admin)).to.not.include('secrets.reveal');
+    const role = { name: 'Readers of all', permissions: ['secrets.reveal'] };
+    await expectProblem(hawser.admin.post('/api/v1/roles', role), 403, 'beyond_own_permissions');
+  });
+
+  it('is refused to whom a role of the name has been made without the permission', async () => {
+    const role = await ok(
+      201,
+      hawser.admin.post('/api/v1/roles', { name: 'secret Readers', permissions: [] }),
+    );
+    const { code, stderr } = await allow('--username', 'admin');
+    expect(code).to.equal(1);
+    expect(stderr).to.include('without the permission secrets.reveal');
+    await ok(204, hawser.admin.delete(`/api/v1/roles/${role['id']}`));
+  });
+
+  it('is a user whom the command of the server names, while the server runs; the trail says so', async () => {
+    const ella = await makeUser(hawser, { username: 'ella', permissions: ['users.manage'] });
+    expect(await permissionsOf(ella)).to.deep.equal(['users.manage']);
+    expect((await allow('--username', 'nobody')).code).to.equal(1);
+    expect((await allow()).code).to.equal(64);
+    const { code, stdout, stderr } = await allow('--username', 'Ella');
+    expect(code, stderr).to.equal(0);
+    expect(stdout).to.include('"ella"').and.to.include('Secret readers');
+    expect(await permissionsOf(ella)).to.have.members(['users.manage', 'secrets.reveal']);
+    expect((await allow('--username', 'ella')).stdout).to.include('already');
+    const [changed] = await auditEntries(hawser, 'action=user.roles_changed');
+    expect(changed?.details).to.include({ username: 'ella', by: 'command line' });
+    const [made] = await auditEntries(hawser, 'action=role.created');
+    expect(made?.details).to.include({ name: 'Secret readers' });
+    expect(await permissionsOf(await ella.withToken('users.manage'))).to.deep.equal(['users.manage']);
+    expect(await permissionsOf(await ella.withToken('secrets.reveal'))).to.deep.equal(['secrets.reveal']);
+    const paul = await makeUser(hawser, { username: 'paul' });
+    const roles = (await ok(200, hawser.admin.get('/api/v1/roles'))) as unknown as {
+      id: string;
+      name: string;
+    }[];
+    const roleIds = roles.filter(({ name }) => name === 'Secret readers').map(({ id }) => id);
+    const path = `/api/v1/users/${paul.userId}/roles`;
+    await expectProblem(hawser.admin.put(path, { roleIds }), 403, 'beyond_own_permissions');
+    await ok(200, ella.put(path, { roleIds }));
+    expect(await permissionsOf(paul)).to.deep.equal(['secrets.reveal']);
+  });
+});

@@ -1,0 +1,230 @@
+import { expect } from 'chai';
+import { readDocument } from '../../../src/domain/parameter-document.ts';
+import { inTheClear, isSealed, type Mapping } from '../../../src/domain/value.ts';
+import { printYaml } from '../../../src/domain/yaml-printer.ts';
+import { open, sealedKeyId, secretKey } from '../../../src/lib/sealed-text.ts';
+import { newSource } from '../../../src/resolve/documents.ts';
+import {
+  type KeyRing,
+  openLeaves,
+  sealLeaves,
+  surveyLeaves,
+  valueAt,
+} from '../../../src/resolve/secret-leaves.ts';
+
+const key = secretKey(Buffer.alloc(32, 7));
+const keys: KeyRing = {
+  generation: 1,
+  key: (id) => (id === key.id ? key : null),
+  evidenceKey: () => {
+    throw new Error('not asked');
+  },
+};
+const place = { configurationId: 'c', scopeTypeId: 't', ownerId: '' };
+const SECURE: ReadonlySet<string> = new Set(['pw', 'creds']);
+const SEALED = /"?ENC\[[0-9a-f]{16},[A-Za-z0-9+/=]+\]"?/g;
+const source = (text: string, type: 'yaml' | 'json' = 'yaml') => newSource(Buffer.from(text), type);
+
+function sealed(
+  text: string,
+  {
+    type = 'yaml',
+    earlier = [],
+    secure = SECURE,
+  }: { type?: 'yaml' | 'json'; earlier?: Mapping[]; secure?: ReadonlySet<string> | 'all' } = {},
+) {
+  return sealLeaves(source(text, type), { place, secure, key, keys, earlier }).toString();
+}
+const opened = (text: string, type: 'yaml' | 'json' = 'yaml') =>
+  openLeaves(readDocument(Buffer.from(text), type).document, place, keys);
+const survey = (text: string) => surveyLeaves(source(text), { place, secure: SECURE, keys });
+const codesOf = (text: string) => survey(text).faults.map(({ code, path }) => `${code} ${path}`);
+
+/** The text as it was, with `*` in the place of each encrypted one. */
+const marked = (text: string) => text.replace(SEALED, '*');
+
+describe('secure leaves of a file that comes in', () => {
+  const FORMS: [string, string, string][] = [
+    ['plain', 'parameters:\n  pw: abc  # old\n  port: 1\n', 'parameters:\n  pw: *  # old\n  port: 1\n'],
+    ['no value', 'parameters:\n  pw:   # none\n  port: 1\n', 'parameters:\n  pw: *   # none\n  port: 1\n'],
+    ['no value at the end', 'parameters:\n  pw:', 'parameters:\n  pw: *'],
+    [
+      'flow',
+      '{parameters: {pw: a, creds: {k:, l}, port: 1}}',
+      '{parameters: {pw: *, creds: {k: *, l: *}, port: 1}}',
+    ],
+    ['JSON in YAML', '{"parameters":{"pw":"a","port":1}}', '{"parameters":{"pw":*,"port":1}}'],
+    [
+      'literal block',
+      'parameters:\n  pw: | # why\n    a\n\n    b\n\n  port: 1\n',
+      'parameters:\n  pw: * # why\n\n  port: 1\n',
+    ],
+    [
+      'block that keeps its end',
+      'parameters:\n  pw: |+\n    a\n\n  port: 1\n',
+      'parameters:\n  pw: *\n  port: 1\n',
+    ],
+    ['block without an end of line', 'parameters:\n  pw: |\n    a', 'parameters:\n  pw: *'],
+    [
+      'folded over lines',
+      'parameters:\n  pw: a\n    b\n    c\n  port: 1\n',
+      'parameters:\n  pw: *\n  port: 1\n',
+    ],
+    [
+      'on the next line',
+      'parameters:\n  pw:\n    # why\n    "a"\n',
+      'parameters:\n  pw:\n    # why\n    *\n',
+    ],
+    [
+      'a tag',
+      'parameters:\n  pw: !!str 7\n  creds: {a: !!int 7}\n',
+      'parameters:\n  pw: *\n  creds: {a: *}\n',
+    ],
+    [
+      'a list',
+      'parameters:\n  creds:\n    a:\n      - 1\n      - x: 2 # c\n    b: 1\n',
+      'parameters:\n  creds:\n    a:\n      * # c\n    b: *\n',
+    ],
+    [
+      'a list below its key',
+      'parameters:\n  creds: # why\n  - 1\n  - 2\n',
+      'parameters:\n  creds: * # why\n',
+    ],
+    [
+      'a list that ends in a block',
+      'parameters:\n  creds:\n    - |\n      a\n\n  port: 1\n',
+      'parameters:\n  creds:\n    *\n\n  port: 1\n',
+    ],
+    [
+      'a key in quotes',
+      'parameters:\n  "pw" : a\n  \'creds\':\n    "a/b~": 1\n',
+      'parameters:\n  "pw" : *\n  \'creds\':\n    "a/b~": *\n',
+    ],
+    [
+      'a key with a mark',
+      'parameters:\n  ? pw\n  : a\n  ? creds\n  port: 1\n',
+      'parameters:\n  ? pw\n  : *\n  ? creds\n  : *\n  port: 1\n',
+    ],
+    ['an empty mapping', 'parameters:\n  creds: {}\n', 'parameters:\n  creds: *\n'],
+  ];
+  for (const [name, text, wanted] of FORMS) {
+    it(`stand in double quotes, and all else stays: ${name}`, () => {
+      for (const [given, expected] of [
+        [text, wanted],
+        [text, wanted].map((each) => each.replaceAll('\n', '\r\n')),
+      ] as [string, string][]) {
+        const kept = sealed(given);
+        expect(marked(kept)).to.equal(expected);
+        expect(printYaml(inTheClear(opened(kept)))).to.equal(printYaml(opened(given)));
+      }
+    });
+  }
+
+  it('are those of JSON too, and a byte order mark stays', () => {
+    const text =
+      '\ufeff{ "parameters" : { "pw" : "a" , "creds":{"n":1.50e3,"l":[1, {"a":null}]}, "port":1.0 } }\n';
+    const kept = sealed(text, { type: 'json' });
+    expect(marked(kept)).to.equal(
+      '\ufeff{ "parameters" : { "pw" : * , "creds":{"n":*,"l":*}, "port":1.0 } }\n',
+    );
+    expect(plain(kept, '/parameters/creds/n', 'json')).to.equal('1.50e3');
+    expect(plain(kept, '/parameters/creds/l', 'json')).to.equal('[1,{"a":null}]');
+  });
+
+  it('are every leaf where nobody knows which are', () => {
+    const kept = sealed('$schema: x\nparameters: {a: 1, b: {c: []}}\n', { secure: 'all' });
+    expect(marked(kept)).to.equal('$schema: *\nparameters: {a: *, b: {c: *}}\n');
+  });
+
+  it('keep the digits that they had', () => {
+    const kept = sealed(
+      'parameters:\n  creds: {a: 1.50, b: 1e3, c: 12345678901234567890, d: .5, e: +7, f: 0x1F}\n',
+    );
+    const digits = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => plain(kept, `/parameters/creds/${name}`));
+    expect(digits).to.deep.equal(['1.50', '1e3', '12345678901234567890', '0.5', '7', '31']);
+  });
+
+  it('keep their text where they are what they were, in the first of the earlier files that has them', () => {
+    const first = sealed('parameters: {pw: a, creds: {k: 1, e: {}}}\n');
+    const second = sealed('parameters: {pw: b, creds: {k: 1}}\n');
+    const kept = sealed('parameters:\n  pw: a\n  creds: {k: 1, e: {}, n: 2}\n', {
+      earlier: [opened(second), opened(first)],
+    });
+    const textAt = (text: string, pointer: string) =>
+      valueAt(readDocument(Buffer.from(text), 'yaml').document, pointer);
+    expect(textAt(kept, '/parameters/pw')).to.equal(textAt(first, '/parameters/pw'));
+    expect(textAt(kept, '/parameters/creds/e')).to.equal(textAt(first, '/parameters/creds/e'));
+    expect(textAt(kept, '/parameters/creds/k')).to.equal(textAt(second, '/parameters/creds/k'));
+  });
+
+  it('stay where they are encrypted already, or name what is stored elsewhere', () => {
+    const once = sealed('parameters: {pw: a}\n');
+    expect(sealed(once)).to.equal(once);
+    const passed = `parameters:\n  pw: "[secret('a')]"\n  creds: {a: "[secret('a', 'it''s')]", b: "[envvar('X')]"}\n`;
+    expect(sealed(passed)).to.equal(passed);
+    for (const text of [
+      "[concat('a', 'b')]",
+      "[[secret('a')]",
+      "[secret('x')] a",
+      "[secret(concat('a'))]",
+      "[secret('a')]x",
+      "[secret('a', 'b', 'c')]",
+    ])
+      expect(survey(`parameters:\n  pw: ${JSON.stringify(text)}\n`).clear, text).to.deep.equal([
+        '/parameters/pw',
+      ]);
+  });
+
+  it('take no anchor, alias or merge key, and no number that JSON does not have', () => {
+    const aliased: Record<string, string[]> = {
+      'parameters:\n  pw: &a x\n': ['/parameters/pw'],
+      'parameters:\n  note: &a x\n  pw: *a\n': ['/parameters/pw'],
+      'parameters:\n  creds: &a {k: x}\n': ['/parameters/creds/k'],
+      'parameters:\n  creds: {k: [&a x, 1]}\n': ['/parameters/creds/k'],
+      'parameters:\n  tags: &b {k: x}\n  creds:\n    <<: *b\n    l: 1\n': [
+        '/parameters/creds/<<~1k',
+        '/parameters/creds/l',
+      ],
+      'parameters: {creds: {k: [.inf]}}\n': ['/parameters/creds/k'],
+      'parameters: {pw: .nan}\n': ['/parameters/pw'],
+    };
+    for (const [text, paths] of Object.entries(aliased))
+      expect(codesOf(text), text).to.deep.equal(
+        paths.map((path) => `secret_alias ${path.replace('<<~1', '<</')}`),
+      );
+    expect(codesOf('parameters:\n  tags: {a: &t {k: v}, b: *t}\n  pw: x\n')).to.deep.equal([]);
+  });
+});
+
+describe('encrypted texts of a file', () => {
+  it('open at their place alone, within lists too', () => {
+    const [text] = sealed('parameters: {pw: a}\n').match(SEALED) ?? [];
+    const moved = survey(`parameters:\n  pw: ${text}\n  note: ${text}\n  list: [${text}]\n`);
+    expect(moved.unreadable.map(({ pointer, isKeyMissing }) => [pointer, isKeyMissing])).to.deep.equal([
+      ['/parameters/note', false],
+      ['/parameters/list/0', false],
+    ]);
+    expect(moved.keyIds).to.deep.equal([key.id]);
+    const foreign = survey(`parameters:\n  pw: ${text?.replace(key.id, '0123456789abcdef')}\n`);
+    expect(foreign.unreadable).to.deep.equal([
+      { pointer: '/parameters/pw', keyId: '0123456789abcdef', isKeyMissing: true },
+    ]);
+  });
+
+  it('are shown to nobody by what prints documents', () => {
+    const document = opened(sealed('parameters: {pw: abc, creds: {e: {}, l: [1]}}\n'));
+    expect(printYaml(document)).to.equal(
+      'parameters:\n  pw: "<redacted>"\n  creds:\n    e: "<redacted>"\n    l: "<redacted>"\n',
+    );
+    const secret = valueAt(document, '/parameters/pw');
+    expect(isSealed(secret)).to.equal(true);
+    expect(() => JSON.stringify(secret)).to.throw(TypeError);
+    expect(() => `${secret as unknown as string}`).to.throw(TypeError);
+  });
+});
+
+function plain(text: string, pointer: string, type: 'yaml' | 'json' = 'yaml'): string {
+  const sealedText = valueAt(readDocument(Buffer.from(text), type).document, pointer) as string;
+  expect(sealedKeyId(sealedText)).to.equal(key.id);
+  return open(key, { ...place, pointer }, sealedText).reveal();
+}
