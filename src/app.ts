@@ -171,7 +171,6 @@ function makeParts(options: AppOptions) {
     ...{
       documents,
       entryPoints,
-      comparer,
       planner,
       maker,
       resolver,
@@ -195,7 +194,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const { fleetThreads } = options;
   const { onSignIn, onRegistration, onGroupCommit } = metrics.work;
   const { versionTools, parameterTools, scopeTools, ...parts } = makeParts(options);
-  const { documents, entryPoints, comparer, planner, resolver, explainer, problemCounts } = parts;
+  const { documents, entryPoints, planner, resolver, explainer, problemCounts } = parts;
   const { offeredVersions, compatibility, bundles, maker } = parts;
   const { dataDir, ui } = config;
   const { providers } = options;
@@ -231,7 +230,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...compositeRoutes(versionTools),
       ...rolloutRoutes({ ...versionTools, questions: fleetThreads.questions }),
       ...GRANT_KINDS.flatMap((kind) => permissionRoutes(database, kind)),
-      ...parameterRoutes({ ...parameterTools, comparer, blame: options.blame }),
+      ...parameterRoutes({ ...parameterTools, ...versionTools }),
       ...schemaRoutes({ ...parameterTools, compatibility }),
       ...scopeTypeRoutes(scopeTools),
       permissionCatalogueRoute(database),
