@@ -214,7 +214,12 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...auditRoutes(database),
       eventRoute(options),
       ...webhookRoutes(database),
-      ...gitRoutes({ store, uploadPack: options.uploadPack, pushes: openPushes(options, versionTools) }),
+      ...gitRoutes({
+        database,
+        store,
+        uploadPack: options.uploadPack,
+        pushes: openPushes(options, versionTools),
+      }),
       ...(config.ui.isOn ? consoleRoutes(options.consoleFiles) : []),
       fleetSummaryRoute(database),
       ...historyRoutes({ database, questions: fleetThreads.questions }),

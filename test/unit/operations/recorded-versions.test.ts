@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { PackedRef } from '../../../src/git/refs.ts';
 import { RecordedVersions } from '../../../src/operations/backup/recorded-versions.ts';
 
-const [FIRST, SECOND, THIRD] = ['1', '2', '3'].map((digit) => digit.repeat(40));
+const [FIRST = '', SECOND = '', THIRD = ''] = ['1', '2', '3'].map((digit) => digit.repeat(40));
 const [COMMIT, TAG] = ['c'.repeat(40), 'a'.repeat(40)];
 const BRANCH = 'refs/heads/rollout/1.1.0';
 
