@@ -67,6 +67,13 @@ describe('withdrawing a parameter file', () => {
     expect(await show('1.1.0')).to.deep.equal({ ...before, withdrawn });
     expect({ ...after, content: before.content }).to.deep.equal({ ...before, withdrawn });
     expect(await pullParameters(node)).to.contain('port: 1');
+    const [offered] = await eventually(async () => {
+      const path = `/api/v1/nodes/${node.nodeId}/timeline?kinds=Offered&take=1`;
+      const found = await ok(200, hawser.admin.get(path));
+      expect(found[0]?.details.cause?.action).to.equal('parameters.version_withdrawn');
+      return found;
+    });
+    expect(offered.actorName).to.equal('admin');
     await ok(200, withdrawFile(hawser.admin, file('1.0.0')));
     expect(await pullParameters(node)).to.equal(null);
     const path = `${CONFIGURATIONS}/web/parameter-files`;
