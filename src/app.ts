@@ -175,7 +175,6 @@ function makeParts(options: AppOptions) {
       documents,
       places,
       entryPoints,
-      comparer,
       planner,
       maker,
       resolver,
@@ -199,7 +198,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const { fleetThreads } = options;
   const { onSignIn, onRegistration, onGroupCommit } = metrics.work;
   const { versionTools, parameterTools, scopeTools, ...parts } = makeParts(options);
-  const { documents, places, entryPoints, comparer, planner, resolver, explainer, problemCounts } = parts;
+  const { documents, places, entryPoints, planner, resolver, explainer, problemCounts } = parts;
   const { offeredVersions, compatibility, bundles, maker } = parts;
   const { dataDir, ui } = config;
   const { providers } = options;
@@ -219,7 +218,12 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...auditRoutes(database),
       eventRoute(options),
       ...webhookRoutes(database),
-      ...gitRoutes({ store, uploadPack: options.uploadPack, pushes: openPushes(options, versionTools) }),
+      ...gitRoutes({
+        database,
+        store,
+        uploadPack: options.uploadPack,
+        pushes: openPushes(options, versionTools),
+      }),
       ...(config.ui.isOn ? consoleRoutes(options.consoleFiles) : []),
       fleetSummaryRoute(database),
       ...historyRoutes({ database, questions: fleetThreads.questions }),
@@ -235,7 +239,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...compositeRoutes(versionTools),
       ...rolloutRoutes({ ...versionTools, questions: fleetThreads.questions }),
       ...GRANT_KINDS.flatMap((kind) => permissionRoutes(database, kind)),
-      ...parameterRoutes({ ...parameterTools, comparer, blame: options.blame }),
+      ...parameterRoutes({ ...parameterTools, ...versionTools }),
       ...schemaRoutes({ ...parameterTools, compatibility }),
       ...scopeTypeRoutes(scopeTools),
       permissionCatalogueRoute(database),

@@ -57,7 +57,7 @@ export const inUse = (message: string) => conflict('in_use', message);
 
 /** @throws HawserError invalid `reserved_name` */
 export function requireFreeName(name: string): void {
-  if (!isReservedScopeTypeName(name) && scopeKey(name) !== 'renamed') return;
+  if (!isReservedScopeTypeName(name)) return;
   const message = 'This name has a meaning of its own in the repositories of parameters';
   throw invalid('reserved_name', message, [{ path: '/name', message, code: 'reserved_name' }]);
 }

@@ -24,9 +24,14 @@ export async function requireScopeType(db: Db, choice: ScopeTypeChoice): Promise
 /** @throws HawserError not_found, conflict `scope_type_disabled` */
 export async function requireEnabledType(db: Db, choice: ScopeTypeChoice): Promise<ScopeTypeRow> {
   const type = await requireScopeType(db, choice);
-  if (type.is_enabled !== 1)
-    throw conflict('scope_type_disabled', `The scope type ${type.name} is switched off`);
+  const blocker = switchedOff(type);
+  if (blocker) throw blocker;
   return type;
+}
+
+/** @returns conflict `scope_type_disabled`; null for a type that is switched on */
+export function switchedOff({ name, is_enabled }: ScopeTypeRow): HawserError | null {
+  return is_enabled === 1 ? null : conflict('scope_type_disabled', `The scope type ${name} is switched off`);
 }
 
 /**

@@ -1,54 +1,43 @@
-/**
- * Takes published versions back, and offers them again, in the name of a user, and tells before what that would do. Git is
- * written first, then the audit trail.
- */
+/** Takes published versions back, and offers them again, in the name of a user, and tells before what that would do. */
 
 import { haltByWithdrawal } from '../domain/rollout-machine.ts';
 import { conflict, notFound } from '../lib/errors.ts';
 import type { FleetTools } from '../resolve/fleet-tasks.ts';
-import type { WithdrawalEffect } from '../resolve/withdrawal-effect.ts';
+import type { FileWithdrawalEffect, WithdrawalEffect } from '../resolve/withdrawal-effect.ts';
 import { readableComposites } from '../security/rights.ts';
-import { type AuthorTools, underLock } from '../versions/author.ts';
+import { type AuthorTools, authorVersions } from '../versions/author.ts';
+import { seriesOf } from '../versions/parameter-files.ts';
 import { isUnreadable } from '../versions/rollout-branch.ts';
-import { rolloutBlocker } from '../versions/rollout-rules.ts';
 import { move } from '../versions/rollouts.ts';
-import { AUDITED, notFoundIfDeleted, type ResourceKind, type Target } from '../versions/rows.ts';
-import {
-  type LockedRepository,
-  ONLY_SERIES,
-  type PlannedEntry,
-  type VersionDetails,
-} from '../versions/types.ts';
-import { recordChanges } from '../versions/version-records.ts';
+import { notFoundIfDeleted, type ResourceKind, type Target } from '../versions/rows.ts';
+import type { VersionDetails, VersionIndex } from '../versions/types.ts';
+import { requireScopeType, scopeNamed } from './parameter-scopes.ts';
+import type { FileName, FileTarget } from './put-parameters.ts';
 
-type Tools = Pick<AuthorTools, 'database' | 'store'>;
+/** Who asks what withdrawing would do. */
+type Asking<T extends Target> = Omit<T, 'actor'>;
 
 /**
  * Withdraws a published version, which ends its rollout. One that is withdrawn already stays as it is, with its first reason.
  * @param reason as `tidyText` leaves it
  * @throws HawserError not_found without such a version; conflict `not_published` for a draft, `versions_changed`, or
- *   `in_use` while a tag `withdrawn` is in the way
+ *   `in_use` while another tag is in the way
  */
 export function withdrawVersion(
-  { database, store }: Tools,
+  tools: AuthorTools,
   target: Target<ResourceKind>,
   version: string,
   reason: string,
 ): Promise<VersionDetails> {
-  const { principal, actor } = target;
-  return underLock({ database, store }, target, async (writer) => {
-    const before = writer.index.of(ONLY_SERIES).get(version);
-    const tagger = { name: principal.username, email: principal.email };
-    const details = { version, commit: before?.commit, reason };
-    const entry = plan(writer, target, { what: 'version_withdrawn', details });
-    const made = await writer.withdraw(version, { tagger, at: actor.at, reason });
-    if (before === undefined || before.withdrawn) return made;
-    const { rollout } = before;
-    const halt = rollout && !isUnreadable(rollout.record) ? haltByWithdrawal(rollout.record) : null;
-    const halted = rollout && (await move(writer, target, { ...before, rollout }, halt));
-    await recordChanges(database, target, { writer, actor }, [entry, ...(halted ?? [])]);
-    return made;
-  });
+  return authorVersions(tools, target, (author) =>
+    author.withdraw(version, reason, {
+      async others(writer, { rollout, ...ref }) {
+        if (rollout === null) return [];
+        const halt = isUnreadable(rollout.record) ? null : haltByWithdrawal(rollout.record);
+        return move(writer, target, { ...ref, rollout }, halt);
+      },
+    }),
+  );
 }
 
 /**
@@ -57,35 +46,38 @@ export function withdrawVersion(
  *   `rollout_running` while a lower version rolls out
  */
 export function offerVersionAgain(
-  { database, store }: Tools,
+  tools: AuthorTools,
   target: Target<ResourceKind>,
   version: string,
 ): Promise<void> {
-  const { actor } = target;
-  return underLock({ database, store }, target, async (writer) => {
-    const index = writer.index.of(ONLY_SERIES);
-    const blocker = rolloutBlocker(index, version);
-    if (blocker !== null) throw blocker;
-    const { commit } = index.get(version) ?? {};
-    const entry = plan(writer, target, { what: 'version_offered_again', details: { version, commit } });
-    await writer.offerAgain(version);
-    await recordChanges(database, target, { writer, actor }, [entry]);
-  });
+  return authorVersions(tools, target, (author) => author.offerAgain(version));
 }
 
-interface Plan {
-  what: 'version_withdrawn' | 'version_offered_again';
-  details: Record<string, unknown>;
+/** Withdraws a published parameter file, of a scope type that is switched off too. @throws HawserError as `withdrawVersion` */
+export async function withdrawFile(
+  tools: AuthorTools,
+  target: FileTarget,
+  name: FileName,
+  reason: string,
+): Promise<void> {
+  await authorVersions(tools, target, async (author) =>
+    author.withdraw(name.version, reason, { series: await seriesNamed(tools, name) }),
+  );
 }
 
-function plan(
-  writer: LockedRepository,
-  { kind, resource: { id: resourceId }, actor }: Target<ResourceKind>,
-  { what, details }: Plan,
-): PlannedEntry {
-  const entry = { actor, resourceId, action: `${AUDITED[kind]}.${what}`, details } as const;
-  writer.plan(entry);
-  return entry;
+/** Offers a withdrawn parameter file again. @throws HawserError as `offerVersionAgain` */
+export function offerFileAgain(tools: AuthorTools, target: FileTarget, name: FileName): Promise<void> {
+  return authorVersions(tools, target, async (author) =>
+    author.offerAgain(name.version, await seriesNamed(tools, name)),
+  );
+}
+
+/** @throws HawserError not_found for the type; invalid for the value */
+async function seriesNamed(
+  { database: { read } }: Pick<AuthorTools, 'database'>,
+  { type, scopeValue }: FileName,
+): Promise<string> {
+  return seriesOf(await scopeNamed(read, await requireScopeType(read, type), scopeValue));
 }
 
 /**
@@ -94,13 +86,11 @@ function plan(
  */
 export async function withdrawalEffect(
   { database, store, questions }: FleetTools,
-  { kind, resource: { id, name }, principal }: Omit<Target<ResourceKind>, 'actor'>,
+  { kind, resource: { id, name }, principal }: Asking<Target<ResourceKind>>,
   version: string,
 ): Promise<WithdrawalEffect> {
   return notFoundIfDeleted(database, kind, id, async () => {
-    const ref = (await store.versions({ kind, name })).get(version);
-    if (ref === undefined) throw notFound('No such version');
-    if (ref.status !== 'Published') throw conflict('not_published', 'The version is a draft');
+    requirePublished(await store.versions({ kind, name }), version);
     const question = { assigned: { kind, id, name }, version };
     const effect = await questions.run(principal.userId, 'withdrawalEffect', question);
     const readable = await readableComposites(database.read, principal);
@@ -110,4 +100,23 @@ export async function withdrawalEffect(
       pinnedBy: effect.pinnedBy.filter(({ compositeName }) => readable.has(compositeName)),
     };
   });
+}
+
+/** What withdrawing a parameter file would do. @throws HawserError as `withdrawalEffect` */
+export async function fileWithdrawalEffect(
+  tools: FleetTools,
+  { resource: { id, name }, principal }: Asking<FileTarget>,
+  file: FileName,
+): Promise<FileWithdrawalEffect> {
+  const { version } = file;
+  const series = await seriesNamed(tools, file);
+  requirePublished((await tools.store.parameters.index(name)).of(series), version);
+  const question = { assigned: { kind: 'configurations', id, name } as const, series, version };
+  return tools.questions.run(principal.userId, 'fileWithdrawalEffect', question);
+}
+
+function requirePublished(index: VersionIndex, version: string): void {
+  const ref = index.get(version);
+  if (ref === undefined) throw notFound('No such version');
+  if (ref.status !== 'Published') throw conflict('not_published', 'The version is a draft');
 }

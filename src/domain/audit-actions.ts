@@ -106,8 +106,10 @@ export const AUDIT_ACTIONS = {
   }),
   ...on('Parameters', {
     'parameters.version_saved': 'The parameters {file} of {name} were saved as a draft',
-    'parameters.version_published': 'The parameters {file} of {name} were published',
+    'parameters.version_published': told('The parameters {file} of {name} were published'),
     'parameters.version_deleted': 'The parameters {file} of {name} were deleted',
+    'parameters.version_withdrawn': told('The parameters {file} of {name} were withdrawn'),
+    'parameters.version_offered_again': told('The parameters {file} of {name} are offered again'),
     'parameters.schema_uploaded': 'A schema of the parameters of {name} {version} was uploaded',
     'parameters.granted': 'A {holder} was given {level} on the parameters of {name}',
     'parameters.grant_revoked': 'A {holder} lost {lostLevel} on the parameters of {name}',

@@ -8,6 +8,7 @@ type Details = Readonly<Record<string, unknown>>;
 /** What events are about, by the type of the resource. */
 const SUBJECTS: Readonly<Record<string, (details: Details, resourceId: string | null) => string>> = {
   Configuration: ({ name }) => `configurations/${name}`,
+  Parameters: ({ name }) => `configurations/${name}`,
   CompositeConfiguration: ({ name }) => `composite-configurations/${name}`,
   Node: (_details, id) => `nodes/${id}`,
 };

@@ -9,10 +9,18 @@ export const NODE_SCOPE_TYPE = 'Node';
 export const SCOPE_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Names that a parameter repository uses beside the branches of scope types: drafts, schemas, HEAD and main. */
-const RESERVED = new Set(['draft', 'schema', 'main', 'head']);
+const TAKEN = new Set(['draft', 'schema', 'main', 'head']);
+/** Folders of tags. Scope types of earlier releases may be called so: the tags of their versions have other depths. */
+const TAG_FOLDERS = new Set(['renamed', 'withdrawn']);
 
+/** Whether no scope type can have the name, whoever made it. */
+export function isTakenScopeTypeName(name: string): boolean {
+  return TAKEN.has(scopeKey(name));
+}
+
+/** Whether no scope type may be given the name. */
 export function isReservedScopeTypeName(name: string): boolean {
-  return RESERVED.has(scopeKey(name));
+  return isTakenScopeTypeName(name) || TAG_FOLDERS.has(scopeKey(name));
 }
 
 /** The form in which names of scope types, and the values of one type, are unique. */

@@ -116,6 +116,8 @@ const CAUSES: Partial<Record<AuditAction, Fits>> = {
   'composite.deleted': always,
   'parameters.version_published': ofScope,
   'parameters.version_deleted': ofScope,
+  'parameters.version_withdrawn': ofScope,
+  'parameters.version_offered_again': ofScope,
   'scope_type.reordered': withinVersion,
   'scope_type.enabled': withinVersion,
   'scope_type.disabled': withinVersion,

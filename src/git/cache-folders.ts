@@ -33,6 +33,8 @@ export class CacheFolders {
   private readonly fs: AtomicFs;
   private readonly root: string;
   private readonly brought = new Map<string, Brought>();
+  /** The branches that clones check out, by the folder. PostgreSQL knows nothing of them: they follow from what is there. */
+  private readonly heads = new Map<string, string>();
   private readonly locks = new LocalLocks();
 
   constructor(shared: SharedRepositories, { cache, root }: { cache: AtomicFs; root: string }) {
@@ -57,6 +59,18 @@ export class CacheFolders {
     });
   }
 
+  /** The branch that a clone checks out; null where none was chosen. */
+  headOf(ref: RepositoryRef): string | null {
+    return this.heads.get(gitdirOf(this.root, ref)) ?? null;
+  }
+
+  /** Chooses the branch that a clone checks out. The folder follows before git reads it. */
+  pointHead(ref: RepositoryRef, branch: string): void {
+    const gitdir = gitdirOf(this.root, ref);
+    this.heads.set(gitdir, branch);
+    this.brought.delete(gitdir);
+  }
+
   /** Empties the folder of a repository, because git has found it damaged. */
   async distrust(ref: RepositoryRef): Promise<void> {
     const gitdir = gitdirOf(this.root, ref);
@@ -74,7 +88,8 @@ export class CacheFolders {
     this.brought.delete(gitdir);
     const { id, settings, shallow, state } = repository;
     await makeCacheFolder(this.fs, this.root, gitdir);
-    await makeSkeleton(this.fs, gitdir, settings as RepositorySettings | null);
+    const head = this.heads.get(gitdir);
+    await makeSkeleton(this.fs, gitdir, settings as RepositorySettings | null, head);
     await this.fetchObjects(gitdir, id);
     const ends = join(gitdir, 'shallow');
     if (shallow.length === 0) await this.fs.discardFile(ends);

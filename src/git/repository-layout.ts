@@ -7,6 +7,7 @@ import { invalid } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
 import { type AtomicFs, TEMPORARY_PREFIX } from './atomic-fs.ts';
 import { missingRepository, unlessAbsent } from './disk-errors.ts';
+import { MAIN } from './ref-reader.ts';
 import type { RepositoryRef, RepositorySettings } from './types.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
@@ -45,17 +46,31 @@ export function nameOfFolder(folder: string): string | null {
   return NAME.test(name) ? name : null;
 }
 
-/** Makes an empty bare repository and flushes it. Its folder must not exist, and the folder above it must. */
+/**
+ * Makes an empty bare repository and flushes it. Its folder must not exist, and the folder above it must.
+ * @param head the branch that a clone checks out
+ */
 export async function makeSkeleton(
   fs: AtomicFs,
   gitdir: string,
   settings: RepositorySettings | null,
+  head = MAIN,
 ): Promise<void> {
   await fs.makeFolder(gitdir);
   for (const folder of REPOSITORY_FOLDERS) await fs.makeFolder(join(gitdir, folder));
-  await fs.writeFile(join(gitdir, 'HEAD'), 'ref: refs/heads/main\n');
+  await writeHead(fs, gitdir, head);
   await fs.writeFile(join(gitdir, 'description'), settings?.description ?? '');
   await fs.writeFile(join(gitdir, 'config'), formatConfig(settings));
+}
+
+/** The branch that a clone checks out; null where that cannot be told. */
+export function readHead(fs: AtomicFs, gitdir: string): string | null {
+  const text = fs.readNow(join(gitdir, 'HEAD'))?.toString('utf8') ?? '';
+  return /^ref: (refs\/\S+)\s*$/.exec(text)?.[1] ?? null;
+}
+
+export function writeHead(fs: AtomicFs, gitdir: string, branch: string): Promise<void> {
+  return fs.writeFile(join(gitdir, 'HEAD'), `ref: ${branch}\n`);
 }
 
 /** The settings that were written when the repository was made; null when it was not made by this server. */

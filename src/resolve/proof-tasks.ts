@@ -19,7 +19,12 @@ import {
   type VersionUse,
 } from './proof-table.ts';
 import { nodesReached, type Reached, waysOf } from './reached-nodes.ts';
-import { effectOfWithdrawal, type WithdrawalEffect } from './withdrawal-effect.ts';
+import {
+  effectOfFileWithdrawal,
+  effectOfWithdrawal,
+  type FileWithdrawalEffect,
+  type WithdrawalEffect,
+} from './withdrawal-effect.ts';
 
 export interface ProofQuestion {
   assigned: Assigned;
@@ -56,6 +61,15 @@ export function proofTasks(fleet: () => Fleet, offers: () => CurrentOffers) {
     async withdrawalEffect({ assigned, version }: ProofQuestion): Promise<WithdrawalEffect> {
       const { offers, reached } = await proofs().reached(assigned);
       return effectOfWithdrawal(fleet(), { offers, reached }, { repository: assigned, version });
+    },
+
+    /** @param input.assigned the configuration of the file */
+    async fileWithdrawalEffect({
+      assigned,
+      ...file
+    }: ProofQuestion & { series: string }): Promise<FileWithdrawalEffect> {
+      const { offers, reached } = await proofs().reached(assigned);
+      return effectOfFileWithdrawal(fleet(), { offers, reached }, { name: assigned.name, ...file });
     },
 
     async proof({ assigned, version }: ProofQuestion): Promise<VersionProof> {

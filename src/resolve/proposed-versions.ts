@@ -35,10 +35,12 @@ export interface ProposedFile {
   content: { type: ParameterContentType; bytes: Uint8Array } | null;
 }
 
-/** A published version of a configuration or composite that counts as withdrawn, or as offered again. */
+/** A published version that counts as withdrawn, or as offered again. */
 export interface ProposedOffer {
   kind: RepositoryKind;
   name: string;
+  /** As of a draft. */
+  series: string;
   version: string;
   isOffered: boolean;
 }
@@ -131,14 +133,13 @@ export class ProposedVersions implements VersionSource {
 class ProposedSeries {
   readonly drafts: Omit<PublishedDraft, 'kind' | 'name'>[] = [];
   readonly refs: VersionRef[] = [];
-  /** Only repositories of one series have these. */
-  readonly offers: { version: string; isOffered: boolean }[] = [];
+  readonly offers: Omit<ProposedOffer, 'kind' | 'name'>[] = [];
   /** The last versions of each series. Readers compare such lists by identity. */
   private readonly made = new Map<string, { stored: SortedVersions; versions: SortedVersions }>();
 
   over(series: string, stored: SortedVersions): SortedVersions {
-    const isMeant = [...this.drafts, ...this.refs].some((each) => each.series === series);
-    if (!isMeant && this.offers.length === 0) return stored;
+    const isMeant = [...this.drafts, ...this.refs, ...this.offers].some((each) => each.series === series);
+    if (!isMeant) return stored;
     const known = this.made.get(series);
     if (known?.stored === stored) return known.versions;
     const changes = new Map<string, VersionRef>();
@@ -147,7 +148,8 @@ class ProposedSeries {
         changes.set(draft.version, asPublished(stored, draft.version, draft.nodeId));
     for (const ref of this.refs)
       if (ref.series === series) changes.set(ref.version, requireUnpublished(stored, ref));
-    for (const { version, isOffered } of this.offers) {
+    for (const { series: own, version, isOffered } of this.offers) {
+      if (own !== series) continue;
       const ref = changes.get(version) ?? asPublished(stored, version);
       changes.set(version, { ...ref, withdrawn: isOffered ? null : (ref.withdrawn ?? PROPOSED_WITHDRAWAL) });
     }
@@ -215,8 +217,12 @@ function detailsOf({ version, content }: ProposedFile, oid: string): ParameterDe
       createdBy: '',
       changedAt: 0,
       changedBy: '',
+      author: null,
+      signature: null,
       publishedAt: null,
       publishedBy: null,
+      withdrawn: null,
+      rollout: null,
       message: null,
     },
     ...{ contentType: content?.type ?? null, oid: content && oid },

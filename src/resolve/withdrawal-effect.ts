@@ -1,11 +1,12 @@
 /** What the withdrawal of a version would mean: which nodes would get another version, and who keeps it by a pin. */
 
 import type { RepositoryRef } from '../versions/store.ts';
+import { ONLY_SERIES } from '../versions/types.ts';
 import { CompositeReader } from './composites.ts';
 import type { Fleet } from './fleet.ts';
 import type { FleetOffers } from './fleet-offers.ts';
 import { FrozenVersions } from './frozen-versions.ts';
-import { ProposedVersions } from './proposed-versions.ts';
+import { type ProposedOffer, ProposedVersions } from './proposed-versions.ts';
 import { type Reached, type ReachedNode, waysOf } from './reached-nodes.ts';
 import { readOffers } from './read-offers.ts';
 
@@ -23,9 +24,21 @@ export interface WithdrawalEffect {
   pinnedBy: { compositeName: string; version: string }[];
 }
 
+/** What the withdrawal of a parameter file would mean. Nothing pins a file, so each node that gets it loses it. */
+export type FileWithdrawalEffect = Pick<WithdrawalEffect, 'nodes' | 'direct' | 'viaComposites' | 'wouldGet'>;
+
 /** The published version that is to be withdrawn. */
 export interface WithdrawnVersion {
   repository: RepositoryRef;
+  version: string;
+}
+
+/** The published parameter file that is to be withdrawn. */
+export interface WithdrawnFile {
+  /** The name of the configuration. */
+  name: string;
+  /** As `seriesOf` gives it. */
+  series: string;
   version: string;
 }
 
@@ -45,7 +58,7 @@ export async function effectOfWithdrawal(
   return {
     nodes: following.length,
     ...{ direct, viaComposites, pinned },
-    wouldGet: following.length === 0 ? [] : await nextVersions(fleet, offers, withdrawn, following),
+    wouldGet: await nextVersions(fleet, offers, withdrawn, following),
     pinnedNodes: holders
       .filter(({ isPinned }) => isPinned)
       .slice(0, NAMED)
@@ -54,26 +67,69 @@ export async function effectOfWithdrawal(
   };
 }
 
+/** @param reached the nodes of all versions of the configuration */
+export async function effectOfFileWithdrawal(
+  fleet: Fleet,
+  { offers, reached }: { offers: FleetOffers; reached: Reached },
+  { name, series, version }: WithdrawnFile,
+): Promise<FileWithdrawalEffect> {
+  const { snapshot } = offers;
+  const givenIn = (source: FleetOffers) => (nodeId: string) => {
+    const files = source.filesFor(snapshot.placeOf(nodeId));
+    return files.find((each) => each.name === name && each.file.series === series)?.file.version ?? null;
+  };
+  const given = givenIn(offers);
+  const holders = reached.nodes.filter((node) => node.offered !== null && given(node.nodeId) === version);
+  const direct = holders.filter(({ via }) => via === null).length;
+  const after = await offersWithout(fleet, offers, { kind: 'parameters', name, series, version });
+  const { versions } = (await after.source.parameters.index(name)).of(series);
+  return {
+    ...{ nodes: holders.length, direct, viaComposites: holders.length - direct },
+    wouldGet: countByVersion(holders, versions, givenIn(after.offers)),
+  };
+}
+
 async function nextVersions(
   fleet: Fleet,
-  { snapshot }: FleetOffers,
-  withdrawn: WithdrawnVersion,
+  offers: FleetOffers,
+  { repository, version }: WithdrawnVersion,
   following: readonly ReachedNode[],
 ): Promise<WithdrawalEffect['wouldGet']> {
-  const { repository, version: without } = withdrawn;
-  const offers = [{ ...repository, version: without, isOffered: false }];
+  const after = await offersWithout(fleet, offers, { ...repository, series: ONLY_SERIES, version });
+  const wayTo = after.offers.waysTo(repository);
+  const { versions } = await after.source.versions(repository);
+  return countByVersion(
+    following,
+    versions,
+    (nodeId) => wayTo(offers.snapshot.placeOf(nodeId))?.version ?? null,
+  );
+}
+
+/** What the same nodes would be offered without a version. */
+async function offersWithout(
+  fleet: Fleet,
+  { snapshot }: FleetOffers,
+  { kind, name, series, version }: Omit<ProposedOffer, 'isOffered'>,
+) {
+  const offers = [{ kind, name, series, version, isOffered: false }];
   const source = new ProposedVersions(new FrozenVersions(fleet.store), { published: [], files: [], offers });
-  const wayTo = (await readOffers(fleet, { snapshot, source })).waysTo(repository);
+  return { source, offers: await readOffers(fleet, { snapshot, source }) };
+}
+
+/** @param versions the highest first */
+function countByVersion(
+  nodes: readonly ReachedNode[],
+  versions: readonly { version: string }[],
+  versionFor: (nodeId: string) => string | null,
+): WithdrawalEffect['wouldGet'] {
   const counts = new Map<string | null, number>();
-  for (const { nodeId } of following) {
-    const next = wayTo(snapshot.placeOf(nodeId))?.version ?? null;
+  for (const { nodeId } of nodes) {
+    const next = versionFor(nodeId);
     counts.set(next, (counts.get(next) ?? 0) + 1);
   }
-  const { versions } = await source.versions(repository);
-  const order = [...versions.map((ref) => ref.version), null];
-  return order.flatMap((version) => {
-    const nodes = counts.get(version);
-    return nodes === undefined ? [] : { version, nodes };
+  return [...versions.map((ref) => ref.version), null].flatMap((version) => {
+    const count = counts.get(version);
+    return count === undefined ? [] : { version, nodes: count };
   });
 }
 

@@ -114,5 +114,6 @@ export type FileDiff = z.output<typeof comparing.FileDiffView>;
 export type BlamedLines = z.output<typeof blame.BlamedLinesView>;
 export type PublishCheck = z.output<typeof check.PublishCheckView>;
 export type WithdrawalEffect = z.output<typeof withdrawal.EffectView>;
+export type FileWithdrawalEffect = z.output<typeof withdrawal.FileEffectView>;
 export type Webhook = z.output<typeof webhooks.Webhook>;
 export type WebhookDelivery = z.output<typeof webhooks.Delivery>;

@@ -124,8 +124,7 @@ function entryOf({ kind, resource }: Owner, { series, version, status }: RefName
   const details = { ...scope, version };
   const common = { actor: systemActor(now), resourceId: resource.id, details, replaces: null };
   if (isSchema) return { ...common, action: 'parameters.schema_uploaded' };
-  if (kind !== 'parameters' && status === 'Withdrawn')
-    return { ...common, action: `${AUDITED[kind]}.version_withdrawn` };
+  if (status === 'Withdrawn') return { ...common, action: `${AUDITED[kind]}.version_withdrawn` };
   if (kind !== 'parameters' && status === 'Rollout')
     return { ...common, action: `${AUDITED[kind]}.rollout_started` };
   return { ...common, action: `${AUDITED[kind]}.version_published` };

@@ -113,6 +113,12 @@ export function authorVersions<K extends RepositoryKind, T>(
   return target.kind === 'parameters' ? tools.locks.share(PARAMETER_WRITES, run) : run();
 }
 
+interface WithdrawOptions {
+  series?: string;
+  /** Makes further entries of the same deed. It is called where the version was offered until now. */
+  others?(writer: LockedRepository, before: VersionRef): Promise<readonly AuditChange[]>;
+}
+
 interface PublishOptions {
   series?: string;
   message?: string | undefined;
@@ -214,6 +220,39 @@ export class VersionAuthor<K extends RepositoryKind> {
     const made = await this.writer.publish(series, version, { tagger, at, message, rollout, nodeId });
     const begun = this.index(series).get(version)?.rollout?.oid ?? null;
     return this.record(entry, made, [...others, ...(rollout ? [withCommit(rollout.entry, begun)] : [])]);
+  }
+
+  /**
+   * Withdraws a published version. One that is withdrawn already stays as it is, with its first reason.
+   * @param reason as `tidyText` leaves it
+   * @throws HawserError not_found without such a version; conflict `not_published` for a draft, `versions_changed`, or
+   *   `in_use` while another tag is in the way
+   */
+  async withdraw(
+    version: string,
+    reason: string,
+    { series = ONLY_SERIES, others }: WithdrawOptions = {},
+  ): Promise<VersionDetails> {
+    const before = this.index(series).get(version);
+    const { author: tagger, at } = this.writing;
+    const action = `${AUDITED[this.target.kind]}.version_withdrawn` as const;
+    const entry = this.plan(series, version, { action, details: { commit: before?.commit, reason } });
+    const made = await this.writer.withdraw(series, version, { tagger, at, reason });
+    if (before === undefined || before.withdrawn) return made;
+    return this.record(entry, made, await others?.(this.writer, before));
+  }
+
+  /**
+   * Offers a withdrawn version again.
+   * @throws HawserError not_found without such a version, and for one that is not withdrawn; conflict `versions_changed`, or
+   *   `rollout_running` while a lower version rolls out
+   */
+  async offerAgain(version: string, series = ONLY_SERIES): Promise<void> {
+    this.requireNoRollout(version, series);
+    const commit = this.index(series).get(version)?.commit;
+    const action = `${AUDITED[this.target.kind]}.version_offered_again` as const;
+    const entry = this.plan(series, version, { action, details: { commit } });
+    await this.record(entry, await this.writer.offerAgain(series, version));
   }
 
   /**

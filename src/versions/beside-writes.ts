@@ -3,9 +3,9 @@
 import { damagedRepository } from '../git/disk-errors.ts';
 import type { GitOperation } from '../git/operations.ts';
 import { notFound } from '../lib/errors.ts';
-import { BESIDE_FOLDERS, type BesideStatus, type RefName, refNameOf } from './kinds.ts';
+import { type BesideStatus, type RefName, refNameOf } from './kinds.ts';
 import type { Repository } from './repository.ts';
-import type { SortedVersions } from './sorted-versions.ts';
+import type { RepositoryIndex } from './repository-index.ts';
 import {
   ONLY_SERIES,
   type PlannedEntry,
@@ -23,7 +23,7 @@ import { folderBlocked, publishedNamed, rolloutMoved, versionsMoved } from './wr
 export interface BesideTaker {
   repository: Repository;
   writer: VersionWriter;
-  versions: SortedVersions;
+  index: RepositoryIndex;
   make(operation: GitOperation, name: RefName, work: () => Promise<void>): Promise<VersionDetails>;
   move(name: string, from: string | null, to: string | null, facts?: MoveFacts): Promise<boolean>;
 }
@@ -38,17 +38,17 @@ export interface MoveFacts {
 /** As `LockedRepository.withdraw`. */
 export async function withdraw(
   taker: BesideTaker,
-  version: string,
+  { series, version }: Pick<VersionRef, 'series' | 'version'>,
   by: Withdrawing,
 ): Promise<VersionDetails> {
   const { repository, writer } = taker;
-  const ref = publishedNamed(taker.versions, version);
+  const ref = publishedNamed(taker.index.of(series), version);
   if (ref.withdrawn !== null) return repository.details(ref);
   const { refs } = repository;
   const named = besideOf(ref, 'Withdrawn');
   const made = await taker.make('withdraw', named, async () => {
     const name = refNameOf(named);
-    requireFolder(repository, 'Withdrawn');
+    requireFolders(repository, name);
     // A tag of this name that withdraws nothing is replaced, because nobody else could have meant the name.
     const from = refs.get(name);
     const oid = await writer.writeWithdrawal(ref, by);
@@ -61,8 +61,11 @@ export async function withdraw(
 }
 
 /** As `LockedRepository.offerAgain`. */
-export async function offerAgain(taker: BesideTaker, version: string): Promise<VersionDetails> {
-  const ref = taker.versions.get(version);
+export async function offerAgain(
+  taker: BesideTaker,
+  { series, version }: Pick<VersionRef, 'series' | 'version'>,
+): Promise<VersionDetails> {
+  const ref = taker.index.of(series).get(version);
   if (!ref?.withdrawn) throw notFound('There is no such withdrawn version.');
   const { tag } = ref.withdrawn;
   const named = besideOf(ref, 'Withdrawn');
@@ -78,7 +81,7 @@ export async function moveRollout(
   { expected, ...move }: RolloutMove & { expected: string | null },
 ): Promise<RolloutRef> {
   const { repository, writer } = taker;
-  const ref = publishedNamed(taker.versions, version);
+  const ref = publishedNamed(taker.index.of(ONLY_SERIES), version);
   if ((ref.rollout?.oid ?? null) !== expected) throw rolloutMoved();
   if (move.record.tag !== ref.oid) throw versionsMoved();
   const named = besideOf(ref, 'Rollout');
@@ -86,7 +89,7 @@ export async function moveRollout(
   // What stands for a record that cannot be read must not become the record.
   if (ref.rollout && !repository.known?.check(name)?.rollout) throw damagedRepository();
   await taker.make('rollout', named, async () => {
-    requireFolder(repository, 'Rollout');
+    requireFolders(repository, name);
     // A branch of this name that counts for nothing is replaced, because nobody else could have meant the name.
     const from = expected ?? repository.refs.get(name);
     const oid = await writer.writeRollout(expected, move);
@@ -109,8 +112,8 @@ export async function beginRollout(
   { entry, begin }: PublishedRollout,
   { tagger: author, at }: Publishing,
 ): Promise<void> {
-  requireFolder(repository, 'Rollout');
   const name = refNameOf({ series: ONLY_SERIES, version, status: 'Rollout' });
+  requireFolders(repository, name);
   const oid = await writer.writeRollout(null, { ...begin(tag), author, at });
   // A publishing that was cut off may have left another.
   if (!(await move(name, repository.refs.get(name), oid, { entry }))) throw rolloutMoved();
@@ -120,7 +123,11 @@ function besideOf({ series, version }: VersionRef, status: BesideStatus): RefNam
   return { series, version, status };
 }
 
-/** Git keeps refs as files in folders, so a ref that is named like the folder is in the way. */
-function requireFolder({ refs }: Repository, status: BesideStatus): void {
-  if (refs.get(BESIDE_FOLDERS[status]) !== null) throw folderBlocked(BESIDE_FOLDERS[status]);
+/** Git keeps refs as files in folders, so a ref that is named like one of the folders of the new one is in the way. */
+function requireFolders({ refs }: Repository, name: string): void {
+  const parts = name.split('/');
+  for (let depth = 3; depth < parts.length; depth += 1) {
+    const folder = parts.slice(0, depth).join('/');
+    if (refs.get(folder) !== null) throw folderBlocked(folder);
+  }
 }

@@ -7,7 +7,7 @@
 import { COMPOSITE_FILE, parseComposite } from '../domain/composite-document.ts';
 import { normalizeHostName } from '../domain/names.ts';
 import { normalizePath, PathSet, showText } from '../domain/safe-path.ts';
-import { isReservedScopeTypeName, SCOPE_NAME } from '../domain/scopes.ts';
+import { isTakenScopeTypeName, SCOPE_NAME } from '../domain/scopes.ts';
 import { isVersion, isVersionName } from '../domain/version-order.ts';
 import type { RepositoryKind } from '../git/types.ts';
 import { HawserError, invalid } from '../lib/errors.ts';
@@ -15,7 +15,7 @@ import { Pace } from '../lib/pace.ts';
 import type { DraftContent, VersionRef } from './types.ts';
 
 /** Raise this number with every change of a rule in this file, or of what is read of commits and trees. What was checked by other rules is checked again. */
-export const RULES = 6;
+export const RULES = 7;
 
 export type Status = VersionRef['status'];
 
@@ -27,7 +27,8 @@ export interface VersionName {
 }
 
 /** What stands beside the tag of a published version and says to whom it is offered. */
-export type BesideStatus = 'Withdrawn' | 'Rollout';
+export const BESIDE = ['Withdrawn', 'Rollout'] as const;
+export type BesideStatus = (typeof BESIDE)[number];
 
 /** What a ref is by its name: a version, or the withdrawal or the rollout of a published one. */
 export type RefName = Omit<VersionName, 'status'> & { status: Status | BesideStatus };
@@ -73,16 +74,11 @@ export const PASSTHROUGH_TRAILER = 'Passthrough';
 
 const DRAFT_PREFIX = 'refs/heads/draft/';
 const TAG_PREFIX = 'refs/tags/';
-/** A withdrawal has the name of the version's tag in this folder, in a repository with one series. */
+/** A withdrawal has the name of the version's tag in this folder. */
 const WITHDRAWN = 'withdrawn/';
 const ROLLOUT_PREFIX = 'refs/heads/rollout/';
 /** Where the tags are that versions had by another name of their scope, in a repository with several series. */
 export const RENAMED_FOLDER = 'refs/tags/renamed/';
-/** Refs of these names would stand where the folders of the withdrawals and of the rollouts are. */
-export const BESIDE_FOLDERS = {
-  Withdrawn: 'refs/tags/withdrawn',
-  Rollout: 'refs/heads/rollout',
-} as const satisfies Record<BesideStatus, string>;
 
 const configurations: VersionKind = {
   isMadeOnDemand: false,
@@ -140,19 +136,19 @@ export function tagNameOf(series: string, version: string): string {
   return `${prefixOf(series)}v${version}`;
 }
 
-/** The name of the tag by which a version is withdrawn, `withdrawn/v1.0.0`. */
-export function withdrawalNameOf(version: string): string {
-  return WITHDRAWN + tagNameOf('', version);
+/** The name of the tag by which a version is withdrawn, `withdrawn/v1.0.0` or `withdrawn/Environment/prod/v1.0.0`. */
+export function withdrawalNameOf(series: string, version: string): string {
+  return WITHDRAWN + tagNameOf(series, version);
 }
 
 export function isBesideStatus(status: RefName['status']): status is BesideStatus {
-  return status in BESIDE_FOLDERS;
+  return (BESIDE as readonly string[]).includes(status);
 }
 
 /** The full name of the ref of a version, or of its withdrawal or rollout. */
 export function refNameOf({ series, version, status }: RefName): string {
   if (status === 'Published') return TAG_PREFIX + tagNameOf(series, version);
-  if (status === 'Withdrawn') return TAG_PREFIX + withdrawalNameOf(version);
+  if (status === 'Withdrawn') return TAG_PREFIX + withdrawalNameOf(series, version);
   if (status === 'Rollout') return ROLLOUT_PREFIX + version;
   return DRAFT_PREFIX + prefixOf(series) + version;
 }
@@ -172,11 +168,12 @@ function prefixOf(series: string): string {
  */
 export function parseRefName(kind: VersionKind, name: string): RefName | 'illegal' | null {
   const { hasSeries } = kind;
-  if (!hasSeries && name.startsWith(TAG_PREFIX + WITHDRAWN)) {
+  if (name.startsWith(TAG_PREFIX + WITHDRAWN)) {
     const named = parseRefName(kind, TAG_PREFIX + name.slice((TAG_PREFIX + WITHDRAWN).length));
-    return named === null || named === 'illegal' || named.status !== 'Published'
-      ? null
-      : { ...named, status: 'Withdrawn' };
+    const isOfVersion = named !== null && named !== 'illegal' && named.status === 'Published';
+    if (isOfVersion && named.series !== SCHEMA_SERIES) return { ...named, status: 'Withdrawn' };
+    // Else it may be a version of a scope type of an earlier release, as below.
+    if (!hasSeries) return null;
   }
   if (!hasSeries && name.startsWith(ROLLOUT_PREFIX)) {
     const version = name.slice(ROLLOUT_PREFIX.length);
@@ -201,7 +198,7 @@ export function parseRefName(kind: VersionKind, name: string): RefName | 'illega
 /** Whether a scope can have this series. The scope type Default has no values, every other type has them. */
 export function isScopeSeries(series: string): boolean {
   const [scopeType = '', value, ...rest] = series.split('/');
-  if (rest.length > 0 || !SCOPE_NAME.test(scopeType) || isReservedScopeTypeName(scopeType)) return false;
+  if (rest.length > 0 || !SCOPE_NAME.test(scopeType) || isTakenScopeTypeName(scopeType)) return false;
   if (value === undefined || scopeType === 'Default') return value === undefined && scopeType === 'Default';
   return SCOPE_NAME.test(value) || normalizeHostName(value) === value;
 }

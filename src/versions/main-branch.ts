@@ -25,8 +25,7 @@ export class MainBranch implements BranchUpkeep {
   }
 
   isBehind(state: BranchState): boolean {
-    const { leftOvers, leftBeside } = state.index;
-    const left = leftOvers.length + leftBeside.length + this.strayRecords(state).length;
+    const left = state.index.leftOvers.length + this.strayRecords(state).length;
     const main = this.mainOf(state);
     return left > 0 || placeOf(state, main) !== main;
   }
@@ -42,12 +41,6 @@ export class MainBranch implements BranchUpkeep {
   ): Promise<boolean> {
     const dropDrafts = async () => {
       for (const left of state.index.leftOvers) await dropDraft(left);
-    };
-    const dropBeside = async () => {
-      for (const left of state.index.leftBeside) {
-        await this.refs.moveForGood({ name: left.name, from: left.oid, to: null });
-        state.index.removeBeside(left);
-      }
     };
     const dropRecords = async () => {
       const strays = this.strayRecords(state);
@@ -65,7 +58,7 @@ export class MainBranch implements BranchUpkeep {
     };
     try {
       // All at once, because each waits for flushes of its own.
-      await allSettled([moveMain(), dropDrafts(), dropBeside(), dropRecords()]);
+      await allSettled([moveMain(), dropDrafts(), dropRecords()]);
       return true;
     } catch (error) {
       failed(error);

@@ -13,9 +13,7 @@ export type { ParameterScope };
 
 export type ParameterContentType = 'yaml' | 'json';
 
-export interface ParameterDetails
-  extends Omit<VersionDetails, 'entryPoint' | 'files' | 'withdrawn' | 'rollout' | 'author' | 'signature'>,
-    BlobInfo {
+export interface ParameterDetails extends Omit<VersionDetails, 'entryPoint' | 'files'>, BlobInfo {
   /** Null for a scope that is skipped on purpose. It has no content: its size is 0, its hash that of nothing. */
   contentType: ParameterContentType | null;
   /** The id of the content's blob. */
@@ -60,15 +58,7 @@ export class ParameterFiles {
 
   /** The details of a version that has just been written or read. */
   async describe(name: string, version: VersionDetails): Promise<ParameterDetails> {
-    const {
-      entryPoint: _none,
-      withdrawn: _never,
-      rollout: _nowhere,
-      author: _who,
-      signature: _how,
-      files,
-      ...details
-    } = version;
+    const { entryPoint: _none, files, ...details } = version;
     const [file] = files;
     const info = file ? await this.blobInfos.of(file.oid, () => this.blob(name, file.oid)) : NOTHING;
     const contentType = file ? contentTypeOf(file.path) : null;

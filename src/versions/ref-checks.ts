@@ -157,7 +157,7 @@ export class RefChecks {
     const series = named === 'illegal' ? '' : named.series;
     const { versions, objects } = this.tools;
     if (named !== 'illegal' && named.status === 'Withdrawn')
-      return readWithdrawal(objects, this.gitdir, { oid, version: named.version });
+      return readWithdrawal(objects, this.gitdir, { oid, series, version: named.version });
     if (named !== 'illegal' && named.status === 'Rollout')
       return readRollout(objects, this.gitdir, { oid, version: named.version });
     const content = await versions.read(this.gitdir, this.kind, { series, status, oid });

@@ -12,12 +12,20 @@ import type { RefValue } from '../git/ref-reader.ts';
 import { readTrailers, withoutSignature, writeMessage } from '../git/trailers.ts';
 import { moveFolder } from '../git/tree-edit.ts';
 import type { FormerTag, FormerTags } from './branch-upkeep.ts';
-import { labelOf, RENAMED_FOLDER, refNameOf, SCOPE_TRAILER, tagNameOf } from './kinds.ts';
+import {
+  labelOf,
+  RENAMED_FOLDER,
+  type RefName,
+  refNameOf,
+  SCOPE_TRAILER,
+  tagNameOf,
+  withdrawalNameOf,
+} from './kinds.ts';
 import { scopeOf, scopesIn, seriesOf } from './parameter-files.ts';
 import type { RepositoryIndex } from './repository-index.ts';
 import type { ParameterScope, ScopeNames } from './scope-names.ts';
 import { branchOf, FORMER_SCOPE_TRAILER } from './scope-type-branch.ts';
-import type { SeriesIndex, VersionRef } from './types.ts';
+import type { SeriesIndex, VersionRef, Withdrawal } from './types.ts';
 import { versionsMoved } from './write-conflicts.ts';
 
 /** Names the tag object of the old name, in the tag of the new one. */
@@ -58,10 +66,13 @@ export async function copyScope(tools: MoverTools, { from, to }: ScopeNames): Pr
     const target = seriesOf({ scopeType: to.scopeType, value: to.value ?? scopeOf(series).value });
     const writer = new RenamedVersions(tools, series, target);
     for (const ref of index.of(series).versions.toReversed()) {
-      const { version, status } = ref;
+      const { version, status, withdrawn } = ref;
       const oid = await writer.write(ref);
-      if (index.of(target).get(version) === undefined)
-        await move(refNameOf({ series: target, version, status }), oid);
+      if (index.of(target).get(version) !== undefined) continue;
+      const named = (as: RefName['status']) => refNameOf({ series: target, version, status: as });
+      // It comes first, so that nobody ever gets the version without its withdrawal.
+      if (withdrawn) await move(named('Withdrawn'), await writer.writeWithdrawal(version, oid, withdrawn));
+      await move(named(status), oid);
     }
   }
   const tip = refs.get(branchOf(from.scopeType));
@@ -98,6 +109,22 @@ class RenamedVersions {
     const message = this.message(tag.message, version, oid);
     const name = tagNameOf(this.to, version);
     return this.objects.writeTag(gitdir, { object: commit, type: 'commit', tag: name, tagger, message });
+  }
+
+  /** @param target the tag of the version by its new name. @returns the id of the tag that withdraws it */
+  async writeWithdrawal(version: string, target: string, { tag: oid }: Withdrawal): Promise<string> {
+    const { gitdir } = this.repository;
+    const before = await this.objects.readParsed(gitdir, oid, 'tag');
+    if (before === null || before.tagger === null) throw damagedRepository();
+    const tag = withdrawalNameOf(this.to, version);
+    const message = withoutSignature(before.message);
+    return this.objects.writeTag(gitdir, {
+      object: target,
+      type: 'tag',
+      tag,
+      tagger: before.tagger,
+      message,
+    });
   }
 
   /** The folder of a value has its name. Where that stays, the commit stays too. */
@@ -153,10 +180,11 @@ export async function leaveScope(
   if (by !== null && gone.value !== null && all.length > 0) await moveOnBranch(tools, { from: gone, to }, by);
   const kept = new Set(formerRefs(allRefs(await repository.refs.read(undefined))).map(({ oid }) => oid));
   for (const series of all)
-    for (const { name, oid, status, version } of index.of(series).versions) {
+    for (const { name, oid, status, version, withdrawn } of index.of(series).versions) {
       if (by !== null && status === 'Published' && !kept.has(oid))
         await move(freeName(tools, tagNameOf(series, version)), null, oid);
       await move(name, oid, null);
+      if (withdrawn) await move(refNameOf({ series, version, status: 'Withdrawn' }), withdrawn.tag, null);
     }
   const branch = branchOf(gone.scopeType);
   const tip = repository.refs.get(branch);

@@ -13,9 +13,11 @@ import {
   gitdirOf,
   makeSkeleton,
   nameOfFolder,
+  readHead,
   readSettings,
   scratchPath,
   TEMPORARY,
+  writeHead,
 } from '../git/repository-layout.ts';
 import {
   REPOSITORY_KINDS,
@@ -118,6 +120,14 @@ export class RepositoryFolders implements RepositoryPlace {
   /** The folder is moved away once the row is gone. */
   noteRemoval(trx: Db, ref: RepositoryRef): Promise<void> {
     return notePendingDeletion(trx, ref);
+  }
+
+  headOf(ref: RepositoryRef): string | null {
+    return readHead(this.fs, gitdirOf(this.root, ref));
+  }
+
+  pointHead(ref: RepositoryRef, branch: string): Promise<void> {
+    return writeHead(this.fs, gitdirOf(this.root, ref), branch);
   }
 
   async materialise(): Promise<void> {

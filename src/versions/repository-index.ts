@@ -9,7 +9,15 @@ import type { RefSnapshot, RefValue } from '../git/ref-reader.ts';
 import type { PackedRef } from '../git/refs.ts';
 import { notFound } from '../lib/errors.ts';
 import { type Inheritance, inheritEntryPoints, NOTHING_INHERITED } from './inherited-entry-points.ts';
-import { type BesideStatus, isBesideStatus, parseRefName, refNameOf, type VersionKind } from './kinds.ts';
+import {
+  BESIDE,
+  type BesideStatus,
+  isBesideStatus,
+  parseRefName,
+  refNameOf,
+  tagNameOf,
+  type VersionKind,
+} from './kinds.ts';
 import { pushRecordName, recordedName } from './push-records.ts';
 import type { RefCheck, RefChecks } from './ref-checks.ts';
 import { unreadableRollout } from './rollout-branch.ts';
@@ -24,6 +32,8 @@ export interface LeftOver {
   draft: RefCheck;
   tag: RefCheck;
 }
+
+type Named = Pick<VersionRef, 'series' | 'version'>;
 
 export class RepositoryIndex implements SeriesIndex {
   private readonly kind: VersionKind;
@@ -75,7 +85,7 @@ export class RepositoryIndex implements SeriesIndex {
   get leftBeside(): RefValue[] {
     return [...this.besideTags.values()].filter(
       ({ named, withdrawal, rollout }) =>
-        (withdrawal ?? rollout) !== null && named !== 'illegal' && !this.hasTag(named.version),
+        (withdrawal ?? rollout) !== null && named !== 'illegal' && !this.hasTag(named),
     );
   }
 
@@ -85,7 +95,7 @@ export class RepositoryIndex implements SeriesIndex {
       const record = this.checks.get(name)?.record;
       return record === undefined ? [] : [{ name: pushRecordName(name), oid: record }];
     });
-    const beside = versions.flatMap(({ version }) =>
+    const beside = versions.flatMap((version) =>
       BESIDE.flatMap((status) => this.besideTags.get(besideName(version, status)) ?? []),
     );
     return [...beside, ...records];
@@ -184,13 +194,13 @@ export class RepositoryIndex implements SeriesIndex {
     else this.besideTags.delete(name);
   }
 
-  private hasTag(version: string): boolean {
-    return this.checks.has(refNameOf({ series: ONLY_SERIES, version, status: 'Published' }));
+  private hasTag({ series, version }: Named): boolean {
+    return this.checks.has(refNameOf({ series, version, status: 'Published' }));
   }
 
   /** The commit that a withdrawal leads to, or a rollout is; null where it is that of no version. */
   commitBeside({ named, oid }: RefCheck): string | null {
-    const ref = named === 'illegal' ? undefined : this.of(ONLY_SERIES).get(named.version);
+    const ref = named === 'illegal' ? undefined : this.of(named.series).get(named.version);
     if (ref?.withdrawn?.tag === oid) return ref.commit;
     return ref?.rollout?.oid === oid ? oid : null;
   }
@@ -214,8 +224,8 @@ export class RepositoryIndex implements SeriesIndex {
     if (draft && tag?.facts) this.draftsBesideTags.set(draftName, { series, version, draft, tag });
     else this.draftsBesideTags.delete(draftName);
     const check = tag ?? draft;
-    const withdrawn = this.withdrawalOf(version, tag);
-    const rollout = this.rolloutOf(version, tag);
+    const withdrawn = this.withdrawalOf({ series, version }, tag);
+    const rollout = this.rolloutOf({ series, version }, tag);
     if (check === null) return null;
     const { name, oid, facts } = check;
     const pushed = facts?.pushed && { pushed: facts.pushed };
@@ -237,30 +247,31 @@ export class RepositoryIndex implements SeriesIndex {
       : { ...ref, status, createdAt: facts.createdAt };
   }
 
-  private withdrawalOf(version: string, tag: RefCheck | null): Withdrawal | null {
-    const check = this.besideTag(version, 'Withdrawn', tag);
+  private withdrawalOf(named: Named, tag: RefCheck | null): Withdrawal | null {
+    const check = this.besideTag(named, 'Withdrawn', tag);
     if (check === null) return null;
     const { at, by, reason } = check.withdrawal ?? UNREADABLE;
     return { tag: check.oid, at, by, reason };
   }
 
-  private rolloutOf(version: string, tag: RefCheck | null): RolloutRef | null {
-    const check = this.besideTag(version, 'Rollout', tag);
+  private rolloutOf(named: Named, tag: RefCheck | null): RolloutRef | null {
+    const check = this.besideTag(named, 'Rollout', tag);
     if (check === null || tag === null) return null;
-    return { oid: check.oid, record: check.rollout ?? unreadableRollout(version, tag.oid) };
+    return { oid: check.oid, record: check.rollout ?? unreadableRollout(named.version, tag.oid) };
   }
 
   /** It counts only for the version's tag as it is now, so not for a version that was made anew. */
-  private besideTag(version: string, status: BesideStatus, tag: RefCheck | null): RefCheck | null {
+  private besideTag(version: Named, status: BesideStatus, tag: RefCheck | null): RefCheck | null {
     const check = this.besideTags.get(besideName(version, status));
     if (check === undefined) return null;
     const { name, withdrawal, rollout } = check;
     const target = withdrawal?.target ?? rollout?.tag ?? null;
     const isElsewhere = target !== null && target !== tag?.oid;
     const what = status === 'Withdrawn' ? 'tag' : 'rollout';
-    if (tag === null && this.hasTag(version)) this.reasons.set(name, `The tag v${version} is no version`);
+    const named = tagNameOf(version.series, version.version);
+    if (tag === null && this.hasTag(version)) this.reasons.set(name, `The tag ${named} is no version`);
     else if (tag !== null && isElsewhere)
-      this.reasons.set(name, `The ${what} does not stand on the tag v${version} as it is now`);
+      this.reasons.set(name, `The ${what} does not stand on the tag ${named} as it is now`);
     else this.reasons.delete(name);
     return tag === null || isElsewhere ? null : check;
   }
@@ -290,8 +301,6 @@ export class RepositoryIndex implements SeriesIndex {
   }
 }
 
-const BESIDE: readonly BesideStatus[] = ['Withdrawn', 'Rollout'];
-
-function besideName(version: string, status: BesideStatus): string {
-  return refNameOf({ series: ONLY_SERIES, version, status });
+function besideName({ series, version }: Named, status: BesideStatus): string {
+  return refNameOf({ series, version, status });
 }

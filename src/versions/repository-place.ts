@@ -40,6 +40,10 @@ export interface RepositoryPlace extends GitFolders {
   remove(repository: PlacedRepository, removed: () => Promise<void>): Promise<void>;
   /** Removes a repository, or notes that it is to be removed, in the transaction that deletes its row. */
   noteRemoval(trx: Db, ref: RepositoryRef): Promise<void>;
+  /** The branch that a clone checks out; null where that cannot be told. */
+  headOf(ref: RepositoryRef): string | null;
+  /** Makes a branch the one that a clone checks out. To be called under the lock. */
+  pointHead(ref: RepositoryRef, branch: string): Promise<void>;
   /** The code of what writes fail with at the moment, such as `insufficient_storage`; null while they succeed. */
   writeFault(): Promise<string | null>;
 }

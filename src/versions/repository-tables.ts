@@ -75,6 +75,14 @@ export class RepositoryTables implements RepositoryPlace {
     return this.shared.tables.remove(trx, ref);
   }
 
+  headOf(ref: RepositoryRef): string | null {
+    return this.folders.headOf(ref);
+  }
+
+  async pointHead(ref: RepositoryRef, branch: string): Promise<void> {
+    this.folders.pointHead(ref, branch);
+  }
+
   materialise(ref: RepositoryRef): Promise<void> {
     return guardDisk(() => this.folders.materialise(ref));
   }

@@ -23,22 +23,21 @@ import { refuseSameVersion, versionExists } from './rules.ts';
 import type { ParameterScope, ScopeNames } from './scope-names.ts';
 import { takePush } from './taken-pushes.ts';
 import { takeTags } from './taken-tags.ts';
-import {
-  type DraftChange,
-  type DraftEdit,
-  type DraftInput,
-  type LockedRepository,
-  type NotingWrite,
-  ONLY_SERIES,
-  type PlannedEntry,
-  type Publishing,
-  type RolloutMove,
-  type RolloutRef,
-  type TakenPush,
-  type TakenTag,
-  type VersionDetails,
-  type VersionRef,
-  type Withdrawing,
+import type {
+  DraftChange,
+  DraftEdit,
+  DraftInput,
+  LockedRepository,
+  NotingWrite,
+  PlannedEntry,
+  Publishing,
+  RolloutMove,
+  RolloutRef,
+  TakenPush,
+  TakenTag,
+  VersionDetails,
+  VersionRef,
+  Withdrawing,
 } from './types.ts';
 import { UnrecordedNote } from './unrecorded.ts';
 import { VersionWriter } from './version-writer.ts';
@@ -167,12 +166,12 @@ export class RepositoryWriter implements LockedRepository {
     });
   }
 
-  withdraw(version: string, by: Withdrawing): Promise<VersionDetails> {
-    return withdraw(this.taker, version, by);
+  withdraw(series: string, version: string, by: Withdrawing): Promise<VersionDetails> {
+    return withdraw(this.taker, { series, version }, by);
   }
 
-  offerAgain(version: string): Promise<VersionDetails> {
-    return offerAgain(this.taker, version);
+  offerAgain(series: string, version: string): Promise<VersionDetails> {
+    return offerAgain(this.taker, { series, version });
   }
 
   moveRollout(version: string, move: RolloutMove & { expected: string | null }): Promise<RolloutRef> {
@@ -281,7 +280,7 @@ export class RepositoryWriter implements LockedRepository {
   /** What the functions need that write for the holder. */
   private get taker(): BesideTaker {
     return {
-      ...{ repository: this.repository, writer: this.objects, versions: this.index.of(ONLY_SERIES) },
+      ...{ repository: this.repository, writer: this.objects, index: this.index },
       make: (...made) => this.write(...made),
       move: (...moved) => this.move(...moved),
     };

@@ -89,9 +89,10 @@ export class Repository {
   get absent(): boolean {
     return this.state !== undefined && this.state.snapshot === undefined;
   }
-  /** Whether a publishing that has begun is not finished: a branch is behind, or a draft branch is left. */
+  /** Whether a change that has begun is not finished: a branch is behind, or a ref is left that belongs to no version. */
   get untidy(): boolean {
-    return this.state !== undefined && this.upkeep.isBehind(this.state);
+    const { state } = this;
+    return state !== undefined && (state.index.leftBeside.length > 0 || this.upkeep.isBehind(state));
   }
 
   /** Whether nothing requires it to stay in memory. */
@@ -209,21 +210,32 @@ export class Repository {
   }
 
   /**
-   * Makes the branches what the published versions demand. To be called under the lock. A failure is logged only,
-   * because the versions are published whatever becomes of the branches.
+   * Makes the branches what the published versions demand, and drops what is left beside versions that are gone. To be
+   * called under the lock. A failure is logged only, because the versions are published whatever becomes of the branches.
    * @returns whether anything was done
    */
   async tidy(): Promise<boolean> {
     const { state } = this;
-    if (!state || !this.upkeep.isBehind(state)) return false;
+    if (!state || !this.untidy) return false;
     const dropDraft = async (left: LeftOver) => {
       await this.refs.moveForGood({ name: left.draft.name, from: left.draft.oid, to: null });
       await setPushRecord(this, left.draft.name, null);
       state.index.removeLeftOver(left);
     };
-    return this.upkeep.tidy(state, dropDraft, (err) =>
-      this.tools.log.warn({ err, repository: this.ref }, 'could not tidy the refs of a repository'),
-    );
+    const dropBeside = async () => {
+      for (const { name, oid } of state.index.leftBeside) {
+        await this.refs.moveForGood({ name, from: oid, to: null });
+        state.index.removeBeside({ name, oid });
+      }
+      return true;
+    };
+    const failed = (err: unknown) => {
+      this.tools.log.warn({ err, repository: this.ref }, 'could not tidy the refs of a repository');
+      return false;
+    };
+    // At once, because each waits for flushes of its own.
+    const done = [this.upkeep.tidy(state, dropDraft, failed), dropBeside().catch(failed)];
+    return (await Promise.all(done)).includes(true);
   }
 
   /** Packs the refs of versions when many are loose. To be called under the lock. */

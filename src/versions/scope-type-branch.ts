@@ -8,6 +8,7 @@ import { damagedRepository } from '../git/disk-errors.ts';
 import type { History } from '../git/history.ts';
 import type { ObjectStore } from '../git/objects.ts';
 import type { RefBackend } from '../git/ref-backend.ts';
+import { MAIN } from '../git/ref-reader.ts';
 import { readTrailers, writeMessage } from '../git/trailers.ts';
 import { FOLDER_MODE, findEntry, type TreeEntry, withEntry } from '../git/tree.ts';
 import { DAY, SECOND } from '../lib/clock.ts';
@@ -20,8 +21,9 @@ import type {
   TreeCache,
 } from './branch-upkeep.ts';
 import { labelOf, PASSTHROUGH_TRAILER, SCHEMA_SERIES, SCOPE_TRAILER, type VersionKind } from './kinds.ts';
+import { type ParameterScope, scopesIn, seriesOf } from './parameter-files.ts';
 import type { LeftOver } from './repository-index.ts';
-import type { VersionRef } from './types.ts';
+import type { SeriesIndex, VersionRef } from './types.ts';
 import { isContent, type VersionObjects } from './version-objects.ts';
 
 /** Holds the id of the tag that a commit records, so that none is recorded twice. */
@@ -295,6 +297,18 @@ function replace(folder: Buffer, name: string, entry: TreeEntry | null): Buffer 
   const content = withEntry(folder, name, entry);
   if (content === null) throw damagedRepository();
   return content;
+}
+
+/**
+ * The branch that a clone of parameters checks out: that of the first scope type that has one. Where none has, it is a
+ * branch that does not exist.
+ * @param types the names of the scope types by precedence
+ */
+export function branchToCheckOut(index: SeriesIndex, types: readonly string[]): string {
+  const isPublished = (scope: ParameterScope) =>
+    index.of(seriesOf(scope)).versions.some(({ status }) => status === 'Published');
+  const first = types.find((type) => scopesIn(index, type).some(isPublished));
+  return first === undefined ? MAIN : branchOf(first);
 }
 
 /** The full name of the branch of a scope type. */

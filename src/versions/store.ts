@@ -288,6 +288,15 @@ export class GitStore {
     });
   }
 
+  /**
+   * Makes a branch the one that a clone checks out. Where it is that already, nothing is written and no lock is taken.
+   * @throws what the lock and the disk say
+   */
+  async pointHead(ref: RepositoryRef, branch: string): Promise<void> {
+    if (this.place.headOf(ref) === branch) return;
+    await this.exclusive(ref, () => guardDisk(() => this.place.pointHead(ref, branch)));
+  }
+
   /** All refs, and the commits at which history ends. */
   advertised(ref: RepositoryRef): Promise<{ refs: Map<string, string>; shallow: ReadonlySet<string> }> {
     return this.reading(ref, async ({ refs }) => {

@@ -2,6 +2,7 @@
 
 import type { GitOperation } from '../git/operations.ts';
 import { type RefName, refNameOf } from './kinds.ts';
+import type { RepositoryIndex } from './repository-index.ts';
 import { refuseSameVersion, versionExists } from './rules.ts';
 import type { SortedVersions } from './sorted-versions.ts';
 import { ONLY_SERIES, type TakenPush, type VersionDetails } from './types.ts';
@@ -10,7 +11,7 @@ import { draftMoved, published } from './write-conflicts.ts';
 
 export interface PushTaker {
   writer: VersionWriter;
-  versions: SortedVersions;
+  index: RepositoryIndex;
   make(operation: GitOperation, name: RefName, work: () => Promise<void>): Promise<VersionDetails>;
   move(
     name: string,
@@ -41,8 +42,8 @@ export function requireTakeable(
  */
 export async function takePush(taker: PushTaker, push: TakenPush): Promise<VersionDetails> {
   const { version, from, to, record } = push;
-  const { writer, versions } = taker;
-  requireTakeable(versions, push);
+  const { writer, index } = taker;
+  requireTakeable(index.of(ONLY_SERIES), push);
   const isDraft = 'draft' in to;
   const name = { series: ONLY_SERIES, version, status: isDraft ? 'Draft' : 'Published' } as const;
   return taker.make(isDraft ? 'draft' : 'publish', name, async () => {

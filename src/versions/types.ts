@@ -181,12 +181,12 @@ export interface LockedRepository {
   /** Not found; conflict `published_version` or `draft_changed`. */
   deleteDraft(series: string, version: string): Promise<void>;
   /**
-   * Withdraws a published version, of a repository with one series. One that is withdrawn already stays as it is.
-   * Not found; conflict `not_published`, `versions_changed`, or `in_use` while a tag `withdrawn` is in the way.
+   * Withdraws a published version. One that is withdrawn already stays as it is.
+   * Not found; conflict `not_published`, `versions_changed`, or `in_use` while a tag is in the way, such as `withdrawn`.
    */
-  withdraw(version: string, by: Withdrawing): Promise<VersionDetails>;
+  withdraw(series: string, version: string, by: Withdrawing): Promise<VersionDetails>;
   /** Offers a withdrawn version again. Not found, also when it is not withdrawn; conflict `versions_changed`. */
-  offerAgain(version: string): Promise<VersionDetails>;
+  offerAgain(series: string, version: string): Promise<VersionDetails>;
   /**
    * Moves the branch of the rollout of a published version from the commit `expected`, or makes it where that is null.
    * Not found; conflict `not_published`, `versions_changed`, `state_changed`, or `in_use` while a branch `rollout` is in the

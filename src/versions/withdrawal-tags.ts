@@ -1,7 +1,7 @@
 /**
- * The tags by which published versions are withdrawn. `withdrawn/v1.0.0` is an annotated tag on the tag object of the
- * version, its message is the reason, and its tagger is who withdrew it. Stock git makes the same with
- * `git tag -a withdrawn/v1.0.0 -m 'reason' v1.0.0`.
+ * The tags by which published versions are withdrawn. `withdrawn/v1.0.0`, or `withdrawn/Environment/prod/v1.0.0` for a
+ * parameter file, is an annotated tag on the tag object of the version, its message is the reason, and its tagger is who
+ * withdrew it. Stock git makes the same with `git tag -a withdrawn/v1.0.0 -m 'reason' v1.0.0`.
  */
 
 import { showText } from '../domain/safe-path.ts';
@@ -32,15 +32,16 @@ export const UNREADABLE = { at: 0, by: 'unknown', reason: 'The tag of the withdr
 export async function readWithdrawal(
   objects: ObjectStore,
   gitdir: string,
-  { oid, version }: { oid: string; version: string },
+  { oid, series, version }: { oid: string; series: string; version: string },
 ): Promise<WithdrawalFacts | Flaw | null> {
   const tag = await objects.readParsed(gitdir, oid, 'tag');
   // `git tag withdrawn/v1.0.0 v1.0.0` leads to a tag object too, that of the version.
-  if (tag === null || tag.tag.startsWith('v')) return null;
+  if (tag === null || tag.tag.startsWith(tagNameOf(series, ''))) return null;
   const flaw = (fault: string) => ({ fault, stated: true, tag: tag.tag });
-  if (tag.tag !== withdrawalNameOf(version)) return flaw(`The tag is named "${showText(tag.tag)}" inside`);
+  if (tag.tag !== withdrawalNameOf(series, version))
+    return flaw(`The tag is named "${showText(tag.tag)}" inside`);
   if (tag.type !== 'tag')
-    return flaw(`The tag does not stand on the annotated tag ${tagNameOf('', version)} itself`);
+    return flaw(`The tag does not stand on the annotated tag ${tagNameOf(series, version)} itself`);
   const { tagger } = tag;
   if (tagger === null) return flaw('The tag does not say who made it, and when');
   const reason = tidyText(withoutSignature(tag.message).slice(0, MAX_REASON)) ?? '';
@@ -48,7 +49,10 @@ export async function readWithdrawal(
 }
 
 /** The tag that withdraws a published version. */
-export function withdrawalTag({ oid, version }: VersionRef, { tagger, at, reason }: Withdrawing): NewTag {
-  const tag = withdrawalNameOf(version);
+export function withdrawalTag(
+  { oid, series, version }: VersionRef,
+  { tagger, at, reason }: Withdrawing,
+): NewTag {
+  const tag = withdrawalNameOf(series, version);
   return { object: oid, type: 'tag', tag, tagger: sign(tagger, at), message: reason };
 }

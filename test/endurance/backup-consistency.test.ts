@@ -22,13 +22,13 @@ import { makeClient } from '../support/client.ts';
 import { CONFIGURATIONS, create, MAIN, publish } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { assign, poll, saveParameters } from '../support/parameter-files.ts';
+import { assign, configurationId, poll, saveParameters } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
 import { publishVersions } from '../support/retention.ts';
 import { createScopeType, createScopeValue, DEFAULT_ID, tagNode } from '../support/scopes.ts';
 import { spawnHawser } from '../support/spawned.ts';
 import { unzip } from '../support/unzip.ts';
-import { offerAgain, withdraw } from '../support/withdrawals.ts';
+import { offerAgain, withdraw, withdrawFile } from '../support/withdrawals.ts';
 
 const text = (word: string) => `$schema: x\nresources: [] # ${word}\n`;
 
@@ -388,6 +388,9 @@ describe('a backup while things go', () => {
         publish: false,
         content: 'parameters: {at: 3}',
       });
+      const configuration = await configurationId(stalled.admin, 'named');
+      const named = { configurationId: configuration, scopeTypeId: site, value: 'berlin', version: '1.1.0' };
+      await ok(200, withdrawFile(stalled.admin, named));
       checksum = (await ok(200, poll(node))).checksum;
     });
     afterEach(() => stalled.close());
@@ -426,7 +429,10 @@ describe('a backup while things go', () => {
         join(place, 'data/hawser.db'),
         'SELECT value FROM scope_values',
       ) as string[];
-      const versions = ['heads/draft/Site/NAME/1.2.0', 'tags/Site/NAME/v1.0.0', 'tags/Site/NAME/v1.1.0'];
+      const versions = [
+        'heads/draft/Site/NAME/1.2.0',
+        ...['tags/Site/NAME/v1.0.0', 'tags/Site/NAME/v1.1.0', 'tags/withdrawn/Site/NAME/v1.1.0'],
+      ];
       const own = refs.filter((ref) => !ref.startsWith('tags/renamed/') && ref !== 'heads/Site');
       expect(own).to.deep.equal(versions.map((ref) => ref.replace('NAME', value)));
       expect(git('ls-tree', '-r', '--name-only', 'Site')).to.equal(`${value}/parameters.yaml`);

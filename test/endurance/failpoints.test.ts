@@ -148,8 +148,8 @@ describe('the store when the disk fails', () => {
   it('has withdrawn a version or not, and offered it again or not, wherever that broke off', async () => {
     const by = { tagger: BOB, at: AT, reason: 'bad' };
     const works: ((store: GitStore) => Promise<unknown>)[] = [
-      (store) => store.exclusive(WEB, (repository) => repository.withdraw('1.1.0', by)),
-      (store) => store.exclusive(WEB, (repository) => repository.offerAgain('1.1.0')),
+      (store) => store.exclusive(WEB, (repository) => repository.withdraw('', '1.1.0', by)),
+      (store) => store.exclusive(WEB, (repository) => repository.offerAgain('', '1.1.0')),
     ];
     for (const work of works) {
       const isBack = work === works[1];
@@ -193,7 +193,7 @@ describe('the store when the disk fails', () => {
         await publish(store, '1.1.0');
         runGit(join(store.root, 'configurations/web.git'), 'pack-refs', '--all');
         await store.exclusive(WEB, (repository) =>
-          repository.withdraw('1.1.0', { tagger: BOB, at: AT, reason: 'bad' }),
+          repository.withdraw('', '1.1.0', { tagger: BOB, at: AT, reason: 'bad' }),
         );
       },
       (store) =>

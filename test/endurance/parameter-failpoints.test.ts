@@ -155,6 +155,7 @@ async function filesIn(store: GitStore, name: string): Promise<void> {
       await parameters.writeDraft(PROD, { ...content, version, author: ALICE, at: AT });
       if (version !== '1.2.0') await parameters.publish(PROD, version, { tagger: ALICE, at: AT });
     }
+    await parameters.withdraw(PROD, '1.1.0', { tagger: ALICE, at: AT, reason: 'bad' });
   });
 }
 
@@ -187,6 +188,8 @@ async function startedAnew(tools: ScopeMoveTools, root: string): Promise<string>
       .of(`Environment/${value}`)
       .versions.map(({ version, status }) => `${version} ${status}`);
     expect(states).to.deep.equal(['1.2.0 Draft', '1.1.0 Published', '1.0.0 Published']);
+    const offered = index.of(`Environment/${value}`).published.map(({ version }) => version);
+    expect(offered, 'what was taken back stays taken back').to.deep.equal(['1.0.0']);
     const gitdir = join(root, 'repos', 'parameters', `${name}.git`);
     expect(runGit(gitdir, 'ls-tree', '-r', '--name-only', 'Environment')).to.equal(
       `${value}/parameters.yaml`,
@@ -194,6 +197,7 @@ async function startedAnew(tools: ScopeMoveTools, root: string): Promise<string>
     const former = runGit(gitdir, 'tag', '--list', 'renamed/*');
     const kept = ['1.0.0', '1.1.0'].map((version) => `renamed/Environment/prod/v${version}`);
     expect(former).to.equal(value === 'live' ? kept.join('\n') : '');
+    expect(runGit(gitdir, 'tag', '--list', 'withdrawn/*')).to.equal(`withdrawn/Environment/${value}/v1.1.0`);
     expect(runGit(gitdir, 'fsck', '--strict')).to.not.contain('error');
   }
   await store.close();

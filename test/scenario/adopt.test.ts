@@ -156,11 +156,18 @@ describe('hawser adopt', () => {
     await publishConfiguration(hawser.admin, 'tuned', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
     commit('parameters.yaml', 'parameters:\n  port: 1\n');
     tag('Default/v1.0.0');
+    commit('parameters.yaml', 'parameters:\n  port: 2\n');
+    tag('Default/v1.1.0');
+    git('tag', '-a', '-m', 'The port is taken', 'withdrawn/Default/v1.1.0', 'Default/v1.1.0');
     const refused = await adopt('parameters/nobody');
     expect(refused.stderr).to.match(/^hawser: there is no configuration "nobody".*\n$/);
     expect(refused.code).to.equal(1);
     const adopted = await adopt('parameters/tuned');
-    expect(lines(adopted)).to.deep.equal(['refs/tags/Default/v1.0.0: taken']);
+    expect(lines(adopted)).to.have.members(
+      ['Default/v1.0.0', 'Default/v1.1.0', 'withdrawn/Default/v1.1.0'].map(
+        (name) => `refs/tags/${name}: taken`,
+      ),
+    );
     const node = await hawser.registerNode('tuned.example.org');
     await assign(hawser, node, 'tuned');
     await eventually(async () => {

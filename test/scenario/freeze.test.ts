@@ -22,7 +22,7 @@ import { doDeed, prepareRings, type Rings, rollOut, rolloutsOf } from '../suppor
 import { NODE_ID, SCOPE_TYPES, tagNode } from '../support/scopes.ts';
 import { runHawser } from '../support/spawned.ts';
 import { started } from '../support/started.ts';
-import { offerAgain, versionOf, withdraw } from '../support/withdrawals.ts';
+import { offerAgain, offerFileAgain, versionOf, withdraw, withdrawFile } from '../support/withdrawals.ts';
 
 const FREEZE = '/api/v1/settings/freeze';
 const NOT_FROZEN = { isFrozen: false, reason: null, until: null, frozenBy: null, frozenAt: null };
@@ -130,6 +130,8 @@ describe('a freeze', () => {
         form: { fields: { version: '1.0.0' }, part },
       }),
       'parameters publish': admin.put(`/api/v1/parameters/${UNKNOWN}/${id}/versions/1.0.0/publish`),
+      'parameters withdraw': withdrawFile(admin, { configurationId: id, version: '1.0.0' }),
+      'parameters offer again': offerFileAgain(admin, { configurationId: id, version: '1.0.0' }),
       assign: admin.put(`${ofNode}/configuration`, { configurationName: 'web' }),
       unassign: admin.delete(`${ofNode}/configuration`),
       tag: admin.post(`${ofNode}/tags`, { scopeValueId: rings.canary }),

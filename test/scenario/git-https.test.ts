@@ -10,6 +10,7 @@ import { filesIn, type GitClient, gitClient } from '../support/git-client.ts';
 import { createToken, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
+import { createScopeType, createScopeValue, SCOPE_TYPES } from '../support/scopes.ts';
 import { unzip } from '../support/unzip.ts';
 
 const BINARY = Buffer.from([0, 255, 13, 10, 0, 1, 2, 3]);
@@ -142,6 +143,44 @@ describe('stock git reads over HTTPS', () => {
     expect(before.output).to.match(/not found/);
     await saveParameters(hawser, { configuration: 'web', content: 'parameters: {}' });
     expect((await client.run('ls-remote', parameters)).code).to.equal(0);
+  });
+
+  it('checks out the parameters of the first scope type that has files, in the order of that moment', async () => {
+    const [one, two] = [await createScopeType(hawser, 'Region'), await createScopeType(hawser, 'Stage')];
+    await createScopeValue(hawser, one, 'asia');
+    await createScopeValue(hawser, two, 'prod');
+    await publishConfiguration(hawser.admin, 'scoped', VERSIONS);
+    const save = (scopeType: string, value?: string) =>
+      saveParameters(hawser, {
+        ...{ configuration: 'scoped', scopeType, content: 'parameters: {}' },
+        ...(value !== undefined && { value }),
+      });
+    let clones = 0;
+    const checkedOut = async (...args: string[]) => {
+      clones += 1;
+      const into = `scoped-${clones}`;
+      const url = client.url('parameters/scoped', token);
+      const { code, output } = await client.run(...args, 'clone', '-q', url, into);
+      expect(code, output).to.equal(0);
+      const head = await client.run('-C', into, 'symbolic-ref', '--short', 'HEAD');
+      return [head.output.trim(), ...Object.keys(filesIn(join(client.folder, into)))];
+    };
+    await save('Stage', 'prod');
+    expect(await checkedOut()).to.deep.equal(['Stage', 'prod/parameters.yaml']);
+    await save('Region', 'asia');
+    for (const version of ['0', '2'])
+      expect(await checkedOut('-c', `protocol.version=${version}`)).to.deep.equal([
+        ...['Region', 'asia/parameters.yaml'],
+      ]);
+    const types: { id: string }[] = await ok(200, hawser.admin.get(SCOPE_TYPES));
+    const others = types.map(({ id }) => id).filter((id) => id !== one && id !== two);
+    const scopeTypeIds = [others[0], two, one, ...others.slice(1)];
+    await ok(200, hawser.admin.put(`${SCOPE_TYPES}/reorder`, { scopeTypeIds }));
+    expect(await checkedOut()).to.deep.equal(['Stage', 'prod/parameters.yaml']);
+    await ok(200, hawser.admin.put(`${SCOPE_TYPES}/${two}`, { name: 'Level' }));
+    expect(await checkedOut()).to.deep.equal(['Level', 'prod/parameters.yaml']);
+    await save('Default');
+    expect(await checkedOut()).to.deep.equal(['Default', 'parameters.yaml']);
   });
 
   it('refuses a push to what is not pushed to in words that git shows', async () => {

@@ -19,7 +19,7 @@ import { assign, configurationId, configurationPath } from './parameter-files.ts
 import type { Wish } from './previews.ts';
 import { ok } from './replies.ts';
 import { createScopeType, createScopeValue, DEFAULT_ID, NODE_ID } from './scopes.ts';
-import { withdraw, withdrawComposite } from './withdrawals.ts';
+import { type NamedFile, offerFileAgain, withdraw, withdrawComposite, withdrawFile } from './withdrawals.ts';
 
 const CONFIGURATIONS = ['web', 'db', 'own'];
 const WITH_PARAMETERS = ['web', 'db'];
@@ -37,7 +37,11 @@ interface Known {
   drafts: Wish[];
   /** The tags that there are, each as the change that removes it. */
   tags: Wish[];
+  /** The parameter files that are published. */
+  files: (NamedFile & { isWithdrawn: boolean })[];
 }
+
+const nothingKnown = (): Known => ({ published: new Map(), drafts: [], tags: [], files: [] });
 
 interface Scope {
   type: string;
@@ -65,7 +69,7 @@ export class RandomSite {
   private readonly values: string[] = [];
   private readonly ids = new Map<string, string>();
   private versions = 0;
-  private known: Known = { published: new Map(), drafts: [], tags: [] };
+  private known: Known = nothingKnown();
 
   constructor(hawser: Hawser, seed: number) {
     this.hawser = hawser;
@@ -112,6 +116,7 @@ export class RandomSite {
       () => this.saveFile(),
       () => this.saveFile(),
       () => this.withdraw(),
+      () => this.withdrawOrOfferFile(),
       () => this.carryOut(this.publishing()),
       () => this.carryOut(this.change()),
       () => this.carryOut(this.change()),
@@ -121,7 +126,7 @@ export class RandomSite {
 
   /** Looks at what there is, so that most of the next changes are possible. */
   async look(): Promise<void> {
-    const known: Known = { published: new Map(), drafts: [], tags: [] };
+    const known = nothingKnown();
     for (const [names, path, kind, member] of [
       [CONFIGURATIONS, versionsOf, 'PublishConfiguration', 'configurationName'],
       [COMPOSITES, compositeVersionsOf, 'PublishComposite', 'compositeName'],
@@ -137,10 +142,17 @@ export class RandomSite {
       }
     }
     for (const configurationName of WITH_PARAMETERS) {
-      const path = `/api/v1/configurations/${configurationName}/parameter-files?status=Draft&take=1000`;
-      for (const { scopeTypeName, scopeValue, version } of await ok(200, this.admin.get(path))) {
+      const path = `/api/v1/configurations/${configurationName}/parameter-files?take=1000`;
+      for (const file of await ok(200, this.admin.get(path))) {
+        const { scopeTypeId, scopeTypeName, scopeValue, configurationId, version, withdrawn } = file;
         const scope = { scopeTypeName, ...(scopeValue === null ? {} : { scopeValue }) };
-        known.drafts.push({ kind: 'PublishParameters', configurationName, ...scope, version });
+        if (file.status === 'Draft')
+          known.drafts.push({ kind: 'PublishParameters', configurationName, ...scope, version });
+        else
+          known.files.push({
+            ...{ configurationId, scopeTypeId, version, isWithdrawn: withdrawn !== null },
+            ...(scopeValue !== null && { value: scopeValue }),
+          });
       }
     }
     for (const { nodeId } of this.nodes)
@@ -301,6 +313,12 @@ export class RandomSite {
     const name = this.pick([...CONFIGURATIONS, ...COMPOSITES]);
     const make = COMPOSITES.includes(name) ? withdrawComposite : withdraw;
     return make(this.admin, name, this.publishedOf(name));
+  }
+
+  private async withdrawOrOfferFile(): Promise<Reply | undefined> {
+    if (this.known.files.length === 0) return undefined;
+    const { isWithdrawn, ...file } = this.pick(this.known.files);
+    return isWithdrawn ? offerFileAgain(this.admin, file) : withdrawFile(this.admin, file);
   }
 
   /** A published version, or one that may not be there. */

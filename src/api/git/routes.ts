@@ -2,6 +2,8 @@
 
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import type { Database } from '../../db/database.ts';
+import { listScopeTypes } from '../../db/scope-types.ts';
 import type { GrantKind } from '../../domain/permissions.ts';
 import { missingRepository } from '../../git/disk-errors.ts';
 import { PUSH_ADVERTISEMENT_TYPE } from '../../git/push/advertisement.ts';
@@ -10,6 +12,7 @@ import { STREAMED, streamed } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { forbidden, invalid, notFound } from '../../lib/errors.ts';
+import { branchToCheckOut } from '../../versions/scope-type-branch.ts';
 import type { GitStore, RepositoryKind, RepositoryRef } from '../../versions/store.ts';
 import { pushRoutes } from './push-routes.ts';
 import { type PushCall, type Pushes, pushNotSupported } from './pushes.ts';
@@ -66,13 +69,15 @@ const FETCH_PROBLEMS = [
 ];
 
 export interface GitTools {
+  database: Database;
   store: GitStore;
   uploadPack: UploadPack;
   pushes: Pushes;
 }
 
-export function gitRoutes({ store, uploadPack, pushes }: GitTools): Route[] {
-  const fetches = SERVED.flatMap((served) => fetchRoutes(served, { store, uploadPack, pushes }));
+export function gitRoutes(tools: GitTools): Route[] {
+  const fetches = SERVED.flatMap((served) => fetchRoutes(served, tools));
+  const { pushes } = tools;
   return [
     ...fetches,
     ...SERVED.flatMap((served) => (takesPushes(served) ? [] : refusedPush(served))),
@@ -80,7 +85,8 @@ export function gitRoutes({ store, uploadPack, pushes }: GitTools): Route[] {
   ];
 }
 
-function fetchRoutes(served: Served, { store, uploadPack, pushes }: GitTools): Route[] {
+function fetchRoutes(served: Served, tools: GitTools): Route[] {
+  const { uploadPack, pushes } = tools;
   return [
     route({
       ...common(served),
@@ -104,7 +110,7 @@ function fetchRoutes(served: Served, { store, uploadPack, pushes }: GitTools): R
           return streamed(Readable.from(refs), PUSH_ADVERTISEMENT_TYPE);
         }
         refuseOtherServices(query.service);
-        const call = await callOf(served, { resource, principal, facts }, store);
+        const call = await callOf(served, { resource, principal, facts }, tools);
         return streamed(await uploadPack.advertise(call), ADVERTISEMENT);
       },
     }),
@@ -118,7 +124,7 @@ function fetchRoutes(served: Served, { store, uploadPack, pushes }: GitTools): R
       answers: { 200: { description: 'What the client asked for', mediaType: RESULT, headers: STREAMED } },
       problems: FETCH_PROBLEMS,
       async handle({ resource, principal, body, facts }) {
-        const call = await callOf(served, { resource, principal, facts }, store);
+        const call = await callOf(served, { resource, principal, facts }, tools);
         return streamed(await uploadPack.serve(call, body), RESULT);
       },
     }),
@@ -161,12 +167,18 @@ function refuseOtherServices(service: string | undefined): void {
 async function callOf(
   { kind, label }: Served,
   { resource, principal, facts }: PushCall,
-  store: GitStore,
+  { database, store }: GitTools,
 ): Promise<FetchCall> {
   const repository: RepositoryRef = { kind, name: resource.name };
   if (!(await store.has(repository))) {
     // A parameter repository is created with the first parameters, the others together with their row.
     throw kind === 'parameters' ? notFound(`There are no ${label} yet`) : missingRepository();
+  }
+  if (kind === 'parameters') {
+    const types = (await listScopeTypes(database.read)).map(({ name }) => name);
+    const branch = branchToCheckOut(await store.parameters.index(resource.name), types);
+    // Who clones gets all of it, whichever branch is checked out.
+    await store.pointHead(repository, branch).catch(() => undefined);
   }
   const caller = principal.userId;
   return { repository, caller, protocol: facts.header('git-protocol'), gone: facts.over };

@@ -16,7 +16,7 @@ import { readOfferedFiles } from '../../resolve/offered-files.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { seriesOf } from '../../versions/parameter-files.ts';
 import type { ParameterDetails, ParameterScope, VersionRef } from '../../versions/store.ts';
-import { grantedRoutes } from '../shared/versioned.ts';
+import { grantedRoutes, toAccount } from '../shared/versioned.ts';
 import {
   InMajor,
   InSet,
@@ -70,7 +70,8 @@ export function readingRoutes(tools: ParameterTools): Route[] {
     reading.get('/api/v1/parameters/{scopeTypeId}/{configurationId}/majors/{major}', {
       id: 'getActiveParameterFile',
       summary: 'Read the active file of a major version',
-      description: 'The highest published stable version of it, else the highest published one.',
+      description:
+        'The highest published stable version of it that is not withdrawn, else the highest of its prereleases.',
       params: InMajor,
       query: OfScope,
       answer: { description: 'The file with its content', schema: ParameterContentView },
@@ -147,6 +148,14 @@ async function show(
   return toParameterFile(configurationId, { type, scope, details, needsMigration });
 }
 
+/** A version after a deed, as it is now. @throws HawserError not_found where it is gone */
+export async function showNamed(tools: ParameterTools, call: Call & { params: { version: string } }) {
+  const of = await versionsOf(tools, call);
+  const ref = of.versions.find(({ version }) => version === call.params.version);
+  if (ref === undefined) throw notFound('The scope has no such version');
+  return show(tools, call.resource, of, ref);
+}
+
 async function showWithContent(
   tools: ParameterTools,
   configuration: ConfigurationOf,
@@ -187,7 +196,7 @@ export function toParameterFile(
     createdBy: details.createdBy,
     publishedAt: toOptionalTimestamp(details.publishedAt),
     publishedBy: details.publishedBy,
-    message: details.message,
+    ...toAccount(details),
   };
 }
 

@@ -1,28 +1,38 @@
 /** `/api/v1/parameters/{scopeTypeId}/{configurationId}`: what a scope sets for a configuration, version by version. */
 
+import { z } from 'zod';
 import type { ParameterTools } from '../../deeds/parameter-checks.ts';
 import { readFile, readText } from '../../deeds/parameter-content.ts';
+import { requireScopeType, scopeNamed, switchedOff } from '../../deeds/parameter-scopes.ts';
+import { withObstacles } from '../../deeds/publish-obstacles.ts';
 import {
   deleteFile,
   type FileName,
   type FileTarget,
+  judgeFile,
   publishFile,
   saveFile,
 } from '../../deeds/put-parameters.ts';
+import { fileWithdrawalEffect, offerFileAgain, withdrawFile } from '../../deeds/withdraw.ts';
 import { created, json } from '../../http/answer.ts';
-import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
+import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { RequestFacts, Route } from '../../http/route.ts';
-import { invalidField } from '../../lib/errors.ts';
+import { invalidField, notFound } from '../../lib/errors.ts';
 import type { Comparer } from '../../resolve/comparer.ts';
+import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import { seriesOf } from '../../versions/parameter-files.ts';
+import { findBlockers } from '../../versions/rules.ts';
 import type { BlameTools } from '../shared/blaming.ts';
+import { PublishCheckView, toPublishCheck } from '../shared/publish-check.ts';
 import { callerOf } from '../shared/routes.ts';
 import { type GrantedRoutes, grantedRoutes, PUBLISHING } from '../shared/versioned.ts';
+import { FileEffectView, FOLLOWING, takingBack } from '../shared/withdraw-routes.ts';
 import { blameRoute } from './blame-route.ts';
 import { compareRoute } from './compare-route.ts';
 import { fileListRoute } from './file-list-routes.ts';
-import { locationOf, readingRoutes, toParameterFile } from './reading-routes.ts';
+import { locationOf, readingRoutes, showNamed, toParameterFile } from './reading-routes.ts';
 import {
   InSet,
   InVersion,
@@ -45,9 +55,13 @@ const WRITE_PROBLEMS = [
 ];
 const FILE = { name: 'parametersFile', bytes: 5 * 1024 * 1024 };
 
-export function parameterRoutes(tools: ParameterTools & BlameTools & { comparer: Comparer }): Route[] {
-  const granted = { on: 'parameters', by: 'configurationId' } as const;
-  const { modifying, managing } = grantedRoutes(tools.database, TAGS, granted);
+const VERSION = '/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}';
+const GRANTED = { on: 'parameters', by: 'configurationId' } as const;
+
+export function parameterRoutes(
+  tools: ParameterTools & BlameTools & FleetTools & { comparer: Comparer },
+): Route[] {
+  const { reading, modifying, managing } = grantedRoutes(tools.database, TAGS, GRANTED);
   const named = grantedRoutes(tools.database, TAGS, { on: 'parameters' });
   return [
     saveRoute(tools, modifying),
@@ -55,10 +69,11 @@ export function parameterRoutes(tools: ParameterTools & BlameTools & { comparer:
     fileListRoute(tools),
     compareRoute(tools),
     blameRoute(tools),
-    modifying.update('/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}/publish', {
+    checkRoute(tools, reading),
+    modifying.update(`${VERSION}/publish`, {
       id: 'publishParameterVersion',
       changesNodes: true,
-      represents: '/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}',
+      represents: VERSION,
       summary: 'Publish a draft; nodes get it at their next poll',
       description: 'In mode Strict it is checked once more, as the schema may have changed since.',
       params: InVersion,
@@ -80,7 +95,8 @@ export function parameterRoutes(tools: ParameterTools & BlameTools & { comparer:
           await publishFile(tools, targetOf(call), nameOf(call), call.body.message),
         ),
     }),
-    managing.delete('/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}', {
+    ...withdrawRoutes(tools),
+    managing.delete(VERSION, {
       id: 'deleteParameterDraft',
       summary: 'Delete a draft',
       params: InVersion,
@@ -113,10 +129,66 @@ function nameOf(call: {
   return { type: { id }, ...call.query, version };
 }
 
+function checkRoute(tools: ParameterTools, reading: GrantedRoutes): Route {
+  return reading.get(`${VERSION}/publish-check`, {
+    id: 'checkParameterPublish',
+    summary: 'See what publishing a draft would answer',
+    description:
+      'Nothing is changed. `already_published` of a published version. Nothing is compared or found.',
+    params: InVersion,
+    query: OfScope,
+    answer: { description: 'What stands in the way', schema: PublishCheckView },
+    problems: READING_REPOSITORIES,
+    async handle({ params, query, resource, principal, facts: { now } }) {
+      const { database, store } = tools;
+      const type = await requireScopeType(database.read, { id: params.scopeTypeId });
+      const scope = await scopeNamed(database.read, type, query.scopeValue);
+      const index = (await store.parameters.index(resource.name)).of(seriesOf(scope));
+      const ref = index.get(params.version);
+      if (ref === undefined) throw notFound('The scope has no such version');
+      const target = { resource, principal };
+      const found = await findBlockers(
+        ref,
+        async (draft) => (await judgeFile(tools, target, draft)).blockers,
+      );
+      const off = switchedOff(type);
+      const blockers = await withObstacles(database.read, { index, ref, now }, [
+        ...(off ? [off] : []),
+        ...found,
+      ]);
+      const comparedWith = index.highestPublishedBelow(ref)?.version ?? null;
+      return toPublishCheck({ blockers, findings: [], compatibility: null, comparedWith });
+    },
+  });
+}
+
+function withdrawRoutes(tools: ParameterTools & FleetTools): Route[] {
+  return takingBack(tools.database, {
+    access: GRANTED,
+    tags: TAGS,
+    path: VERSION,
+    params: InVersion,
+    query: OfScope,
+    ids: { withdraw: 'withdrawParameterVersion', offer: 'offerParameterVersionAgain' },
+    description: '',
+    answer: z
+      .union([ParameterFileView, FileEffectView])
+      .meta({ id: 'ParameterWithdrawal', examples: [FOLLOWING] }),
+    effect: ({ caller: { principal }, resource, ...named }) =>
+      fileWithdrawalEffect(tools, { kind: 'parameters', resource, principal }, nameOf(named)),
+    async withdraw({ caller, resource, ...named }, reason) {
+      await withdrawFile(tools, { kind: 'parameters', resource, ...caller }, nameOf(named), reason);
+      return showNamed(tools, { principal: caller.principal, resource, ...named });
+    },
+    offer: ({ caller, resource, ...named }) =>
+      offerFileAgain(tools, { kind: 'parameters', resource, ...caller }, nameOf(named)),
+  });
+}
+
 function saveRoute(tools: ParameterTools, modifying: GrantedRoutes): Route {
   return modifying.own('PUT', '/api/v1/parameters/{scopeTypeId}/{configurationId}', {
     id: 'saveParameterDraft',
-    represents: '/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}',
+    represents: VERSION,
     namedInBody: ({ version, scopeValue }) => ({
       params: { version },
       query: typeof scopeValue === 'string' ? { scopeValue } : {},

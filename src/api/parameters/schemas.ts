@@ -16,7 +16,7 @@ import {
   Paging,
   Timestamp,
 } from '../../http/schemas.ts';
-import { draftFlag, SemVerVersion } from '../shared/versioned.ts';
+import { ACCOUNT, ACCOUNT_EXAMPLE, draftFlag, SemVerVersion } from '../shared/versioned.ts';
 
 /** This is the example of a file in the API description. */
 const FILE = {
@@ -36,6 +36,7 @@ const FILE = {
   createdBy: 'alice',
   publishedAt: '2026-11-20T10:00:00.000Z',
   publishedBy: 'bob',
+  ...ACCOUNT_EXAMPLE,
   message: 'The load balancer asks on the new port.',
 };
 
@@ -157,7 +158,7 @@ export const ParameterFileView = z
     createdBy: z.string().meta({ description: 'User name' }),
     publishedAt: Timestamp.nullable(),
     publishedBy: z.string().nullable(),
-    message: z.string().nullable().meta({ description: 'What the tag says, else the commit' }),
+    ...ACCOUNT,
   })
   .meta({ id: 'ParameterFile', examples: [FILE] });
 
@@ -172,7 +173,7 @@ export const MajorView = z
       .nullable()
       .meta({ description: `Null ${TOO_LARGE}` }),
     versionCount: z.int().meta({ description: 'Drafts too' }),
-    hasActive: z.boolean().meta({ description: 'Whether any of them is published' }),
+    hasActive: z.boolean().meta({ description: 'Whether any of them is published and not withdrawn' }),
     latestVersion: z.string(),
     hasMigrationNeeded: z.boolean().meta({ description: 'Whether the schema refuses any of them' }),
   })

@@ -354,7 +354,7 @@ export class Proposing {
     const isOffered = change.kind === 'Restore';
     if (isOffered && ref.withdrawn === null) throw notFound('There is no such withdrawn version');
     if (!isOffered && ref.status !== 'Published') throw conflict('not_published', 'The version is a draft');
-    this.offers.push({ kind, name, version, isOffered });
+    this.offers.push({ kind, name, series: ONLY_SERIES, version, isOffered });
     this.renew();
   }
 

@@ -102,18 +102,13 @@ export const PUBLISHING = {
   isOptional: true,
 } as const;
 
-/** The members that views of versions end with: who made, published and withdrew the version, when, and why. */
-export const AUTHORSHIP = {
-  createdAt: Timestamp,
-  createdBy: z.string(),
+/** The members that views of versions and of parameter files end with: why, by whom in Git, and whether it is offered. */
+export const ACCOUNT = {
+  message: z.string().nullable().meta({ description: 'What the tag says, else the commit' }),
   author: z
     .object({ name: z.string(), email: z.string() })
     .nullable()
     .meta({ description: 'Whom the Git commit names as its author, which is a claim; null if nobody' }),
-  publishedAt: Timestamp.nullable(),
-  publishedBy: z.string().nullable(),
-  commit: z.string().meta({ description: 'Git commit id' }),
-  message: z.string().nullable().meta({ description: 'What the tag says, else the commit' }),
   signature: z.enum(SIGNATURE_KINDS).nullable().meta({
     description: 'That of the tag, else of the commit; it is there, and the server does not verify it',
   }),
@@ -127,33 +122,52 @@ export const AUTHORSHIP = {
     .nullable()
     .meta({ description: 'Null where the version has no rollout' }),
 };
-export const AUTHORSHIP_EXAMPLE = {
-  createdAt: '2026-11-20T09:08:00.000Z',
-  createdBy: 'alice',
-  author: { name: 'alice', email: 'alice@example.org' },
-  publishedAt: '2026-11-20T10:00:00.000Z',
-  publishedBy: 'alice',
-  commit: '8c1f0d5a6b7e4c39a2d1f0e9b8c7d6a5f4e3d2c1',
+export const ACCOUNT_EXAMPLE = {
   message: 'nginx listens on the new address.',
+  author: { name: 'alice', email: 'alice@example.org' },
   signature: null,
   withdrawn: null,
   rollout: null,
 };
 
-export function toAuthorship(details: VersionDetails) {
-  const { createdAt, createdBy, author, publishedAt, publishedBy, commit, message, signature } = details;
-  const { withdrawn, rollout } = details;
+export function toAccount(details: Pick<VersionDetails, keyof typeof ACCOUNT>) {
+  const { message, author, signature, withdrawn, rollout } = details;
   return {
-    createdAt: toTimestamp(createdAt),
-    createdBy,
-    author,
-    publishedAt: toOptionalTimestamp(publishedAt),
-    publishedBy,
-    commit,
     message,
+    author,
     signature,
     withdrawn: withdrawn && { at: toTimestamp(withdrawn.at), by: withdrawn.by, reason: withdrawn.reason },
     rollout: rollout && toShortRollout(rollout.record),
+  };
+}
+
+/** The members that views of versions end with: who made, published and withdrew the version, when, and why. */
+export const AUTHORSHIP = {
+  createdAt: Timestamp,
+  createdBy: z.string(),
+  publishedAt: Timestamp.nullable(),
+  publishedBy: z.string().nullable(),
+  commit: z.string().meta({ description: 'Git commit id' }),
+  ...ACCOUNT,
+};
+export const AUTHORSHIP_EXAMPLE = {
+  createdAt: '2026-11-20T09:08:00.000Z',
+  createdBy: 'alice',
+  publishedAt: '2026-11-20T10:00:00.000Z',
+  publishedBy: 'alice',
+  commit: '8c1f0d5a6b7e4c39a2d1f0e9b8c7d6a5f4e3d2c1',
+  ...ACCOUNT_EXAMPLE,
+};
+
+export function toAuthorship(details: VersionDetails) {
+  const { createdAt, createdBy, publishedAt, publishedBy, commit } = details;
+  return {
+    createdAt: toTimestamp(createdAt),
+    createdBy,
+    publishedAt: toOptionalTimestamp(publishedAt),
+    publishedBy,
+    commit,
+    ...toAccount(details),
   };
 }
 

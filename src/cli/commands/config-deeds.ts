@@ -2,10 +2,7 @@
 
 import { ApiProblem } from '../../client/errors.ts';
 import { type Finding, lineOfFinding } from '../../domain/findings.ts';
-import { splitText } from '../../domain/ways.ts';
 import { type Command, type Context, command, YES } from '../declaration.ts';
-import { UsageError } from '../errors.ts';
-import { counted } from '../values.ts';
 import { type Found, linesOfFindings } from './config-findings.ts';
 import {
   CONFIGURATION,
@@ -18,6 +15,7 @@ import {
 
 import { publishingOf } from './config-preview.ts';
 import { lookAtEffect, PUBLISH_OPTIONS } from './publish-effect.ts';
+import { type Effect, WITHDRAW_OPTIONS, withdrawVersion } from './withdrawing.ts';
 
 type Out = Context['out'];
 
@@ -110,74 +108,30 @@ function withdrawCommand(kind: Kind): Command {
     summary: 'take a published version back, so that it is offered to nobody any more',
     description:
       'Its files and its history stay, and nodes get the next version that fits at their next poll. Nodes and ' +
-      'composites that are pinned to exactly this version keep it.',
+      'composites that are pinned to exactly this version keep it. Tells how many nodes are offered it, and asks.',
     arguments: nameAndVersion(kind),
-    options: {
-      message: { value: 'REASON', short: 'm', summary: 'why, which is kept with the version' },
-      'dry-run': { summary: 'say what nodes would get, and change nothing' },
-    },
+    options: WITHDRAW_OPTIONS,
     examples: [
       `hawserctl ${kind.group} withdraw web 1.2.0 --dry-run`,
       `hawserctl ${kind.group} withdraw web 1.2.0 -m "It closes port 22"`,
     ],
-    async run({ api, out, arguments: { name, version }, options: { message, 'dry-run': isDry } }) {
+    async run(context) {
+      const { api, arguments: path } = context;
+      const { name, version } = path;
       checkVersion(version);
-      if (message === undefined && !isDry)
-        throw new UsageError('Say why it is withdrawn by -m, or see what that does by --dry-run.');
-      const path = { name, version };
+      const at = `${kind.base}/{name}/versions/{version}` as const;
+      const withdraw = (given: { json: { reason: string } } | { query: { dryRun: true } }) =>
+        api.put(`${at}/withdraw`, { path, ...given });
       // Its ETag guards what is withdrawn.
-      await api.get(`${kind.base}/{name}/versions/{version}` as const, { path });
-      const answer = await api.put(`${kind.base}/{name}/versions/{version}/withdraw` as const, {
-        path,
-        ...(message !== undefined && { json: { reason: message } }),
-        ...(isDry && { query: { dryRun: true } }),
-      });
-      out.answer(answer, () => {
-        if ('wouldGet' in answer) showEffect(name, version, answer, out);
-        else {
-          out.text(
-            `${name} ${version} is withdrawn. Nodes get the next version that fits at their next poll.`,
-          );
-          out.note(`"hawserctl ${kind.group} restore ${name} ${version}" offers it again.`);
-        }
+      await api.get(at, { path });
+      return withdrawVersion(context, {
+        label: `${name} ${version}`,
+        restore: `hawserctl ${kind.group} restore ${name} ${version}`,
+        look: async () => (await withdraw({ query: { dryRun: true } })) as Effect,
+        withdraw: (reason) => withdraw({ json: { reason } }),
       });
     },
   });
-}
-
-interface Effect {
-  nodes: number;
-  direct: number;
-  viaComposites: number;
-  wouldGet: { version: string | null; nodes: number }[];
-  pinned: number;
-  pinnedNodes: { fqdn: string }[];
-  pinnedBy: { compositeName: string; version: string }[];
-}
-
-function showEffect(name: string, version: string, effect: Effect, out: Out): void {
-  const { nodes, wouldGet, pinned, pinnedNodes, pinnedBy } = effect;
-  const split = splitText({ ...effect, pinned: 0 });
-  out.text(`${name} ${version} is offered to ${counted(nodes, 'node')}${split}. Nothing was changed.`);
-  if (wouldGet.length > 0)
-    out.table(
-      wouldGet,
-      [
-        { title: 'WOULD GET', cell: (each) => each.version ?? 'nothing' },
-        { title: 'NODES', cell: (each) => each.nodes },
-      ],
-      '',
-    );
-  if (pinned > 0) {
-    const named = pinnedNodes.map(({ fqdn }) => fqdn);
-    const more = named.length > 0 && pinned > named.length ? [`${pinned - named.length} more`] : [];
-    const names = named.length > 0 ? `: ${[...named, ...more].join(', ')}` : '';
-    out.text(
-      `${counted(pinned, 'node')} ${pinned === 1 ? 'is' : 'are'} pinned to it and will keep it${names}.`,
-    );
-  }
-  for (const { compositeName, version: each } of pinnedBy)
-    out.text(`The composite ${compositeName} ${each} is pinned to it, and keeps it.`);
 }
 
 function restoreCommand(kind: Kind): Command {

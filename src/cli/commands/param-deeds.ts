@@ -1,4 +1,4 @@
-/** `hawserctl param diff`, `preview` and `delete`: what a version of a scope's parameters changes, and taking a draft back. */
+/** `hawserctl param diff`, `preview`, `delete`, `withdraw` and `restore`: what a version of a scope's parameters changes, and taking it back. */
 
 import type { Schemas } from '../../client/api-types.ts';
 import { compareVersions } from '../../domain/version-order.ts';
@@ -22,12 +22,15 @@ import {
   SCOPE,
   VERSION_PATH,
 } from './param-files.ts';
+import { type Effect, WITHDRAW_OPTIONS, withdrawVersion } from './withdrawing.ts';
 
 type Api = Context['api'];
 
 const VERSION = {
   version: { value: 'VERSION', summary: 'the version; without it, the highest one' },
 } as const;
+
+const PUBLISHED = { version: { value: 'VERSION', summary: 'the published version' } } as const;
 
 export const diff = command({
   path: 'param diff',
@@ -84,6 +87,67 @@ export const remove = command({
     );
   },
 });
+
+export const withdraw = command({
+  path: 'param withdraw',
+  summary: 'take published parameters of a scope back, so that they are offered to nobody any more',
+  description:
+    'The file and its history stay, and nodes get the next lower version of the scope that fits at their next poll, or ' +
+    'nothing of this scope. Tells how many nodes are offered it, and asks.',
+  arguments: [CONFIGURATION_ARGUMENT],
+  options: { ...SCOPE, ...PUBLISHED, ...WITHDRAW_OPTIONS },
+  examples: [
+    'hawserctl param withdraw web --scope Environment/prod --version 1.2.0 --dry-run',
+    'hawserctl param withdraw web --scope Environment/prod --version 1.2.0 -m "The port is taken"',
+  ],
+  async run(context) {
+    const { api, arguments: given } = context;
+    const { files, version, named } = await findPublished(context, given.name);
+    const send = (more: { json: { reason: string } } | { query: { dryRun: true } }) =>
+      api.put(`${VERSION_PATH}/withdraw`, {
+        ...named,
+        ...more,
+        query: { ...named.query, ...('query' in more && more.query) },
+      });
+    return withdrawVersion(context, {
+      label: `version ${version} of ${files.label}`,
+      restore: `hawserctl param restore ${files.words} --version ${version}`,
+      look: async () => (await send({ query: { dryRun: true } })) as Effect,
+      withdraw: (reason) => send({ json: { reason } }),
+    });
+  },
+});
+
+export const restore = command({
+  path: 'param restore',
+  summary: 'offer withdrawn parameters of a scope again',
+  arguments: [CONFIGURATION_ARGUMENT],
+  options: { ...SCOPE, ...PUBLISHED },
+  examples: ['hawserctl param restore web --scope Environment/prod --version 1.2.0'],
+  async run(context) {
+    const { api, out, arguments: given } = context;
+    const { files, version, named } = await findPublished(context, given.name);
+    await api.delete(`${VERSION_PATH}/withdraw`, named);
+    out.answer({ version, restored: true }, () =>
+      out.text(
+        `Version ${version} of ${files.label} is offered again. Nodes that it is for get it at their next poll.`,
+      ),
+    );
+  },
+});
+
+/** Reads the version, whose ETag guards what is done with it. */
+async function findPublished(
+  { api, options }: { api: Api; options: { scope: string | undefined; version: string | undefined } },
+  name: string,
+) {
+  const version = required(options.version, '--version', '--version 1.2.0');
+  checkVersion(version);
+  const files = await findSet(api, name, options.scope);
+  const named = { path: { ...files.path, version }, query: files.query };
+  await api.get(VERSION_PATH, named);
+  return { files, version, named };
+}
 
 /** The change that publishes a draft, for a preview. */
 export function publishingOfFile(

@@ -76,12 +76,17 @@ export async function filesOfDeletedNodes(
   return new Set(found.map(({ id }) => id));
 }
 
-/** The highest published version below one. @param versions the highest first */
+/** The highest version below one that is published and not withdrawn. @param versions the highest first */
 export function publishedBelow(
   versions: readonly ParameterFile[],
   version: string,
 ): ParameterFile | undefined {
-  return versions.find((each) => each.status === 'Published' && compareVersions(each.version, version) < 0);
+  return versions.find((each) => isOffered(each) && compareVersions(each.version, version) < 0);
+}
+
+/** Whether a version is published and not withdrawn. */
+export function isOffered({ status, withdrawn }: ParameterFile): boolean {
+  return status === 'Published' && withdrawn === null;
 }
 
 /** @returns null where there is no such version */

@@ -7,12 +7,13 @@ import { dateTime } from '../formats.ts';
 import { scopeText, splitScope } from '../scopes.ts';
 import { required } from '../values.ts';
 import { checkVersion, MESSAGE, messageOf } from './config-kinds.ts';
-import { diff, preview, publishingOfFile, remove } from './param-deeds.ts';
+import { diff, preview, publishingOfFile, remove, restore, withdraw } from './param-deeds.ts';
 import { explain } from './param-explain.ts';
 import {
   CONFIGURATION_ARGUMENT,
   filesOfDeletedNodes,
   findSet,
+  isOffered,
   listVersions,
   type ParameterFile,
   SCOPE,
@@ -58,13 +59,13 @@ const list = command({
 
 /** @param ofDeleted the ids of files of nodes that were deleted */
 function statusOf(file: ParameterFile, ofDeleted: ReadonlySet<string>): string {
-  const { id, status, isPassthrough, needsMigration } = file;
+  const { id, status, withdrawn, isPassthrough, needsMigration } = file;
   const notes = [
     ofDeleted.has(id) && 'of a deleted node',
     isPassthrough && 'passthrough',
     needsMigration && 'refused by the schema',
   ];
-  return [status, ...notes].filter(Boolean).join(', ');
+  return [withdrawn ? 'Withdrawn' : status, ...notes].filter(Boolean).join(', ');
 }
 
 const get = command({
@@ -87,12 +88,14 @@ const get = command({
     // A terminal must not obey what the file holds, and a file must get it byte by byte.
     else if (out.isTerminal) out.text(found.content);
     else out.bytes(Buffer.from(found.content));
-    if (options.version === undefined) out.note(`This is version ${version} (${found.status}).`);
+    if (options.version === undefined)
+      out.note(`This is version ${version} (${found.withdrawn ? 'Withdrawn' : found.status}).`);
   },
 });
 
 function topOf(versions: readonly ParameterFile[]): string | null {
-  return (versions.find(({ status }) => status === 'Published') ?? versions[0])?.version ?? null;
+  const draft = versions.find(({ status }) => status === 'Draft');
+  return (versions.find(isOffered) ?? draft ?? versions[0])?.version ?? null;
 }
 
 const publish = command({
@@ -124,4 +127,16 @@ const publish = command({
   },
 });
 
-export const PARAM_COMMANDS = [list, get, set, edit, diff, preview, publish, remove, explain];
+export const PARAM_COMMANDS = [
+  list,
+  get,
+  set,
+  edit,
+  diff,
+  preview,
+  publish,
+  withdraw,
+  restore,
+  remove,
+  explain,
+];

@@ -17,15 +17,52 @@ interface Props {
 }
 
 export function VersionFacts({ version, below, compareUrl, children }: Props) {
-  const { message, withdrawn, publishedAt, publishedBy, createdAt, createdBy, commit } = version;
-  const { author, signature } = version;
+  const { commit, signature } = version;
+  return (
+    <Account of={version} keepers="Only what is pinned to it still gets it.">
+      {version.prereleaseChannel !== null && (
+        <>
+          <dt>Channel</dt>
+          <dd>{version.prereleaseChannel}</dd>
+        </>
+      )}
+      {children}
+      <dt>Git</dt>
+      <dd>
+        {version.status === 'Published' ? 'tag ' : 'branch '}
+        <code>{version.status === 'Published' ? `v${version.version}` : `draft/${version.version}`}</code>,
+        commit <code title={commit}>{commit.slice(0, 12)}</code>{' '}
+        <CopyButton text={commit} label="the commit id" />
+        {signature !== null && `, signed (${signature}), not verified`}
+      </dd>
+      {below !== null && (
+        <>
+          <dt>Changes</dt>
+          <dd>
+            <a href={compareUrl(below)}>Compare with {below}</a>
+          </dd>
+        </>
+      )}
+    </Account>
+  );
+}
+
+interface AccountProps {
+  of: Omit<AnyVersion, 'status' | 'version' | 'commit' | 'prereleaseChannel'>;
+  /** A sentence that says who still gets what is withdrawn. */
+  keepers: string;
+  children?: ComponentChildren;
+}
+
+/** The account of a version or of a parameter file. */
+export function Account({ of, keepers, children }: AccountProps) {
+  const { message, withdrawn, publishedAt, publishedBy, createdAt, createdBy, author } = of;
   return (
     <>
       {withdrawn !== null && (
         <div class="withdrawn">
           <p>
-            Withdrawn by {withdrawn.by} <Time at={withdrawn.at} exact />. Only what is pinned to it still gets
-            it.
+            Withdrawn by {withdrawn.by} <Time at={withdrawn.at} exact />. {keepers}
           </p>
           <p class="message">{withdrawn.reason}</p>
         </div>
@@ -52,29 +89,7 @@ export function VersionFacts({ version, below, compareUrl, children }: Props) {
             </dd>
           </>
         )}
-        {version.prereleaseChannel !== null && (
-          <>
-            <dt>Channel</dt>
-            <dd>{version.prereleaseChannel}</dd>
-          </>
-        )}
         {children}
-        <dt>Git</dt>
-        <dd>
-          {version.status === 'Published' ? 'tag ' : 'branch '}
-          <code>{version.status === 'Published' ? `v${version.version}` : `draft/${version.version}`}</code>,
-          commit <code title={commit}>{commit.slice(0, 12)}</code>{' '}
-          <CopyButton text={commit} label="the commit id" />
-          {signature !== null && `, signed (${signature}), not verified`}
-        </dd>
-        {below !== null && (
-          <>
-            <dt>Changes</dt>
-            <dd>
-              <a href={compareUrl(below)}>Compare with {below}</a>
-            </dd>
-          </>
-        )}
       </dl>
     </>
   );

@@ -2,9 +2,9 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import { ApiProblem, send } from '../client.ts';
-import { apiOf, type Kind, links } from '../links.ts';
+import { type Kind, links } from '../links.ts';
 import { can } from '../session.ts';
-import type { WithdrawalEffect } from '../types.ts';
+import type { FileWithdrawalEffect, WithdrawalEffect } from '../types.ts';
 import { DeedDialog } from './dialog.tsx';
 import { TextField } from './field.tsx';
 import { Num } from './num.tsx';
@@ -12,18 +12,21 @@ import { Skeleton } from './page.tsx';
 import { Problem } from './problem.tsx';
 
 interface Props {
-  kind: Kind;
-  name: string;
+  /** What is withdrawn, such as `web 1.0.0`. */
+  label: string;
   version: string;
+  /** The address of its withdrawal. */
+  path: string;
+  /** Whose version it is; null for a parameter file, which nothing is pinned to. */
+  of: { kind: Kind; name: string } | null;
   onClose: () => void;
 }
 
-export function WithdrawDialog({ kind, name, version, onClose }: Props) {
+export function WithdrawDialog({ label, version, path, of, onClose }: Props) {
   const [reason, setReason] = useState('');
-  const path = apiOf(kind, name, 'versions', version, 'withdraw');
   return (
     <DeedDialog
-      heading={`Withdraw ${name} ${version}`}
+      heading={`Withdraw ${label}`}
       deed="Withdraw"
       isDanger
       onClose={onClose}
@@ -34,7 +37,7 @@ export function WithdrawDialog({ kind, name, version, onClose }: Props) {
     >
       {(problem) => (
         <>
-          <Effect {...{ path, kind, name, version }} />
+          <Effect {...{ path, version, of }} />
           <TextField
             label="Reason"
             name="reason"
@@ -51,11 +54,11 @@ export function WithdrawDialog({ kind, name, version, onClose }: Props) {
 }
 
 /** What the dry run says. It is asked once, when the dialog opens. */
-function Effect({ path, kind, name, version }: Omit<Props, 'onClose'> & { path: string }) {
-  const [effect, setEffect] = useState<WithdrawalEffect | null>(null);
+function Effect({ path, version, of }: Pick<Props, 'path' | 'version' | 'of'>) {
+  const [effect, setEffect] = useState<AnyEffect | null>(null);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   useEffect(() => {
-    send<WithdrawalEffect>('PUT', `${path}?dryRun=true`).then(
+    send<AnyEffect>('PUT', `${path}${path.includes('?') ? '&' : '?'}dryRun=true`).then(
       ({ data }) => setEffect(data),
       (error: unknown) => {
         if (!(error instanceof ApiProblem)) throw error;
@@ -65,7 +68,7 @@ function Effect({ path, kind, name, version }: Omit<Props, 'onClose'> & { path: 
   }, [path]);
   if (problem !== null) return <Problem problem={problem} />;
   if (effect === null) return <Skeleton lines={2} />;
-  const { nodes, wouldGet, pinnedBy, pinned } = effect;
+  const { nodes, wouldGet } = effect;
   return (
     <section class="part" aria-label="What would happen">
       {nodes === 0 ? (
@@ -87,6 +90,25 @@ function Effect({ path, kind, name, version }: Omit<Props, 'onClose'> & { path: 
           </ul>
         </>
       )}
+      {of !== null && 'pinned' in effect && <Keepers {...{ effect, version }} {...of} />}
+    </section>
+  );
+}
+
+type AnyEffect = WithdrawalEffect | FileWithdrawalEffect;
+
+interface KeepersProps {
+  effect: WithdrawalEffect;
+  kind: Kind;
+  name: string;
+  version: string;
+}
+
+/** Who is pinned to the version. */
+function Keepers({ effect, kind, name, version }: KeepersProps) {
+  const { pinned, pinnedBy } = effect;
+  return (
+    <>
       {pinned > 0 && <PinnedNodes {...{ effect, name, version }} />}
       {pinnedBy.length > 0 && (
         <>
@@ -102,16 +124,12 @@ function Effect({ path, kind, name, version }: Omit<Props, 'onClose'> & { path: 
           </ul>
         </>
       )}
-    </section>
+    </>
   );
 }
 
-interface PinnedProps extends Pick<Props, 'name' | 'version'> {
-  effect: WithdrawalEffect;
-}
-
 /** The nodes that keep the version. In the list of nodes those that are assigned it can be assigned anew. */
-function PinnedNodes({ effect: { pinned, pinnedNodes }, name, version }: PinnedProps) {
+function PinnedNodes({ effect: { pinned, pinnedNodes }, name, version }: Omit<KeepersProps, 'kind'>) {
   return (
     <>
       <p>
@@ -138,14 +156,14 @@ function PinnedNodes({ effect: { pinned, pinnedNodes }, name, version }: PinnedP
   );
 }
 
-export function OfferAgainDialog({ kind, name, version, onClose }: Props) {
+export function OfferAgainDialog({ label, version, path, onClose }: Props) {
   return (
     <DeedDialog
-      heading={`Offer ${name} ${version} again`}
+      heading={`Offer ${label} again`}
       deed="Offer again"
       onClose={onClose}
       run={async () => {
-        await send('DELETE', apiOf(kind, name, 'versions', version, 'withdraw'));
+        await send('DELETE', path);
         return `${version} is offered again.`;
       }}
     >

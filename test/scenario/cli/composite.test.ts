@@ -172,7 +172,7 @@ describe('hawserctl composite', () => {
       'hawserctl: published_version: all 1.1.0 is published, so its children stay. Say another version.\n',
     );
     expect((await composite('withdraw', 'all', '1.1.0')).code).to.equal(2);
-    expect((await composite('withdraw', 'all', '1.1.0', '-m', 'bad')).code).to.equal(0);
+    expect((await composite('withdraw', 'all', '1.1.0', '-m', 'bad', '-y')).code).to.equal(0);
     expect(await offered()).to.equal('1.0.0');
     expect((await composite('restore', 'all', '1.1.0')).code).to.equal(0);
     expect(await offered()).to.equal('1.1.0');
@@ -194,7 +194,7 @@ describe('hawserctl composite', () => {
     await composite('publish', 'pins', '1.0.0');
     const { stdout } = await session.cli.run(['config', 'withdraw', 'cache', '1.1.0', '--dry-run']);
     expect(stdout).to.match(/^The composite pins 1\.0\.0 is pinned to it, and keeps it\.$/m);
-    await session.cli.run(['config', 'withdraw', 'cache', '1.1.0', '-m', 'x']);
+    await session.cli.run(['config', 'withdraw', 'cache', '1.1.0', '-m', 'x', '-y']);
     expect((await composite('show', 'pins', '1.0.0')).stdout).to.match(
       /^cache +1\.1\.0 +this version is withdrawn$/m,
     );

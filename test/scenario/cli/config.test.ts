@@ -244,7 +244,13 @@ describe('hawserctl config', () => {
         stderr: 'hawserctl: Say why it is withdrawn by -m, or see what that does by --dry-run.\n',
       });
       expect(await isOffered()).to.equal('1.2.0');
-      const withdrawn = await config('withdraw', 'web', '1.2.0', '-m', 'closes port 22');
+      expectFailed(
+        await config('withdraw', 'web', '1.2.0', '-m', 'closes port 22'),
+        1,
+        /^hawserctl: web 1\.2\.0 is offered to 1 node: 1 would get 1\.1\.0\. Withdraw it\? Nothing was done: /,
+      );
+      expect(await isOffered()).to.equal('1.2.0');
+      const withdrawn = await config('withdraw', 'web', '1.2.0', '-m', 'closes port 22', '--yes');
       expect(withdrawn).to.deep.equal({
         code: 0,
         stdout: 'web 1.2.0 is withdrawn. Nodes get the next version that fits at their next poll.\n',

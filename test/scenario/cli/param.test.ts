@@ -5,8 +5,9 @@ import { expect } from 'chai';
 import { expectFailed, type RunOptions, rowsOf } from '../../support/cli.ts';
 import { signedInCli } from '../../support/cli-session.ts';
 import { createToken, publishConfiguration, startHawser } from '../../support/hawser.ts';
-import { saveParameters } from '../../support/parameter-files.ts';
+import { assign, saveParameters } from '../../support/parameter-files.ts';
 import { makeUser } from '../../support/people.ts';
+import { ok } from '../../support/replies.ts';
 import { createScopeType, createScopeValue } from '../../support/scopes.ts';
 import { started } from '../../support/started.ts';
 
@@ -134,6 +135,44 @@ describe('hawserctl param', () => {
     expect(nothing.stderr).to.equal(
       'hawserctl: not_found: There are no versions of the parameters of web for Default.\n',
     );
+  });
+
+  it('withdraws what is published after it has said whom that concerns, and offers it again', async () => {
+    const { nodeId } = await hawser.registerNode(`taken-back-${Math.random()}.example.org`);
+    await assign(hawser, { nodeId }, 'web');
+    for (const version of ['1.0.0', '1.1.0'])
+      await saveParameters(hawser, {
+        configuration: 'web',
+        version,
+        content: `parameters: {v: ${version}}\n`,
+      });
+    const named = ['web', '--scope', 'Default', '--version', '1.1.0'];
+    const label = 'ersion 1.1.0 of the parameters of web for Default';
+    expect((await run(['withdraw', ...named, '--dry-run'])).stdout).to.equal(
+      `V${label} is offered to 1 node. Nothing was changed.\nWOULD GET  NODES\n1.0.0      1\n`,
+    );
+    expectFailed(await run(['withdraw', ...named]), 2, /Say why it is withdrawn by -m/);
+    expectFailed(
+      await run(['withdraw', ...named, '-m', 'the port is taken']),
+      1,
+      /^hawserctl: Version 1\.1\.0 of .* is offered to 1 node: 1 would get 1\.0\.0\. Withdraw it\? Nothing was done: /,
+    );
+    expect((await run(['get', 'web', '--scope', 'Default'])).stdout).to.contain('1.1.0');
+    expect(await run(['withdraw', ...named, '-m', 'the port is taken', '--yes'])).to.deep.equal({
+      code: 0,
+      stdout: `V${label} is withdrawn. Nodes get the next version that fits at their next poll.\n`,
+      stderr: '"hawserctl param restore web --scope Default --version 1.1.0" offers it again.\n',
+    });
+    const statuses = async () => rowsOf((await run(['list', 'web'])).stdout).map((cells) => cells[2]);
+    expect(await statuses()).to.deep.equal(['STATUS', 'Withdrawn', 'Published']);
+    expect((await run(['get', 'web', '--scope', 'Default'])).stdout).to.contain('1.0.0');
+    expect((await run(['restore', ...named])).stdout).to.equal(
+      `V${label} is offered again. Nodes that it is for get it at their next poll.\n`,
+    );
+    expect(await statuses()).to.deep.equal(['STATUS', 'Published', 'Published']);
+    expectFailed(await run(['restore', ...named]), 1, /^hawserctl: not_found: /);
+    // A configuration that is assigned is not deleted.
+    await ok(204, hawser.admin.delete(`/api/v1/nodes/${nodeId}`));
   });
 
   it('lets a terminal obey nothing of what a file holds', async () => {

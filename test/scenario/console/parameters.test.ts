@@ -209,6 +209,45 @@ describe('parameter files in the console', function () {
     await close();
   });
 
+  it('are withdrawn after saying what that would do, do not count then, and are offered again', async () => {
+    const { hawser } = shown;
+    const value = 'back.example.org';
+    const { nodeId } = await hawser.registerNode(value);
+    await ok(
+      204,
+      hawser.admin.put(`/api/v1/nodes/${nodeId}/configuration`, {
+        configurationName: 'shop',
+        majorVersion: 2,
+      }),
+    );
+    const file = { configuration: 'shop', scopeType: 'Node', value, version: '2.0.0' };
+    await saveParameters(hawser, { ...file, content: 'parameters: {workers: 3}' });
+    const named = { scopeTypeName: 'Node', scopeValue: value, version: '2.0.0' };
+    const { page, close } = await visit(shown, fileOf('shop', named));
+    await button(page, 'Withdraw').click();
+    const dialog = page.getByRole('dialog', { name: `Withdraw shop Node/${value} 2.0.0` });
+    await dialog.getByText('1 node is offered this version now').waitFor();
+    await dialog.getByText('1 would get nothing').waitFor();
+    await dialog.getByLabel('Reason').fill('Too many <b>workers</b>');
+    await dialog.getByRole('button', { name: 'Withdraw' }).click();
+    await said(page, '2.0.0 is withdrawn');
+    await page.getByText('Too many <b>workers</b>').waitFor();
+    await page.getByText(/^Withdrawn by admin/).waitFor();
+    const row = page.getByRole('table', { name: 'Versions' }).getByRole('row', { name: /2\.0\.0/ });
+    await row.getByText('Withdrawn').waitFor();
+    await page.getByRole('link', { name: 'Parameters' }).click();
+    await files(page)
+      .getByRole('row', { name: new RegExp(value) })
+      .getByText('1 withdrawn')
+      .waitFor();
+    await page.goBack();
+    await button(page, 'Offer again').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Offer again' }).click();
+    await row.getByText('Published').waitFor();
+    await button(page, 'Withdraw').waitFor();
+    await close();
+  });
+
   it('are counted and filtered as in the API', async () => {
     const { page, close } = await visit(shown, `${SHOP}?scopeTypeName=Environment&status=Published`);
     const total = (await listed('scopeTypeName=Environment&status=Published')).length;

@@ -98,7 +98,9 @@ export class Reader {
     if (path === null || !isThere) return null;
     const files = await this.readList(`${path}/versions${queryOf(value)}`);
     const file = files.find((view) => view.version === version);
-    return file ? { status: file.status, checksum: file.checksum } : null;
+    return file
+      ? { status: file.status, checksum: file.checksum, withdrawn: file.withdrawn?.reason ?? null }
+      : null;
   }
 
   private async node(key: string): Promise<State> {

@@ -53,7 +53,7 @@ function refsOf(model: Model, kind: string, name: string): string[] {
     const { status, withdrawn = null } = model.state(key);
     if (status === 'Draft') return `refs/heads/draft/${scope.join('')}${version} commit`;
     const tag = `refs/tags/${scope.join('')}v${version} tag`;
-    return withdrawn === null ? tag : [tag, `refs/tags/withdrawn/v${version} tag`];
+    return withdrawn === null ? tag : [tag, `refs/tags/withdrawn/${scope.join('')}v${version} tag`];
   });
 }
 

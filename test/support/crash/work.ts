@@ -46,6 +46,8 @@ export const ACTS: Deck = [
   [parameters.createScopeValue, 1],
   [parameters.saveParameters, 5],
   [parameters.publishParameters, 3],
+  [parameters.withdrawParameters, 2],
+  [parameters.offerParametersAgain, 1],
   [parameters.deleteParameters, 1],
   [nodes.register, 3],
   [nodes.announce, 2],

@@ -17,7 +17,7 @@ import {
   WEB_PARAMETERS,
   writeFile,
 } from './parameter-support.ts';
-import { AT, BOB, codeOf, runGit } from './support.ts';
+import { ALICE, AT, BOB, codeOf, runGit } from './support.ts';
 
 describe('the parameters of a configuration', () => {
   it('are none, and no error, until the first is written', () =>
@@ -87,9 +87,13 @@ describe('the parameters of a configuration', () => {
           commit: ref.commit,
           createdAt: AT,
           createdBy: 'Alice',
+          author: ALICE,
+          signature: null,
           publishedAt: AT + 1_234,
           publishedBy: 'Bob',
           message: null,
+          withdrawn: null,
+          rollout: null,
         });
         expect(await textOf(other, PROD, '1.0.0')).to.equal('{"a": 1}');
       }

@@ -126,7 +126,7 @@ describe('the rollout of a version', () => {
         const move = { record: { ...begun.record, state: 'Paused' as const }, message: messageOf() };
         await repository.moveRollout('1.1.0', { ...move, author: BOB, at: AT, expected: begun.oid });
         expect(repository.index.of('').get('1.1.0')?.rollout?.record.state).to.equal('Paused');
-        await repository.offerAgain('1.0.0');
+        await repository.offerAgain('', '1.0.0');
       });
       expect(await codeOf(failing)).to.equal('not_found');
       expect(await rolloutOf(store)).to.deep.equal(begun);

@@ -23,9 +23,9 @@ import {
 const BY = { tagger: BOB, at: AT, reason: 'It is bad' };
 
 const withdraw = (store: GitStore, version: string) =>
-  store.exclusive(WEB, (repository) => repository.withdraw(version, BY));
+  store.exclusive(WEB, (repository) => repository.withdraw('', version, BY));
 const offerAgain = (store: GitStore, version: string) =>
-  store.exclusive(WEB, (repository) => repository.offerAgain(version));
+  store.exclusive(WEB, (repository) => repository.offerAgain('', version));
 const offered = async (store: GitStore) =>
   (await store.versions(WEB)).published.map(({ version }) => version);
 
@@ -77,10 +77,10 @@ describe('a withdrawn version', () => {
       const failing = (work: typeof withdraw) =>
         codeOf(
           store.exclusive(WEB, async (repository) => {
-            if (work === withdraw) await repository.withdraw('1.1.0', BY);
-            else await repository.offerAgain('1.1.0');
+            if (work === withdraw) await repository.withdraw('', '1.1.0', BY);
+            else await repository.offerAgain('', '1.1.0');
             expect(repository.index.of('').published).to.have.length(work === withdraw ? 1 : 2);
-            await repository.offerAgain('1.0.0');
+            await repository.offerAgain('', '1.0.0');
           }),
         );
       expect(await failing(withdraw)).to.equal('not_found');

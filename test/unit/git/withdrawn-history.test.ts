@@ -17,7 +17,9 @@ import {
 } from './support.ts';
 
 const withdraw = (store: GitStore, version: string) =>
-  store.exclusive(WEB, (repository) => repository.withdraw(version, { tagger: BOB, at: AT, reason: 'bad' }));
+  store.exclusive(WEB, (repository) =>
+    repository.withdraw('', version, { tagger: BOB, at: AT, reason: 'bad' }),
+  );
 
 /** The names of the withdrawn versions in the history of a commit. */
 async function namesIn(store: GitStore, commit: string): Promise<string[]> {
@@ -47,7 +49,7 @@ describe('the withdrawn versions in a history', () => {
       expect(await namesIn(store, merge)).to.deep.equal(['1.2.0', '1.1.0']);
       expect(await namesIn(store, git('rev-parse', 'v1.1.0^{commit}'))).to.deep.equal(['1.1.0']);
       expect(await namesIn(store, beside)).to.deep.equal([]);
-      await store.exclusive(WEB, (repository) => repository.offerAgain('1.1.0'));
+      await store.exclusive(WEB, (repository) => repository.offerAgain('', '1.1.0'));
       expect(await namesIn(store, merge)).to.deep.equal(['1.2.0']);
     });
   });

@@ -154,7 +154,7 @@ describe('rollouts and their audit entries', () => {
   it('are halted and reverted when the version is withdrawn', async () => {
     await addVersion(store, '1.1.0');
     await start('1.1.0');
-    await withdrawVersion({ database, store }, target, '1.1.0', 'bad');
+    await withdrawVersion({ database, store, locks: database.locks }, target, '1.1.0', 'bad');
     const ref = (await store.versions(WEB)).get('1.1.0');
     expect(ref?.withdrawn?.reason).to.equal('bad');
     expect(ref?.rollout?.record).to.deep.include({ state: 'Halted', isReverted: true });

@@ -23,7 +23,9 @@ export function CompositeVersionPage({ name, version }: { name: string; version:
   const configurations = useConfigurations();
   const [asked, setAsked] = useState<Asked>(null);
   const shown = details.data;
-  const dialog = { kind: KIND, name, version, onClose: () => setAsked(null) } as const;
+  const onClose = () => setAsked(null);
+  const path = apiOf(KIND, name, 'versions', version, 'withdraw');
+  const dialog = { label: `${name} ${version}`, version, path, of: { kind: KIND, name }, onClose } as const;
   return (
     <Page
       heading={`${name} ${version}`}

@@ -30,7 +30,9 @@ export function VersionPage({ name, version }: { name: string; version: string }
   const shown = details.data;
   // Somebody who reads a file wants the room for it.
   const isFileOpen = usePlace().query.get('file') !== null;
-  const dialog = { kind: KIND, name, version, onClose: () => setAsked(null) } as const;
+  const onClose = () => setAsked(null);
+  const path = apiOf(KIND, name, 'versions', version, 'withdraw');
+  const dialog = { label: `${name} ${version}`, version, path, of: { kind: KIND, name }, onClose } as const;
   return (
     <Page
       heading={`${name} ${version}`}
@@ -65,10 +67,7 @@ export function VersionPage({ name, version }: { name: string; version: string }
       {asked === 'withdraw' && <WithdrawDialog {...dialog} />}
       {asked === 'offer' && <OfferAgainDialog {...dialog} />}
       {asked === 'draft' && (
-        <NewDraftDialog
-          {...{ kind: KIND, name, from: version, onClose: dialog.onClose }}
-          versions={versions.data ?? []}
-        />
+        <NewDraftDialog {...{ kind: KIND, name, from: version, onClose }} versions={versions.data ?? []} />
       )}
     </Page>
   );

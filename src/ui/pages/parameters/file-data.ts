@@ -38,11 +38,13 @@ export interface FileData {
 /** Files that were saved on this page, by path, until they are read. The page goes on with them. */
 const saved = signal<ReadonlyMap<string, { data: ParameterContent; etag: string | null }>>(new Map());
 
+/** @param below a deed on the version, such as `/publish` */
 export function versionPath(
   path: string,
   { version, scopeValue }: { version: string } & Pick<Scope, 'scopeValue'>,
+  below = '',
 ) {
-  return withQuery(`${path}/versions/${encodeURIComponent(version)}`, { scopeValue });
+  return withQuery(`${path}/versions/${encodeURIComponent(version)}${below}`, { scopeValue });
 }
 
 /** Reads a version that was just saved, with its ETag. */

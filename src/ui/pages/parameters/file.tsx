@@ -7,6 +7,9 @@ import { DeedDialog } from '../../components/dialog.tsx';
 import { Mark } from '../../components/marks.tsx';
 import { Page } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
+import { Account } from '../../components/version-facts.tsx';
+import { VersionMark } from '../../components/version-mark.tsx';
+import { OfferAgainDialog, WithdrawDialog } from '../../components/withdraw.tsx';
 import { links } from '../../links.ts';
 import { usePlace } from '../../router.ts';
 import type { ParameterContent } from '../../types.ts';
@@ -14,7 +17,7 @@ import { newFileLink } from './addresses.ts';
 import { ChangesPart } from './changes.tsx';
 import { DraftPart } from './draft.tsx';
 import { type FileData, type FileName, useFileData, versionPath } from './file-data.ts';
-import { majorOf, mayChange, mayDelete, nextVersion, scopeLabel } from './model.ts';
+import { majorOf, mayChange, mayManage, nextVersion, scopeLabel } from './model.ts';
 import { PublishedPart } from './published.tsx';
 import { VersionsPart } from './versions.tsx';
 
@@ -47,7 +50,12 @@ export function ParameterFilePage({ name }: { name: string }) {
       {isDraft ? (
         <DraftPart key={`${scopeLabel(named)} ${named.version}`} {...{ named, data }} />
       ) : (
-        shown !== null && <Published {...{ named, data }} file={shown} />
+        shown !== null && (
+          <>
+            <Account of={shown} keepers="Nodes get the next lower version of the scope that fits." />
+            <Published {...{ named, data }} file={shown} />
+          </>
+        )
       )}
       <VersionsPart {...{ named, data }} />
     </Page>
@@ -81,7 +89,7 @@ function Marks({ named, file }: { named: FileName; file: ParameterContent | null
   if (file === null) return null;
   return (
     <>
-      <Mark word={file.status} />
+      <VersionMark version={file} />
       {file.isPassthrough && <Mark word="Passthrough" tone="idle" />}
       {file.needsMigration && <Mark word="Breaks the schema" tone="warn" />}
       <span class="muted">
@@ -103,7 +111,7 @@ function Actions({ named, data }: PartProps) {
   if (named.isNew || file.data === null) return null;
   if (file.data.status === 'Draft')
     return (
-      mayDelete(configuration) && (
+      mayManage(configuration) && (
         <>
           <button type="button" onClick={() => setAsking(true)}>
             Delete draft
@@ -113,12 +121,26 @@ function Actions({ named, data }: PartProps) {
       )
     );
   if (!mayChange(configuration)) return null;
-  const { version } = named;
+  const { name, version } = named;
   const next = nextVersion(series.data ?? [], majorOf(version) ?? '1');
+  const dialog = {
+    ...{ label: `${name} ${scopeLabel(named)} ${version}`, version, of: null },
+    path: versionPath(data.path ?? '', named, '/withdraw'),
+    onClose: () => setAsking(false),
+  };
+  const isWithdrawn = file.data.withdrawn !== null;
   return (
-    <a class="button primary" href={newFileLink(named.name, named, { version: next, from: version })}>
-      New version
-    </a>
+    <>
+      {mayManage(configuration) && (
+        <button type="button" onClick={() => setAsking(true)}>
+          {isWithdrawn ? 'Offer again' : 'Withdraw'}
+        </button>
+      )}
+      <a class="button primary" href={newFileLink(name, named, { version: next, from: version })}>
+        New version
+      </a>
+      {isAsking && (isWithdrawn ? <OfferAgainDialog {...dialog} /> : <WithdrawDialog {...dialog} />)}
+    </>
   );
 }
 

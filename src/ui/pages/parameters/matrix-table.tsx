@@ -9,7 +9,7 @@ import { useResources } from '../../resource.ts';
 import type { ParameterFile, ScopeType, ScopeValue } from '../../types.ts';
 import { newFileLink } from './addresses.ts';
 import { OF_DELETED_NODE, useFilesOfDeletedNodes } from './deleted-nodes.ts';
-import { activeOf, compareMajors, MOST, majorOf, nextVersion } from './model.ts';
+import { activeOf, compareMajors, isOffered, MOST, majorOf, nextVersion } from './model.ts';
 import { type Row, rowsOf } from './rows.ts';
 
 interface MatrixProps {
@@ -126,7 +126,7 @@ function Cell({ name, row, major, isChangeable, ofDeleted }: CellProps) {
   if (files.length > 0) return <Files {...{ name, files, ofDeleted }} />;
   // The highest version comes first, so this is one of the nearest lower major.
   const fallback = row.files
-    .filter(({ id, status }) => status === 'Published' && !ofDeleted.has(id))
+    .filter((file) => isOffered(file) && !ofDeleted.has(file.id))
     .map(({ version }) => majorOf(version))
     .find((each) => each !== null && major !== null && compareMajors(each, major) < 0);
   return (
@@ -149,7 +149,8 @@ interface FilesProps extends Pick<RowProps, 'name' | 'ofDeleted'> {
 function Files({ name, files, ofDeleted }: FilesProps) {
   const active = activeOf(files.filter(({ id }) => !ofDeleted.has(id))) ?? activeOf(files);
   const drafts = files.filter(({ status }) => status === 'Draft');
-  const older = files.length - drafts.length - (active === undefined ? 0 : 1);
+  const withdrawn = files.filter((file) => file.withdrawn !== null).length;
+  const older = files.length - drafts.length - withdrawn - (active === undefined ? 0 : 1);
   return (
     <span class="cell">
       {[...(active === undefined ? [] : [active]), ...drafts].map((file) => (
@@ -164,6 +165,11 @@ function Files({ name, files, ofDeleted }: FilesProps) {
       {older > 0 && (
         <span class="muted">
           <Num value={older} /> older
+        </span>
+      )}
+      {withdrawn > 0 && (
+        <span class="muted">
+          <Num value={withdrawn} /> withdrawn
         </span>
       )}
     </span>

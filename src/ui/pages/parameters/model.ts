@@ -37,9 +37,14 @@ export function isStable(version: string): boolean {
   return !(version.split('+', 1)[0] ?? '').includes('-');
 }
 
-/** The file that counts for a major: the highest published stable one, else the highest published one. */
+/** Whether nodes may get the file: it is published, and not withdrawn. */
+export function isOffered({ status, withdrawn }: Pick<ParameterFile, 'status' | 'withdrawn'>): boolean {
+  return status === 'Published' && withdrawn === null;
+}
+
+/** The file that counts for a major: the highest stable one that is offered, else the highest that is offered. */
 export function activeOf(highestFirst: readonly ParameterFile[]): ParameterFile | undefined {
-  const published = highestFirst.filter(({ status }) => status === 'Published');
+  const published = highestFirst.filter(isOffered);
   return published.find(({ version }) => isStable(version)) ?? published[0];
 }
 
@@ -85,8 +90,8 @@ export function mayChange({ state, data }: Resource<Configuration>): boolean {
   return data === null ? state === 'error' : isLevel(data.parametersAccess, 'Modify', 'Manage');
 }
 
-/** Whether drafts may be deleted, as `mayChange`. */
-export function mayDelete({ state, data }: Resource<Configuration>): boolean {
+/** Whether drafts may be deleted, and published files withdrawn, as `mayChange`. */
+export function mayManage({ state, data }: Resource<Configuration>): boolean {
   return data === null ? state === 'error' : isLevel(data.parametersAccess, 'Manage');
 }
 

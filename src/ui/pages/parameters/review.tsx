@@ -20,7 +20,7 @@ const UNSAVED = 'There are changes that are not saved. Save them first.';
 export function ReviewPart({ named, data, draft }: ReviewProps) {
   const { name, scopeTypeName, scopeValue, version } = named;
   const publish = async (message: string) => {
-    const path = versionPath(data.path ?? '', named).replace(/(?=\?|$)/, '/publish');
+    const path = versionPath(data.path ?? '', named, '/publish');
     const body = message === '' ? {} : { message };
     await send('PUT', path, body, { ifMatch: draft.base.etag });
     return `${scopeLabel(named)} ${version} is published. Nodes get it at their next poll.`;

@@ -3,6 +3,7 @@
 import { Mark } from '../../components/marks.tsx';
 import { type Column, SimpleTable } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
+import { VersionMark } from '../../components/version-mark.tsx';
 import { links } from '../../links.ts';
 import type { ParameterFile } from '../../types.ts';
 import { OF_DELETED_NODE, useFilesOfDeletedNodes } from './deleted-nodes.ts';
@@ -26,9 +27,10 @@ export function VersionsPart({ named, data }: { named: FileName; data: FileData 
     },
     {
       label: 'Status',
-      cell: ({ id, status, isPassthrough, needsMigration }) => (
+      cell: ({ id, status, withdrawn, isPassthrough, needsMigration }) => (
         <>
-          <Mark word={status} /> {ofDeleted.has(id) && <Mark word={OF_DELETED_NODE} tone="idle" />}{' '}
+          <VersionMark version={{ status, withdrawn }} />{' '}
+          {ofDeleted.has(id) && <Mark word={OF_DELETED_NODE} tone="idle" />}{' '}
           {isPassthrough && <Mark word="Passthrough" tone="idle" />}{' '}
           {needsMigration && <Mark word="Breaks the schema" tone="warn" />}
         </>

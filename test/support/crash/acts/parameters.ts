@@ -1,6 +1,7 @@
 /** Acts on scope types with their values, and on parameter files. */
 
 import { DEFAULT_ID } from '../../scopes.ts';
+import type { State } from '../model.ts';
 import { type Act, attempt, type Bench, partsOf, sha256 } from './act.ts';
 import { pickConfiguration } from './configurations.ts';
 
@@ -53,36 +54,59 @@ export const saveParameters: Act = async (bench) => {
   const body = { version, content, ...(value === NO_VALUE ? {} : { scopeValue: value }) };
   await attempt(bench, {
     what: 'save parameters',
-    after: { [key]: { status: 'Draft', checksum: sha256(content) } },
+    after: { [key]: { status: 'Draft', checksum: sha256(content), withdrawn: null } },
     call: () => client.put(path, body),
   });
   return true;
 };
 
 export const publishParameters: Act = (bench) =>
-  onDraft(bench, 'publish parameters', 'Published', (path, query) =>
-    bench.client.put(`${path}/publish${query}`),
-  );
+  onFile(bench, 'publish parameters', {
+    isMeant: ({ status }) => status === 'Draft',
+    after: (before) => ({ ...before, status: 'Published' }),
+    call: (path, query) => bench.client.put(`${path}/publish${query}`),
+  });
 
 export const deleteParameters: Act = (bench) =>
-  onDraft(bench, 'delete parameters', null, (path, query) => bench.client.delete(path + query));
+  onFile(bench, 'delete parameters', {
+    isMeant: ({ status }) => status === 'Draft',
+    after: () => null,
+    call: (path, query) => bench.client.delete(path + query),
+  });
 
-async function onDraft(
-  bench: Bench,
-  what: string,
-  status: 'Published' | null,
-  call: (path: string, query: string) => ReturnType<Bench['client']['get']>,
-): Promise<boolean> {
+export const withdrawParameters: Act = (bench) => {
+  const reason = `reason ${bench.model.next()}`;
+  return onFile(bench, 'withdraw parameters', {
+    isMeant: ({ status, withdrawn }) => status === 'Published' && withdrawn === null,
+    after: (before) => ({ ...before, withdrawn: reason }),
+    call: (path, query) => bench.client.put(`${path}/withdraw${query}`, { reason }),
+  });
+};
+
+export const offerParametersAgain: Act = (bench) =>
+  onFile(bench, 'offer parameters again', {
+    isMeant: ({ withdrawn }) => withdrawn !== null,
+    after: (before) => ({ ...before, withdrawn: null }),
+    call: (path, query) => bench.client.delete(`${path}/withdraw${query}`),
+  });
+
+interface FileDeed {
+  isMeant(state: State): boolean;
+  after(before: State): State;
+  call(path: string, query: string): ReturnType<Bench['client']['get']>;
+}
+
+async function onFile(bench: Bench, what: string, { isMeant, after, call }: FileDeed): Promise<boolean> {
   const { model, random } = bench;
   const isFree = (key: string) =>
-    model.state(key).status === 'Draft' && !model.isBusy(`configurations/${partsOf(key)[0]}`);
+    isMeant(model.state(key)) && !model.isBusy(`configurations/${partsOf(key)[0]}`);
   const key = random.pick(model.idle('parameters/').filter(isFree));
   const [name = '', type = '', value = '', version] = partsOf(key ?? '');
   const path = parametersPath(bench, name, type);
   if (key === undefined || path === null) return false;
   await attempt(bench, {
     what,
-    after: { [key]: status && { ...model.state(key), status } },
+    after: { [key]: after(model.state(key)) },
     call: () => call(`${path}/versions/${version}`, queryOf(value)),
   });
   return true;
