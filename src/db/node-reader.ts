@@ -23,6 +23,7 @@ export type SharedRow = [
   scopeTypeName: string,
   precedence: number,
   scopeValue: string | null,
+  scopeValueId: string | null,
 ];
 export type ScopeRow = [fqdn: string, isSuccessor: number, ...shared: SharedRow];
 
@@ -68,7 +69,7 @@ export const IS_SUCCESSOR =
   'case when exists (select 1 from deleted_node_names d where d.fqdn = n.fqdn) then 1 else 0 end';
 
 /** The columns of `ScopeRow`. */
-export const SCOPE_COLUMNS = `n.fqdn, ${IS_SUCCESSOR}, t.id, t.name, t.precedence, v.value`;
+export const SCOPE_COLUMNS = `n.fqdn, ${IS_SUCCESSOR}, t.id, t.name, t.precedence, v.value, v.id`;
 
 export const FROM_SCOPES = `from nodes n cross join scope_types t
   left join node_tags g on g.node_id = n.id and g.scope_type_id = t.id

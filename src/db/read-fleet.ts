@@ -95,14 +95,20 @@ function* readingRegistry(): Reading<SnapshotRegistry> {
   yield {
     sql: SELECT.types,
     take([scopeTypeId, scopeTypeName, precedence]: TypeRow) {
-      types.set(scopeTypeId, { scopeTypeId, scopeTypeName, scopeValue: null, precedence });
+      types.set(scopeTypeId, {
+        scopeTypeId,
+        scopeTypeName,
+        scopeValue: null,
+        scopeValueId: null,
+        precedence,
+      });
     },
   };
   yield {
     sql: SELECT.values,
     take([id, typeId, scopeValue]: ValueRow) {
       const type = types.get(typeId);
-      if (type) values.set(id, { ...type, scopeValue });
+      if (type) values.set(id, { ...type, scopeValue, scopeValueId: id });
     },
   };
   return { position, configurations, composites, scopeTypes: [...types.values()], values };

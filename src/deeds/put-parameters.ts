@@ -4,6 +4,7 @@
  */
 
 import type { ScopeTypeRow } from '../db/scope-types.ts';
+import type { GrantLevel } from '../domain/permissions.ts';
 import { sameVersion } from '../domain/version-order.ts';
 import { tidyText } from '../git/trailers.ts';
 import { refuseGone } from '../lib/client-gone.ts';
@@ -12,6 +13,7 @@ import { sha256Hex } from '../lib/hash.ts';
 import { DESCRIBE_UNKNOWN } from '../resolve/declared.ts';
 import type { DocumentSource } from '../resolve/document-source.ts';
 import type { CompatibilityGuard } from '../resolve/schema-compatibility.ts';
+import { requireSeries } from '../security/series-rights.ts';
 import { authorVersions, type VersionAuthor } from '../versions/author.ts';
 import { SCHEMA_SERIES } from '../versions/kinds.ts';
 import { contentOf, seriesOf } from '../versions/parameter-files.ts';
@@ -74,6 +76,7 @@ export function saveFile(
   const { database } = tools;
   const { version } = file;
   return authorVersions(tools, target, async (author) => {
+    await requireFile(tools, target, file, 'Modify');
     const status = publish ? 'Published' : 'Draft';
     const checked = await checkFile(tools, target, { ...file, status }, content);
     const { type, wanted, needsMigration } = checked;
@@ -91,6 +94,20 @@ export function saveFile(
       : draft.details;
     return { type, scope, details, needsMigration, isNew: draft.isNew };
   });
+}
+
+/**
+ * Checks that the caller holds this level on the scope's parameters.
+ * @throws HawserError not_found below Read, forbidden below what is needed
+ */
+export async function requireFile(
+  { database: { read } }: Pick<CheckTools, 'database'>,
+  { principal, resource }: CheckedFor,
+  { type: choice, scopeValue }: Omit<FileName, 'version'>,
+  needed: GrantLevel,
+): Promise<void> {
+  const type = await requireScopeType(read, choice);
+  await requireSeries(read, principal, resource, await scopeNamed(read, type, scopeValue), needed);
 }
 
 /** Whose parameters a file is checked for, and by whom. */
@@ -152,6 +169,7 @@ export function publishFile(
 ): Promise<ChangedFile> {
   const { version } = name;
   return authorVersions(tools, target, async (author) => {
+    await requireFile(tools, target, name, 'Modify');
     const { type, scope } = await scopeToPublish(tools, name);
     let needsMigration = false;
     const rules = async (ref: VersionRef) => {
@@ -217,6 +235,7 @@ export function deleteFile(tools: ParameterTools, target: FileTarget, name: File
   return authorVersions(tools, target, async (author) => {
     const type = await requireScopeType(tools.database.read, name.type);
     const scope = await scopeNamed(tools.database.read, type, name.scopeValue);
+    await requireSeries(tools.database.read, target.principal, target.resource, scope, 'Manage');
     await author.deleteDraft(name.version, seriesOf(scope));
   });
 }

@@ -139,7 +139,7 @@ function pinnedIn(given: GivenVersions | null): ReadonlySet<string> {
 
 function keyed(whole: Plan, { keys }: OfferTools): Planned['plan'] {
   const parts = partsOf(whole);
-  const selections = parts.map((plan) => ({ plan, refs: [] }));
+  const selections = parts.map((plan) => ({ plan, refs: [], links: [] }));
   const key = `${numberOf(keys, keyOfManifest(whole, selections))}:`;
   return { whole, key, parts: parts.map((plan) => ({ plan, given: new Map() })) };
 }

@@ -1,9 +1,12 @@
 /** Makes manifests out of plans and the parameter files that apply, and reads the files that a manifest stands for. */
 
+import { idsOfLink, type ScopeLink } from '../db/node-lookup.ts';
 import { PARAMETERS_FILE } from '../domain/bundle-paths.ts';
 import { printIncludeDocument } from '../domain/composite-document.ts';
 import { type Awaitable, allOf, andThen } from '../lib/awaitable.ts';
 import { internal } from '../lib/errors.ts';
+import type { MergedScope } from '../security/access.ts';
+import { seriesOf } from '../versions/parameter-files.ts';
 import type { VersionRef } from '../versions/store.ts';
 import type { VersionSource } from '../versions/version-source.ts';
 import type { Delivery, GivenFile } from './delivery.ts';
@@ -29,6 +32,8 @@ export interface BundleEntry {
 export interface Selection {
   plan: ConfigurationPlan;
   refs: readonly VersionRef[];
+  /** The scopes that apply to the node, among them that of each file. */
+  links: readonly ScopeLink[];
 }
 
 export class ManifestMaker {
@@ -60,6 +65,7 @@ export class ManifestMaker {
     const selections = parts.map((part) => ({
       plan: part.plan,
       refs: part.scopes.map(({ file }) => file),
+      links: part.scopes,
     }));
     return andThen(this.build(plan, selections), (manifest) => ({ plan, manifest, parts }));
   }
@@ -97,11 +103,21 @@ export class ManifestMaker {
     return merged.bytes;
   }
 
-  private ofConfiguration({ plan, refs }: Selection): Awaitable<Manifest> {
+  private ofConfiguration({ plan, refs, links }: Selection): Awaitable<Manifest> {
     return andThen(this.parameters.merge(plan.name, refs), (merged) =>
-      configurationManifest(plan, merged && { sha256: merged.sha256, refs }),
+      configurationManifest(plan, merged && { sha256: merged.sha256, refs, scopes: scopesOf(refs, links) }),
     );
   }
+}
+
+function scopesOf(refs: readonly VersionRef[], links: readonly ScopeLink[]): MergedScope[] {
+  const bySeries = new Map(
+    links.map((link) => [seriesOf({ scopeType: link.scopeTypeName, value: link.scopeValue }), link]),
+  );
+  return refs.flatMap(({ series }) => {
+    const link = bySeries.get(series);
+    return link === undefined ? [] : idsOfLink(link);
+  });
 }
 
 /** The configurations of which a plan consists. */

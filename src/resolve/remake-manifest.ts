@@ -59,7 +59,7 @@ export async function remakeManifest(tools: RemakeTools, kept: KeptManifest): Pr
   const selections: Selection[] = [];
   for (const part of kept.content.parts) {
     const refs = part.parameters.map((file) => versionOfParameters(part.configurationName, file).ref);
-    selections.push({ plan: await planOf(tools.store, versionOfPart(part)), refs });
+    selections.push({ plan: await planOf(tools.store, versionOfPart(part)), refs, links: [] });
   }
   const children = selections.map(({ plan }) => plan);
   const [only] = children;

@@ -122,7 +122,7 @@ export class Resolver {
   private fillFor(node: AssignedNode, plan: Plan, links: readonly ScopeLink[]): Awaitable<Manifest> {
     const { prereleaseChannel } = node.assignment;
     const selections: Selection[] = partsOf(plan).map((each) => ({
-      plan: each,
+      ...{ plan: each, links },
       refs: refsOf(each, links, prereleaseChannel),
     }));
     const key = keyOfManifest(plan, selections);

@@ -2,6 +2,7 @@
 
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import type { Database } from '../../db/database.ts';
 import type { GrantKind } from '../../domain/permissions.ts';
 import { missingRepository } from '../../git/disk-errors.ts';
 import { PUSH_ADVERTISEMENT_TYPE } from '../../git/push/advertisement.ts';
@@ -10,6 +11,10 @@ import { STREAMED, streamed } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { forbidden, invalid, notFound } from '../../lib/errors.ts';
+import type { GrantedResource } from '../../security/access.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import { SeriesRights } from '../../security/series-rights.ts';
+import { scopesIn } from '../../versions/parameter-files.ts';
 import type { GitStore, RepositoryKind, RepositoryRef } from '../../versions/store.ts';
 import { pushRoutes } from './push-routes.ts';
 import { type PushCall, type Pushes, pushNotSupported } from './pushes.ts';
@@ -62,17 +67,20 @@ const FETCH_PROBLEMS = [
   'too_slow',
   'git_not_available',
   'git_timeout',
+  'partial_read',
   ...READING_REPOSITORIES,
 ];
 
 export interface GitTools {
+  database: Database;
   store: GitStore;
   uploadPack: UploadPack;
   pushes: Pushes;
 }
 
-export function gitRoutes({ store, uploadPack, pushes }: GitTools): Route[] {
-  const fetches = SERVED.flatMap((served) => fetchRoutes(served, { store, uploadPack, pushes }));
+export function gitRoutes(tools: GitTools): Route[] {
+  const { pushes } = tools;
+  const fetches = SERVED.flatMap((served) => fetchRoutes(served, tools));
   return [
     ...fetches,
     ...SERVED.flatMap((served) => (takesPushes(served) ? [] : refusedPush(served))),
@@ -80,7 +88,8 @@ export function gitRoutes({ store, uploadPack, pushes }: GitTools): Route[] {
   ];
 }
 
-function fetchRoutes(served: Served, { store, uploadPack, pushes }: GitTools): Route[] {
+function fetchRoutes(served: Served, tools: GitTools): Route[] {
+  const { uploadPack, pushes } = tools;
   return [
     route({
       ...common(served),
@@ -104,7 +113,7 @@ function fetchRoutes(served: Served, { store, uploadPack, pushes }: GitTools): R
           return streamed(Readable.from(refs), PUSH_ADVERTISEMENT_TYPE);
         }
         refuseOtherServices(query.service);
-        const call = await callOf(served, { resource, principal, facts }, store);
+        const call = await callOf(served, { resource, principal, facts }, tools);
         return streamed(await uploadPack.advertise(call), ADVERTISEMENT);
       },
     }),
@@ -118,7 +127,7 @@ function fetchRoutes(served: Served, { store, uploadPack, pushes }: GitTools): R
       answers: { 200: { description: 'What the client asked for', mediaType: RESULT, headers: STREAMED } },
       problems: FETCH_PROBLEMS,
       async handle({ resource, principal, body, facts }) {
-        const call = await callOf(served, { resource, principal, facts }, store);
+        const call = await callOf(served, { resource, principal, facts }, tools);
         return streamed(await uploadPack.serve(call, body), RESULT);
       },
     }),
@@ -147,7 +156,7 @@ function common({ on }: Served) {
     tags: ['Git'],
     bound: 'git',
     caller: 'git',
-    access: { kind: 'grant', on, level: 'Read' },
+    access: { kind: 'grant', on, level: 'Read', ...(on === 'parameters' && ({ part: 'any' } as const)) },
   } as const;
 }
 
@@ -158,16 +167,36 @@ function refuseOtherServices(service: string | undefined): void {
   throw invalid('unknown_service', 'There is no such service');
 }
 
+/** A clone has the files of all scopes. @throws HawserError not_found, forbidden `partial_read` */
+async function requireAllScopes(
+  { database, store }: Pick<GitTools, 'database' | 'store'>,
+  principal: UserPrincipal,
+  { id, name }: GrantedResource,
+): Promise<void> {
+  const scopes = scopesIn(await store.parameters.index(name));
+  const rights = await SeriesRights.of(database.read, principal, id);
+  const readable = scopes.filter((scope) => rights.mayRead(scope));
+  if (readable.length === scopes.length) return;
+  if (readable.length === 0) throw notFound('No configuration of this name');
+  throw forbidden(
+    'The repository has files of scopes that you may not read: read the others by the API, ' +
+      'GET /api/v1/configurations/{name}/parameter-files',
+    'partial_read',
+  );
+}
+
 async function callOf(
   { kind, label }: Served,
   { resource, principal, facts }: PushCall,
-  store: GitStore,
+  tools: Pick<GitTools, 'database' | 'store'>,
 ): Promise<FetchCall> {
+  const { store } = tools;
   const repository: RepositoryRef = { kind, name: resource.name };
   if (!(await store.has(repository))) {
     // A parameter repository is created with the first parameters, the others together with their row.
     throw kind === 'parameters' ? notFound(`There are no ${label} yet`) : missingRepository();
   }
+  if (kind === 'parameters') await requireAllScopes(tools, principal, resource);
   const caller = principal.userId;
   return { repository, caller, protocol: facts.header('git-protocol'), gone: facts.over };
 }

@@ -18,7 +18,7 @@ import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import type { BlameTools } from '../shared/blaming.ts';
 import { callerOf } from '../shared/routes.ts';
-import { type GrantedRoutes, grantedRoutes, PUBLISHING } from '../shared/versioned.ts';
+import { type GrantedRoutes, grantedRoutes, PUBLISHING, SERIES } from '../shared/versioned.ts';
 import { blameRoute } from './blame-route.ts';
 import { compareRoute } from './compare-route.ts';
 import { fileListRoute } from './file-list-routes.ts';
@@ -44,9 +44,8 @@ const WRITE_PROBLEMS = [
 const FILE = { name: 'parametersFile', bytes: 5 * 1024 * 1024 };
 
 export function parameterRoutes(tools: ParameterTools & BlameTools & { comparer: Comparer }): Route[] {
-  const granted = { on: 'parameters', by: 'configurationId' } as const;
-  const { modifying, managing } = grantedRoutes(tools.database, TAGS, granted);
-  const named = grantedRoutes(tools.database, TAGS, { on: 'parameters' });
+  const { modifying, managing } = grantedRoutes(tools.database, TAGS, SERIES);
+  const named = grantedRoutes(tools.database, TAGS, { on: 'parameters', part: 'series' });
   return [
     saveRoute(tools, modifying),
     ...readingRoutes(tools),
