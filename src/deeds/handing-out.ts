@@ -17,7 +17,7 @@ import type { SortedVersions } from '../versions/sorted-versions.ts';
 import type { SeriesIndex, VersionRef } from '../versions/types.ts';
 import type { VersionSource } from '../versions/version-source.ts';
 
-/** Whether the caller may read all of these configurations, with their parameters, now and with this token. */
+/** Whether the caller may read these configurations, with their parameters but those of restricted scopes, now and with this token. */
 export async function mayReadConfigurations(
   db: Db,
   principal: UserPrincipal,

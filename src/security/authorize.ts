@@ -124,7 +124,7 @@ async function readableContent(
   const { configurationId = null, compositeId = null } = node.assignment ?? {};
   const assigned = (id: string | null) => (id === null ? [] : [id]);
   const [configurations, composites] = [assigned(configurationId), assigned(compositeId)];
-  await requireAllOf(db, principal, { configurations, composites });
+  await requireAllOf(db, principal, { configurations, composites, scopes: [] });
   const content = await access.contentOf(node);
   await requireAllOf(db, principal, await contentOfParts(db, content.parts));
   return content;

@@ -149,14 +149,17 @@ export function levelOnAnyScope(
   return highestLevel(general === null ? own : [general, ...own]);
 }
 
-/** The levels that the user holds on these resources, of any kind. */
+/** The levels that the user holds on these resources, of any kind; of parameters the highest on any part of them. */
 export async function heldLevels(
   db: Db,
   principal: UserPrincipal,
   ids: readonly string[],
 ): Promise<(on: GrantKind, resourceId: string) => GrantLevel | null> {
   const granted = await grantedToUser(db, principal.userId, ids);
-  return (on, resourceId) => levelWith(granted, principal, on, resourceId);
+  return (on, resourceId) =>
+    on === 'parameters'
+      ? levelOnAnyScope(granted, principal, resourceId)
+      : levelWith(granted, principal, on, resourceId);
 }
 
 function mayOverride(rights: Rights, on: GrantKind): boolean {
@@ -288,17 +291,18 @@ export async function mayReadAllOf(db: Db, principal: UserPrincipal, content: Co
   return readerOf(await readableResources(db, principal))(content);
 }
 
-/** The content that these configurations and composites are, by name. */
+/** The content that these configurations and composites are, by name, without any scope. */
 export async function contentNamed(
   db: Db,
   {
     configurations = [],
     composites = [],
   }: { configurations?: readonly string[]; composites?: readonly string[] },
-): Promise<Content> {
+): Promise<Required<Content>> {
   return {
     configurations: await idsOf(db, 'configurations', configurations),
     composites: await idsOf(db, 'composites', composites),
+    scopes: [],
   };
 }
 

@@ -39,7 +39,7 @@ describe('grants on the parameters of a scope', () => {
   });
 
   const routes = (value: string | null) =>
-    routesOf(hawser, { type: value === null ? DEFAULT_ID : field.type, ...field, value });
+    routesOf(hawser, { ...field, type: value === null ? DEFAULT_ID : field.type, value });
   /** The problem of each route of a scope, or its success, by the level that the route asks for. */
   const outcomes = async (client: Client, value: string | null) => {
     const found: Record<string, Set<number>> = {};
@@ -272,7 +272,7 @@ describe('grants on the parameters of a scope', () => {
     const { nodeId } = await hawser.registerNode(fqdn);
     const wish = { configuration: 'web', scopeType: 'Node', value: fqdn };
     await saveParameters(hawser, { ...wish, content: `parameters: {note: ${SECRET}}\n` });
-    const onNode = () => routesOf(hawser, { type: NODE_ID, ...field, value: fqdn });
+    const onNode = () => routesOf(hawser, { ...field, type: NODE_ID, value: fqdn });
     const statusOf = async (who: Client) => (await onNode())[0]?.call(who).then(({ status }) => status);
     await grantTo(hawser.admin, field.keeper, 'Manage', {
       ...{ scopeTypeId: NODE_ID, scopeValueId: nodeId, restricted: true },
@@ -291,15 +291,21 @@ describe('grants on the parameters of a scope', () => {
     expect(await statusOf(field.team)).to.equal(200);
   });
 
-  it('do not go with a deletion of the value for which its files may not be managed', async () => {
-    const eraser = await makeUser(hawser, {
-      username: 'eraser',
-      permissions: ['scopes.admin-override'],
-      grants: [{ on: 'configuration', name: 'web', level: 'Manage' }],
+  describe('at last', () => {
+    it('do not go with a deletion of the value for which its files may not be managed', async () => {
+      const eraser = await makeUser(hawser, {
+        username: 'eraser',
+        permissions: ['scopes.admin-override'],
+        grants: [{ on: 'configuration', name: 'web', level: 'Manage' }],
+      });
+      const value = (id: string) => `${SCOPE_TYPES}/${field.type}/values/${id}?withParameters=true`;
+      await expectProblem(eraser.delete(value(field.prod)), 403, 'forbidden');
+      await ok(204, eraser.delete(value(field.dev)));
+      await expectProblem(
+        eraser.delete(`${SCOPE_TYPES}/${field.type}?withParameters=true`),
+        403,
+        'forbidden',
+      );
     });
-    const value = (id: string) => `${SCOPE_TYPES}/${field.type}/values/${id}?withParameters=true`;
-    await expectProblem(eraser.delete(value(field.prod)), 403, 'forbidden');
-    await ok(204, eraser.delete(value(field.dev)));
-    await expectProblem(eraser.delete(`${SCOPE_TYPES}/${field.type}?withParameters=true`), 403, 'forbidden');
   });
 });

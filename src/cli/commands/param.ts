@@ -18,6 +18,7 @@ import {
   SCOPE,
   VERSION_PATH,
 } from './param-files.ts';
+import { grant, grants } from './param-grants.ts';
 import { edit, set } from './param-set.ts';
 import { lookAtEffect, PUBLISH_OPTIONS } from './publish-effect.ts';
 
@@ -124,4 +125,4 @@ const publish = command({
   },
 });
 
-export const PARAM_COMMANDS = [list, get, set, edit, diff, preview, publish, remove, explain];
+export const PARAM_COMMANDS = [list, get, set, edit, diff, preview, publish, remove, explain, grants, grant];
