@@ -34,8 +34,8 @@ export class TagGate {
   private readonly behind: readonly Behind[];
   /** The names of the configurations that an assignment gives, by its key; null where that cannot be told. */
   private readonly given = new Map<string, readonly string[] | null>();
-  /** What was unreadable when rights were last changed. */
-  private known: { generation: number; names: ReadonlySet<string> } | null = null;
+  /** What was unreadable in a transaction, as long as no right changes. */
+  private known: { trx: Db; generation: number; names: ReadonlySet<string> } | null = null;
 
   private constructor(
     tools: AssignmentTools,
@@ -138,11 +138,11 @@ export class TagGate {
       .select('value')
       .where('id', '=', 1)
       .executeTakeFirstOrThrow();
-    if (this.known?.generation === generation) return this.known.names;
+    if (this.known?.trx === trx && this.known.generation === generation) return this.known.names;
     const mayRead = readerOf(await readableResources(trx, this.principal));
     const closed = this.behind.filter(({ content }) => !mayRead(content));
     const names = new Set(closed.map(({ name }) => name));
-    this.known = { generation, names };
+    this.known = { trx, generation, names };
     return names;
   }
 
