@@ -72,11 +72,11 @@ describe('hawserctl param', () => {
         .slice(1)
         .map((row) => row.slice(0, -1));
     expect(await shown()).to.deep.equal([
-      ['keeper', 'user', 'Read', 'all'],
+      ['keeper', 'user', 'Read', 'all', '-'],
       ['keeper', 'user', 'Modify', 'Environment/prod', 'yes'],
     ]);
     await run(['grant', 'web', username, 'Read', ...PROD, '--open']);
-    expect((await shown())[1]).to.deep.equal(['keeper', 'user', 'Read', 'Environment/prod']);
+    expect((await shown())[1]).to.deep.equal(['keeper', 'user', 'Read', 'Environment/prod', '-']);
     await run(['grant', 'web', username, 'None', ...PROD]);
     expect(await shown()).to.have.length(1);
     for (const [words, message] of [
