@@ -31,6 +31,7 @@ import { timelineRoute } from './api/nodes/timeline.ts';
 import { openApiRoute } from './api/openapi/routes.ts';
 import { parameterRoutes } from './api/parameters/routes.ts';
 import { schemaRoutes } from './api/parameters/schema-routes.ts';
+import { parameterPermissionRoutes } from './api/permissions/parameter-routes.ts';
 import { permissionCatalogueRoute, permissionRoutes } from './api/permissions/routes.ts';
 import { previewRoutes } from './api/previews/routes.ts';
 import type { PreviewRuns } from './api/previews/runs.ts';
@@ -125,7 +126,7 @@ export interface AppOptions extends Stores {
   tuning?: Tuning | undefined;
 }
 
-const GRANT_KINDS = ['configuration', 'composite', 'parameters'] as const;
+const GRANT_KINDS = ['configuration', 'composite'] as const;
 
 /** All routes. Those of the poll are apart, because they are looked through first. */
 export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
@@ -239,6 +240,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...compositeRoutes(versionTools),
       ...rolloutRoutes({ ...versionTools, questions: fleetThreads.questions }),
       ...GRANT_KINDS.flatMap((kind) => permissionRoutes(database, kind)),
+      ...parameterPermissionRoutes(database),
       ...parameterRoutes({ ...parameterTools, ...versionTools }),
       ...schemaRoutes({ ...parameterTools, compatibility }),
       ...scopeTypeRoutes(scopeTools),

@@ -19,6 +19,9 @@ export interface ManifestParameterFile {
   scopeTypeName: string;
   /** It is null for Default. */
   scopeValue: string | null;
+  /** The same by ids, the value's or the node's, as names may become those of others. What was kept before has neither. */
+  scopeTypeId?: string;
+  scopeValueId?: string | null;
   version: string;
   tagObjectId: string;
   /** SHA-256 of the content in hexadecimal. */

@@ -65,8 +65,8 @@ export interface ScopeLink {
   scopeTypeName: string;
   /** The value is null for Default, and the fqdn for Node. */
   scopeValue: string | null;
-  /** The id of the scope value; absent for Default and Node. */
-  scopeValueId?: string;
+  /** The id of the value; null for Default, and for Node, where the owner says it. */
+  scopeValueId: string | null;
   precedence: number;
   /** The node, for the scope of Node. Absent in what nodes share. */
   owner?: FileOwner;
@@ -346,8 +346,17 @@ function withGeneration(node: Omit<KnownNode, keyof Marks>, generation: number, 
   };
 }
 
-function toScopeLink(row: SharedRow): ScopeLink {
-  const [scopeTypeId, scopeTypeName, precedence, scopeValue, scopeValueId] = row;
-  const link = { scopeTypeId, scopeTypeName, scopeValue, precedence };
-  return scopeValueId === null ? link : { ...link, scopeValueId };
+function toScopeLink([
+  scopeTypeId,
+  scopeTypeName,
+  precedence,
+  scopeValue,
+  scopeValueId,
+]: SharedRow): ScopeLink {
+  return { scopeTypeId, scopeTypeName, scopeValue, scopeValueId, precedence };
+}
+
+/** The scope of the link, by ids. */
+export function idsOfLink({ scopeTypeId, scopeValueId, owner }: ScopeLink) {
+  return { scopeTypeId, scopeValueId: owner?.nodeId ?? scopeValueId };
 }

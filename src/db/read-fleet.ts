@@ -95,7 +95,13 @@ function* readingRegistry(): Reading<SnapshotRegistry> {
   yield {
     sql: SELECT.types,
     take([scopeTypeId, scopeTypeName, precedence]: TypeRow) {
-      types.set(scopeTypeId, { scopeTypeId, scopeTypeName, scopeValue: null, precedence });
+      types.set(scopeTypeId, {
+        scopeTypeId,
+        scopeTypeName,
+        scopeValue: null,
+        scopeValueId: null,
+        precedence,
+      });
     },
   };
   yield {

@@ -9,6 +9,7 @@ import type { NodeTables } from './node-tables.ts';
 import type { OutcomeTables } from './outcome-tables.ts';
 import type { PreviewTables } from './preview-tables.ts';
 import type { RolloutTables } from './rollout-tables.ts';
+import type { ScopeGrantTables } from './scope-grant-tables.ts';
 import type { ScopeMovesTable } from './scope-move-tables.ts';
 import type { SignInTables } from './sign-in-tables.ts';
 import type { TruthTables } from './truth-tables.ts';
@@ -229,6 +230,7 @@ export interface Schema
     EventTables,
     RolloutTables,
     OutcomeTables,
+    ScopeGrantTables,
     TruthTables {
   reports: ReportsTable;
   report_checksums: ReportChecksumsTable;

@@ -13,11 +13,12 @@ import { OPEN_TO_ANYONE, valueFor } from '../resolve/open-versions.ts';
 import type { Planner } from '../resolve/plans.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
 import { grantedResource } from '../security/authorize.ts';
+import { isExpected } from '../security/awaiting-certificates.ts';
 import type { Caller } from '../security/caller.ts';
 import type { UserPrincipal } from '../security/principal.ts';
 import type { AuthorTools } from '../versions/author.ts';
 import { noResource, type Owner } from '../versions/rows.ts';
-import { mayReadConfigurations } from './handing-out.ts';
+import { GivenFiles, mayReadConfigurations } from './handing-out.ts';
 
 /** Which configuration or composite a node is to be given, and which of its versions. */
 export interface WantedAssignment {
@@ -41,12 +42,14 @@ export interface CheckedAssignment {
   assignment: Assignment;
   /** Whether the caller may read all that it gives. Else it is only for nodes to which this is assigned already. */
   isReadable: boolean;
+  /** The parameter files that it gives; absent where nobody's rights bound them. */
+  files?: GivenFiles;
 }
 
 /**
  * Assigns a configuration or composite of which a published version fits. A node that has the same assignment already
  * keeps it, with its time.
- * @throws HawserError not_found for the node or the configuration, conflict `no_eligible_version`
+ * @throws HawserError not_found for the node or the configuration, conflict `no_eligible_version`; as `assignChecked`
  */
 export async function assignConfiguration(
   tools: AssignmentTools,
@@ -67,10 +70,11 @@ export async function assignConfiguration(
  *   `no_eligible_version`
  */
 export async function checkAssignment(
-  { database, planner }: AssignmentTools,
+  tools: AssignmentTools,
   principal: UserPrincipal,
   wanted: WantedAssignment,
 ): Promise<CheckedAssignment> {
+  const { database, planner } = tools;
   const kind = wanted.isComposite ? 'composite' : 'configuration';
   const named = { name: wanted.configurationName };
   const resource = await grantedResource(database.read, principal, kind, 'Read', named);
@@ -78,7 +82,8 @@ export async function checkAssignment(
   await requireEligible(planner, assignment);
   const names = await configurationsGiven(planner, assignment);
   const isReadable = await mayReadConfigurations(database.read, principal, names);
-  return { owner: { kind: `${kind}s`, resource }, assignment, isReadable };
+  const files = await GivenFiles.of(tools, principal, names);
+  return { owner: { kind: `${kind}s`, resource }, assignment, isReadable, files };
 }
 
 /** The names of all configurations that an assignment gives, now or once a version that rolls out reaches the node. */
@@ -92,15 +97,20 @@ export async function configurationsGiven(planner: Planner, assignment: Assignme
   return [...new Set([...open, ...rest])];
 }
 
-/** Refuses, as for what is not there, to give a node what it did not get before and the caller may not read. */
-function requireHandingOut(
+/**
+ * Refuses to give a node what it did not get before and the caller may not read: as for what is not there, and parameters of
+ * its scopes as `GivenFiles`. An expected node may get any tags when it comes.
+ */
+async function requireHandingOut(
+  trx: Db,
+  nodeId: string,
   before: Pick<Assignment, 'configurationId' | 'compositeId'>,
-  checked: CheckedAssignment,
-): void {
-  const { assignment, isReadable, owner } = checked;
+  { assignment, isReadable, owner, files }: CheckedAssignment,
+): Promise<void> {
   const { configurationId, compositeId } = before;
-  const isSame = configurationId === assignment.configurationId && compositeId === assignment.compositeId;
-  if (!isReadable && !isSame) throw noResource(owner.kind);
+  if (configurationId === assignment.configurationId && compositeId === assignment.compositeId) return;
+  if (!isReadable) throw noResource(owner.kind);
+  await files?.require(trx, (await isExpected(trx, nodeId)) ? 'any' : { nodeIds: [nodeId] });
 }
 
 /**
@@ -133,7 +143,8 @@ export async function requireForAll(
 /**
  * Assigns to one node what was checked.
  * @returns whether the node had another assignment, or none
- * @throws HawserError not_found for the node, or for a configuration that has been deleted since
+ * @throws HawserError not_found for the node, or for a configuration that has been deleted since; forbidden
+ *   `beyond_own_permissions` for parameters of a scope of the node that the caller may not read
  */
 export async function assignChecked(
   trx: Db,
@@ -143,7 +154,7 @@ export async function assignChecked(
 ): Promise<boolean> {
   const { owner, assignment } = checked;
   const { fqdn, ...before } = await requireAssigned(trx, nodeId);
-  requireHandingOut(before, checked);
+  await requireHandingOut(trx, nodeId, before, checked);
   if (changedMembers(before, assignment) === null) return false;
   const isSaved = await saveAssignment(trx, nodeId, { owner, assignment }, actor.at);
   if (!isSaved) throw notFound('The configuration was deleted just now');

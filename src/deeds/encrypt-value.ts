@@ -5,8 +5,8 @@ import { SCOPE_NAME } from '../domain/scopes.ts';
 import { invalidField } from '../lib/errors.ts';
 import { sealValue } from '../resolve/secret-leaves.ts';
 import { seriesOf } from '../versions/parameter-files.ts';
-import type { ConfigurationOf } from './parameter-checks.ts';
 import { requireEnabledType, type ScopeTypeChoice, scopeToWrite } from './parameter-scopes.ts';
+import { type FileTarget, requireFile } from './put-parameters.ts';
 import type { SecretTools } from './secret-content.ts';
 
 export interface ValueToEncrypt {
@@ -22,16 +22,17 @@ const BELOW_PARAMETERS = /^\/parameters(?:\/(?:[^~/]|~[01])*)+$/;
 
 /**
  * Gives the text that a file of this scope may hold at `path`.
- * @throws HawserError invalid for a place or a value that cannot be; conflict `scope_type_disabled`; unavailable
+ * @throws HawserError not_found or forbidden below Modify on the scope; invalid for a place or a value that cannot be; conflict `scope_type_disabled`; unavailable
  *   `secret_key_missing` or `upgrade_incomplete`
  */
 export async function encryptValue(
   { database, secrets, parameters }: Pick<SecretTools, 'secrets' | 'parameters'> & { database: { read: Db } },
-  { name }: ConfigurationOf,
+  { resource, principal }: Pick<FileTarget, 'resource' | 'principal'>,
   { type: choice, scopeValue, path, json }: ValueToEncrypt,
 ): Promise<string> {
   if (!BELOW_PARAMETERS.test(path))
     throw invalidField('/path', 'Must be a JSON Pointer below /parameters/, such as /parameters/password');
+  await requireFile({ database }, { resource, principal }, { type: choice, scopeValue }, 'Modify');
   const type = await requireEnabledType(database.read, choice);
   const { scope, isDefined } = await scopeToWrite(database.read, type, scopeValue);
   if (!isDefined) {
@@ -43,6 +44,6 @@ export async function encryptValue(
       'unknown_scope_value',
     );
   }
-  const place = await parameters.placeOf(name, seriesOf(scope));
+  const place = await parameters.placeOf(resource.name, seriesOf(scope));
   return sealValue(json, path, place, await secrets.sealingKey());
 }

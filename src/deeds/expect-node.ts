@@ -62,6 +62,7 @@ export async function storeExpected(
   const nodeId = newId();
   await insertNode(trx, { id: nodeId, fqdn, now: actor.at, settings: { is_awaiting: 1 } });
   await recordAudit(trx, actor, { action: 'node.expected', resourceId: nodeId, details: { fqdn } });
+  await given.gate?.requireAll(trx);
   if (given.assignment !== null) await assignIfNone(trx, actor, nodeId, given.assignment);
   await tagIfNone(trx, actor, nodeId, given.values, NO_GATE);
   if (lcmConfig !== null) await changeLcmConfig(trx, actor, nodeId, lcmConfig);

@@ -31,6 +31,8 @@ export interface GivenNode {
   assignment: CheckedAssignment | null;
   /** The ids of values, by those of their scope types. */
   values: ReadonlyMap<string, string>;
+  /** The gate for the tags, where nobody knows what the node will be assigned. */
+  gate?: Pick<TagGate, 'requireAll'>;
 }
 
 export const NOTHING_GIVEN: GivenNode = { assignment: null, values: new Map() };
@@ -72,19 +74,25 @@ export async function checkExpected(
   const given = await checkGiven(tools, principal, wanted);
   if (given.assignment !== null) return given;
   const { scopeValueIds } = wanted;
-  (await TagGate.of(tools, principal, { scopeValueIds, nodeIds: [] })).requireAll();
-  return given;
+  const gate = await TagGate.of(tools, principal, { scopeValueIds, nodeIds: [] });
+  await gate.requireAll(tools.database.read);
+  return { ...given, gate };
 }
 
-/** Assigns to a node unless something is assigned already. @throws HawserError not_found for what has been deleted */
+/**
+ * Assigns to a node unless something is assigned already.
+ * @returns whether it did
+ * @throws HawserError as `assignChecked`
+ */
 export async function assignIfNone(
   trx: Db,
   actor: Actor,
   nodeId: string,
   assignment: CheckedAssignment,
-): Promise<void> {
+): Promise<boolean> {
   const assigned = await findAssigned(trx, nodeId);
-  if ((assigned?.configurationName ?? null) === null) await assignChecked(trx, actor, nodeId, assignment);
+  if ((assigned?.configurationName ?? null) !== null) return false;
+  return assignChecked(trx, actor, nodeId, assignment);
 }
 
 /**

@@ -4,15 +4,20 @@
  */
 
 import type { Database, Db } from '../db/database.ts';
+import { engineOf } from '../db/engine-of.ts';
+import { NamesOfScopes, type RestrictedScope, restrictedScopes } from '../db/scope-grants.ts';
+import { DEFAULT_SCOPE_TYPE_ID, NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
 import { chooseVersion } from '../domain/version-choice.ts';
-import { type HawserError, notFound } from '../lib/errors.ts';
+import { forbidden, HawserError, notFound } from '../lib/errors.ts';
 import type { CompositeReader } from '../resolve/composites.ts';
 import type { UserPrincipal } from '../security/principal.ts';
-import { contentNamed, mayReadAllOf } from '../security/rights.ts';
+import { contentNamed, grantedToUser, levelOnScope, mayReadAllOf } from '../security/rights.ts';
+import { seriesOf } from '../versions/parameter-files.ts';
 import type { SortedVersions } from '../versions/sorted-versions.ts';
-import type { VersionRef } from '../versions/types.ts';
+import type { SeriesIndex, VersionRef } from '../versions/types.ts';
+import type { VersionSource } from '../versions/version-source.ts';
 
-/** Whether the caller may read all of these configurations, with their parameters, now and with this token. */
+/** Whether the caller may read these configurations, with their parameters but those of restricted scopes, now and with this token. */
 export async function mayReadConfigurations(
   db: Db,
   principal: UserPrincipal,
@@ -22,8 +27,81 @@ export async function mayReadConfigurations(
   return mayReadAllOf(db, principal, await contentNamed(db, { configurations: names }));
 }
 
+/** Nodes that get files: those that are there by their ids, or ones to come, which have these tags or any. */
+type Receivers = { nodeIds: readonly string[] } | { tags: readonly string[] } | 'any';
+
+/**
+ * The parameter files of configurations that somebody gives to nodes. Who may read a configuration may read all of them but
+ * those of restricted scopes, and which these are is asked in the transaction that gives.
+ */
+export class GivenFiles {
+  private readonly principal: UserPrincipal;
+  private readonly indexes: ReadonlyMap<string, SeriesIndex>;
+
+  private constructor(principal: UserPrincipal, indexes: ReadonlyMap<string, SeriesIndex>) {
+    this.principal = principal;
+    this.indexes = indexes;
+  }
+
+  /** It reads repositories, so it comes before any transaction. */
+  static async of(
+    {
+      database: { read },
+      store,
+    }: { database: Pick<Database, 'read'>; store: Pick<VersionSource, 'parameters'> },
+    principal: UserPrincipal,
+    names: readonly string[],
+  ): Promise<GivenFiles> {
+    const { configurations } = await contentNamed(read, { configurations: names });
+    const indexes = new Map<string, SeriesIndex>();
+    for (const [at, name] of names.entries())
+      indexes.set(configurations[at] ?? '', await store.parameters.index(name));
+    return new GivenFiles(principal, indexes);
+  }
+
+  /** @throws HawserError forbidden `beyond_own_permissions` where the nodes would get a file that the giver may not read */
+  async require(trx: Db, receivers: Receivers): Promise<void> {
+    for (const scope of await this.closed(trx))
+      if (await reaches(trx, scope, receivers)) throw beyondReadingGiven();
+  }
+
+  /** The scopes that have a published file and that the giver may not read. */
+  private async closed(trx: Db): Promise<RestrictedScope[]> {
+    const { principal, indexes } = this;
+    const restricted = await restrictedScopes(trx, [...indexes.keys()]);
+    if (restricted.length === 0) return [];
+    const granted = await grantedToUser(trx, principal.userId, [...indexes.keys()]);
+    const closed = restricted.filter((scope) => levelOnScope(granted, principal, scope, true) === null);
+    const names = await NamesOfScopes.of(trx, closed);
+    return closed.filter((scope) => {
+      const index = indexes.get(scope.configurationId);
+      const files = names.namesOf(scope).flatMap((name) => index?.of(seriesOf(name)).published ?? []);
+      if (scope.scopeTypeId !== NODE_SCOPE_TYPE_ID) return files.length > 0;
+      return files.some(({ nodeId }) => nodeId === undefined || nodeId === scope.scopeValueId);
+    });
+  }
+}
+
+async function reaches(trx: Db, { scopeTypeId, scopeValueId }: RestrictedScope, receivers: Receivers) {
+  if (scopeTypeId === DEFAULT_SCOPE_TYPE_ID || receivers === 'any') return true;
+  if ('tags' in receivers) return receivers.tags.includes(scopeValueId ?? '');
+  const { nodeIds } = receivers;
+  if (scopeTypeId === NODE_SCOPE_TYPE_ID) return nodeIds.includes(scopeValueId ?? '');
+  const tags = trx
+    .selectFrom('node_tags')
+    .select('node_id')
+    .where('scope_value_id', '=', scopeValueId ?? '');
+  return (
+    (await tags.where(engineOf(trx).isOneOf('node_id', nodeIds)).limit(1).executeTakeFirst()) !== undefined
+  );
+}
+
+const beyondReadingGiven = () =>
+  forbidden('This gives a node values of a parameter file that you may not read', 'beyond_own_permissions');
+
 interface Tools {
   database: Pick<Database, 'read'>;
+  store: Pick<VersionSource, 'parameters'>;
   composites: CompositeReader;
 }
 
@@ -34,11 +112,13 @@ interface Tools {
  * @returns the refusal, as for a child that is not there; null where there is none
  */
 export async function blockerOfChildren(
-  { database: { read }, composites }: Tools,
+  tools: Tools,
   principal: UserPrincipal,
   { id, name }: { id: string; name: string },
   { draft, versions }: { draft: VersionRef; versions: SortedVersions },
 ): Promise<HawserError | null> {
+  const { composites } = tools;
+  const { read } = tools.database;
   const repository = { kind: 'composites', name } as const;
   const childrenOf = async (ref: VersionRef) =>
     (await composites.document(repository, ref)).children.map(({ configuration }) => configuration);
@@ -51,9 +131,19 @@ export async function blockerOfChildren(
     const known = new Set(now === null ? [] : await childrenOf(now));
     for (const child of children) if (!known.has(child)) added.add(child);
   }
-  return (await mayReadConfigurations(read, principal, [...added]))
-    ? null
-    : notFound('No configuration of this name');
+  if (!(await mayReadConfigurations(read, principal, [...added])))
+    return notFound('No configuration of this name');
+  if (added.size === 0) return null;
+  const files = await GivenFiles.of(tools, principal, [...added]);
+  const nodes = read.selectFrom('assignments').select('node_id').where('composite_id', '=', id);
+  const nodeIds = (await nodes.execute()).map(({ node_id }) => node_id);
+  return files.require(read, { nodeIds }).then(() => null, orRefusal);
+}
+
+/** @throws the error again where it is no refusal */
+function orRefusal(error: unknown): HawserError {
+  if (error instanceof HawserError) return error;
+  throw error;
 }
 
 /** What the assignments of a composite admit, each once. A pinned one gets no other version. */

@@ -134,7 +134,8 @@ export async function checkNames(
  * Replaces all rules. Only rules that are new need what their members need.
  * @returns the rules as they are then
  * @throws HawserError what `checkGiven` throws; forbidden `beyond_own_permissions` for a tag behind which there is a parameter
- *   file that the caller may not read, because nobody knows what the nodes to come are assigned
+ *   file that the caller may not read, and for an assignment with such a file, because nobody knows what the nodes to come are
+ *   assigned and tagged with
  */
 export async function setRules(tools: AssignmentTools, caller: Caller, wanted: readonly WantedRule[]) {
   const { database } = tools;
@@ -143,12 +144,15 @@ export async function setRules(tools: AssignmentTools, caller: Caller, wanted: r
     const known = new Map(
       (await JoiningRules.of(tools, before.rules)).list.map((rule) => [keyOf(rule), rule]),
     );
-    const rules = await checkRules(tools, caller, wanted, known);
+    const { rules, gate, given } = await checkRules(tools, caller, wanted, known);
     await caller.requireCurrent?.();
     const isSaved = await database.write.transaction().execute(async (trx) => {
       const now = await readStoredRules(trx);
       // What was known a moment ago may have been taken away, and then is new.
       if (now.text !== before.text) return false;
+      await gate.requireAll(trx);
+      // Other rules, and keys, may tag the node with anything.
+      for (const { assignment } of given) await assignment?.files?.require(trx, 'any');
       await saveRules(trx, caller.actor, before.rules, rules);
       return true;
     });
@@ -161,9 +165,10 @@ async function checkRules(
   { principal }: Caller,
   wanted: readonly WantedRule[],
   known: ReadonlyMap<string, JoiningRule>,
-): Promise<JoiningRule[]> {
+): Promise<{ rules: JoiningRule[]; gate: TagGate; given: readonly GivenNode[] }> {
   const pace = new Pace();
   const rules: JoiningRule[] = [];
+  const news: GivenNode[] = [];
   const added = new Set<string>();
   for (const [at, rule] of wanted.entries()) {
     const same = known.get(keyOf(rule));
@@ -171,14 +176,15 @@ async function checkRules(
       const given = await checkGiven(tools, principal, rule).catch((error) => {
         throw aboutRule(error, at, rule);
       });
+      news.push(given);
       for (const id of given.values.values()) added.add(id);
       rules.push({ fqdnPattern: rule.fqdnPattern, ...toStored(given) });
     } else rules.push(same);
     if (pace.isDue) await pace.rest();
   }
   const gate = await TagGate.of(tools, principal, { scopeValueIds: [...added], nodeIds: [] });
-  gate.requireAll();
-  return rules;
+  await gate.requireAll(tools.database.read);
+  return { rules, gate, given: news };
 }
 
 /** The error with the place of the rule that it is about, because others may be right. */

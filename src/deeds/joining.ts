@@ -93,14 +93,17 @@ export async function applyPlan(
   nodeId: string,
   { profile, gate, rules }: JoiningPlan,
 ): Promise<void> {
+  let isAssigned = false;
   await orFault(async () => {
-    if (profile.assignment !== null) await assignIfNone(trx, actor, nodeId, profile.assignment);
+    if (profile.assignment !== null) isAssigned = await assignIfNone(trx, actor, nodeId, profile.assignment);
     if (rules.assignment !== null) await assignRuled(trx, actor, nodeId, rules.assignment);
     await tagIfNone(trx, actor, nodeId, profile.values, gate);
   });
   const left = new Map<string, string>();
   for (const [type, id] of rules.values) if ((await findTypeOfValue(trx, id)) === type) left.set(type, id);
   await tagIfNone(trx, actor, nodeId, left, NO_GATE);
+  // The tags of the rules may give the node more of what the key assigns than who made the key may read.
+  if (isAssigned) await orFault(async () => profile.assignment?.files?.require(trx, { nodeIds: [nodeId] }));
 }
 
 /** What a rule names may have been deleted at this very moment, and then is left out. */

@@ -3,7 +3,9 @@
  * configuration's parameters.
  */
 
+import type { Db } from '../db/database.ts';
 import type { ScopeTypeRow } from '../db/scope-types.ts';
+import type { GrantLevel } from '../domain/permissions.ts';
 import { sameVersion } from '../domain/version-order.ts';
 import { tidyText } from '../git/trailers.ts';
 import { refuseGone } from '../lib/client-gone.ts';
@@ -12,6 +14,7 @@ import { sha256Hex } from '../lib/hash.ts';
 import { DESCRIBE_UNKNOWN } from '../resolve/declared.ts';
 import type { DocumentSource } from '../resolve/document-source.ts';
 import type { CompatibilityGuard } from '../resolve/schema-compatibility.ts';
+import { requireSeries } from '../security/series-rights.ts';
 import { authorVersions, type VersionAuthor } from '../versions/author.ts';
 import { SCHEMA_SERIES } from '../versions/kinds.ts';
 import { contentOf, seriesOf } from '../versions/parameter-files.ts';
@@ -81,6 +84,7 @@ export function saveFile(
   const { database } = tools;
   const { version } = file;
   return authorVersions(tools, target, async (author) => {
+    await requireFile(tools, target, file, 'Modify');
     const status = publish ? 'Published' : 'Draft';
     const checked = await checkFile(tools, target, { ...file, status }, content);
     const { type, wanted, needsMigration, incoming } = checked;
@@ -112,6 +116,20 @@ function earlierOf(
   const draft = author.findDraft(version, series);
   const [highest] = author.index(series).published;
   return [draft, highest].filter((ref) => ref !== undefined);
+}
+
+/**
+ * Checks that the caller holds this level on the scope's parameters.
+ * @throws HawserError not_found below Read, forbidden below what is needed
+ */
+export async function requireFile(
+  { database: { read } }: { database: { read: Db } },
+  { principal, resource }: CheckedFor,
+  { type: choice, scopeValue }: Omit<FileName, 'version'>,
+  needed: GrantLevel,
+): Promise<void> {
+  const type = await requireScopeType(read, choice);
+  await requireSeries(read, principal, resource, await scopeNamed(read, type, scopeValue), needed);
 }
 
 /** Whose parameters a file is checked for, and by whom. */
@@ -189,6 +207,7 @@ export function publishFile(
 ): Promise<ChangedFile> {
   const { version } = name;
   return authorVersions(tools, target, async (author) => {
+    await requireFile(tools, target, name, 'Modify');
     const { type, scope } = await scopeToPublish(tools, name);
     let needsMigration = false;
     const rules = async (ref: VersionRef) => {
@@ -257,6 +276,7 @@ export function deleteFile(tools: ParameterTools, target: FileTarget, name: File
   return authorVersions(tools, target, async (author) => {
     const type = await requireScopeType(tools.database.read, name.type);
     const scope = await scopeNamed(tools.database.read, type, name.scopeValue);
+    await requireSeries(tools.database.read, target.principal, target.resource, scope, 'Manage');
     await author.deleteDraft(name.version, seriesOf(scope));
   });
 }

@@ -46,16 +46,14 @@ export interface WantedProfile extends WantedNode {
  * @throws HawserError invalid for a time that has passed; `beyond_own_permissions`; what `checkGiven` throws
  */
 export async function createKey(tools: AssignmentTools, caller: Caller, wanted: WantedKey) {
-  const profile = wanted.profile ? await checkProfile(tools, caller, wanted.profile) : null;
-  return tools.database.write.transaction().execute((trx) => storeKey(trx, caller, { ...wanted, profile }));
-}
-
-async function checkProfile(
-  tools: AssignmentTools,
-  { principal }: Caller,
-  wanted: WantedProfile,
-): Promise<KeyProfile> {
-  return { ...toStored(await checkGiven(tools, principal, wanted)), fqdnPattern: wanted.fqdnPattern };
+  const given = wanted.profile ? await checkGiven(tools, caller.principal, wanted.profile) : null;
+  const { fqdnPattern = null } = wanted.profile ?? {};
+  const profile = given && { ...toStored(given), fqdnPattern };
+  return tools.database.write.transaction().execute(async (trx) => {
+    // What rules tag the node with is looked at when it registers.
+    await given?.assignment?.files?.require(trx, { tags: [...given.values.values()] });
+    return storeKey(trx, caller, { ...wanted, profile });
+  });
 }
 
 async function storeKey(

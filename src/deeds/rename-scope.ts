@@ -19,7 +19,8 @@ import { scopeKey } from '../domain/scopes.ts';
 import { conflict, forbidden } from '../lib/errors.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
 import type { UserPrincipal } from '../security/principal.ts';
-import { heldLevels } from '../security/rights.ts';
+import { SeriesRights } from '../security/series-rights.ts';
+import { scopesIn } from '../versions/parameter-files.ts';
 import { type MovedScope, moveScope, repositoriesOf, whileScopesRest } from '../versions/scope-moves.ts';
 import type { ParameterScope } from '../versions/store.ts';
 import {
@@ -202,19 +203,24 @@ async function removeScope(
   const names = await repositoriesOf(store, moved.scope);
   if (names.length === 0) return database.write.transaction().execute(drop);
   if (!withParameters) throw inUse('It has parameter files; ?withParameters=true removes them too');
-  await requireManage(database.read, principal, names);
+  await requireManage(tools, principal, moved.scope, names);
   await moveScope(tools, moved, { to: null, actor, change: drop });
 }
 
-/** @throws HawserError forbidden unless the caller may manage the parameters of all these configurations */
-async function requireManage(db: Db, principal: UserPrincipal, names: readonly string[]): Promise<void> {
-  const rows = await db.selectFrom('configurations').select(['id', 'name']).execute();
+/** @throws HawserError forbidden unless the caller may manage the scope's parameters of all these configurations */
+async function requireManage(
+  { database: { read }, store }: ScopeTools,
+  principal: UserPrincipal,
+  { scopeType, value }: ParameterScope,
+  names: readonly string[],
+): Promise<void> {
+  const rows = await read.selectFrom('configurations').select(['id', 'name']).execute();
   const ids = new Map(rows.map(({ id, name }) => [name, id]));
-  const levelOf = await heldLevels(
-    db,
-    principal,
-    names.flatMap((name) => ids.get(name) ?? []),
-  );
-  if (!names.every((name) => levelOf('parameters', ids.get(name) ?? '') === 'Manage'))
-    throw forbidden('It has parameter files of configurations whose parameters you may not manage');
+  for (const name of names) {
+    const scopes = scopesIn(await store.parameters.index(name), scopeType);
+    const rights = await SeriesRights.of(read, principal, ids.get(name) ?? '');
+    const gone = value === null ? scopes : [{ scopeType, value }];
+    if (!gone.every((scope) => rights.levelOn(scope) === 'Manage'))
+      throw forbidden('It has parameter files of configurations whose parameters you may not manage');
+  }
 }

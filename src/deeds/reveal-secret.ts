@@ -11,6 +11,7 @@ import type { Caller } from '../security/caller.ts';
 import { seriesOf } from '../versions/parameter-files.ts';
 import type { ConfigurationOf } from './parameter-checks.ts';
 import { requireScopeType, type ScopeTypeChoice, scopeNamed } from './parameter-scopes.ts';
+import { requireFile } from './put-parameters.ts';
 import { type SecretTools, secureNamesFor } from './secret-content.ts';
 
 /** What one user may see in an hour: values and bundles together, whatever tokens and servers are used. */
@@ -38,6 +39,7 @@ export async function revealSecret(
 ): Promise<string> {
   const { database, parameters, documents } = tools;
   const type = await requireScopeType(database.read, choice);
+  await requireFile(tools, { resource: { id, name }, principal }, { type: choice, scopeValue }, 'Read');
   const scope = await scopeNamed(database.read, type, scopeValue);
   const ref = (await parameters.index(name)).of(seriesOf(scope)).get(version);
   if (ref === undefined) throw notFound('The scope has no such version');

@@ -55,7 +55,7 @@ export async function tagNode(
   const { nodeId, scopeValueId } = target;
   const assigned = await findAssigned(trx, nodeId);
   if (assigned === undefined) throw notFound('No such node');
-  await gate.require(assigned, () => isExpected(trx, nodeId));
+  await gate.require(trx, assigned, () => isExpected(trx, nodeId));
   const scopeTypeId = await requireTypeOfValue(trx, scopeValueId);
   const row = { node_id: nodeId, scope_type_id: scopeTypeId, scope_value_id: scopeValueId };
   // The primary key decides, so that of two calls at once only one succeeds. It is asked for no error, because after one

@@ -12,7 +12,7 @@ import { move } from '../versions/rollouts.ts';
 import { notFoundIfDeleted, type ResourceKind, type Target } from '../versions/rows.ts';
 import type { VersionDetails, VersionIndex } from '../versions/types.ts';
 import { requireScopeType, scopeNamed } from './parameter-scopes.ts';
-import type { FileName, FileTarget } from './put-parameters.ts';
+import { type FileName, type FileTarget, requireFile } from './put-parameters.ts';
 
 /** Who asks what withdrawing would do. */
 type Asking<T extends Target> = Omit<T, 'actor'>;
@@ -60,16 +60,18 @@ export async function withdrawFile(
   name: FileName,
   reason: string,
 ): Promise<void> {
-  await authorVersions(tools, target, async (author) =>
-    author.withdraw(name.version, reason, { series: await seriesNamed(tools, name) }),
-  );
+  await authorVersions(tools, target, async (author) => {
+    await requireFile(tools, target, name, 'Manage');
+    await author.withdraw(name.version, reason, { series: await seriesNamed(tools, name) });
+  });
 }
 
 /** Offers a withdrawn parameter file again. @throws HawserError as `offerVersionAgain` */
 export function offerFileAgain(tools: AuthorTools, target: FileTarget, name: FileName): Promise<void> {
-  return authorVersions(tools, target, async (author) =>
-    author.offerAgain(name.version, await seriesNamed(tools, name)),
-  );
+  return authorVersions(tools, target, async (author) => {
+    await requireFile(tools, target, name, 'Manage');
+    await author.offerAgain(name.version, await seriesNamed(tools, name));
+  });
 }
 
 /** @throws HawserError not_found for the type; invalid for the value */
@@ -109,6 +111,7 @@ export async function fileWithdrawalEffect(
   file: FileName,
 ): Promise<FileWithdrawalEffect> {
   const { version } = file;
+  await requireFile(tools, { resource: { id, name }, principal }, file, 'Manage');
   const series = await seriesNamed(tools, file);
   requirePublished((await tools.store.parameters.index(name)).of(series), version);
   const question = { assigned: { kind: 'configurations', id, name } as const, series, version };

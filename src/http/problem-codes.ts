@@ -289,6 +289,8 @@ const OF_PARAMETERS = {
 const OF_GIT = {
   ...at(400, { unknown_service: 'There is no such Git service.' }),
   ...at(403, {
+    partial_read:
+      'The repository has files of scopes that the caller may not read: read the others by the API.',
     push_not_supported: 'Repositories can be cloned, not pushed to: changes come in by the API.',
     smart_protocol_only: 'Only the smart HTTP protocol is spoken, as stock git does by itself.',
   }),

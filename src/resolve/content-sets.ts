@@ -1,18 +1,26 @@
 /** What nodes get is made of configurations and composites. Few lists of these are different, so each has a number. */
 
 import type { FleetSnapshot } from '../db/fleet-snapshot.ts';
+import { entryOf } from '../lib/entry-of.ts';
 import type { Content } from '../security/rights.ts';
 import type { AssignedNames } from './fleet-plans.ts';
 
-type Names = AssignedNames | null;
+/** What is assigned to a node, and the keys of the scopes whose files it gets. */
+interface Given {
+  names: AssignedNames | null;
+  scopes: readonly string[];
+}
+
+/** Numbers by objects that nodes share. */
+type Known<K> = Map<K, Map<K, number>>;
 
 export class ContentSets {
   /** The place of each in this list is its number. */
   readonly all: Content[] = [];
   private readonly configurations: ReadonlyMap<string, string>;
   private readonly composites: ReadonlyMap<string, string>;
-  /** Nodes of the same assignment share the object with its names. */
-  private readonly known = new Map<Names, Map<Names, number>>();
+  /** Nodes of the same assignment share the object with its names, and of the same tags that with the keys. */
+  private readonly known: Known<AssignedNames | readonly string[] | null> = new Map();
   private readonly numbers = new Map<string, number>();
 
   constructor({ registry }: FleetSnapshot) {
@@ -21,16 +29,14 @@ export class ContentSets {
   }
 
   /** The number of what a node gets before and after, together. */
-  numberOf(before: Names, after: Names): number {
-    const beside = this.known.get(before) ?? new Map<Names, number>();
-    this.known.set(before, beside);
-    const number = beside.get(after) ?? this.find(before, after);
-    beside.set(after, number);
-    return number;
+  numberOf(before: Given, after: Given): number {
+    const [one, other] = [before, after].map(({ names, scopes }) => (scopes.length > 0 ? scopes : names));
+    const beside = entryOf(this.known, one ?? null, () => new Map());
+    return entryOf(beside, other ?? null, () => this.find(before, after));
   }
 
-  private find(before: Names, after: Names): number {
-    const names = [before, after].flatMap((each) => each ?? []);
+  private find(...given: readonly Given[]): number {
+    const names = given.flatMap((each) => each.names ?? []);
     const idsOf = (ids: ReadonlyMap<string, string>, all: readonly (string | null)[]) =>
       [...new Set(all.flatMap((name) => (name === null ? [] : [ids.get(name) ?? null])))].sort();
     const content = {
@@ -42,6 +48,7 @@ export class ContentSets {
         this.configurations,
         names.flatMap(({ configurations }) => configurations),
       ),
+      scopes: [...new Set(given.flatMap(({ scopes }) => scopes))].sort(),
     };
     const key = JSON.stringify(content);
     const known = this.numbers.get(key);

@@ -44,6 +44,8 @@ export interface Question {
   configuration: { id: string; name: string };
   /** The caller in whose turn documents are read. */
   caller: string;
+  /** Is told the scopes whose files are merged, before any of it is shown. It throws where the caller may not read them. */
+  admit(scopes: readonly ScopeLink[]): Promise<void>;
 }
 
 interface Readers {
@@ -86,6 +88,7 @@ export class Explainer {
   async explain(question: Question): Promise<Explanation> {
     const part = await this.partFor(question);
     const scopes = await this.scopesOf(part);
+    await question.admit(scopes.filter(({ file }) => file !== null));
     const declared = await this.declaredBy(part.plan, question.caller);
     const problems = await this.problemsIn(part, declared, question.caller);
     return { ...deliveredBy(part, question), problems, scopes };
@@ -100,6 +103,7 @@ export class Explainer {
     const { caller } = question;
     const part = await this.partFor(question);
     const scopes = await this.scopesOf(part);
+    await question.admit(scopes.filter(({ file }) => file !== null));
     const { sources, documents } = await this.contentOf(part.plan.name, scopes);
     const declared = await this.declaredBy(part.plan, caller);
     const text = await this.readers.documents.run(caller, 'printProvenance', {

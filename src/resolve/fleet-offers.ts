@@ -4,7 +4,8 @@
  */
 
 import type { FleetSnapshot } from '../db/fleet-snapshot.ts';
-import { ownerIdOf, ownScope, type ScopeLink } from '../db/node-lookup.ts';
+import { idsOfLink, ownerIdOf, ownScope, type ScopeLink } from '../db/node-lookup.ts';
+import { keyOfScope } from '../db/scope-grants.ts';
 import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { entryOf } from '../lib/entry-of.ts';
@@ -57,6 +58,9 @@ export class FleetOffers {
   /** The key is the place of a plan. */
   private readonly given = new Map<number, readonly { key: string; version: string }[]>();
   private readonly outcomes = new RecentMap<string, { outcome: Awaitable<Outcome> }>(MAX_OUTCOMES);
+
+  private readonly keysOfScopes = new WeakMap<ChosenFiles['scopes'], readonly string[]>();
+  private ids: ReadonlyMap<string, string> | undefined;
 
   private constructor(snapshot: FleetSnapshot, tools: OfferTools, plans: FleetPlans) {
     this.snapshot = snapshot;
@@ -146,6 +150,28 @@ export class FleetOffers {
     return parts.flatMap(({ plan: { name } }, part) =>
       (scopes[part] ?? []).map(({ file }) => ({ name, file })),
     );
+  }
+
+  /** The scopes of these files, each as its key. Nodes of the same plan and the same tags share the list. */
+  scopesFor(at: number): readonly string[] {
+    const planned = this.plannedFor(at);
+    if (planned === null || 'error' in planned.plan) return [];
+    const { parts } = planned.plan;
+    const { scopes } = this.filesOf(at, planned);
+    const known = this.keysOfScopes.get(scopes);
+    if (known !== undefined) return known;
+    const keys = parts.flatMap(({ plan: { name } }, part) => {
+      const configurationId = this.idOf(name);
+      return (scopes[part] ?? []).map((link) => keyOfScope({ configurationId, ...idsOfLink(link) }));
+    });
+    this.keysOfScopes.set(scopes, keys);
+    return keys;
+  }
+
+  /** The id of a configuration; of one that is deleted at this moment a text that is none. */
+  private idOf(name: string): string {
+    this.ids ??= new Map([...this.snapshot.registry.configurations].map(([id, known]) => [known.name, id]));
+    return this.ids.get(name) ?? '?';
   }
 
   /** What the node at this place gets. @throws what is no HawserError */

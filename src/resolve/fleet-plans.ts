@@ -139,7 +139,7 @@ function pinnedIn(given: GivenVersions | null): ReadonlySet<string> {
 
 function keyed(whole: Plan, { keys, maker }: OfferTools): Planned['plan'] {
   const parts = partsOf(whole);
-  const selections = parts.map((plan) => ({ plan, refs: [], owners: [] }));
+  const selections = parts.map((plan) => ({ plan, refs: [], links: [] }));
   const key = `${numberOf(keys, keyOfManifest(whole, selections, maker.generation))}:`;
   return { whole, key, parts: parts.map((plan) => ({ plan, given: new Map() })) };
 }

@@ -88,7 +88,16 @@ async function readSides(fleet: Fleet, moment: Moment, proposal: Proposal): Prom
   };
   const facts = new GroupFactsMaker(sideOf(source), sideOf(proposed), documents);
   const contents = new ContentSets(before.snapshot);
-  const contentOf = (at: number) => contents.numberOf(before.namesOf(at), after.namesOf(at));
+  const givenBy = (offers: FleetOffers, at: number) => ({
+    names: offers.namesOf(at),
+    scopes: offers.scopesFor(at),
+  });
+  // Nodes that have files of their own share nothing by which a number is found at once.
+  const numbers = new Int32Array(before.snapshot.size).fill(-1);
+  const contentOf = (at: number) => {
+    if (numbers[at] === -1) numbers[at] = contents.numberOf(givenBy(before, at), givenBy(after, at));
+    return numbers[at] ?? 0;
+  };
   return { before, after, contents, contentOf, facts, parameters };
 }
 

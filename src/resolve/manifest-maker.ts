@@ -1,6 +1,6 @@
 /** Makes manifests out of plans and the parameter files that apply, and reads the files that a manifest stands for. */
 
-import { ownerIdOf } from '../db/node-lookup.ts';
+import { idsOfLink, ownerIdOf } from '../db/node-lookup.ts';
 import { PARAMETERS_FILE } from '../domain/bundle-paths.ts';
 import { printIncludeDocument } from '../domain/composite-document.ts';
 import { type Awaitable, allOf, andThen } from '../lib/awaitable.ts';
@@ -64,7 +64,7 @@ export class ManifestMaker {
     const selections = parts.map((part) => ({
       plan: part.plan,
       refs: part.scopes.map(({ file }) => file),
-      owners: part.scopes.map(ownerIdOf),
+      links: part.scopes,
     }));
     return andThen(this.build(plan, selections), (manifest) => ({ plan, manifest, parts }));
   }
@@ -102,11 +102,14 @@ export class ManifestMaker {
     return merged.bytes;
   }
 
-  private ofConfiguration({ plan, refs }: Selection): Awaitable<Manifest> {
+  private ofConfiguration({ plan, refs, links }: Selection): Awaitable<Manifest> {
     return andThen(this.parameters.merge(plan.name, refs), (merged) =>
       configurationManifest(
         plan,
-        merged && { evidence: merged.evidence, hasSecrets: merged.hasSecrets, refs },
+        merged && {
+          ...{ evidence: merged.evidence, hasSecrets: merged.hasSecrets },
+          ...{ refs, scopes: links.map(idsOfLink) },
+        },
       ),
     );
   }
@@ -124,9 +127,9 @@ export function partsOf(plan: Plan): readonly ConfigurationPlan[] {
  */
 export function keyOfManifest(plan: Plan, selections: readonly Selection[], generation: number): string {
   let key = `${plan.kind} ${plan.name} ${plan.tag.oid} ${plan.entryPoint} ${generation}`;
-  for (const { plan: part, refs, owners } of selections) {
+  for (const { plan: part, refs, links } of selections) {
     key += `\n${part.id} ${part.name} ${part.tag.version} ${part.tag.oid} ${part.entryPoint}\n`;
-    for (const [at, { oid }] of refs.entries()) key += `${oid}@${owners[at]} `;
+    for (const [at, link] of links.entries()) key += `${refs[at]?.oid}@${ownerIdOf(link)} `;
   }
   return key;
 }

@@ -19,12 +19,13 @@ export async function recordOf(store: GitStore, manifest: Manifest): Promise<Man
 
 async function partOf(store: GitStore, { configurationName, tag, parameters }: ManifestPart) {
   const files: ManifestParameterFile[] = [];
-  for (const ref of parameters?.refs ?? []) {
+  for (const [at, ref] of (parameters?.refs ?? []).entries()) {
     const { isPassthrough, sha256 } = await store.parameters.details(configurationName, ref);
     if (isPassthrough) continue;
     const { scopeType: scopeTypeName, value: scopeValue } = scopeOf(ref.series);
     const { version, oid: tagObjectId } = ref;
-    files.push({ scopeTypeName, scopeValue, version, tagObjectId, checksum: sha256 });
+    const ids = parameters?.scopes[at];
+    files.push({ scopeTypeName, scopeValue, version, tagObjectId, checksum: sha256, ...ids });
   }
   return {
     configurationName,

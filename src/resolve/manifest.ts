@@ -5,6 +5,7 @@
 
 import { PARAMETERS_FILE } from '../domain/bundle-paths.ts';
 import { sha256Hex } from '../lib/hash.ts';
+import type { MergedScope } from '../security/access.ts';
 import type { StoredFile, VersionRef } from '../versions/store.ts';
 import type { ConfigurationPlan } from './plans.ts';
 
@@ -16,6 +17,8 @@ export interface ManifestParameters {
   hasSecrets: boolean;
   /** The files that are merged, lowest precedence first. */
   refs: readonly VersionRef[];
+  /** The scope of each of them, by ids, because another scope may get the name. */
+  scopes: readonly MergedScope[];
 }
 
 /** A version of a configuration whose files go into the bundle. */

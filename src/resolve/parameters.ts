@@ -1,6 +1,6 @@
 /** The parameters of a configuration for one node: which file each scope gives, and what they make together. */
 
-import { ownerIdOf, type ScopeLink } from '../db/node-lookup.ts';
+import type { ScopeLink } from '../db/node-lookup.ts';
 import { takesParametersPlace } from '../domain/bundle-paths.ts';
 import { type ChosenFile, chooseParameterFile, ownedBy } from '../domain/version-choice.ts';
 import { type Awaitable, allOf, andThen, singleFlight, thenOrElse } from '../lib/awaitable.ts';
@@ -56,10 +56,10 @@ export function chooseFiles(
   });
 }
 
-/** Files that are merged, lowest precedence first, and the ids of what each belongs to, as `ownerIdOf` gives them. */
+/** Files that are merged, lowest precedence first, and the scope of each. */
 export interface ChosenRefs {
   refs: readonly VersionRef[];
-  owners: readonly string[];
+  links: readonly ScopeLink[];
 }
 
 /** The files alone. This is part of a node's poll after a change, so it makes nothing else. */
@@ -69,14 +69,14 @@ export function chooseRefs(
   constraint: FileConstraint,
 ): ChosenRefs {
   const refs: VersionRef[] = [];
-  const owners: string[] = [];
+  const given: ScopeLink[] = [];
   for (const link of links) {
     const chosen = index && choose(index, link, constraint);
     if (!chosen) continue;
     refs.push(chosen.file);
-    owners.push(ownerIdOf(link));
+    given.push(link);
   }
-  return { refs, owners };
+  return { refs, links: given };
 }
 
 interface Choice extends FileConstraint {

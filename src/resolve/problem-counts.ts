@@ -4,7 +4,7 @@
  */
 
 import type { Database } from '../db/database.ts';
-import { type KnownNode, keyOfAssignment, MAX_NODES, type ScopeLink } from '../db/node-lookup.ts';
+import { type KnownNode, keyOfAssignment, MAX_NODES, ownerIdOf, type ScopeLink } from '../db/node-lookup.ts';
 import { allOf } from '../lib/awaitable.ts';
 import { HawserError } from '../lib/errors.ts';
 import { forEachOf } from '../lib/for-each-of.ts';
@@ -179,8 +179,8 @@ function keyFor(
   for (const { plan, declared } of parts) {
     key += `${plan.id} ${plan.name} ${schemaIn(declared)?.key ?? ''}\n`;
     const constraint = { configurationVersion: plan.tag.version, prereleaseChannel };
-    const { refs, owners } = chooseRefs(plan.parameters, links, constraint);
-    for (const [at, { oid }] of refs.entries()) key += `${oid}@${owners[at]} `;
+    const chosen = chooseRefs(plan.parameters, links, constraint);
+    for (const [at, link] of chosen.links.entries()) key += `${chosen.refs[at]?.oid}@${ownerIdOf(link)} `;
   }
   return key;
 }

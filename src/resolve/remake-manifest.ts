@@ -60,7 +60,7 @@ export async function remakeManifest(tools: RemakeTools, kept: KeptManifest): Pr
   for (const part of kept.content.parts) {
     const refs = part.parameters.map((file) => versionOfParameters(part.configurationName, file).ref);
     // The manifest is made once, so nothing of it is remembered by the ids.
-    selections.push({ plan: await planOf(tools.store, versionOfPart(part)), refs, owners: [] });
+    selections.push({ plan: await planOf(tools.store, versionOfPart(part)), refs, links: [] });
   }
   const children = selections.map(({ plan }) => plan);
   const [only] = children;

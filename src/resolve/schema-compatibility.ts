@@ -2,12 +2,14 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
+import { NamesOfScopes, restrictedScopes } from '../db/scope-grants.ts';
 import type { AffectedParameterFile, CompatibilityReport, SchemaChanges } from '../domain/compatibility.ts';
 import { type Finding, inOrder, isError } from '../domain/findings.ts';
 import type { DocumentChecks } from '../domain/server-settings.ts';
 import { chooseVersion, isOfMajorUpTo } from '../domain/version-choice.ts';
 import { compareVersions, type Major, majorOf } from '../domain/version-order.ts';
 import { conflict, type HawserError } from '../lib/errors.ts';
+import { contentNamed } from '../security/rights.ts';
 import { scopesIn, seriesOf } from '../versions/parameter-files.ts';
 import type { ParameterScope, VersionDetails, VersionRef } from '../versions/store.ts';
 import { compositesThatFollow } from './composite-findings.ts';
@@ -292,7 +294,10 @@ export class CompatibilityGuard {
     };
   }
 
-  /** Checks the file that `choose` takes of the published ones of each scope with the new schema. */
+  /**
+   * Checks the file that `choose` takes of the published ones of each scope with the new schema. Of a restricted scope it tells
+   * nobody what is wrong with the file, because that tells of its content.
+   */
   private async checkFiles(
     name: string,
     candidate: Pick<Candidate, 'schema' | 'caller'>,
@@ -301,11 +306,17 @@ export class CompatibilityGuard {
     const index = await this.parameters.index(name);
     const files: AffectedParameterFile[] = [];
     const scopes = scopesIn(index).sort(byName);
-    const offered = await readOfferedFiles(this.database.read, scopes);
+    const { read } = this.database;
+    const offered = await readOfferedFiles(read, scopes);
+    const { configurations } = await contentNamed(read, { configurations: [name] });
+    const restricted = await restrictedScopes(read, [configurations[0] ?? '']);
+    const names = await NamesOfScopes.of(read, restricted);
     for (const scope of scopes) {
       const file = choose(offered(scope, index.of(seriesOf(scope)).published));
       if (file === null) continue;
-      files.push(await this.checkFile(name, scope, file, candidate));
+      const checked = await this.checkFile(name, scope, file, candidate);
+      const isHidden = restricted.some((each) => names.isOf(each, scope));
+      files.push(isHidden ? { ...checked, errors: [] } : checked);
       // There may be a file for each node, and checks of files in memory never wait by themselves.
       await nextTurn();
     }

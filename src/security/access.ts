@@ -1,14 +1,21 @@
 /** What a route requires of its caller, as data. Every route declares it. */
 
 import type { KnownNode } from '../db/node-lookup.ts';
+import type { ScopeId } from '../db/scope-grants.ts';
 import type { GrantKind, GrantLevel, Permission } from '../domain/permissions.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import type { NodePrincipal, Principal, UserPrincipal } from './principal.ts';
 
-/** The part of a node's configuration that access depends on: the configurations that it is made of. */
+/** The part of a node's configuration that access depends on: the configurations that it is made of, with their parameters. */
 export interface NodeContent {
-  parts: readonly { configurationName: string }[];
+  parts: readonly {
+    configurationName: string;
+    parameters: { scopes: readonly MergedScope[] } | null;
+  }[];
 }
+
+/** The scope of a parameter file that is merged. */
+export type MergedScope = Pick<ScopeId, 'scopeTypeId' | 'scopeValueId'>;
 
 export type Access =
   /** Everybody. With `knowsSession` the handler is told who is signed in with a session, if anybody is. */
@@ -69,6 +76,11 @@ export interface GrantAccess {
   permission?: Permission;
   /** For paths that have the configuration's id in place of its name. */
   by?: 'configurationId';
+  /**
+   * For parameters: the level on any part of them opens the route. `series` is one that is about a single scope: what it does
+   * asks for the level on that (`requireSeries`), and refuses as this access would. `any` leaves out, or asks by the body.
+   */
+  part?: 'series' | 'any';
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import type { Database, Db } from '../db/database.ts';
 import type { KnownNode } from '../db/node-lookup.ts';
+import { keyOfScope, restrictedScopes } from '../db/scope-grants.ts';
 import { GRANT_RULES, type GrantKind, type GrantLevel, reaches } from '../domain/permissions.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import { forbidden, notFound, unauthenticated } from '../lib/errors.ts';
@@ -10,12 +11,22 @@ import {
   type Access,
   type AnySubject,
   type GrantedResource,
+  type MergedScope,
   type NodeContent,
   needsSession,
   permissionsOf,
 } from './access.ts';
 import { type NodePrincipal, type Principal, requirePermission, type UserPrincipal } from './principal.ts';
-import { type Content, contentNamed, heldLevel, mayReadAllOf } from './rights.ts';
+import {
+  type Content,
+  contentNamed,
+  grantedToUser,
+  heldLevel,
+  keyOfUnknownScope,
+  levelOnAnyScope,
+  levelWith,
+  mayReadAllOf,
+} from './rights.ts';
 
 type PathParameters = Readonly<Record<string, string>>;
 
@@ -58,9 +69,12 @@ async function authorizeUser(
     case 'action':
       return { principal };
     case 'grant': {
-      const { on, level, by } = access;
+      const { on, level, by, part } = access;
       const named = by ? { id: params[by] ?? '' } : { name: params['name'] ?? '' };
-      return { principal, resource: await grantedResource(database.read, principal, on, level, named) };
+      const resource = part
+        ? await grantedPart(database.read, principal, { level, part }, named)
+        : await grantedResource(database.read, principal, on, level, named);
+      return { principal, resource };
     }
     case 'node:self':
       throw forbidden('Only the node itself may do this, with its certificate');
@@ -110,20 +124,33 @@ async function readableContent(
   const { configurationId = null, compositeId = null } = node.assignment ?? {};
   const assigned = (id: string | null) => (id === null ? [] : [id]);
   const [configurations, composites] = [assigned(configurationId), assigned(compositeId)];
-  await requireAllOf(db, principal, { configurations, composites });
+  await requireAllOf(db, principal, { configurations, composites, scopes: [] });
   const content = await access.contentOf(node);
-  if (compositeId !== null) {
-    const names = content.parts.map((part) => part.configurationName);
-    await requireAllOf(db, principal, await contentNamed(db, { configurations: names }));
-  }
+  await requireAllOf(db, principal, await contentOfParts(db, content.parts));
   return content;
+}
+
+/** The content that these parts are, with the scopes whose files are merged. */
+async function contentOfParts(db: Db, parts: NamedContent['parts']): Promise<Content> {
+  const named = await contentNamed(db, { configurations: parts.map((part) => part.configurationName) });
+  const scopes = parts.flatMap(({ parameters }, at) => {
+    const configurationId = named.configurations[at] ?? '';
+    return (parameters?.scopes ?? []).map((scope) =>
+      scope === null ? keyOfUnknownScope(configurationId) : keyOfScope({ configurationId, ...scope }),
+    );
+  });
+  return { ...named, scopes };
 }
 
 /** The configuration or composite that something was made of, and its parts, by name. */
 export interface NamedContent {
   configurationName: string;
   isComposite: boolean;
-  parts: readonly { configurationName: string }[];
+  parts: readonly {
+    configurationName: string;
+    /** The scopes of the files that are merged; null for one of which nothing is known. */
+    parameters: { scopes: readonly (MergedScope | null)[] } | null;
+  }[];
 }
 
 /**
@@ -136,9 +163,8 @@ export async function requireReadableContent(
   principal: UserPrincipal,
   { configurationName, isComposite, parts }: NamedContent,
 ): Promise<void> {
-  const configurations = parts.map((part) => part.configurationName);
-  const composites = isComposite ? [configurationName] : [];
-  await requireAllOf(db, principal, await contentNamed(db, { configurations, composites }));
+  const { composites } = await contentNamed(db, { composites: isComposite ? [configurationName] : [] });
+  await requireAllOf(db, principal, { ...(await contentOfParts(db, parts)), composites });
 }
 
 /** @throws HawserError not_found when the user may not read all of it */
@@ -159,14 +185,46 @@ export async function grantedResource(
   needed: GrantLevel,
   named: { name: string } | { id: string },
 ): Promise<GrantedResource> {
-  const table = on === 'composite' ? 'composites' : 'configurations';
-  const [column, value] = 'id' in named ? (['id', named.id] as const) : (['name', named.name] as const);
-  const row = await db.selectFrom(table).select(['id', 'name']).where(column, '=', value).executeTakeFirst();
+  const row = await findResource(db, on, named);
   const level = row ? await heldLevel(db, principal, on, row.id) : null;
-  if (!row || level === null) throw notFound(`No ${LABELS[on]} of this ${column}${scopeHint(principal, on)}`);
+  if (!row || level === null) throw noResource(principal, on, named);
   if (!reaches(level, needed)) throw forbidden(`This needs ${needed} on the ${LABELS[on]}`);
   return { ...row, level };
 }
+
+/**
+ * Finds the configuration, and the caller's highest level on any part of its parameters. What is about one scope asks again.
+ * @throws HawserError as `grantedResource`
+ */
+export async function grantedPart(
+  db: Db,
+  principal: UserPrincipal,
+  { level: needed, part }: { level: GrantLevel; part: 'series' | 'any' },
+  named: { name: string } | { id: string },
+): Promise<GrantedResource> {
+  const row = await findResource(db, 'parameters', named);
+  const granted = row && (await grantedToUser(db, principal.userId, [row.id]));
+  const level = row && granted ? levelOnAnyScope(granted, principal, row.id) : null;
+  if (!row || !granted || level === null) throw noResource(principal, 'parameters', named);
+  if (!reaches(level, needed)) {
+    // Of one scope nothing may be readable, and that is another refusal.
+    const isReadable =
+      part === 'any' ||
+      (levelWith(granted, principal, 'parameters', row.id) !== null &&
+        (await restrictedScopes(db, [row.id])).length === 0);
+    if (isReadable) throw forbidden(`This needs ${needed} on the ${LABELS.parameters}`);
+  }
+  return { ...row, level };
+}
+
+function findResource(db: Db, on: GrantKind, named: { name: string } | { id: string }) {
+  const [column, value] = 'id' in named ? (['id', named.id] as const) : (['name', named.name] as const);
+  const table = on === 'composite' ? 'composites' : 'configurations';
+  return db.selectFrom(table).select(['id', 'name']).where(column, '=', value).executeTakeFirst();
+}
+
+const noResource = (principal: UserPrincipal, on: GrantKind, named: object) =>
+  notFound(`No ${LABELS[on]} of this ${'id' in named ? 'id' : 'name'}${scopeHint(principal, on)}`);
 
 /** Says of a token that may use no grants why it finds nothing. It is the same whether the resource exists or not. */
 function scopeHint({ scopes, permissions }: UserPrincipal, on: GrantKind): string {

@@ -4,6 +4,7 @@
  */
 
 import type { Db } from '../db/database.ts';
+import { keyOfScope, restrictedScopes } from '../db/scope-grants.ts';
 import {
   ADMINISTRATOR_ROLE_ID,
   GRANT_RULES,
@@ -19,6 +20,7 @@ import {
   grantedToGroup,
   grantedToUser,
   heldPermissions,
+  levelOnScope,
   levelWith,
   permissionsOfGroup,
   type Rights,
@@ -135,14 +137,25 @@ async function requireOwn(
   const rights = await rightsNow(trx, principal);
   requireAmong(rights.permissions, permissions);
   const own = await grantedToUser(trx, principal.userId);
+  const given = { permissions, scopes: null };
   let unreadable: GrantKind | undefined;
   for (const { on, id } of resourcesOf(granted, own)) {
     // The receiver of these grants uses them without the limits of a token.
-    const level = levelWith(granted, { permissions, scopes: null }, on, id);
+    const level = levelWith(granted, given, on, id);
     const held = levelWith(own, rights, on, id);
     if (level === null || reaches(held, level)) continue;
     if (held !== null) throw await beyondGrant(trx, { on, id, level });
     unreadable ??= on;
+  }
+  const restricted = new Set((await restrictedScopes(trx)).map(keyOfScope));
+  for (const key of granted.scopes.keys()) {
+    const [configurationId = '', scopeTypeId = '', scopeValueId = null] = key.split('/');
+    const scope = { configurationId, scopeTypeId, scopeValueId };
+    const level = levelOnScope(granted, given, scope, restricted.has(key));
+    const held = levelOnScope(own, rights, scope, restricted.has(key));
+    if (level === null || reaches(held, level)) continue;
+    if (held !== null) throw await beyondGrant(trx, { on: 'parameters', id: configurationId, level });
+    unreadable ??= 'parameters';
   }
   if (unreadable === undefined) return;
   throw beyond(`This would give a grant on ${OF_ANY[unreadable]} that you do not hold yourself`);

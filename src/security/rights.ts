@@ -5,6 +5,8 @@ import { LRUCache } from 'lru-cache';
 import type { Visible } from '../db/activity.ts';
 import type { Db } from '../db/database.ts';
 import type { GrantsTable } from '../db/schema.ts';
+import type { ScopeGrantsTable } from '../db/scope-grant-tables.ts';
+import { keyOfScope, restrictedScopes, type ScopeId, toScopeId } from '../db/scope-grants.ts';
 import {
   GRANT_RULES,
   type GrantKind,
@@ -77,8 +79,11 @@ export async function permissionsOfGroup(db: Db, groupId: string): Promise<Reado
 /** What decides, together with the grants, which level a user has. */
 export type Rights = Pick<UserPrincipal, 'permissions' | 'scopes'>;
 
-/** The granted levels by the ids of the resources. Of several grants on one resource the highest counts. */
-export type GrantedLevels = Readonly<Record<GrantKind, ReadonlyMap<string, GrantLevel>>>;
+/**
+ * The granted levels by the ids of the resources, and those on the parameters of scopes by their keys (`keyOfScope`). Of
+ * several grants on one thing the highest counts.
+ */
+export type GrantedLevels = Readonly<Record<GrantKind | 'scopes', ReadonlyMap<string, GrantLevel>>>;
 
 /**
  * The highest level of the user's own grants and those of the user's groups, and Manage with the override permission.
@@ -111,14 +116,50 @@ export function levelWith(
   return own === null ? fallback : lowerLevel(own, fallback);
 }
 
-/** The levels that the user holds on these resources, of any kind. */
+/**
+ * The level on the parameters of one scope: the highest of that on all of them, that on all values of the type, and that on
+ * the value. A scope that is restricted opens to a grant on it alone, and to the override.
+ */
+export function levelOnScope(
+  granted: GrantedLevels,
+  rights: Rights,
+  scope: ScopeId,
+  isRestricted: boolean,
+): GrantLevel | null {
+  if (mayOverride(rights, 'parameters')) return 'Manage';
+  const levels = mayUseGrants(rights, 'parameters') ? granted.scopes : NO_LEVELS;
+  const own = levels.get(keyOfScope(scope)) ?? null;
+  if (isRestricted) return own;
+  const ofType = levels.get(keyOfScope({ ...scope, scopeValueId: null })) ?? null;
+  const general = levelWith(granted, rights, 'parameters', scope.configurationId);
+  return highestLevel([own, ofType, general].flatMap((level) => level ?? []));
+}
+
+const NO_LEVELS: ReadonlyMap<string, GrantLevel> = new Map();
+
+/** The highest level on any part of the parameters: on all of them, or on those of some scope. */
+export function levelOnAnyScope(
+  granted: GrantedLevels,
+  rights: Rights,
+  configurationId: string,
+): GrantLevel | null {
+  const general = levelWith(granted, rights, 'parameters', configurationId);
+  const levels = mayUseGrants(rights, 'parameters') ? granted.scopes : NO_LEVELS;
+  const own = [...levels].filter(([key]) => key.startsWith(`${configurationId}/`)).map(([, level]) => level);
+  return highestLevel(general === null ? own : [general, ...own]);
+}
+
+/** The levels that the user holds on these resources, of any kind; of parameters the highest on any part of them. */
 export async function heldLevels(
   db: Db,
   principal: UserPrincipal,
   ids: readonly string[],
 ): Promise<(on: GrantKind, resourceId: string) => GrantLevel | null> {
   const granted = await grantedToUser(db, principal.userId, ids);
-  return (on, resourceId) => levelWith(granted, principal, on, resourceId);
+  return (on, resourceId) =>
+    on === 'parameters'
+      ? levelOnAnyScope(granted, principal, resourceId)
+      : levelWith(granted, principal, on, resourceId);
 }
 
 function mayOverride(rights: Rights, on: GrantKind): boolean {
@@ -150,7 +191,10 @@ export async function readableComposites(db: Db, principal: UserPrincipal): Prom
 }
 
 /** All resources of a kind, or those with these ids. Parameters have the id of their configuration. */
-export type Readable = Readonly<Record<GrantKind, 'all' | readonly string[]>>;
+export type Readable = Readonly<Record<GrantKind, 'all' | readonly string[]>> & {
+  /** What parameters of scopes have beside that: all of them, or the keys of those granted and of those restricted. */
+  readonly scopes: 'all' | { readonly granted: readonly string[]; readonly restricted: readonly string[] };
+};
 
 /** What of each kind the user may read now. Whoever may read all of a kind may read what is written of deleted ones too. */
 export async function readableResources(db: Db, principal: UserPrincipal): Promise<Readable> {
@@ -161,7 +205,14 @@ export async function readableResources(db: Db, principal: UserPrincipal): Promi
   const canReadAll = (on: GrantKind) => mayOverride(principal, on);
   // A grant on parameters bounds a token, but every grant includes Read.
   const hasAllParameters = canReadAll('parameters') || canReadAll('configuration');
+  const scopes = canReadAll('parameters')
+    ? 'all'
+    : {
+        granted: mayUseGrants(principal, 'parameters') ? [...granted.scopes.keys()] : [],
+        restricted: (await restrictedScopes(db)).map(keyOfScope),
+      };
   return {
+    scopes,
     configuration: canReadAll('configuration') ? 'all' : readable('configuration', configuration.keys()),
     composite: canReadAll('composite') ? 'all' : readable('composite', composite.keys()),
     parameters: hasAllParameters
@@ -185,14 +236,20 @@ export async function visibleTo(db: Db, principal: UserPrincipal): Promise<Visib
 export interface Content {
   configurations: readonly (string | null)[];
   composites: readonly (string | null)[];
+  /** The keys of the scopes whose parameter files are merged. What was kept by an earlier release does not say. */
+  scopes?: readonly string[];
 }
 
+/** The key of a scope of which nothing is known but the configuration. */
+export const keyOfUnknownScope = (configurationId: string) => `${configurationId}/?`;
+
 /**
- * Tells of content whether all of it may be read: each composite, each configuration, and its parameters. It is the one gate
- * for what is shown as it is now and for what was kept.
+ * Tells of content whether all of it may be read: each composite, each configuration, its parameters, and those of each scope
+ * that are merged. It is the one gate for what is shown as it is now and for what was kept.
  * @param readable what the caller may read, with this token and now
  */
 export function readerOf(readable: Readable): (content: Content) => boolean {
+  const isReadable = scopeReaderOf(readable);
   const gateOf = (on: GrantKind) => {
     const ids = readable[on];
     if (ids === 'all') return () => true;
@@ -204,8 +261,29 @@ export function readerOf(readable: Readable): (content: Content) => boolean {
     gateOf('parameters'),
     gateOf('composite'),
   ];
-  return ({ configurations, composites }) =>
-    composites.every(composite) && configurations.every((id) => configuration(id) && parameters(id));
+  return ({ configurations, composites, scopes }) =>
+    composites.every(composite) &&
+    configurations.every((id) => configuration(id) && parameters(id)) &&
+    (scopes ?? configurations.map((id) => keyOfUnknownScope(id ?? ''))).every(isReadable);
+}
+
+/** Tells of the key of a scope whether its parameters may be read, as `levelOnScope`. */
+export function scopeReaderOf({ scopes, parameters }: Readable): (key: string) => boolean {
+  if (scopes === 'all') return () => true;
+  const [granted, restricted] = [new Set(scopes.granted), new Set(scopes.restricted)];
+  const general = parameters === 'all' ? null : new Set(parameters);
+  return (key) => {
+    const [configurationId = '', typeId] = key.split('/');
+    if (restricted.has(key)) return granted.has(key);
+    const isGeneral = general?.has(configurationId) ?? true;
+    // It may be any of them.
+    if (typeId === '?')
+      return (
+        isGeneral &&
+        scopes.restricted.every((one) => !one.startsWith(`${configurationId}/`) || granted.has(one))
+      );
+    return isGeneral || granted.has(`${configurationId}/${typeId}`) || granted.has(key);
+  };
 }
 
 /** Whether the caller may read all of it, with this token and now (`readerOf`). */
@@ -213,17 +291,18 @@ export async function mayReadAllOf(db: Db, principal: UserPrincipal, content: Co
   return readerOf(await readableResources(db, principal))(content);
 }
 
-/** The content that these configurations and composites are, by name. */
+/** The content that these configurations and composites are, by name, without any scope. */
 export async function contentNamed(
   db: Db,
   {
     configurations = [],
     composites = [],
   }: { configurations?: readonly string[]; composites?: readonly string[] },
-): Promise<Content> {
+): Promise<Required<Content>> {
   return {
     configurations: await idsOf(db, 'configurations', configurations),
     composites: await idsOf(db, 'composites', composites),
+    scopes: [],
   };
 }
 
@@ -248,15 +327,19 @@ export function grantedToUser(
   userId: string,
   resourceIds?: readonly string[],
 ): Promise<GrantedLevels> {
-  const grants = grantsOfUser(db, userId);
-  if (resourceIds === undefined) return levelsOf(grants);
-  return levelsOf(grants.where('resource_kind', 'in', KINDS).where('resource_id', 'in', resourceIds));
+  const [grants, onScopes] = [grantsOfUser(db, userId), scopeGrantsOfUser(db, userId)];
+  if (resourceIds === undefined) return levelsOf(grants, onScopes);
+  return levelsOf(
+    grants.where('resource_kind', 'in', KINDS).where('resource_id', 'in', resourceIds),
+    onScopes.where('configuration_id', 'in', resourceIds),
+  );
 }
 
 /** What the group grants to each of its members. */
 export function grantedToGroup(db: Db, groupId: string): Promise<GrantedLevels> {
   return levelsOf(
     db.selectFrom('grants').where('principal_type', '=', 'Group').where('principal_id', '=', groupId),
+    db.selectFrom('scope_grants').where('principal_type', '=', 'Group').where('principal_id', '=', groupId),
   );
 }
 
@@ -274,20 +357,39 @@ function grantsOfUser(db: Db, userId: string) {
     );
 }
 
+/** As `grantsOfUser`: the types of Kysely take one table. */
+function scopeGrantsOfUser(db: Db, userId: string) {
+  const groups = db.selectFrom('group_memberships').select('group_id').where('user_id', '=', userId);
+  return db
+    .selectFrom('scope_grants')
+    .where((where) =>
+      where.or([
+        where.and([where('principal_type', '=', 'User'), where('principal_id', '=', userId)]),
+        where.and([where('principal_type', '=', 'Group'), where('principal_id', 'in', groups)]),
+      ]),
+    );
+}
+
 async function levelsOf(
   grants: SelectQueryBuilder<{ grants: GrantsTable }, 'grants', object>,
+  onScopes: SelectQueryBuilder<{ scope_grants: ScopeGrantsTable }, 'scope_grants', object>,
 ): Promise<GrantedLevels> {
   const rows = await grants.select(['resource_kind', 'resource_id', 'level']).execute();
+  const ofScopes = await onScopes
+    .select(['configuration_id', 'scope_type_id', 'scope_value_id', 'level'])
+    .execute();
   const levels = {
+    scopes: new Map<string, GrantLevel>(),
     configuration: new Map<string, GrantLevel>(),
     composite: new Map<string, GrantLevel>(),
     parameters: new Map<string, GrantLevel>(),
   };
-  for (const { resource_kind, resource_id, level } of rows) {
-    const ofKind = levels[resource_kind];
-    const known = ofKind.get(resource_id);
-    ofKind.set(resource_id, (known && highestLevel([known, level])) ?? level);
-  }
+  const add = (to: Map<string, GrantLevel>, key: string, level: GrantLevel) => {
+    const known = to.get(key);
+    to.set(key, (known && highestLevel([known, level])) ?? level);
+  };
+  for (const { resource_kind, resource_id, level } of rows) add(levels[resource_kind], resource_id, level);
+  for (const { level, ...row } of ofScopes) add(levels.scopes, keyOfScope(toScopeId(row)), level);
   return levels;
 }
 

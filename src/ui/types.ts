@@ -66,7 +66,8 @@ export type ProofNode = z.output<typeof proof.ProofNodeView>;
 export type VersionUse = z.output<typeof proof.VersionUseView>;
 export type ParameterFile = z.output<typeof parameters.ParameterFileView>;
 export type ParameterContent = z.output<typeof parameters.ParameterContentView>;
-export type Grant = z.output<typeof permissions.Grant>;
+/** Those on parameters have a scope, too. */
+export type Grant = z.output<typeof permissions.Grant> & Partial<z.output<typeof permissions.ParameterGrant>>;
 /** What a preview is asked for. */
 export type PreviewChange = changes.ChangeInput;
 export type Preview = z.output<typeof previews.PreviewView>;

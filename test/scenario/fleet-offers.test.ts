@@ -185,7 +185,7 @@ describe('what a thread knows of the fleet', () => {
     const threads = openFleetThreads(hawser, NO_KEYS);
     const input: PreviewInput = {
       proposal: { published: [], files: [], assignments: new Map(), tags: new Map() },
-      readable: { configuration: 'all', composite: 'all', parameters: 'all' },
+      readable: { configuration: 'all', composite: 'all', parameters: 'all', scopes: 'all' },
       nodeIds: null,
     };
     const { counts } = await threads.previews.run('a', 'makePreview', input);

@@ -204,6 +204,7 @@ describe('who may do what with parameters', () => {
       });
       expect(listed).to.have.all.keys(
         ...['principalType', 'principalId', 'principalName', 'level', 'grantedAt', 'grantedByUserId'],
+        ...['scopeTypeId', 'scopeValueId', 'restricted', 'scopeTypeName', 'scopeValue'],
       );
       await onParameters(null);
     });

@@ -252,7 +252,7 @@ async function deliver(
   };
   const links = ['Default', ...scopes].map((series, precedence): ScopeLink => {
     const [scopeTypeName = '', scopeValue = null] = series.split('/');
-    return { scopeTypeId: scopeTypeName, scopeTypeName, scopeValue, precedence };
+    return { scopeTypeId: scopeTypeName, scopeTypeName, scopeValue, scopeValueId: scopeValue, precedence };
   });
   const given = (plan: ConfigurationPlan) =>
     chooseFiles(plan.parameters, links, {

@@ -179,6 +179,7 @@ function publishRoute(tools: CompositeTools & FleetTools, modifying: GrantedRout
     problems: [
       'already_published',
       'no_children',
+      'beyond_own_permissions',
       'unpublished_child',
       'document_unreadable',
       'rollout_running',

@@ -13,6 +13,10 @@ import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { forbidden, invalid, notFound } from '../../lib/errors.ts';
 import { branchToCheckOut } from '../../versions/scope-type-branch.ts';
+import type { GrantedResource } from '../../security/access.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import { SeriesRights } from '../../security/series-rights.ts';
+import { scopesIn } from '../../versions/parameter-files.ts';
 import type { GitStore, RepositoryKind, RepositoryRef } from '../../versions/store.ts';
 import { pushRoutes } from './push-routes.ts';
 import { type PushCall, type Pushes, pushNotSupported } from './pushes.ts';
@@ -65,6 +69,7 @@ const FETCH_PROBLEMS = [
   'too_slow',
   'git_not_available',
   'git_timeout',
+  'partial_read',
   ...READING_REPOSITORIES,
 ];
 
@@ -76,8 +81,8 @@ export interface GitTools {
 }
 
 export function gitRoutes(tools: GitTools): Route[] {
-  const fetches = SERVED.flatMap((served) => fetchRoutes(served, tools));
   const { pushes } = tools;
+  const fetches = SERVED.flatMap((served) => fetchRoutes(served, tools));
   return [
     ...fetches,
     ...SERVED.flatMap((served) => (takesPushes(served) ? [] : refusedPush(served))),
@@ -153,7 +158,7 @@ function common({ on }: Served) {
     tags: ['Git'],
     bound: 'git',
     caller: 'git',
-    access: { kind: 'grant', on, level: 'Read' },
+    access: { kind: 'grant', on, level: 'Read', ...(on === 'parameters' && ({ part: 'any' } as const)) },
   } as const;
 }
 
@@ -164,18 +169,38 @@ function refuseOtherServices(service: string | undefined): void {
   throw invalid('unknown_service', 'There is no such service');
 }
 
+/** A clone has the files of all scopes. @throws HawserError not_found, forbidden `partial_read` */
+async function requireAllScopes(
+  { database, store }: Pick<GitTools, 'database' | 'store'>,
+  principal: UserPrincipal,
+  { id, name }: GrantedResource,
+): Promise<void> {
+  const scopes = scopesIn(await store.parameters.index(name));
+  const rights = await SeriesRights.of(database.read, principal, id);
+  const readable = scopes.filter((scope) => rights.mayRead(scope));
+  if (readable.length === scopes.length) return;
+  if (readable.length === 0) throw notFound('No configuration of this name');
+  throw forbidden(
+    'The repository has files of scopes that you may not read: read the others by the API, ' +
+      'GET /api/v1/configurations/{name}/parameter-files',
+    'partial_read',
+  );
+}
+
 async function callOf(
   { kind, label }: Served,
   { resource, principal, facts }: PushCall,
-  { database, store }: GitTools,
+  tools: Pick<GitTools, 'database' | 'store'>,
 ): Promise<FetchCall> {
+  const { store } = tools;
   const repository: RepositoryRef = { kind, name: resource.name };
   if (!(await store.has(repository))) {
     // A parameter repository is created with the first parameters, the others together with their row.
     throw kind === 'parameters' ? notFound(`There are no ${label} yet`) : missingRepository();
   }
   if (kind === 'parameters') {
-    const types = (await listScopeTypes(database.read)).map(({ name }) => name);
+    await requireAllScopes(tools, principal, resource);
+    const types = (await listScopeTypes(tools.database.read)).map(({ name }) => name);
     const branch = branchToCheckOut(await store.parameters.index(resource.name), types);
     // Who clones gets all of it, whichever branch is checked out.
     await store.pointHead(repository, branch).catch(() => undefined);

@@ -7,7 +7,7 @@ import { findManifest, type KeptManifest } from '../../db/manifests.ts';
 import type { RequestFacts, Route } from '../../http/route.ts';
 import { toOptionalTimestamp } from '../../lib/clock.ts';
 import { HawserError, notFound } from '../../lib/errors.ts';
-import { type RemakeTools, remakeManifest } from '../../resolve/remake-manifest.ts';
+import { type KeptPart, type RemakeTools, remakeManifest } from '../../resolve/remake-manifest.ts';
 import { requireReadableContent } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { ResourceRoutes } from '../shared/routes.ts';
@@ -44,16 +44,31 @@ export function manifestRoutes(tools: ManifestTools): Route[] {
         const kept = await findManifest(database.read, checksum);
         if (kept === undefined) throw noManifest();
         const { content, ...rest } = kept;
-        const named = { ...rest, parts: content.parts };
+        const named = { ...rest, parts: content.parts.map(toNamedPart) };
         await requireReadableContent(database.read, principal, named).catch((error) => {
           // The answer is the same whether it is kept or not.
           throw error instanceof HawserError && error.kind === 'not_found' ? noManifest() : error;
         });
         const bundleDigest = kept.bundleDigest ?? (await makeDigest(tools, kept, principal, facts));
-        return { ...rest, ...content, bundleDigest, firstServedAt: toOptionalTimestamp(kept.firstServedAt) };
+        const parts = content.parts.map(toShownPart);
+        const firstServedAt = toOptionalTimestamp(kept.firstServedAt);
+        return { ...rest, ...content, parts, bundleDigest, firstServedAt };
       },
     }),
   ];
+}
+
+/** Earlier releases kept the names of scopes alone, which may be those of others by now. */
+function toNamedPart({ configurationName, parameters }: KeptPart) {
+  const scopes = parameters.map(({ scopeTypeId, scopeValueId = null }) =>
+    scopeTypeId === undefined ? null : { scopeTypeId, scopeValueId },
+  );
+  return { configurationName, parameters: { scopes } };
+}
+
+function toShownPart(part: KeptPart) {
+  const files = part.parameters.map(({ scopeTypeId: _type, scopeValueId: _value, ...file }) => file);
+  return { ...part, parameters: files };
 }
 
 const noManifest = () => notFound('No node and no report names a checksum like this that you may read');

@@ -1,7 +1,8 @@
 /** `/api/v1/nodes/{nodeId}/parameters`: which parameters a node gets, and who set each of them. */
 
 import type { Database } from '../../db/database.ts';
-import type { KnownNode } from '../../db/node-lookup.ts';
+import { idsOfLink, type KnownNode, type ScopeLink } from '../../db/node-lookup.ts';
+import { keyOfScope } from '../../db/scope-grants.ts';
 import { isPrerelease } from '../../domain/version-order.ts';
 import { type Answer, json, writtenJson } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
@@ -11,6 +12,7 @@ import { invalid, notFound } from '../../lib/errors.ts';
 import type { Explainer, Explanation, Question } from '../../resolve/explain.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import { readableResources, scopeReaderOf } from '../../security/rights.ts';
 import { ExplanationQuery, Provenance, Resolution } from './parameter-schemas.ts';
 
 interface ExplanationTools {
@@ -18,7 +20,7 @@ interface ExplanationTools {
   explainer: Explainer;
 }
 
-const ABOUT = `The caller also needs Read on the parameters of the configuration; where the node gets it as a child of \
+const ABOUT = `The caller also needs Read on the parameters of the configuration, and of each scope that gives a file; where the node gets it as a child of \
 a composite, on the configuration as well. One that the node does not get is \
 explained as an assignment without a major version and channel would give it. Of a configuration that does not use \
 server-managed parameters nothing reaches the node: no scope has a version, and there are no problems.`;
@@ -88,7 +90,14 @@ async function questionOf(
   // An answer about a child of a composite reveals the child's content, so it takes Read on the child as well.
   if (await explainer.isChild(node, configuration.name))
     await grantedResource(database.read, principal, 'configuration', 'Read', { id });
-  return { node, configuration, caller: principal.userId };
+  const admit = async (scopes: readonly ScopeLink[]) => {
+    const isReadable = scopeReaderOf(await readableResources(database.read, principal));
+    const keys = scopes.map((scope) =>
+      keyOfScope({ configurationId: configuration.id, ...idsOfLink(scope) }),
+    );
+    if (!keys.every(isReadable)) throw notFound('No parameters of this node that you may read');
+  };
+  return { node, configuration, caller: principal.userId, admit };
 }
 
 function assignedConfiguration({ assignment }: KnownNode): string {

@@ -156,12 +156,13 @@ function assignmentRoutes(tools: AssignmentTools): Route[] {
       changesNodes: true,
       method: 'PUT',
       description:
-        'The caller also needs Read on the configuration or composite. With `version` the node gets exactly that ' +
+        'The caller also needs Read on the configuration or composite, and on the parameters of all scopes that it then has ' +
+        'for the node. With `version` the node gets exactly that ' +
         'version, until something else is assigned.',
       params: idsInPath('nodeId'),
       body: { kind: 'json', schema: NewAssignment },
       answer: { description: 'Assigned; the node gets it at its next poll' },
-      problems: [[409, 'no_eligible_version'], ...WRITING_REPOSITORIES],
+      problems: [[409, 'no_eligible_version'], 'beyond_own_permissions', ...WRITING_REPOSITORIES],
       handle: ({ caller, params, body }) => assignConfiguration(tools, caller, params.nodeId, body),
     }),
     assignments.delete('/api/v1/nodes/{nodeId}/configuration', {

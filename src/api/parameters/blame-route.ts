@@ -6,6 +6,7 @@ import { requireScopeType, scopeNamed } from '../../deeds/parameter-scopes.ts';
 import { longPage } from '../../http/answer.ts';
 import type { Route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
+import { requireSeries } from '../../security/series-rights.ts';
 import { seriesOf } from '../../versions/parameter-files.ts';
 import {
   BLAME_PROBLEMS,
@@ -14,12 +15,12 @@ import {
   blamedLines,
   PageOfLines,
 } from '../shared/blaming.ts';
-import { grantedRoutes } from '../shared/versioned.ts';
+import { grantedRoutes, SERIES } from '../shared/versioned.ts';
 import { InVersion, OfScope } from './schemas.ts';
 
 export function blameRoute(tools: Pick<ParameterTools, 'database'> & BlameTools): Route {
   const { database, store } = tools;
-  const { reading } = grantedRoutes(database, ['Parameters'], { on: 'parameters', by: 'configurationId' });
+  const { reading } = grantedRoutes(database, ['Parameters'], SERIES);
   const path = '/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}/blame';
   return reading.own('GET', path, {
     id: 'blameParameterFile',
@@ -33,6 +34,7 @@ export function blameRoute(tools: Pick<ParameterTools, 'database'> & BlameTools)
       const type = await requireScopeType(database.read, { id: params.scopeTypeId });
       const scope = await scopeNamed(database.read, type, query.scopeValue);
       const index = (await store.parameters.index(resource.name)).of(seriesOf(scope));
+      await requireSeries(database.read, principal, resource, scope, 'Read');
       const ref = index.get(params.version);
       if (ref === undefined) throw notFound('The scope has no such version');
       const repository = { kind: 'parameters', name: resource.name } as const;

@@ -9,6 +9,7 @@ import { writtenJson } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import type { Comparer } from '../../resolve/comparer.ts';
+import { requireSeries } from '../../security/series-rights.ts';
 import { seriesOf } from '../../versions/parameter-files.ts';
 import {
   Context,
@@ -19,7 +20,7 @@ import {
   unlessHeld,
   validatorOf,
 } from '../shared/comparing.ts';
-import { grantedRoutes } from '../shared/versioned.ts';
+import { grantedRoutes, SERIES } from '../shared/versioned.ts';
 import { InSet, OfScope } from './schemas.ts';
 
 export function compareRoute({
@@ -27,7 +28,7 @@ export function compareRoute({
   store,
   comparer,
 }: Pick<ParameterTools, 'database' | 'store'> & { comparer: Comparer }): Route {
-  const { reading } = grantedRoutes(database, ['Parameters'], { on: 'parameters', by: 'configurationId' });
+  const { reading } = grantedRoutes(database, ['Parameters'], SERIES);
   return reading.own('GET', '/api/v1/parameters/{scopeTypeId}/{configurationId}/compare', {
     id: 'compareParameterVersions',
     summary: "Compare two versions of a scope's file line by line",
@@ -40,6 +41,7 @@ export function compareRoute({
       const type = await requireScopeType(database.read, { id: params.scopeTypeId });
       const scope = await scopeNamed(database.read, type, query.scopeValue);
       const index = (await store.parameters.index(resource.name)).of(seriesOf(scope));
+      await requireSeries(database.read, principal, resource, scope, 'Read');
       const versions = findTwoVersions(index, query);
       return unlessHeld(facts, validatorOf(versions, seriesOf(scope), query.context), {}, async () => {
         const repository = { kind: 'parameters', name: resource.name } as const;

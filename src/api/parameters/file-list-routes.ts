@@ -10,6 +10,7 @@ import { limitLoads } from '../../lib/load-limit.ts';
 import { Pace } from '../../lib/pace.ts';
 import { sortInSteps } from '../../lib/paced-sort.ts';
 import { type OfferedFiles, readOfferedFiles } from '../../resolve/offered-files.ts';
+import { SeriesRights } from '../../security/series-rights.ts';
 import { scopeOf, seriesOf } from '../../versions/parameter-files.ts';
 import type { ParameterScope, SeriesIndex, VersionRef } from '../../versions/store.ts';
 import { grantedRoutes } from '../shared/versioned.ts';
@@ -36,7 +37,7 @@ interface Filter {
 export function fileListRoute(tools: ParameterTools): Route {
   const { database, store } = tools;
   const loads = limitLoads();
-  const { reading } = grantedRoutes(database, TAGS, { on: 'parameters' });
+  const { reading } = grantedRoutes(database, TAGS, { on: 'parameters', part: 'any' });
   return reading.list('/api/v1/configurations/{name}/parameter-files', {
     id: 'listParameterFiles',
     summary: 'List the parameter files of all scopes of a configuration',
@@ -50,7 +51,12 @@ export function fileListRoute(tools: ParameterTools): Route {
     async rows({ principal, resource, query }) {
       const index = await store.parameters.index(resource.name);
       const types = await listScopeTypes(database.read);
-      const scopes = await sortInSteps(await typedScopes(index, types, query), byPrecedence);
+      const rights = await SeriesRights.of(database.read, principal, resource.id);
+      const found = await typedScopes(index, types, query);
+      const scopes = await sortInSteps(
+        found.filter(({ scope }) => rights.mayRead(scope)),
+        byPrecedence,
+      );
       const offered = await readOfferedFiles(
         database.read,
         query.ofDeletedNode === undefined ? [] : scopes.map(({ scope }) => scope),

@@ -14,9 +14,10 @@ import { nameBasedId } from '../../lib/ids.ts';
 import { limitLoads } from '../../lib/load-limit.ts';
 import { readOfferedFiles } from '../../resolve/offered-files.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import { requireSeries } from '../../security/series-rights.ts';
 import { seriesOf } from '../../versions/parameter-files.ts';
 import type { ParameterDetails, ParameterScope, VersionRef } from '../../versions/store.ts';
-import { grantedRoutes, toAccount } from '../shared/versioned.ts';
+import { grantedRoutes, SERIES, toAccount } from '../shared/versioned.ts';
 import {
   InMajor,
   InSet,
@@ -32,7 +33,7 @@ const TAGS = ['Parameters'];
 
 export function readingRoutes(tools: ParameterTools): Route[] {
   const loads = limitLoads();
-  const { reading } = grantedRoutes(tools.database, TAGS, { on: 'parameters', by: 'configurationId' });
+  const { reading } = grantedRoutes(tools.database, TAGS, SERIES);
   return [
     reading.list('/api/v1/parameters/{scopeTypeId}/{configurationId}/versions', {
       id: 'listParameterVersions',
@@ -128,6 +129,7 @@ async function versionsOf(
   const type = await requireScopeType(database.read, { id: params.scopeTypeId });
   const scope = await scopeNamed(database.read, type, query.scopeValue);
   const { versions, published } = (await store.parameters.index(resource.name)).of(seriesOf(scope));
+  await requireSeries(database.read, principal, resource, scope, 'Read');
   const offered = await readOfferedFiles(database.read, [scope]);
   return {
     ...{ type, scope, versions },

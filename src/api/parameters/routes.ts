@@ -22,12 +22,13 @@ import type { Comparer } from '../../resolve/comparer.ts';
 import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import { requireSeries } from '../../security/series-rights.ts';
 import { seriesOf } from '../../versions/parameter-files.ts';
 import { findBlockers } from '../../versions/rules.ts';
 import type { BlameTools } from '../shared/blaming.ts';
 import { PublishCheckView, toPublishCheck } from '../shared/publish-check.ts';
 import { callerOf } from '../shared/routes.ts';
-import { type GrantedRoutes, grantedRoutes, PUBLISHING } from '../shared/versioned.ts';
+import { type GrantedRoutes, grantedRoutes, PUBLISHING, SERIES } from '../shared/versioned.ts';
 import { FileEffectView, FOLLOWING, takingBack } from '../shared/withdraw-routes.ts';
 import { blameRoute } from './blame-route.ts';
 import { compareRoute } from './compare-route.ts';
@@ -56,13 +57,12 @@ const WRITE_PROBLEMS = [
 const FILE = { name: 'parametersFile', bytes: 5 * 1024 * 1024 };
 
 const VERSION = '/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}';
-const GRANTED = { on: 'parameters', by: 'configurationId' } as const;
 
 export function parameterRoutes(
   tools: ParameterTools & BlameTools & FleetTools & { comparer: Comparer },
 ): Route[] {
-  const { reading, modifying, managing } = grantedRoutes(tools.database, TAGS, GRANTED);
-  const named = grantedRoutes(tools.database, TAGS, { on: 'parameters' });
+  const { reading, modifying, managing } = grantedRoutes(tools.database, TAGS, SERIES);
+  const named = grantedRoutes(tools.database, TAGS, { on: 'parameters', part: 'series' });
   return [
     saveRoute(tools, modifying),
     ...readingRoutes(tools),
@@ -144,6 +144,7 @@ function checkRoute(tools: ParameterTools, reading: GrantedRoutes): Route {
       const type = await requireScopeType(database.read, { id: params.scopeTypeId });
       const scope = await scopeNamed(database.read, type, query.scopeValue);
       const index = (await store.parameters.index(resource.name)).of(seriesOf(scope));
+      await requireSeries(database.read, principal, resource, scope, 'Read');
       const ref = index.get(params.version);
       if (ref === undefined) throw notFound('The scope has no such version');
       const target = { resource, principal };
@@ -164,7 +165,7 @@ function checkRoute(tools: ParameterTools, reading: GrantedRoutes): Route {
 
 function withdrawRoutes(tools: ParameterTools & FleetTools): Route[] {
   return takingBack(tools.database, {
-    access: GRANTED,
+    access: SERIES,
     tags: TAGS,
     path: VERSION,
     params: InVersion,

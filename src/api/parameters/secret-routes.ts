@@ -9,7 +9,7 @@ import { json, writtenJson } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { callerOf, ResourceRoutes } from '../shared/routes.ts';
-import { grantedRoutes } from '../shared/versioned.ts';
+import { grantedRoutes, SERIES } from '../shared/versioned.ts';
 import { InSet, InVersion } from './schemas.ts';
 
 const TAGS = ['Parameters'];
@@ -89,9 +89,8 @@ const RevealedSecret = z
   .meta({ id: 'RevealedSecret', examples: [{ value: 's3cret' }] });
 
 export function secretRoutes(tools: ParameterTools): Route[] {
-  const by = { on: 'parameters', by: 'configurationId' } as const;
-  const { modifying } = grantedRoutes(tools.database, TAGS, by);
-  const access = { kind: 'grant', level: 'Read', permission: REVEAL, ...by } as const;
+  const { modifying } = grantedRoutes(tools.database, TAGS, SERIES);
+  const access = { kind: 'grant', level: 'Read', permission: REVEAL, ...SERIES } as const;
   const revealing = new ResourceRoutes(tools.database, { tags: TAGS, access });
   return [
     modifying.own('POST', '/api/v1/parameters/{scopeTypeId}/{configurationId}/encrypt', {
@@ -107,10 +106,10 @@ export function secretRoutes(tools: ParameterTools): Route[] {
         ...['unknown_node', 'unknown_scope_value', 'scope_type_disabled'],
         ...['secret_key_missing', 'upgrade_incomplete'],
       ],
-      async handle({ params, body: { value, ...place }, resource }) {
+      async handle({ params, body: { value, ...place }, resource, principal }) {
         const wanted = { type: { id: params.scopeTypeId }, ...place, json: JSON.stringify(value) };
         return json({
-          text: await encryptValue(tools, resource, { ...wanted, scopeValue: place.scopeValue }),
+          text: await encryptValue(tools, { resource, principal }, { ...wanted, scopeValue: place.scopeValue }),
         });
       },
     }),

@@ -1,11 +1,11 @@
-/** `.../{name}/permissions`: who holds which grant on a configuration, a composite or a parameter set. */
+/** `.../{name}/permissions`: who holds which grant on a configuration or a composite. */
 
 import { z } from 'zod';
 import type { Database } from '../../db/database.ts';
 import { grantsOn, type NamedGrantRow } from '../../db/grants.ts';
 import { pageOf, pageOfList } from '../../db/rows.ts';
 import { grantLevel, LABELS, noGrant, revokeGrant } from '../../deeds/grant.ts';
-import { type GrantKind, PERMISSION_NAMES, PERMISSIONS } from '../../domain/permissions.ts';
+import { PERMISSION_NAMES, PERMISSIONS } from '../../domain/permissions.ts';
 import type { Route } from '../../http/route.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { operation, ResourceRoutes } from '../shared/routes.ts';
@@ -27,7 +27,7 @@ export function permissionCatalogueRoute(database: Database): Route {
   });
 }
 
-/** For each kind of grant: its paths, and the name of the kind in operation ids. */
+/** For each kind of grant but those on parameters: its paths, and the name of the kind in operation ids. */
 const KINDS = {
   configuration: {
     path: '/api/v1/configurations/{name}/permissions',
@@ -39,14 +39,9 @@ const KINDS = {
     one: '/api/v1/composite-configurations/{name}/permissions/{principalType}/{principalId}',
     noun: 'Composite',
   },
-  parameters: {
-    path: '/api/v1/configurations/{name}/parameters/permissions',
-    one: '/api/v1/configurations/{name}/parameters/permissions/{principalType}/{principalId}',
-    noun: 'Parameter',
-  },
 } as const;
 
-export function permissionRoutes(database: Database, on: GrantKind): Route[] {
+export function permissionRoutes(database: Database, on: keyof typeof KINDS): Route[] {
   const { path, one, noun } = KINDS[on];
   const label = LABELS[on];
   const grants = new ResourceRoutes(database, {
@@ -80,7 +75,7 @@ export function permissionRoutes(database: Database, on: GrantKind): Route[] {
   ];
 }
 
-function toGrant(row: NamedGrantRow) {
+export function toGrant(row: NamedGrantRow) {
   return {
     principalType: row.principal_type,
     principalId: row.principal_id,

@@ -1,12 +1,18 @@
 /** What the changes of a preview name. Whoever makes the preview, or reads it, must be allowed to read all of it. */
 
 import type { Db } from '../../db/database.ts';
+import { findNodeByFqdn } from '../../db/nodes.ts';
+import { keyOfScope } from '../../db/scope-grants.ts';
+import { findScopeValue } from '../../db/scope-types.ts';
+import { requireScopeType, scopeNamed } from '../../deeds/parameter-scopes.ts';
 import type { GrantKind } from '../../domain/permissions.ts';
+import { NODE_SCOPE_TYPE_ID } from '../../domain/scopes.ts';
 import { HawserError, notFound } from '../../lib/errors.ts';
 import type { GrantedResource } from '../../security/access.ts';
-import { grantedResource } from '../../security/authorize.ts';
+import { grantedPart, grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { readableResources } from '../../security/rights.ts';
+import { readableResources, scopeReaderOf } from '../../security/rights.ts';
+import { requireSeries } from '../../security/series-rights.ts';
 import type { Change } from './change-schemas.ts';
 
 /** A configuration, a composite, or the parameters of a configuration, which have its id and its name. */
@@ -14,6 +20,8 @@ export interface Named {
   on: GrantKind;
   id: string;
   name: string;
+  /** The key of the scope, for parameters. */
+  scope?: string;
 }
 
 /** What a change names, by kind and name. */
@@ -29,17 +37,48 @@ export async function requireNamed(
   changes: readonly Change[],
 ): Promise<{ named: Named[]; resources: Resources }> {
   const resources = new Map<string, Named>();
-  for (const { on, name } of changes.flatMap(namesIn)) {
+  const scopes: Named[] = [];
+  for (const { on, name, file } of changes.flatMap(namesIn)) {
     const key = keyOf(on, name);
-    if (resources.has(key)) continue;
-    const found = await grantedResource(db, principal, on, 'Read', { name });
-    resources.set(key, { on, id: found.id, name: found.name });
+    if (!resources.has(key)) {
+      const found =
+        file === undefined
+          ? await grantedResource(db, principal, on, 'Read', { name })
+          : await grantedPart(db, principal, { level: 'Read', part: 'any' }, { name });
+      resources.set(key, { on, id: found.id, name: found.name });
+    }
+    const resource = resources.get(key);
+    if (file && resource)
+      scopes.push({ ...resource, scope: await requireScope(db, principal, resource, file) });
   }
-  return { named: [...resources.values()], resources };
+  const whole = [...resources.values()].filter(({ on }) => on !== 'parameters');
+  return { named: [...whole, ...scopes], resources };
+}
+
+/** The key of the scope of a file, whose value need not be there yet. @throws HawserError not_found */
+async function requireScope(
+  db: Db,
+  principal: UserPrincipal,
+  resource: Named,
+  { scopeTypeName, scopeValue }: NamedFile,
+): Promise<string> {
+  const type = await requireScopeType(db, { name: scopeTypeName });
+  const scope = await scopeNamed(db, type, scopeValue);
+  await requireSeries(db, principal, resource, scope, 'Read');
+  const { value } = scope;
+  const node = type.id === NODE_SCOPE_TYPE_ID && value !== null ? await findNodeByFqdn(db, value) : undefined;
+  const id = node?.id ?? (value === null ? null : ((await findScopeValue(db, type.id, value))?.id ?? '?'));
+  return keyOfScope({ configurationId: resource.id, scopeTypeId: type.id, scopeValueId: id });
+}
+
+/** The scope whose file a change names. */
+interface NamedFile {
+  scopeTypeName: string;
+  scopeValue?: string | null | undefined;
 }
 
 /** Of parameters the configuration is named too. */
-function namesIn(change: Change): Omit<Named, 'id'>[] {
+function namesIn(change: Change): (Pick<Named, 'on' | 'name'> & { file?: NamedFile })[] {
   switch (change.kind) {
     case 'PublishConfiguration':
       return [{ on: 'configuration', name: change.configurationName }];
@@ -49,7 +88,7 @@ function namesIn(change: Change): Omit<Named, 'id'>[] {
     case 'SetParameters':
       return [
         { on: 'configuration', name: change.configurationName },
-        { on: 'parameters', name: change.configurationName },
+        { on: 'parameters', name: change.configurationName, file: change },
       ];
     case 'Assign':
       return [{ on: change.isComposite ? 'composite' : 'configuration', name: change.configurationName }];
@@ -100,5 +139,8 @@ export async function notFoundIfGone<T>(db: Db, named: readonly Named[], work: (
 /** Whether the caller may read all of it, with this token and now. */
 export async function mayRead(db: Db, principal: UserPrincipal, named: readonly Named[]): Promise<boolean> {
   const readable = await readableResources(db, principal);
-  return named.every(({ on, id }) => readable[on] === 'all' || readable[on].includes(id));
+  const isReadable = scopeReaderOf(readable);
+  return named.every(({ on, id, scope }) =>
+    scope === undefined ? readable[on] === 'all' || readable[on].includes(id) : isReadable(scope),
+  );
 }

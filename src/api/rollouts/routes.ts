@@ -110,7 +110,7 @@ function writingRoutes(tools: RolloutTools, kind: ResourceKind): Route[] {
 /** What publishing a draft of each kind answers beside the rest. */
 const PUBLISHING_PROBLEMS = {
   configurations: ['document_unreadable', 'incompatible_parameters', [409, 'validation_failed']],
-  composites: ['no_children', 'unpublished_child'],
+  composites: ['no_children', 'unpublished_child', 'beyond_own_permissions'],
 } as const;
 
 function startRoute(tools: RolloutTools, kind: ResourceKind, modifying: GrantedRoutes): Route {

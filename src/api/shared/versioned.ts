@@ -179,12 +179,15 @@ function toShortRollout({ state, step, steps }: RolloutRecord) {
 export function grantedRoutes(
   database: Database,
   tags: readonly string[],
-  granted: Pick<GrantAccess, 'on' | 'by' | 'permission'>,
+  granted: Pick<GrantAccess, 'on' | 'by' | 'part' | 'permission'>,
 ) {
   const at = (level: GrantAccess['level']) =>
     new ResourceRoutes<GrantAccess>(database, { tags, access: { kind: 'grant', ...granted, level } });
   return { reading: at('Read'), modifying: at('Modify'), managing: at('Manage') };
 }
+
+/** The access of routes about the files of one scope. What they do asks for the level on that (`requireSeries`). */
+export const SERIES = { on: 'parameters', by: 'configurationId', part: 'series' } as const;
 
 /** The maker of routes for one level. */
 export type GrantedRoutes = ResourceRoutes<GrantAccess>;

@@ -8,7 +8,7 @@ import { GROUP } from './group.ts';
 import { USER } from './user.ts';
 
 /** None takes a grant away. */
-const LEVELS = ['Read', 'Modify', 'Manage', 'None'] as const;
+export const LEVELS = ['Read', 'Modify', 'Manage', 'None'] as const;
 
 type Level = (typeof LEVELS)[number];
 
@@ -83,7 +83,7 @@ function grantCommand(kind: Kind): Command {
   });
 }
 
-async function idOf(api: Context['api'], principal: string, type: 'User' | 'Group'): Promise<string> {
+export async function idOf(api: Context['api'], principal: string, type: 'User' | 'Group'): Promise<string> {
   if (isId(principal)) return principal.toLowerCase();
   return type === 'Group'
     ? findNamed(await GROUP.list(api), principal, GROUP.word, GROUP.namesOf).id

@@ -19,6 +19,7 @@ import {
   SCOPE,
   VERSION_PATH,
 } from './param-files.ts';
+import { grant, grants } from './param-grants.ts';
 import { edit, set } from './param-set.ts';
 import { lookAtEffect, PUBLISH_OPTIONS } from './publish-effect.ts';
 
@@ -139,4 +140,6 @@ export const PARAM_COMMANDS = [
   restore,
   remove,
   explain,
+  grants,
+  grant,
 ];

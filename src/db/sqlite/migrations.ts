@@ -36,6 +36,7 @@ import { previewResultsMigration } from './migrations/0034-preview-results.ts';
 import { joiningMigration } from './migrations/0035-joining.ts';
 import { expectedNodesMigration } from './migrations/0036-expected-nodes.ts';
 import { secretKeysMigration } from './migrations/0037-secret-keys.ts';
+import { scopeGrantsMigration } from './migrations/0038-scope-grants.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initialMigration,
@@ -73,6 +74,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0035-joining': joiningMigration,
   '0036-expected-nodes': expectedNodesMigration,
   '0037-secret-keys': secretKeysMigration,
+  '0038-scope-grants': scopeGrantsMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

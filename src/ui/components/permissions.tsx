@@ -2,13 +2,14 @@
 
 import { useState } from 'preact/hooks';
 import { send } from '../client.ts';
-import { apiPath, links } from '../links.ts';
+import { apiPath, links, withQuery } from '../links.ts';
 import { useList } from '../list.ts';
 import { can, me } from '../session.ts';
 import type { Grant } from '../types.ts';
 import { DeedDialog } from './dialog.tsx';
 import { Empty } from './empty.tsx';
 import { SelectField } from './field.tsx';
+import { GrantedScope, idsOf, ScopeFields, useScopeChoice } from './granted-scope.tsx';
 import { PrincipalField, type PrincipalType, resolvePrincipal } from './principal-field.tsx';
 import { DataTable } from './table.tsx';
 import { Time } from './time.tsx';
@@ -37,6 +38,8 @@ interface Props {
   deed?: string;
   /** What holds where nobody has a grant. */
   hint?: string;
+  /** Whether the grants have scopes, which are those of parameters. */
+  hasScopes?: boolean;
 }
 
 const OVERRIDES =
@@ -44,6 +47,7 @@ const OVERRIDES =
 
 export function Permissions(props: Props) {
   const { path, on, list, name = 'Permissions', deed = 'Grant', hint = OVERRIDES } = props;
+  const { hasScopes = false } = props;
   const [asked, setAsked] = useState<Asked | null>(null);
   const close = () => setAsked(null);
   return (
@@ -56,9 +60,9 @@ export function Permissions(props: Props) {
           </button>
         </span>
       </div>
-      <GrantsTable name={name} list={list} ask={setAsked} />
+      <GrantsTable name={name} list={list} hasScopes={hasScopes} ask={setAsked} />
       {asked?.kind === 'grant' && (
-        <GrantDialog path={path} on={on} grant={asked.grant} known={list.rows} onClose={close} />
+        <GrantDialog {...{ path, on, hasScopes }} grant={asked.grant} known={list.rows} onClose={close} />
       )}
       {asked?.kind === 'revoke' && <RevokeDialog path={path} on={on} grant={asked.grant} onClose={close} />}
     </section>
@@ -67,15 +71,16 @@ export function Permissions(props: Props) {
 
 interface TableProps extends Pick<Props, 'list'> {
   name: string;
+  hasScopes: boolean;
   ask: (asked: Asked) => void;
 }
 
-function GrantsTable({ name, list, ask }: TableProps) {
+function GrantsTable({ name, list, hasScopes, ask }: TableProps) {
   return (
     <DataTable
       name={name}
       list={list}
-      keyOf={({ principalType, principalId }) => `${principalType} ${principalId}`}
+      keyOf={(grant) => `${grant.principalType} ${grant.principalId} ${Object.values(idsOf(grant)).join()}`}
       none={
         <Empty>
           <p>Nobody holds a grant here. Grant somebody a level to share the work.</p>
@@ -85,6 +90,7 @@ function GrantsTable({ name, list, ask }: TableProps) {
         { label: 'Name', isName: true, cell: (grant) => <Holder grant={grant} /> },
         { label: 'Kind', cell: ({ principalType }) => principalType },
         { label: 'Level', cell: ({ level }) => level },
+        ...(hasScopes ? [{ label: 'Scope', cell: (grant: Grant) => <GrantedScope grant={grant} /> }] : []),
         { label: 'Granted', cell: ({ grantedAt }) => <Time at={grantedAt} /> },
         {
           label: 'Actions',
@@ -118,20 +124,22 @@ function Holder({ grant: { principalType, principalId, principalName } }: { gran
   return <a href={isUser ? links.user(principalId) : links.group(principalId)}>{name}</a>;
 }
 
-interface GrantProps extends Pick<Props, 'path' | 'on'> {
+interface GrantProps extends Pick<Props, 'path' | 'on' | 'hasScopes'> {
   /** The grant whose level changes; null for a new one. */
   grant: Grant | null;
   known: readonly Grant[];
   onClose: () => void;
 }
 
-function GrantDialog({ path, on, grant, known, onClose }: GrantProps) {
+function GrantDialog({ path, on, grant, known, hasScopes = false, onClose }: GrantProps) {
   const [principalType, setType] = useState<PrincipalType>(grant?.principalType ?? 'Group');
   const [typed, setTyped] = useState('');
   const [level, setLevel] = useState<string>(grant?.level ?? 'Read');
+  const choice = useScopeChoice(grant, hasScopes);
   const run = async () => {
     const principalId = grant?.principalId ?? (await resolvePrincipal(principalType, typed, known));
-    await send('PUT', path, { principalType, principalId, level });
+    const scope = hasScopes ? await choice.resolve() : {};
+    await send('PUT', path, { principalType, principalId, level, ...scope });
     return `${grant?.principalName ?? typed.trim()} has ${level} on ${on}.`;
   };
   return (
@@ -176,6 +184,7 @@ function GrantDialog({ path, on, grant, known, onClose }: GrantProps) {
             choices={LEVELS}
             problem={problem}
           />
+          {hasScopes && <ScopeFields choice={choice} />}
         </>
       )}
     </DeedDialog>
@@ -191,7 +200,7 @@ function RevokeDialog({ path, on, grant, onClose }: Omit<GrantProps, 'known'> & 
       isDanger
       onClose={onClose}
       run={async () => {
-        await send('DELETE', path + apiPath(principalType, principalId));
+        await send('DELETE', withQuery(path + apiPath(principalType, principalId), { ...idsOf(grant) }));
         return `${principalName} holds no grant on ${on} any more.`;
       }}
     >

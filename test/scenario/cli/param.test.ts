@@ -60,6 +60,38 @@ describe('hawserctl param', () => {
     expect(await listed()).to.deep.equal([[`Node/${fqdn}`, 'Published, of a deleted node']]);
   });
 
+  it('shares the parameters of a scope, restricts them, and takes the grant away', async () => {
+    const { username } = await makeUser(hawser, { username: 'keeper' });
+    const given = await run(['grant', 'web', username, 'Modify', ...PROD, '--restricted']);
+    expect(given).to.deep.include({
+      ...{ code: 0, stderr: '' },
+      stdout: 'keeper holds Modify on the parameters of Environment/prod of web now.\n',
+    });
+    await run(['grant', 'web', username, 'Read']);
+    const shown = async () =>
+      rowsOf((await run(['grants', 'web'])).stdout)
+        .slice(1)
+        .map((row) => row.slice(0, -1));
+    expect(await shown()).to.deep.equal([
+      ['keeper', 'user', 'Read', 'all', '-'],
+      ['keeper', 'user', 'Modify', 'Environment/prod', 'yes'],
+    ]);
+    await run(['grant', 'web', username, 'Read', ...PROD, '--open']);
+    expect((await shown())[1]).to.deep.equal(['keeper', 'user', 'Read', 'Environment/prod', '-']);
+    await run(['grant', 'web', username, 'None', ...PROD]);
+    expect(await shown()).to.have.length(1);
+    for (const [words, message] of [
+      [['--restricted', '--open', ...PROD], /Say --restricted or --open/],
+      [['--restricted'], /go with a level and a --scope/],
+    ] as const)
+      expectFailed(await run(['grant', 'web', username, 'Read', ...words]), 2, message);
+    expectFailed(
+      await run(['grant', 'web', username, 'Read', '--scope', 'Environment', '--restricted']),
+      1,
+      'validation_failed',
+    );
+  });
+
   it('makes a draft, replaces it, publishes it and says what is next', async () => {
     const file = cli.write('values.yaml', 'parameters:\n  port: 1\n');
     const words = ['set', 'web', ...PROD, '--version', '1.2.0', '-m', 'why'];

@@ -11,6 +11,7 @@ import { REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
 import { findTable, get, headingOf } from '../../support/console-configurations.ts';
 import { said, visit } from '../../support/console-parts.ts';
 import { ok } from '../../support/replies.ts';
+import { createScopeType, createScopeValue } from '../../support/scopes.ts';
 import { started } from '../../support/started.ts';
 
 interface Version {
@@ -169,6 +170,35 @@ describe('deeds on configurations in the console', () => {
     await dialog.getByLabel('Group', { exact: true }).fill(group.name.toLowerCase());
     await dialog.getByRole('button', { name: 'Grant' }).click();
     await findTable(page, 'Permissions').getByRole('link', { name: group.name }).waitFor();
+    await close();
+  });
+
+  it('shares the parameters of one scope, and restricts them to those with whom they are shared', async () => {
+    const { viewer } = shown.site.users;
+    const type = await createScopeType(shown.hawser, 'Stage');
+    await createScopeValue(shown.hawser, type, 'live');
+    const { page, close } = await open('/ui/configurations/inventory/permissions', 'admin');
+    await page.getByRole('button', { name: 'Share parameters' }).click();
+    const dialog = page.getByRole('dialog', { name: /^Grant/ });
+    await dialog.getByLabel('Kind').selectOption('User');
+    await dialog.getByLabel('User', { exact: true }).fill(viewer.username);
+    expect(await dialog.getByLabel('Restricted').count()).to.equal(0);
+    await dialog.getByLabel('Scope', { exact: true }).selectOption('Stage');
+    await dialog.getByLabel('Scope value').fill('live');
+    await dialog.getByLabel('Restricted').check();
+    await dialog.getByRole('button', { name: 'Grant' }).click();
+    const table = findTable(page, 'Permissions of parameters');
+    const row = table.getByRole('row', { name: /Stage\/live/ });
+    await row.waitFor();
+    expect(await row.innerText()).to.contain('(restricted)');
+    await row.getByRole('button', { name: 'Change level' }).click();
+    const change = page.getByRole('dialog');
+    await change.getByLabel('Restricted').uncheck();
+    await change.getByRole('button', { name: 'Grant' }).click();
+    await row.filter({ hasNotText: '(restricted)' }).waitFor();
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await row.waitFor({ state: 'detached' });
     await close();
   });
 

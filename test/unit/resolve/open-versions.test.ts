@@ -49,7 +49,7 @@ function answering(asked: string[]): (node: AskedNode) => OpenTo {
     const { nodeId, ring, taken } = each as TestNode;
     asked.push(`${repository.name} ${rolling.version}`);
     const type = { scopeTypeId: RING, scopeTypeName: 'Ring', precedence: 5 };
-    const links = ring === null ? [] : [{ ...type, scopeValue: ring }];
+    const links = ring === null ? [] : [{ ...type, scopeValue: ring, scopeValueId: ring }];
     const hasTaken = async () => taken.includes(`${repository.name} ${rolling.version}`);
     return isOpen(rolling, { nodeId, links, hasTaken });
   };

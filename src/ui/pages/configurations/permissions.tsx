@@ -40,6 +40,7 @@ export function ConfigurationPermissionsPage({ name }: { name: string }) {
             name="Permissions of parameters"
             deed="Share parameters"
             hint={FALL_BACK}
+            hasScopes
           />
         </>
       )}
