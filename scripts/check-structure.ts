@@ -115,12 +115,18 @@ const SHARED_LIMIT =
 
 /**
  * The files that may ask a secret for its text (lib/plaintext.ts), and what each does with it. Nowhere else is a secret in the
- * clear (docs/decisions/0076-keys-of-secrets.md).
+ * clear (docs/decisions/0076-keys-of-secrets.md, 0077-content-of-secrets.md).
  */
 const REVEALERS: Record<string, string> = {
   'lib/sealed-text.ts': 'encrypts it',
+  'domain/value.ts': 'gives the value of a document that a node gets, and a key to compare values by',
+  'domain/same-value.ts': 'tells whether two values are the same',
+  'domain/parameter-checks.ts': 'checks it by the definition of its parameter',
+  'resolve/secret-leaves.ts':
+    'encrypts what comes in, opens what is stored, and gives one value to who may see it',
+  'resolve/document-tasks.ts': 'prints the file that a node gets',
 };
-const REVEAL = /\.reveal\(/;
+const REVEAL = /\.reveal\(|\binTheClear\(/;
 
 /** What only the file with the cryptography of secrets takes from node:crypto. */
 const SECRET_CRYPTOGRAPHY = 'lib/sealed-text.ts';

@@ -8,8 +8,8 @@ import { type FileHandle, mkdir, open, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { errnoOf } from '../git/disk-errors.ts';
-import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { firstIndex } from '../lib/binary-search.ts';
+import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { diskFault } from '../lib/disk-faults.ts';
 import { FileSeal } from '../lib/sealed-text.ts';
 
@@ -150,7 +150,12 @@ export class BundleFile {
     for (let number = Math.max(0, first); number < this.starts.length; number += 1) {
       const start = this.starts[number] as number;
       const sealed = Buffer.alloc((this.starts[number + 1] ?? this.length) - start + FileSeal.overhead);
-      const { bytesRead } = await this.handle.read(sealed, 0, sealed.length, start + number * FileSeal.overhead);
+      const { bytesRead } = await this.handle.read(
+        sealed,
+        0,
+        sealed.length,
+        start + number * FileSeal.overhead,
+      );
       if (bytesRead < sealed.length) throw new Error('a file of a bundle is shorter than it was');
       const piece = seal.open(sealed, number).subarray(Math.max(0, from - start));
       if (piece.length > 0) yield piece;

@@ -37,7 +37,11 @@ export async function encryptValue(
   if (!isDefined) {
     const isName = scope.value !== null && SCOPE_NAME.test(scope.value);
     const hint = isName ? '; define it first' : '';
-    throw invalidField('/scopeValue', `The scope type ${type.name} has no such value${hint}`, 'unknown_scope_value');
+    throw invalidField(
+      '/scopeValue',
+      `The scope type ${type.name} has no such value${hint}`,
+      'unknown_scope_value',
+    );
   }
   const place = await parameters.placeOf(name, seriesOf(scope));
   return sealValue(json, path, place, await secrets.sealingKey());

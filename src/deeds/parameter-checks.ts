@@ -52,7 +52,10 @@ export class FileChecks {
 
   /** @param caller the id of the user in whose turn documents are read */
   static async of(tools: CheckTools, configuration: ConfigurationOf, caller: string): Promise<FileChecks> {
-    const { parameterValidationMode: mode } = await readEffectiveSettings(tools.database.read, configuration.id);
+    const { parameterValidationMode: mode } = await readEffectiveSettings(
+      tools.database.read,
+      configuration.id,
+    );
     return new FileChecks(tools, configuration, { mode, caller });
   }
 

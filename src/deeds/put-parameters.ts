@@ -105,7 +105,10 @@ export function saveFile(
 }
 
 /** The versions whose secrets keep their texts where they are still the same: the draft, and the highest that is published. */
-function earlierOf(author: Author, { series, version }: Pick<SecretFile, 'series' | 'version'>): VersionRef[] {
+function earlierOf(
+  author: Author,
+  { series, version }: Pick<SecretFile, 'series' | 'version'>,
+): VersionRef[] {
   const draft = author.findDraft(version, series);
   const [highest] = author.index(series).published;
   return [draft, highest].filter((ref) => ref !== undefined);

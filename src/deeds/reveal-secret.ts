@@ -47,7 +47,14 @@ export async function revealSecret(
   const json = document && (await documents.run(caller, 'revealSecret', { document, pointer, secure }));
   if (json === null) throw notFound('The version has no secret at this path');
   const { scopeType, value } = scope;
-  await noteReveal(database, actor, id, { name, scopeType, scopeValue: value, version, path: pointer, reason });
+  await noteReveal(database, actor, id, {
+    name,
+    scopeType,
+    scopeValue: value,
+    version,
+    path: pointer,
+    reason,
+  });
   return json;
 }
 

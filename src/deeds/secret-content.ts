@@ -9,7 +9,7 @@ import type { DocumentSource } from '../resolve/document-source.ts';
 import type { Documents } from '../resolve/documents.ts';
 import type { ParameterReader } from '../resolve/parameters.ts';
 import type { SchemaReader } from '../resolve/schemas.ts';
-import type { SecretSurvey, SeriesPlace, UnreadableLeaf } from '../resolve/secret-leaves.ts';
+import type { SecretSurvey, UnreadableLeaf } from '../resolve/secret-leaves.ts';
 import { secretsIn } from '../resolve/secret-names.ts';
 import type { SecretStore } from '../security/secrets/secret-store.ts';
 import type { VersionRef } from '../versions/store.ts';
@@ -93,7 +93,8 @@ async function unreadableIn(
   if (lost) return secretKeyMissing(lost.keyId);
   const code = 'secret_unreadable';
   const errors = unreadable.map(({ pointer: path }) => {
-    const message = 'This encrypted text cannot be opened here: it was changed, or is of another place or key';
+    const message =
+      'This encrypted text cannot be opened here: it was changed, or is of another place or key';
     return { path, message, code };
   });
   const [first] = errors;
@@ -115,7 +116,7 @@ export async function sealContent(
   await secrets.noteUse(survey.keyIds);
   if (survey.clear.length === 0) return content;
   const key = await secrets.sealingKey();
-  const place: SeriesPlace = await parameters.placeOf(configurationName, series);
+  const place = await parameters.placeOf(configurationName, series);
   const before: DocumentSource[] = [];
   for (const ref of earlier) {
     const source = await parameters.source(configurationName, ref);

@@ -1,7 +1,10 @@
 /** A parameter document or a schema, as tasks are given it. */
 
 import type { DocumentType } from '../domain/parameter-document.ts';
-import type { SeriesPlace } from './secret-leaves.ts';
+import type { SecretPlace } from '../lib/sealed-text.ts';
+
+/** Whose file it is. A text opens in the files of one scope alone. */
+export type SeriesPlace = Omit<SecretPlace, 'pointer'>;
 
 /** A document as bytes. */
 export interface DocumentSource {

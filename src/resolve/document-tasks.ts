@@ -11,11 +11,7 @@ import { LeafCount } from '../domain/leaves.ts';
 import { mergeMappings, mergeOver, mergeUntraced } from '../domain/merge.ts';
 import { checkParameters } from '../domain/parameter-checks.ts';
 import { readParameterDefinitions } from '../domain/parameter-definitions.ts';
-import {
-  type ReadDocument,
-  readDocument,
-  requireFewLeaves,
-} from '../domain/parameter-document.ts';
+import { type ReadDocument, readDocument, requireFewLeaves } from '../domain/parameter-document.ts';
 import { type ParameterDefinitions, toJsonSchema } from '../domain/parameter-schema.ts';
 import { type SecretNames, secureNames } from '../domain/secrets.ts';
 import { holdsSecrets, inTheClear, type Mapping } from '../domain/value.ts';
@@ -23,7 +19,7 @@ import { printYaml } from '../domain/yaml-printer.ts';
 import { type FieldError, HawserError, internal, invalidField } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import { evidenceOf, type SecretKey } from '../lib/sealed-text.ts';
-import type { DocumentSource } from './document-source.ts';
+import type { DocumentSource, SeriesPlace } from './document-source.ts';
 import { groupTasks } from './preview-tasks.ts';
 import { checkMerged, type ProvenanceInput, printProvenance } from './provenance-text.ts';
 import {
@@ -32,7 +28,6 @@ import {
   openLeaves,
   revealLeaf,
   type SecretSurvey,
-  type SeriesPlace,
   sealLeaves,
   surveyLeaves,
   valueAt,

@@ -9,8 +9,9 @@ import type { Awaitable } from '../lib/awaitable.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import { TurnBudget } from '../lib/pace.ts';
 import type { Input, Output, Threads } from '../lib/threads.ts';
-import { type DocumentSource, type DocumentTasks, documentTasks } from './document-tasks.ts';
-import { type KeyRing, SEALED_BEGIN, type SeriesPlace } from './secret-leaves.ts';
+import type { DocumentSource, SeriesPlace } from './document-source.ts';
+import { type DocumentTasks, documentTasks } from './document-tasks.ts';
+import { type KeyRing, SEALED_BEGIN } from './secret-leaves.ts';
 
 /** A JSON document of up to this many bytes is read at once. YAML costs up to sixteen times as much. */
 const SMALL_DOCUMENT = 32 * 1024;

@@ -9,9 +9,9 @@ import { HawserError } from '../lib/errors.ts';
 import { seriesOf } from '../versions/parameter-files.ts';
 import type { SeriesIndex, VersionRef } from '../versions/store.ts';
 import type { VersionSource } from '../versions/version-source.ts';
+import type { SeriesPlace } from './document-source.ts';
 import type { DocumentSource, MergedDocuments } from './document-tasks.ts';
 import { type DocumentRunner, openedAt, storedSource } from './documents.ts';
-import type { SeriesPlace } from './secret-leaves.ts';
 import type { SeriesPlaces } from './series-places.ts';
 
 /** A scope that applies to a node, with the file that it gives. */

@@ -26,12 +26,11 @@ import {
   type EvidenceKey,
   open,
   type SecretKey,
-  type SecretPlace,
   seal,
   sealedKeyId,
   secretKeyMissing,
 } from '../lib/sealed-text.ts';
-import type { DocumentSource } from './document-source.ts';
+import type { DocumentSource, SeriesPlace } from './document-source.ts';
 
 /** The keys that are there. */
 export interface KeyRing {
@@ -42,9 +41,6 @@ export interface KeyRing {
   /** @throws HawserError unavailable `secret_key_missing` */
   evidenceKey(): EvidenceKey;
 }
-
-/** Whose file it is. A text opens in the files of one scope alone. */
-export type SeriesPlace = Omit<SecretPlace, 'pointer'>;
 
 /** An encrypted text that cannot be opened where it stands. */
 export interface UnreadableLeaf {

@@ -11,7 +11,7 @@ import {
 import { NODE_SCOPE_TYPE } from '../domain/scopes.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { scopeOf } from '../versions/parameter-files.ts';
-import type { SeriesPlace } from './secret-leaves.ts';
+import type { SeriesPlace } from './document-source.ts';
 
 /** An owner that nobody has. What is bound to it opens for nobody else. */
 const NO_OWNER = 'none';
@@ -42,7 +42,8 @@ export class SeriesPlaces {
     return andThen(this.find({ configurationName, scopeType, scopeValue }), (found) => {
       const place = toPlace(found, scopeValue);
       const isKnown = place.ownerId !== NO_OWNER && place.configurationId !== NO_OWNER;
-      if (isKnown && scopeType !== NODE_SCOPE_TYPE && this.generation === generation) this.known.set(key, place);
+      if (isKnown && scopeType !== NODE_SCOPE_TYPE && this.generation === generation)
+        this.known.set(key, place);
       return place;
     });
   }

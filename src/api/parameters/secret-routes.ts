@@ -17,7 +17,10 @@ const MAX_REASON = 1_000;
 const MAX_PATH = 10_000;
 const NO_STORE = { 'Cache-Control': '`no-store`' };
 
-const ScopeValue = z.string().nullish().meta({ description: 'None for Default; for Node the fqdn of a node' });
+const ScopeValue = z
+  .string()
+  .nullish()
+  .meta({ description: 'None for Default; for Node the fqdn of a node' });
 const Path = z
   .string()
   .max(MAX_PATH)
@@ -58,7 +61,9 @@ function isExact(value: unknown): boolean {
 
 const SealedValue = z
   .strictObject({
-    text: z.string().meta({ description: 'What a file of this scope may hold at the path, in double quotes' }),
+    text: z
+      .string()
+      .meta({ description: 'What a file of this scope may hold at the path, in double quotes' }),
   })
   .meta({ id: 'SealedValue', examples: [{ text: 'ENC[996d7ee07bc7b673,oKGio6SlpqeoqaqrxGgd7tq8wQkQ]' }] });
 
@@ -71,7 +76,11 @@ const WantedSecret = z
   .meta({
     id: 'WantedSecret',
     examples: [
-      { scopeValue: 'production', path: '/parameters/password', reason: 'The database moves to another host' },
+      {
+        scopeValue: 'production',
+        path: '/parameters/password',
+        reason: 'The database moves to another host',
+      },
     ],
   });
 
@@ -100,7 +109,9 @@ export function secretRoutes(tools: ParameterTools): Route[] {
       ],
       async handle({ params, body: { value, ...place }, resource }) {
         const wanted = { type: { id: params.scopeTypeId }, ...place, json: JSON.stringify(value) };
-        return json({ text: await encryptValue(tools, resource, { ...wanted, scopeValue: place.scopeValue }) });
+        return json({
+          text: await encryptValue(tools, resource, { ...wanted, scopeValue: place.scopeValue }),
+        });
       },
     }),
     revealing.own('POST', '/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}/reveal', {
@@ -114,7 +125,13 @@ export function secretRoutes(tools: ParameterTools): Route[] {
       answers: { 200: { description: 'The secret', schema: RevealedSecret, headers: NO_STORE } },
       problems: ['secret_unreadable', 'secret_key_missing', 'rate_limited', ...READING_REPOSITORIES],
       async handle({ params, body: { scopeValue, path, reason }, resource, ...call }) {
-        const wanted = { type: { id: params.scopeTypeId }, version: params.version, scopeValue, path, reason };
+        const wanted = {
+          type: { id: params.scopeTypeId },
+          version: params.version,
+          scopeValue,
+          path,
+          reason,
+        };
         return writtenJson(`{"value":${await revealSecret(tools, callerOf(call), resource, wanted)}}`);
       },
     }),
