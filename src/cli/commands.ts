@@ -20,6 +20,7 @@ import { RETENTION_COMMANDS } from './commands/retention.ts';
 import { ROLE_COMMANDS } from './commands/role.ts';
 import { ROLLOUT_COMMANDS } from './commands/rollout.ts';
 import { SCOPE_COMMANDS } from './commands/scope.ts';
+import { SECRET_COMMANDS } from './commands/secret.ts';
 import { SETTINGS_COMMANDS } from './commands/settings.ts';
 import { TOKEN_COMMANDS } from './commands/token.ts';
 import { USER_COMMANDS } from './commands/user.ts';
@@ -33,6 +34,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   config: 'configurations and their versions',
   composite: 'composites of configurations, and their versions',
   param: 'parameters of a configuration, by scope',
+  secret: 'secrets among parameters: encrypting one, and seeing one',
   scope: 'scope types, such as Environment, and their values',
   node: 'nodes, what they are assigned and what they run',
   report: 'what nodes have reported',
@@ -54,6 +56,7 @@ export const COMMANDS: readonly Command[] = [
   ...CONFIG_COMMANDS,
   ...COMPOSITE_COMMANDS,
   ...PARAM_COMMANDS,
+  ...SECRET_COMMANDS,
   ...SCOPE_COMMANDS,
   ...NODE_COMMANDS,
   ...REPORT_COMMANDS,

@@ -122,7 +122,7 @@ export function secretRoutes(tools: ParameterTools): Route[] {
       params: InVersion,
       body: { kind: 'json', schema: WantedSecret },
       answers: { 200: { description: 'The secret', schema: RevealedSecret, headers: NO_STORE } },
-      problems: ['secret_unreadable', 'secret_key_missing', 'rate_limited', ...READING_REPOSITORIES],
+      problems: [[409, 'secret_unreadable'], 'secret_key_missing', 'rate_limited', ...READING_REPOSITORIES],
       async handle({ params, body: { scopeValue, path, reason }, resource, ...call }) {
         const wanted = {
           type: { id: params.scopeTypeId },
