@@ -117,6 +117,41 @@ describe('the parameters when the disk fails', () => {
     );
   });
 
+  it('have withdrawn a file or not, and removed it or not, wherever that broke off, and never offer it by halves', async () => {
+    const by = { tagger: ALICE, at: AT, reason: 'bad' };
+    const withdraw = (store: GitStore) =>
+      store.exclusive(PARAMETERS, (parameters) => parameters.withdraw(PROD, '1.1.0', by));
+    const remove = (store: GitStore) =>
+      store.exclusive(PARAMETERS, (parameters) =>
+        parameters.deleteVersions(parameters.index.of(PROD).versions.slice(0, 1)),
+      );
+    for (const work of [withdraw, remove]) {
+      const seen = new Set<string>();
+      await breakEverywhere(
+        async (store) => {
+          for (const version of ['1.0.0', '1.1.0']) await release(store, PROD, version);
+          if (work === remove) await withdraw(store);
+        },
+        work,
+        async (store, gitdir) => {
+          const { versions, published } = (await store.parameters.index(WEB_PARAMETERS)).of(PROD);
+          const offered = published.map(({ version }) => version).join();
+          seen.add(`${versions.length} ${offered}`);
+          await store.exclusive(PARAMETERS, async () => undefined);
+          const isLeft = versions.length === 2 && offered === '1.0.0';
+          expect(runGit(gitdir, 'tag', '--list', 'withdrawn/*')).to.equal(
+            isLeft ? 'withdrawn/Environment/prod/v1.1.0' : '',
+          );
+          expect(runGit(gitdir, 'fsck', '--strict')).to.not.contain('error');
+        },
+        'parameters',
+      );
+      expect([...seen]).to.have.members(
+        work === withdraw ? ['2 1.1.0,1.0.0', '2 1.0.0'] : ['2 1.0.0', '1 1.0.0'],
+      );
+    }
+  }).timeout(240_000);
+
   it('of several configurations have the old name of a scope or the new one, wherever its change broke off', async () => {
     const held = new Set<string>();
     let breaks = 0;
