@@ -292,23 +292,23 @@ describe('grants on the parameters of a scope', () => {
     expect(await statusOf(field.team)).to.equal(200);
   });
 
-  it('tell who publishes the configuration that a file of a restricted scope breaks its schema, and not why', async () => {
-    const author = await makeUser(hawser, {
-      username: 'author',
-      grants: [{ on: 'configuration', name: 'web', level: 'Modify' }],
-    });
-    const document =
-      '$schema: x\nparameters: {note: {type: string, allowedValues: [default]}}\nresources: []\n';
-    await ok(201, addVersion(hawser.admin, 'web', { version: '1.1.0' }, { files: { [MAIN]: document } }));
-    const refused = await expectProblem(publish(author, 'web', '1.1.0'), 409, 'incompatible_parameters');
-    const affected: { scopeValue: string | null; needsMigration: boolean; errors: unknown[] }[] =
-      refused.json.compatibilityReport.affectedParameterFiles;
-    const of = (value: string) => affected.find(({ scopeValue }) => scopeValue === value);
-    expect(of('prod')).to.deep.include({ needsMigration: true, errors: [] });
-    expect(of('dev')?.errors).to.have.length(1);
-  });
-
   describe('at last', () => {
+    it('tell who publishes the configuration that a file of a restricted scope breaks its schema, and not why', async () => {
+      const author = await makeUser(hawser, {
+        username: 'author',
+        grants: [{ on: 'configuration', name: 'web', level: 'Modify' }],
+      });
+      const document =
+        '$schema: x\nparameters: {note: {type: string, allowedValues: [default]}}\nresources: []\n';
+      await ok(201, addVersion(hawser.admin, 'web', { version: '1.1.0' }, { files: { [MAIN]: document } }));
+      const refused = await expectProblem(publish(author, 'web', '1.1.0'), 409, 'incompatible_parameters');
+      const affected: { scopeValue: string | null; needsMigration: boolean; errors: unknown[] }[] =
+        refused.json.compatibilityReport.affectedParameterFiles;
+      const of = (value: string) => affected.find(({ scopeValue }) => scopeValue === value);
+      expect(of('prod')).to.deep.include({ needsMigration: true, errors: [] });
+      expect(of('dev')?.errors).to.have.length(1);
+    });
+
     it('do not go with a deletion of the value for which its files may not be managed', async () => {
       const eraser = await makeUser(hawser, {
         username: 'eraser',
