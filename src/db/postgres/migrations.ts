@@ -17,6 +17,7 @@ import { deletedNodeNamesMigration } from './migrations/0032-deleted-node-names.
 import { previewResultsMigration } from './migrations/0034-preview-results.ts';
 import { joiningMigration } from './migrations/0035-joining.ts';
 import { expectedNodesMigration } from './migrations/0036-expected-nodes.ts';
+import { nodeColumnsMigration } from './migrations/0039-node-columns.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0019-baseline': baselineMigration,
@@ -35,4 +36,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0034-preview-results': previewResultsMigration,
   '0035-joining': joiningMigration,
   '0036-expected-nodes': expectedNodesMigration,
+  '0039-node-columns': nodeColumnsMigration,
 };

@@ -35,6 +35,7 @@ import { deletedNodeNamesMigration } from './migrations/0032-deleted-node-names.
 import { previewResultsMigration } from './migrations/0034-preview-results.ts';
 import { joiningMigration } from './migrations/0035-joining.ts';
 import { expectedNodesMigration } from './migrations/0036-expected-nodes.ts';
+import { nodeColumnsMigration } from './migrations/0039-node-columns.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initialMigration,
@@ -71,6 +72,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0034-preview-results': previewResultsMigration,
   '0035-joining': joiningMigration,
   '0036-expected-nodes': expectedNodesMigration,
+  '0039-node-columns': nodeColumnsMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

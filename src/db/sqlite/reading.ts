@@ -1,7 +1,8 @@
 /** Opens SQLite for a thread that only reads. */
 
 import { join } from 'node:path';
-import type { Reading, ReadingDatabase } from '../reading.ts';
+import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
+import { queriesFor, type Reading, type ReadingDatabase } from '../reading.ts';
 import { SqliteChangeFeed } from './change-feed.ts';
 import { DATABASE_FILE, openReader } from './open.ts';
 import { PreparedStatements } from './prepared-statements.ts';
@@ -13,6 +14,11 @@ export function openSqliteForReading(dataDir: string): ReadingDatabase {
   return {
     changes: new SqliteChangeFeed(handle),
     repositories: null,
+    queries: queriesFor({
+      createAdapter: () => new SqliteAdapter(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    }),
     read(reading) {
       handle.exec('begin');
       try {
