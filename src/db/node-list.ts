@@ -160,10 +160,10 @@ function conditionsOf(db: Db, filter: NodeFilter, rule: StalenessRule): RawBuild
       or ${engine.isOneOf('nodes.id', ids)})`;
   });
   ask(filter.stale, orNot(isStale(rule)));
-  // By name a tag is found near the one before it.
   for (const id of new Set(filter.scopeValueId))
-    conditions.push(sql`exists (select 1 from node_tags ${engine.indexedBy('node_tags_by_value')}
-      where scope_value_id = ${id} and fqdn = nodes.fqdn)`);
+    conditions.push(sql`nodes.fqdn in (select fqdn from node_tags ${engine.indexedBy('node_tags_by_value')}
+      where scope_value_id = ${id})`);
+  // By name a tag is found near the one before it.
   ask(
     filter.withoutScopeTypeId,
     (id) => sql`not exists (select 1 from node_tags ${engine.indexedBy('node_tags_by_type')}
