@@ -208,7 +208,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
     pull: pullRoutes({ database, resolver, bundles, evidence: options.evidence }),
     api: [
       ...healthRoutes(database, store, log),
-      ...metricsRoutes({ database, metrics, dataDir }),
+      ...metricsRoutes({ database, questions: fleetThreads.questions, metrics, dataDir }),
       ...authRoutes(auth),
       ...loginPageRoutes(auth),
       ...allSignInRoutes(auth, config),
@@ -226,9 +226,12 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
         pushes: openPushes(options, versionTools),
       }),
       ...(config.ui.isOn ? consoleRoutes(options.consoleFiles) : []),
-      fleetSummaryRoute(database),
+      fleetSummaryRoute({ database, questions: fleetThreads.questions }),
       ...historyRoutes({ database, questions: fleetThreads.questions }),
-      ...nodeRoutes({ ...options, planner, problemCounts, offeredVersions, onRegistration }),
+      ...nodeRoutes({
+        ...{ ...options, planner, problemCounts, offeredVersions, onRegistration },
+        questions: fleetThreads.questions,
+      }),
       rotationRoute(options),
       authorityRoute(options),
       ...lcmRoutes(database),

@@ -1,27 +1,34 @@
-/** The fleet in a few numbers. All of them come from counts that triggers keep, or from short ranges of indexes. */
+/**
+ * The fleet in a few numbers. They are counted when they are asked for, in a thread: with 100,000 nodes that takes some tens of
+ * milliseconds.
+ */
 
-import { sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from './database.ts';
-import { TimeCounts } from './node-conditions.ts';
-import { LCM_STATUSES, NODE_STATUSES } from './node-tables.ts';
-import type { StalenessRule } from './staleness.ts';
+import { endsUntil, isExpiring, nodesWithCalls } from './node-list.ts';
+import { EVIDENCE, type Evidence, LCM_STATUSES, NODE_STATUSES } from './node-tables.ts';
+import { type Reading, rowQuery } from './reading.ts';
+import { isStale, type StalenessRule } from './staleness.ts';
 
 /** Of how many configurations the numbers are told. */
 const MOST_CONFIGURATIONS = 100;
 
-export async function summarize(db: Db, rule: StalenessRule) {
-  const counts = await db.selectFrom('node_counts').selectAll().execute();
-  const { unassigned, neverCheckedIn } = await countApart(db);
-  const times = new TimeCounts(db, rule);
+export type FleetSummary = ReturnType<typeof readingSummary> extends Reading<infer S> ? S : never;
+
+export function* readingSummary(db: Db, rule: StalenessRule) {
+  const counts = yield* readingStatuses();
+  const met = yield* readingCounts(db, {
+    stale: isStale(rule),
+    certificatesExpiring: isExpiring(rule),
+    unassigned: sql`nodes.assigned_id is null`,
+    neverCheckedIn: sql`node_check_ins.number is null`,
+  });
   return {
     nodes: countOf(counts),
     byStatus: ofEach(NODE_STATUSES, (name) => countOf(counts.filter(({ status }) => status === name))),
-    byLcmStatus: ofEach(LCM_STATUSES, (name) => countOf(counts.filter((each) => each.lcm_status === name))),
-    unassigned,
-    neverCheckedIn,
-    stale: await times.stale(),
-    certificatesExpiring: await times.certificatesExpiring(),
-    configurations: await listConfigurations(db),
+    byLcmStatus: ofEach(LCM_STATUSES, (name) => countOf(counts.filter((each) => each.lcmStatus === name))),
+    ...met,
+    configurations: yield* readingConfigurations(db),
   };
 }
 
@@ -32,31 +39,58 @@ function ofEach<K extends string>(names: readonly K[], count: (name: K) => numbe
   return Object.fromEntries(names.map((name) => [name, count(name)])) as Record<K, number>;
 }
 
-async function countApart(db: Db) {
-  const { rows } = await sql<{ unassigned: number; neverCheckedIn: number }>`
-    select coalesce(sum(count) filter (where target_id = ''), 0) as unassigned,
-      coalesce(sum(count) filter (where has_called = 0), 0) as "neverCheckedIn"
-    from node_cells`.execute(db);
-  return rows[0] ?? { unassigned: 0, neverCheckedIn: 0 };
+export interface StatusCount {
+  status: string;
+  lcmStatus: string;
+  count: number;
+}
+
+/** How many nodes have each pair of statuses. */
+function* readingStatuses(): Reading<StatusCount[]> {
+  const counts: StatusCount[] = [];
+  yield {
+    sql: 'select status, lcm_status, count(*) from nodes group by 1, 2 order by 1, 2',
+    take: ([status, lcmStatus, count]: [string, string, number]) => counts.push({ status, lcmStatus, count }),
+  };
+  return counts;
+}
+
+/** How many nodes meet each condition. All of them are asked of each node, so the fleet is gone through once. */
+function* readingCounts<K extends string>(
+  db: Db,
+  conditions: Record<K, RawBuilder<SqlBool>>,
+): Reading<Record<K, number>> {
+  const names = Object.keys(conditions) as K[];
+  const columns = names.map((name) => sql`count(*) filter (where ${conditions[name]})`);
+  let found: readonly number[] = [];
+  yield rowQuery(db, sql`select ${sql.join(columns)} from ${nodesWithCalls(db)}`, (row: number[]) => {
+    found = row;
+  });
+  return ofEach(names, (name) => found[names.indexOf(name)] ?? 0);
+}
+
+interface ConfigurationNodes {
+  name: string;
+  isComposite: boolean;
+  nodes: number;
+  byStatus: Record<(typeof NODE_STATUSES)[number], number>;
 }
 
 /** The configurations and composites of most nodes. */
-async function listConfigurations(db: Db) {
-  const ofStatus = (status: string) => sql`coalesce(sum(count) filter (where status = ${status}), 0)`;
-  const columns = NODE_STATUSES.map((status) => sql`${ofStatus(status)} as ${sql.ref(status)}`);
-  const { rows } = await sql<Record<string, number> & { name: string; isComposite: number; nodes: number }>`
-    select coalesce(configurations.name, composites.name) as name, assigned.*
-    from (select target_id as id, is_composite as "isComposite", sum(count) as nodes, ${sql.join(columns)}
-      from node_cells where target_id > '' group by target_id, is_composite) assigned
-    left join configurations on "isComposite" = 0 and configurations.id = assigned.id
-    left join composites on "isComposite" = 1 and composites.id = assigned.id
-    order by nodes desc, 1, "isComposite" limit ${MOST_CONFIGURATIONS}`.execute(db);
-  return rows.map(({ name, isComposite, nodes, ...counts }) => ({
-    name,
-    isComposite: isComposite === 1,
-    nodes,
-    byStatus: ofEach(NODE_STATUSES, (status) => counts[status] ?? 0),
-  }));
+function* readingConfigurations(db: Db): Reading<ConfigurationNodes[]> {
+  const found: ConfigurationNodes[] = [];
+  const ofStatus = NODE_STATUSES.map((status) => sql`count(*) filter (where status = ${status})`);
+  const query = sql`select coalesce(configurations.name, composites.name) as name, composites.id is not null, assigned.*
+    from (select assigned_id, count(*) as nodes, ${sql.join(ofStatus)}
+      from nodes where assigned_id is not null group by assigned_id) assigned
+    left join configurations on configurations.id = assigned_id left join composites on composites.id = assigned_id
+    order by nodes desc, 1, 2 limit ${MOST_CONFIGURATIONS}`;
+  type Row = [name: string, isComposite: number | boolean, id: string, nodes: number, ...ofStatus: number[]];
+  yield rowQuery(db, query, ([name, isComposite, _id, nodes, ...counts]: Row) => {
+    const byStatus = ofEach(NODE_STATUSES, (status) => counts[NODE_STATUSES.indexOf(status)] ?? 0);
+    found.push({ name, isComposite: Boolean(isComposite), nodes, byStatus });
+  });
+  return found;
 }
 
 /** Nodes by what they are. A stale node counts by its status too. */
@@ -69,17 +103,38 @@ export interface StateCounts {
   stale: number;
 }
 
-/** Counts the nodes by what they are. It reads the counts that triggers keep. */
-export async function countStates(db: Db, rule: StalenessRule): Promise<StateCounts> {
-  const counts = await db.selectFrom('node_counts').select(['status', 'count']).execute();
-  const of = (...statuses: readonly string[]) =>
-    counts.reduce((sum, { status, count }) => (statuses.includes(status) ? sum + count : sum), 0);
+export function* readingStateCounts(db: Db, rule: StalenessRule): Reading<StateCounts> {
+  const counts = yield* readingStatuses();
+  const of = (wanted: string) => countOf(counts.filter(({ status }) => status === wanted));
   return {
-    nodes: of('Compliant', 'NonCompliant', 'Error', 'Unknown'),
+    nodes: countOf(counts),
     compliant: of('Compliant'),
     nonCompliant: of('NonCompliant'),
     error: of('Error'),
     unknown: of('Unknown'),
-    stale: await new TimeCounts(db, rule).stale(),
+    ...(yield* readingCounts(db, { stale: isStale(rule) })),
   };
+}
+
+/** How many nodes have each pair of statuses, and of how many it is known by what evidence what they run. */
+export function* readingKinds(db: Db): Reading<{ nodes: StatusCount[]; running: Record<Evidence, number> }> {
+  const evidence = EVIDENCE.map((name) => [name, sql<SqlBool>`nodes.evidence = ${name}`] as const);
+  const conditions = Object.fromEntries(evidence) as Record<Evidence, RawBuilder<SqlBool>>;
+  return { nodes: yield* readingStatuses(), running: yield* readingCounts(db, conditions) };
+}
+
+/**
+ * How many nodes are stale, and how many have a certificate that ends by each of these times and not by the one before it.
+ * @param until epoch milliseconds, rising
+ */
+export function* readingTimes(
+  db: Db,
+  { rule, until }: { rule: StalenessRule; until: readonly number[] },
+): Reading<{ stale: number; ending: number[] }> {
+  const ends = until.map((time, at) => [`by${at}`, endsUntil(time)] as const);
+  const { stale = 0, ...counts } = yield* readingCounts<string>(db, {
+    stale: isStale(rule),
+    ...Object.fromEntries(ends),
+  });
+  return { stale, ending: until.map((_, at) => (counts[`by${at}`] ?? 0) - (counts[`by${at - 1}`] ?? 0)) };
 }

@@ -26,6 +26,12 @@ export const IS_AWAITING = `state = 'current' and thumbprint = sha1_thumbprint`;
 export const AWAITING_INDEX = `create index node_certificates_awaiting on node_certificates (thumbprint)
   where ${IS_AWAITING}`;
 
+/** What an assignment says beside what is assigned, as one text in SQL. @param row the name of the row of `assignments` */
+export const assignedAs = (row: string) =>
+  ['cast(ROW.major_version as text)', 'ROW.prerelease_channel', 'ROW.version']
+    .map((part) => `coalesce(${part.replace('ROW', row)}, '')`)
+    .join(` || '|' || `);
+
 /** A change either of the LCM's status or of the compliance of a node. The other one of the two is null. */
 export interface StatusEventsTable {
   /** Later events have higher ids. */
@@ -43,26 +49,6 @@ export interface NodeTagsTable {
   assigned_at: number;
   /** The name of the node, which a trigger sets. */
   fqdn: Generated<string | null>;
-}
-
-/** The number of nodes that have all of this in common. Triggers keep it. Nothing is null here. */
-export interface NodeCellsTable {
-  id: Generated<number>;
-  /** The id of the configuration or composite that is assigned; empty where nothing is. */
-  target_id: string;
-  is_composite: number;
-  /** -1 where the assignment names none. */
-  major_version: number;
-  /** Empty where the assignment names none, as is the version. */
-  prerelease_channel: string;
-  version: string;
-  status: string;
-  lcm_status: string;
-  /** Empty while it is not known what the nodes run. */
-  evidence: Evidence | '';
-  /** Whether the nodes have ever called. */
-  has_called: number;
-  count: number;
 }
 
 export const NODE_STATUSES = ['Unknown', 'Compliant', 'NonCompliant', 'Error'] as const;
@@ -118,8 +104,12 @@ export interface NodeTables {
     status_since: Generated<number | null>;
     /** A later node has a higher number, and no two ever have the same. A trigger sets it. */
     number: Generated<number>;
-    /** The row of `node_cells` that counts the node. Triggers set it. */
-    cell_id: Generated<number>;
+    /** The id of the configuration or composite that is assigned; null where nothing is. Triggers set it. */
+    assigned_id: Generated<string | null>;
+    /** What else the assignment says, as `assignedAs` puts it together. Triggers set it. */
+    assigned_as: Generated<string | null>;
+    /** How it is known what the node runs, as in `node_running`. Triggers set it. */
+    evidence: Generated<Evidence | null>;
     /** When the current certificate ends. A trigger sets it. */
     certificate_end: Generated<number | null>;
     /** Whether the node has not shown a certificate yet. A trigger sets it when the certificate changes. */
@@ -131,9 +121,8 @@ export interface NodeTables {
   node_check_ins: {
     node_id: string;
     last_check_in: number;
-    /** The node's name and reported interval, which triggers set. */
-    fqdn: Generated<string | null>;
-    interval_ms: Generated<number | null>;
+    /** The node's number, which a trigger sets. */
+    number: Generated<number | null>;
   };
   node_certificates: NodeCertificatesTable;
   status_events: StatusEventsTable;
@@ -148,14 +137,7 @@ export interface NodeTables {
     assigned_at: number;
   };
   node_tags: NodeTagsTable;
-  /** Triggers keep these counts. */
-  node_counts: { status: string; lcm_status: string; count: number };
-  node_cells: NodeCellsTable;
-  /** Triggers keep these counts. */
-  tag_counts: { scope_value_id: string; count: number };
   node_running: NodeRunningTable;
-  /** Triggers keep these counts. */
-  evidence_counts: { evidence: Evidence; count: number };
   manifests: ManifestsTable;
   /** How many nodes run each checksum, to how many it was served last, and how many reports name it. Triggers keep these counts. */
   checksum_uses: { checksum: string; uses: number };

@@ -20,7 +20,10 @@ export interface ReportedSettings {
 
 /** What is known of a node that comes from another server. */
 export type KnownNode = Partial<
-  Omit<Insertable<NodeTables['nodes']>, 'id' | 'fqdn' | 'number' | 'cell_id' | 'certificate_end'>
+  Omit<
+    Insertable<NodeTables['nodes']>,
+    'id' | 'fqdn' | 'number' | 'assigned_id' | 'assigned_as' | 'evidence' | 'certificate_end'
+  >
 >;
 
 export function findNodeByFqdn(db: Db, fqdn: string) {

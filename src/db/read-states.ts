@@ -1,8 +1,10 @@
 /** Reads how all nodes are. */
 
+import { sql } from 'kysely';
 import type { NodeStatus } from '../domain/report-verdict.ts';
-import type { Reading } from './reading.ts';
-import { type StalenessRule, staleText } from './staleness.ts';
+import type { Db } from './database.ts';
+import { type Reading, rowQuery } from './reading.ts';
+import { isStale, type StalenessRule } from './staleness.ts';
 
 export interface NodeState {
   status: NodeStatus;
@@ -11,16 +13,14 @@ export interface NodeState {
 
 type Row = [nodeId: string, status: NodeStatus, isStale: number | boolean];
 
-const STALE = staleText({ lastCheckIn: 'c.last_check_in', interval: 'n.configuration_mode_interval_ms' });
-const SELECT = `select n.id, n.status, ${STALE} from nodes n left join node_check_ins c on c.node_id = n.id`;
-
 export function* readingStates(
-  { now, stalenessMultiplier }: StalenessRule,
+  db: Db,
+  rule: StalenessRule,
   take: (nodeId: string, state: NodeState) => void,
 ): Reading<void> {
-  yield {
-    sql: SELECT,
-    values: [now, stalenessMultiplier],
-    take: ([nodeId, status, isStale]: Row) => take(nodeId, { status, isStale: Boolean(isStale) }),
-  };
+  const query = sql`select nodes.id, nodes.status, ${isStale(rule)}
+    from nodes left join node_check_ins on node_check_ins.node_id = nodes.id`;
+  yield rowQuery(db, query, ([nodeId, status, stale]: Row) =>
+    take(nodeId, { status, isStale: Boolean(stale) }),
+  );
 }

@@ -2,7 +2,6 @@
 
 import type { Database } from '../db/database.ts';
 import { keepHour } from '../db/fleet-hours.ts';
-import { countStates } from '../db/fleet-summary.ts';
 import { stalenessRule } from '../db/staleness.ts';
 import { type Clock, HOUR, MINUTE } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -50,7 +49,7 @@ export async function keepNow(
 ): Promise<void> {
   const { read } = database;
   const rule = await stalenessRule(database, ended);
-  const fleet = JSON.stringify(await countStates(read, rule));
+  const fleet = JSON.stringify(await questions.run(CALLER, 'stateCounts', rule));
   const counts = await questions.run(CALLER, 'offeredCounts', rule);
   const offered = new Map<string, string>();
   for (const kind of ['configurations', 'composites'] as const)

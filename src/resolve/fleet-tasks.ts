@@ -6,6 +6,7 @@ import type { GitStore } from '../versions/store.ts';
 import { CurrentOffers } from './current-offers.ts';
 import { Fleet, type FleetPlace } from './fleet.ts';
 import { makePreview } from './make-preview.ts';
+import { nodeListTasks } from './node-list-tasks.ts';
 import { offeredTasks } from './offered-counts.ts';
 import { previewQuestions } from './preview-questions.ts';
 import type { PreviewInput } from './preview-types.ts';
@@ -38,6 +39,7 @@ export function fleetTasks(place: FleetPlace, keys: KeyRing) {
   return {
     /** Sends `PreviewCounts` meanwhile. @throws as `makePreview` */
     makePreview: (input: PreviewInput, send: Send) => makePreview(fleet(), input, send),
+    ...nodeListTasks(fleet),
     ...previewQuestions(fleet),
     ...proofTasks(fleet, offers),
     ...rolloutTasks(fleet, offers),

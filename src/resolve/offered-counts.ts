@@ -46,7 +46,8 @@ export function offeredTasks(fleet: () => Fleet, offers: () => CurrentOffers) {
           counted.versions[version] = (counted.versions[version] ?? 0) + 1;
         }
       };
-      await fleet().database.read(readingStates(rule, take));
+      const { database } = fleet();
+      await database.read(readingStates(database.queries, rule, take));
       return counts;
     },
   };

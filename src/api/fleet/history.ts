@@ -6,7 +6,7 @@ import type { Database, Db } from '../../db/database.ts';
 import { withNames } from '../../db/entry-names.ts';
 import { FLEET_EVENT_KINDS, FLEET_EVENTS, listFleetEvents } from '../../db/fleet-events.ts';
 import { listHours, listOfferedHours, NOBODY } from '../../db/fleet-hours.ts';
-import { countStates, type StateCounts } from '../../db/fleet-summary.ts';
+import type { StateCounts } from '../../db/fleet-summary.ts';
 import { stalenessRule } from '../../db/staleness.ts';
 import { compareVersions } from '../../domain/version-order.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
@@ -116,7 +116,8 @@ export function historyRoutes({ database, questions }: HistoryTools): Route[] {
       async handle({ principal, query, facts: { now } }) {
         const hours = await listHours(read, query.from, query.to);
         const kept = hours.map(({ ended, counts }) => ({ ended, counts: JSON.parse(counts) as StateCounts }));
-        const live = async () => countStates(read, await stalenessRule(database, now));
+        const live = async () =>
+          questions.run(principal.userId, 'stateCounts', await stalenessRule(database, now));
         const found = await endsOf(query, now, kept, live);
         return {
           buckets: found.map(({ counts, ...span }) => ({ ...toSpan(span), ...(counts ?? NOT_KEPT) })),

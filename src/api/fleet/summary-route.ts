@@ -1,11 +1,10 @@
 /** `/api/v1/fleet/summary`. */
 
 import { z } from 'zod';
-import type { Database } from '../../db/database.ts';
-import { summarize } from '../../db/fleet-summary.ts';
 import { LCM_STATUSES, NODE_STATUSES } from '../../db/node-tables.ts';
 import { stalenessRule } from '../../db/staleness.ts';
 import type { Route } from '../../http/route.ts';
+import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import { operation, permitted } from '../shared/routes.ts';
 
 const Count = z.int().min(0);
@@ -50,10 +49,14 @@ export const FleetSummary = z
     ],
   });
 
-export function fleetSummaryRoute(database: Database): Route {
+export function fleetSummaryRoute({
+  database,
+  questions,
+}: Pick<FleetTools, 'database' | 'questions'>): Route {
   return permitted(database, ['Fleet'], 'nodes.read').get('/api/v1/fleet/summary', {
     ...operation('getFleetSummary', 'Count all nodes by what they are and what is assigned to them'),
     answer: { description: 'The fleet in a few numbers', schema: FleetSummary },
-    handle: async ({ facts }) => summarize(database.read, await stalenessRule(database, facts.now)),
+    handle: async ({ principal, facts }) =>
+      questions.run(principal.userId, 'fleetSummary', await stalenessRule(database, facts.now)),
   });
 }

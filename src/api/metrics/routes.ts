@@ -1,19 +1,18 @@
 /** `/metrics`: what the server counts and measures, in the text format of Prometheus. */
 
-import type { Database } from '../../db/database.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { Metrics } from '../../lib/metrics/metrics.ts';
 import { readRunRecord } from '../../lib/run-record.ts';
+import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import { FleetReader } from './fleet.ts';
 
-interface MetricsTools {
-  database: Database;
+interface MetricsTools extends Pick<FleetTools, 'database' | 'questions'> {
   metrics: Metrics;
   dataDir: string;
 }
 
-export function metricsRoutes({ database, metrics, dataDir }: MetricsTools): Route[] {
-  const fleet = new FleetReader(database);
+export function metricsRoutes({ metrics, dataDir, ...tools }: MetricsTools): Route[] {
+  const fleet = new FleetReader(tools);
   return [
     route({
       id: 'getMetrics',

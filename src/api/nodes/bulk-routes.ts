@@ -7,7 +7,7 @@ import { type Principal, requirePermission } from '../../security/principal.ts';
 import { operation, ResourceRoutes } from '../shared/routes.ts';
 import { actionOf, BulkDeed, BulkResult } from './bulk-schemas.ts';
 import { bodyOfCsv, readRows } from './expected-rows.ts';
-import type { NodeConditions } from './problem-list.ts';
+import type { NodeConditions } from './listed-nodes.ts';
 
 export function bulkRoute(tools: BulkTools<NodeConditions>): Route {
   const access = { kind: 'action', permissions: PERMISSION_OF } as const;

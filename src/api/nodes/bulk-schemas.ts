@@ -6,7 +6,7 @@ import { refuseControlCharacters } from '../../http/query.ts';
 import { choice, Flag, Id, orUnchanged } from '../../http/schemas.ts';
 import { isId } from '../../lib/ids.ts';
 import { ASSIGNMENT, refuseBesideVersion } from '../shared/assignment-schemas.ts';
-import type { NodeConditions } from './problem-list.ts';
+import type { NodeConditions } from './listed-nodes.ts';
 import { LcmConfigChange, NewTag, NodeFilter, NodeTags } from './schemas.ts';
 
 /** The most nodes of one deed. */

@@ -11,7 +11,7 @@ import type { ProblemCounts } from '../../resolve/problem-counts.ts';
 import { listCertificates } from '../../security/node-certificates.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { toReportSummary } from '../shared/report-summaries.ts';
-import type { ProblemList } from './problem-list.ts';
+import type { ListedNodes } from './listed-nodes.ts';
 import { readRunning } from './running-view.ts';
 import { causeOf } from './status-cause.ts';
 import { toAssignment, toCertificate, toNodeSummary } from './views.ts';
@@ -25,7 +25,7 @@ interface Tools {
 /** @throws HawserError not_found */
 export async function readDetails(
   { database, planner, problemCounts }: Tools,
-  list: ProblemList,
+  list: ListedNodes,
   { principal, nodeId, now }: { principal: UserPrincipal; nodeId: string; now: number },
 ) {
   const { read } = database;

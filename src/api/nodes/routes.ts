@@ -16,13 +16,14 @@ import { listTags, setTags, tagNode, toNodeTag, untagNode, valuesByType } from '
 import { NOT_FOUND, READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
+import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import type { OfferedVersions } from '../../resolve/offered-versions.ts';
 import type { ProblemCounts } from '../../resolve/problem-counts.ts';
 import { NewAssignment } from '../shared/assignment-schemas.ts';
 import { operation, permitted, ResourceRoutes } from '../shared/routes.ts';
 import { bulkRoute } from './bulk-routes.ts';
 import { readDetails } from './details.ts';
-import { type NodeConditions, ProblemList } from './problem-list.ts';
+import { ListedNodes, type NodeConditions } from './listed-nodes.ts';
 import {
   ExpectedNode,
   NewTag,
@@ -39,14 +40,17 @@ import { toNodeSummary } from './views.ts';
 const TAGS = ['Nodes'];
 const PUBLIC = { tags: TAGS, access: { kind: 'public' } } as const;
 
-export interface NodeRouteOptions extends RegistrationOptions, AssignmentTools {
+export interface NodeRouteOptions
+  extends RegistrationOptions,
+    AssignmentTools,
+    Pick<FleetTools, 'questions'> {
   problemCounts: ProblemCounts;
   offeredVersions: OfferedVersions;
 }
 
 export function nodeRoutes(options: NodeRouteOptions): Route[] {
   const { database } = options;
-  const list = new ProblemList(database, options.problemCounts, options.offeredVersions);
+  const list = new ListedNodes(options);
   const matchingIds: BulkTools<NodeConditions>['matchingIds'] = async (conditions, { principal, actor }) =>
     list.matchingIds(conditions, await stalenessRule(database, actor.at), principal.userId);
   return [
@@ -86,7 +90,7 @@ function registerRoute(options: NodeRouteOptions): Route {
   });
 }
 
-function readingRoutes(options: NodeRouteOptions, list: ProblemList): Route[] {
+function readingRoutes(options: NodeRouteOptions, list: ListedNodes): Route[] {
   const { database } = options;
   const nodes = permitted(database, TAGS, 'nodes.read');
   return [
@@ -114,7 +118,7 @@ function readingRoutes(options: NodeRouteOptions, list: ProblemList): Route[] {
   ];
 }
 
-function expectRoute(options: NodeRouteOptions, list: ProblemList): Route {
+function expectRoute(options: NodeRouteOptions, list: ListedNodes): Route {
   return permitted(options.database, TAGS, 'nodes.write').create('/api/v1/nodes', {
     ...operation('expectNode', 'Make a node that awaits its machine'),
     description:

@@ -28,10 +28,10 @@ export async function countRunning(db: Db): Promise<number> {
   return (await rows.where('state', '=', 'Running').executeTakeFirstOrThrow()).count;
 }
 
-/** The number of nodes that there are, from the counts that triggers keep. */
+/** The number of nodes that there are. */
 export async function countNodes(db: Db): Promise<number> {
-  const counts = db.selectFrom('node_counts').select((of) => of.fn.sum<number | null>('count').as('count'));
-  return (await counts.executeTakeFirstOrThrow()).count ?? 0;
+  const nodes = db.selectFrom('nodes').select((of) => of.fn.countAll<number>().as('count'));
+  return (await nodes.executeTakeFirstOrThrow()).count;
 }
 
 export async function insertPreview(db: Db, row: PreviewRow): Promise<void> {

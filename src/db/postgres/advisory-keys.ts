@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 export const FEED_KEY = '4846172051';
 /** Transactions that write what nodes run or reported hold this one. */
 export const NOTES_KEY = '4846172052';
-/** Transactions that change in which cell a node is counted hold this one. */
+/** Transactions that change what lists ask of nodes hold this one, so that no two wait for each other's rows. */
 export const CELLS_KEY = '4846172053';
 
 /** The number of a lock by name: the first 64 bits of its SHA-256, as a signed integer in decimal digits. */

@@ -3,11 +3,12 @@
  * after a minute without use, and made anew after a fault.
  */
 
+import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
 import { SECOND } from '../../lib/clock.ts';
 import { withinTime } from '../../lib/within-time.ts';
 import { ChangeFeed } from '../change-feed.ts';
-import type { Reading, ReadingDatabase, RowQuery } from '../reading.ts';
+import { queriesFor, type Reading, type ReadingDatabase, type RowQuery } from '../reading.ts';
 import { type ChangesRow, SELECT_CHANGES } from './change-feed.ts';
 import { Connections } from './connections.ts';
 import { databaseAway, isLost, translatePostgresError } from './errors.ts';
@@ -30,6 +31,11 @@ export function openPostgresForReading(url: string): ReadingDatabase {
     repositories: new PostgresGitReader(async (text, values) => {
       const query = { text, values, rowMode: 'array' } as const;
       return (await connection.use(WHOLE_READING, (client) => client.query<unknown[]>(query))).rows;
+    }),
+    queries: queriesFor({
+      createAdapter: () => new PostgresAdapter(),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
     }),
     read: (reading) => connection.use(WHOLE_READING, (client) => carryOut(reading, client)),
     close: () => connection.close(),

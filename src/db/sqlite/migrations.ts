@@ -37,6 +37,7 @@ import { joiningMigration } from './migrations/0035-joining.ts';
 import { expectedNodesMigration } from './migrations/0036-expected-nodes.ts';
 import { secretKeysMigration } from './migrations/0037-secret-keys.ts';
 import { scopeGrantsMigration } from './migrations/0038-scope-grants.ts';
+import { nodeColumnsMigration } from './migrations/0039-node-columns.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initialMigration,
@@ -75,6 +76,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0036-expected-nodes': expectedNodesMigration,
   '0037-secret-keys': secretKeysMigration,
   '0038-scope-grants': scopeGrantsMigration,
+  '0039-node-columns': nodeColumnsMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

@@ -23,13 +23,9 @@ export async function tableNames(sqlite: EngineHandle): Promise<string[]> {
 
 export async function contentsOf(engine: EngineHandle, names: readonly string[]): Promise<Contents> {
   const tables: Record<string, string[]> = {};
-  const cells = await engine.all(`select * from node_cells`);
-  const cellOf = new Map(
-    cells.map(({ id, ...cell }) => [id, JSON.stringify(Object.values(cell).slice(0, -1))]),
-  );
   for (const name of names.filter((one) => !OTHERS.includes(one))) {
     const rows = await engine.all(`select * from ${name}`);
-    tables[name] = rows.map((row) => JSON.stringify(shown(name, row, cellOf))).sort();
+    tables[name] = rows.map((row) => JSON.stringify(shown(name, row))).sort();
   }
   const generations: number[] = [];
   for (const name of OTHERS.slice(1))
@@ -39,14 +35,12 @@ export async function contentsOf(engine: EngineHandle, names: readonly string[])
   return { tables, generations, newestChange: newest?.seq ?? 0 };
 }
 
-/** The numbers of cells have no meaning, and the built-in scope types have the time of the migration. */
-function shown(table: string, row: Row, cellOf: ReadonlyMap<unknown, string>): Row {
-  const { id, cell_id, created_at, updated_at, ...others } = row;
-  if (table === 'node_cells') return others;
+/** The built-in scope types have the time of the migration. */
+function shown(table: string, row: Row): Row {
+  const { id, created_at, updated_at, ...others } = row;
   // SQLite keeps a text as one, also where bytes are meant.
   if (table === 'preview_results')
     return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, String(value)]));
-  if (table === 'nodes') return { ...row, cell_id: cellOf.get(cell_id) };
   return table === 'scope_types' && row['is_system'] === 1 ? { id, ...others } : row;
 }
 

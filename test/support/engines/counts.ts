@@ -4,9 +4,6 @@ import type { EngineHandle, Row } from './both.ts';
 
 /** Each query gives what a table of counts should hold. Rows whose count is 0 may be missing or there. */
 const COUNTED: Record<string, string> = {
-  node_counts: 'select status, lcm_status, count(*) as count from nodes group by status, lcm_status',
-  evidence_counts: `select evidence, count(*) as count from node_running where evidence is not null group by evidence`,
-  tag_counts: 'select scope_value_id, count(*) as count from node_tags group by scope_value_id',
   checksum_uses: `select checksum, count(*) as uses from (select checksum from node_running where checksum is not null
     union all select served_checksum from node_running where served_checksum is not null
     union all select checksum from report_checksums) as named group by checksum`,
@@ -19,22 +16,16 @@ const COUNTED: Record<string, string> = {
     .join(' union all '),
 };
 
-const CELL_OF_NODES = `select coalesce(a.configuration_id, a.composite_id, '') as target_id,
-    case when a.composite_id is null then 0 else 1 end as is_composite, coalesce(a.major_version, -1) as major_version,
-    coalesce(a.prerelease_channel, '') as prerelease_channel, coalesce(a.version, '') as version,
-    n.status, n.lcm_status, coalesce(r.evidence, '') as evidence,
-    case when k.node_id is null then 0 else 1 end as has_called, count(*) as count
-  from nodes n left join assignments a on a.node_id = n.id left join node_running r on r.node_id = n.id
-  left join node_check_ins k on k.node_id = n.id group by 1, 2, 3, 4, 5, 6, 7, 8, 9`;
-
 /** Rows that differ from the node that they belong to, or that belong to nothing. */
 const STRAYS: Record<string, string> = {
-  'nodes in another cell': `select n.id from nodes n left join node_cells c on c.id = n.cell_id
-    where c.id is null or c.status <> n.status or c.lcm_status <> n.lcm_status`,
-  'cells of other numbers': `select c.* from node_cells c
-    where c.count <> (select count(*) from nodes n where n.cell_id = c.id)`,
+  'nodes beside what they have': `select n.id from nodes n left join assignments a on a.node_id = n.id
+    left join node_running r on r.node_id = n.id
+    where coalesce(n.assigned_id, '') <> coalesce(a.configuration_id, a.composite_id, '')
+      or coalesce(n.assigned_as, '') <> case when a.node_id is null then '' else coalesce(cast(a.major_version as text), '')
+        || '|' || coalesce(a.prerelease_channel, '') || '|' || coalesce(a.version, '') end
+      or coalesce(n.evidence, '') <> coalesce(r.evidence, '')`,
   'calls beside their node': `select k.node_id from node_check_ins k join nodes n on n.id = k.node_id
-    where k.fqdn is null or k.fqdn <> n.fqdn or coalesce(k.interval_ms, 0) <> coalesce(n.configuration_mode_interval_ms, 0)`,
+    where k.number is null or k.number <> n.number`,
   'tags beside their node': `select t.* from node_tags t join nodes n on n.id = t.node_id
     where t.fqdn is null or t.fqdn <> n.fqdn`,
   'manifests of nothing':
@@ -54,14 +45,6 @@ export async function countFaults(engine: EngineHandle): Promise<Record<string, 
   };
   for (const [table, query] of Object.entries(COUNTED))
     note(table, different(await engine.all(`select * from ${table}`), await engine.all(query)));
-  const cells = await engine.all('select * from node_cells');
-  note(
-    'node_cells',
-    different(
-      cells.map(({ id: _, ...cell }) => cell),
-      await engine.all(CELL_OF_NODES),
-    ),
-  );
   for (const [name, query] of Object.entries(STRAYS)) note(name, await engine.all(query));
   return faults;
 }

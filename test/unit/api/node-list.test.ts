@@ -1,10 +1,16 @@
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import type { Offers } from '../../../src/api/nodes/list-cells.ts';
-import { type Filter, NodeList } from '../../../src/api/nodes/node-list.ts';
-import { LIMITS } from '../../../src/db/node-conditions.ts';
+import type { z } from 'zod';
+import { ListedNodes } from '../../../src/api/nodes/listed-nodes.ts';
+import type { NodeFilter } from '../../../src/api/nodes/schemas.ts';
+import { findNode } from '../../../src/db/nodes.ts';
+import { readingStates } from '../../../src/db/read-states.ts';
+import type { ReadingDatabase } from '../../../src/db/reading.ts';
 import { DAY, MINUTE } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/ids.ts';
+import type { Fleet } from '../../../src/resolve/fleet.ts';
+import type { FleetTools } from '../../../src/resolve/fleet-tasks.ts';
+import { nodeListTasks } from '../../../src/resolve/node-list-tasks.ts';
 import { Random } from '../../support/crash/random.ts';
 import { ENGINES, temporaryEngine } from '../../support/engines/open.ts';
 
@@ -22,8 +28,23 @@ class Dice extends Random {
   }
 }
 
-/** With limits as low as these, a few nodes are read in all the ways in which a large fleet is. */
-const LOW = { few: 0, many: 0, names: 5, merged: 8, slice: 7, counted: 4 };
+type Filter = z.output<typeof NodeFilter>;
+
+/** Carries out at once what a thread does on a server. */
+function questionsOn(reading: () => ReadingDatabase): FleetTools['questions'] {
+  const tasks = nodeListTasks(() => ({ database: reading() }) as Fleet) as Record<
+    string,
+    (input: unknown, send: (piece: unknown) => Promise<void>) => unknown
+  >;
+  return {
+    run: async (
+      _caller: string,
+      task: string,
+      input: unknown,
+      { onPiece }: { onPiece?(piece: unknown): void } = {},
+    ) => tasks[task]?.(input, async (piece) => onPiece?.(piece)),
+  } as unknown as FleetTools['questions'];
+}
 
 /** What the list has to know about a node, kept beside the database. */
 interface Known {
@@ -38,6 +59,10 @@ interface Known {
   assigned: { target: string; isComposite: boolean; major: number | null; pinned: string | null } | null;
   evidence: (typeof EVIDENCE)[number] | null;
   tags: Map<string, string>;
+  key: string | null;
+  isAwaiting: boolean;
+  /** Null where they are not known. */
+  problems: number | null;
 }
 
 const TARGETS = [
@@ -50,24 +75,32 @@ const TYPES = [
   { id: newId(), values: [newId(), newId(), newId()] },
 ];
 
+const KEYS = [newId(), newId()];
+
 /** What is offered is a matter of the assignment alone, as it is on a server. */
 const offers = (name: string, isComposite: boolean, major: number | null, pinned: string | null) =>
   pinned ?? (name === 'db' ? null : `${major ?? 2}.${Number(isComposite)}.0`);
-
-const OFFERS: Offers = {
-  of: async ({ name, isComposite, majorVersion, version }) =>
-    offers(name, isComposite, majorVersion, version),
-  toEach: async () => {
-    throw new Error('nothing rolls out');
-  },
-};
 
 for (const engine of ENGINES)
   describe(`the list of nodes on ${engine}`, () => {
     const opened = temporaryEngine(engine);
     const database = () => opened().database;
-    let list: NodeList;
     const fleet: Known[] = [];
+    const reading = () => opened().reading;
+    const questions = questionsOn(reading);
+    const listed = () =>
+      new ListedNodes({
+        ...{ database: database(), questions },
+        offeredVersions: {
+          of: async ({ name, isComposite, majorVersion, version }) =>
+            offers(name, isComposite, majorVersion, version),
+          toEach: async (nodes) => nodes.map(({ offered }) => offered as string | null),
+        },
+        problemCounts: {
+          ofNodes: async (ids) =>
+            new Map(ids.map((id) => [id, fleet.find((node) => node.id === id)?.problems ?? null])),
+        },
+      });
     beforeEach(async () => {
       fleet.length = 0;
       await addTargets();
@@ -120,17 +153,21 @@ for (const engine of ENGINES)
         assigned: null,
         evidence: null,
         tags: new Map(),
+        key: random.one([null, ...KEYS]),
+        isAwaiting: random.below(3) === 0,
+        problems: random.one([null, 0, 0, 2]),
       };
       fleet.push(node);
       await run(
-        `insert into nodes (id, fqdn, status, lcm_status, configuration_mode_interval_ms, created_at)
-        values (?, ?, ?, ?, ?, ?)`,
-        ...[node.id, node.fqdn, node.status, node.lcmStatus, node.interval, node.createdAt],
+        `insert into nodes (id, fqdn, status, lcm_status, configuration_mode_interval_ms, created_at, registration_key_id)
+        values (?, ?, ?, ?, ?, ?, ?)`,
+        ...[node.id, node.fqdn, node.status, node.lcmStatus, node.interval, node.createdAt, node.key],
       );
       await run(
-        `insert into node_certificates (thumbprint, node_id, state, subject, not_before, not_after, created_at)
-        values (?, ?, 'current', '', 0, ?, 0)`,
-        ...[node.id, node.id, node.notAfter],
+        `insert into node_certificates
+          (thumbprint, sha1_thumbprint, node_id, state, subject, not_before, not_after, created_at)
+        values (?, ?, ?, 'current', '', 0, ?, 0)`,
+        ...[node.id, node.isAwaiting ? node.id : 'other', node.id, node.notAfter],
       );
       for (let changes = random.below(5); changes > 0; changes -= 1) await change(random, node);
     }
@@ -224,6 +261,9 @@ for (const engine of ENGINES)
         version: ['1.0.0', '2.0.0', '2.1.0', '9.9.9'],
         evidence: EVIDENCE,
         certificateExpiring: flag,
+        awaiting: flag,
+        registrationKeyId: KEYS,
+        hasParameterProblems: flag,
       };
       const names = Object.keys(choices) as (keyof typeof choices)[];
       const most = random.one([1, 1, 2, 3, 4]);
@@ -233,20 +273,21 @@ for (const engine of ENGINES)
       );
     }
 
+    const isStaleNow = ({ lastCheckIn, interval }: Known) =>
+      lastCheckIn !== null && interval !== null && NOW - lastCheckIn > interval * 1.5;
+
     function isMet(node: Known, filter: Partial<Filter>): boolean {
       const target = TARGETS.find(({ id }) => id === node.assigned?.target);
       const offered =
         target && node.assigned
           ? offers(target.name, target.isComposite, node.assigned.major, node.assigned.pinned)
           : null;
-      const isStale =
-        node.lastCheckIn !== null && node.interval !== null && NOW - node.lastCheckIn > node.interval * 1.5;
       const facts: [unknown, unknown][] = [
         [filter.fqdn === undefined ? undefined : true, node.fqdn.includes(filter.fqdn?.toLowerCase() ?? '')],
         [filter.status, node.status],
         [filter.lcmStatus, node.lcmStatus],
         [filter.configurationName, target?.name],
-        [filter.stale, isStale],
+        [filter.stale, isStaleNow(node)],
         [
           filter.scopeValueId === undefined ? undefined : true,
           filter.scopeValueId?.every((id) => [...node.tags.values()].includes(id)),
@@ -259,6 +300,9 @@ for (const engine of ENGINES)
         [filter.version, offered],
         [filter.evidence, node.evidence],
         [filter.certificateExpiring, node.notAfter <= NOW + 30 * DAY],
+        [filter.awaiting, node.isAwaiting],
+        [filter.registrationKeyId, node.key],
+        [filter.hasParameterProblems, node.problems === null ? null : node.problems > 0],
       ];
       return facts.every(([wanted, fact]) => wanted === undefined || wanted === fact);
     }
@@ -284,58 +328,93 @@ for (const engine of ENGINES)
       const paging = { take: random.one([1, 3, 1_000]), skip: random.one([0, 0, 1, 7, 40]) };
       const asked = { ...filter, sort, ...paging } as Filter;
       const nameOf = (id: string) => fleet.find((node) => node.id === id)?.fqdn;
+      const list = listed();
       const page = await list.page(asked, RULE, 'a user');
       const what = JSON.stringify(asked);
-      expect([page.total, page.rows.map(nameOf)], what).to.deep.equal([
+      expect([page.total, page.rows.map(({ node }) => node.fqdn)], what).to.deep.equal([
         wanted.length,
         wanted.slice(paging.skip, paging.skip + paging.take),
       ]);
-      expect((await list.all(asked, RULE, 'a user')).map(nameOf), `all of ${what}`).to.deep.equal(wanted);
-      const some = fleet.filter((_, at) => at % 3 > 0).map(({ id }) => id);
-      const among = await list.among(some, asked, RULE, 'a user');
-      const found = new Set(some.map(nameOf));
-      expect(among.map(nameOf), `among some: ${what}`).to.deep.equal(
-        wanted.filter((fqdn) => found.has(fqdn)),
-      );
+      const all = await list.matchingIds(asked, RULE, 'a user');
+      expect(all.map(nameOf), `all of ${what}`).to.deep.equal(wanted);
     }
 
-    const ways = [LIMITS, LOW, LOW, { ...LOW, merged: 1_000 }, { ...LOW, many: 20 }];
-    for (const [seed, limits] of ways.entries()) {
+    for (const seed of [0, 1, 2])
       it(`answers as if each node were looked at, while nodes come, change and go (${seed})`, async () => {
-        list = new NodeList(database(), OFFERS, limits);
         const random = new Dice(seed);
         for (const sort of SORTS) await expectRight(random, { sort });
         for (let at = 0; at < 60; at += 1) await add(random, at);
         for (let round = 0; round < 12; round += 1) {
           for (let at = 0; at < 15; at += 1) await expectRight(random, randomFilter(random));
+          await expectOneAnswer();
           for (let at = 0; at < 10; at += 1) await change(random, random.one(fleet));
           for (let at = 0; at < 3; at += 1) await remove(random);
           for (let at = 0; at < 3; at += 1) await add(random, 1_000 * (seed + round) + at);
         }
-        await expectCounts();
         while (fleet.length > 0) await remove(random);
-        await expectCounts();
+        await expectOneAnswer();
       });
+
+    /** What is told of nodes in several places is the same in all of them: who is stale, and how many have which status. */
+    async function expectOneAnswer(): Promise<void> {
+      const names = (nodes: readonly Known[]) => nodes.map(({ id }) => id).sort();
+      const stale = names(fleet.filter(isStaleNow));
+      const filter = { sort: 'fqdn', take: 1_000, skip: 0 } as const;
+      const { rows } = await listed().page(filter, RULE, 'a user');
+      const found = await listed().matchingIds({ ...filter, stale: true }, RULE, 'a user');
+      expect([...found].sort(), 'in the filter').to.deep.equal(stale);
+      const shown = rows.filter(({ node }) => Boolean(node.isStale)).map(({ node }) => node.id);
+      expect(shown.sort(), 'in the rows').to.deep.equal(stale);
+      const pages = await Promise.all(fleet.map(({ id }) => findNode(database().read, id, RULE)));
+      const onPages = pages.flatMap((node) => (node?.isStale ? node.id : []));
+      expect(onPages.sort(), 'on the pages').to.deep.equal(stale);
+      const states: string[] = [];
+      await reading().read(
+        readingStates(reading().queries, RULE, (id, { isStale }) => void (isStale && states.push(id))),
+      );
+      expect(states.sort(), 'among the states').to.deep.equal(stale);
+      const summary = await questions.run('a user', 'fleetSummary', RULE);
+      const counts = await questions.run('a user', 'stateCounts', RULE);
+      const times = await questions.run('a user', 'fleetTimes', { rule: RULE, until: [NOW + 30 * DAY] });
+      expect([summary.stale, counts.stale, times.stale], 'in the counts').to.deep.equal(
+        Array(3).fill(stale.length),
+      );
+      const count = (is: (node: Known) => boolean) => fleet.filter(is).length;
+      const statuses = STATUSES.map((name) => [name, count(({ status }) => status === name)]);
+      expect(summary.byStatus).to.deep.equal(Object.fromEntries(statuses));
+      const expiring = count(({ notAfter }) => notAfter <= NOW + 30 * DAY);
+      expect([summary.certificatesExpiring, times.ending[0]]).to.deep.equal([expiring, expiring]);
+      expect(summary).to.include({
+        nodes: fleet.length,
+        unassigned: count(({ assigned }) => assigned === null),
+        neverCheckedIn: count(({ lastCheckIn }) => lastCheckIn === null),
+      });
+      const { running } = await questions.run('a user', 'fleetKinds', undefined);
+      const evidence = EVIDENCE.map((name) => [name, count((node) => node.evidence === name)]);
+      expect(running).to.deep.equal(Object.fromEntries(evidence));
+      const assigned = TARGETS.map(({ id, name, isComposite }) => ({
+        ...{ name, isComposite },
+        nodes: count((node) => node.assigned?.target === id),
+      })).filter(({ nodes }) => nodes > 0);
+      const shownConfigurations = summary.configurations.map(({ byStatus: _, ...rest }) => rest);
+      expect(shownConfigurations).to.have.deep.members(assigned);
     }
 
-    /** Cells hold no node twice, and none that has gone. */
-    async function expectCounts(): Promise<void> {
-      const { rows } = await sql<{ id: number; count: number; found: number }>`select cell.id, cell.count,
-      (select count(*) from nodes where cell_id = cell.id) as found from node_cells cell`.execute(
-        database().read,
+    it('tells the same nodes to be stale everywhere, although intervals change while nodes call for the first time', async () => {
+      const random = new Dice(7);
+      for (let at = 0; at < 40; at += 1) await add(random, at);
+      await run('delete from node_check_ins');
+      await Promise.all(
+        fleet.flatMap((node) => {
+          node.interval = random.one([MINUTE, 15 * MINUTE]);
+          node.lastCheckIn = NOW - random.one([0, 90_001, 20 * MINUTE, 2 * DAY]);
+          const { id, interval, lastCheckIn } = node;
+          return [
+            run('insert into node_check_ins (node_id, last_check_in) values (?, ?)', id, lastCheckIn),
+            run('update nodes set configuration_mode_interval_ms = ? where id = ?', interval, id),
+          ];
+        }),
       );
-      expect(rows.filter(({ count, found }) => count !== found || count === 0)).to.deep.equal([]);
-      expect(rows.reduce((sum, { count }) => sum + count, 0)).to.equal(fleet.length);
-      const tags = await database()
-        .read.selectFrom('tag_counts')
-        .selectAll()
-        .where('count', '<>', 0)
-        .execute();
-      const values = fleet.flatMap((node) => [...node.tags.values()]);
-      expect(Object.fromEntries(tags.map((tag) => [tag.scope_value_id, tag.count]))).to.deep.equal(
-        Object.fromEntries(
-          [...new Set(values)].map((value) => [value, values.filter((one) => one === value).length]),
-        ),
-      );
-    }
+      await expectOneAnswer();
+    });
   });

@@ -6,7 +6,6 @@ import { NodeReportFilter } from '../../../src/api/reports/schemas.ts';
 import { listVisible } from '../../../src/db/activity.ts';
 import { allEntries, listEntries } from '../../../src/db/audit-trail.ts';
 import type { Database } from '../../../src/db/database.ts';
-import { summarize } from '../../../src/db/fleet-summary.ts';
 import { findBeginnings, findParts, type Named } from '../../../src/db/named-things.ts';
 import { listRows, listStatusEvents } from '../../../src/db/nodes.ts';
 import { allReports, countVerdicts, listNodeReports, listReports } from '../../../src/db/reports.ts';
@@ -124,7 +123,7 @@ describe('what is read of a random fleet is the same on both engines', () => {
     );
   });
 
-  it('nodes, their events, the numbers of the fleet, and names', async () => {
+  it('nodes, their events, and names', async () => {
     const rowsOf = async ({ read }: Database) => {
       const rows = await listRows(read, RULE, fleet.nodeIds);
       // What SQLite compares is a number.
@@ -135,11 +134,6 @@ describe('what is read of a random fleet is the same on both engines', () => {
     const eventsOf = ({ read }: Database, period: (typeof periods)[number], index: number) =>
       listStatusEvents(read, fleet.nodeIds[index] ?? '', period);
     await expectSame(periods, eventsOf, ofPage);
-    await expectSame(
-      [null],
-      ({ read }) => summarize(read, RULE),
-      ({ nodes }) => nodes,
-    );
     const texts = ['web', 'b-', 'a_b', '%', 'example.c', 'än', '1'];
     for (const named of [NODES, CONFIGURATIONS]) {
       await expectSame(texts, ({ read }, text) => findBeginnings(read, named, text, 15), ofRows);

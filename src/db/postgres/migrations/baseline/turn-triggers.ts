@@ -4,7 +4,7 @@
  *
  * 1. The feed: `changes`, the generations, the counts of tags.
  * 2. The notes: reports, what nodes run, manifests, and the counts of all of these.
- * 3. The cells: `node_cells`, `node_counts`, and the cell of each node.
+ * 3. The nodes: their statuses, and what triggers copy into them for lists (migration 0039).
  *
  * A batch of check-ins needs none of them, unless a node calls for the first time. So it waits for no other transaction.
  * Evidence that contradicts the answers of polls is told to the feed, by a transaction that holds the lock of the notes.
