@@ -109,7 +109,11 @@ export function secretRoutes(tools: ParameterTools): Route[] {
       async handle({ params, body: { value, ...place }, resource, principal }) {
         const wanted = { type: { id: params.scopeTypeId }, ...place, json: JSON.stringify(value) };
         return json({
-          text: await encryptValue(tools, { resource, principal }, { ...wanted, scopeValue: place.scopeValue }),
+          text: await encryptValue(
+            tools,
+            { resource, principal },
+            { ...wanted, scopeValue: place.scopeValue },
+          ),
         });
       },
     }),

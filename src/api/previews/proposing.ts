@@ -254,7 +254,11 @@ export class Proposing {
     const contentType = contentTypeNamed(change.contentType ?? '') ?? 'yaml';
     const content = await readText(reader, change.content, contentType);
     const asked = { type: { name: scopeTypeName }, scopeValue, version, status: 'Draft' } as const;
-    const target = { resource, principal, admit: (found: IncomingContent) => this.requireMaySet(resource, found) };
+    const target = {
+      resource,
+      principal,
+      admit: (found: IncomingContent) => this.requireMaySet(resource, found),
+    };
     const tools = this.checkTools();
     const { type, wanted, incoming } = await checkFile(tools, target, asked, content);
     const series = seriesOf(this.spelled(wanted.scope));
@@ -272,7 +276,10 @@ export class Proposing {
     if (blocker !== undefined) throw blocker;
     const bytes = new Uint8Array(sealed.bytes);
     const nodeId = await ownerOf(this.tools.database.read, type, wanted.scope);
-    this.files.push({ ...{ configurationName: resource.name, series, version, nodeId }, content: { type: contentType, bytes } });
+    this.files.push({
+      ...{ configurationName: resource.name, series, version, nodeId },
+      content: { type: contentType, bytes },
+    });
     this.renew();
   }
 
