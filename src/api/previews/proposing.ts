@@ -16,7 +16,14 @@ import { ownerOf } from '../../deeds/parameter-scopes.ts';
 import { judgeDraft as judgeConfiguration } from '../../deeds/publish.ts';
 import { judgeDraft as judgeComposite } from '../../deeds/publish-composite.ts';
 import { findingsInHistory } from '../../deeds/publish-obstacles.ts';
-import { checkFile, judgeContent, judgeFile, scopeToPublish } from '../../deeds/put-parameters.ts';
+import {
+  checkFile,
+  type FileName,
+  judgeContent,
+  judgeFile,
+  requireFile,
+  scopeToPublish,
+} from '../../deeds/put-parameters.ts';
 import { type IncomingContent, sealContent } from '../../deeds/secret-content.ts';
 import {
   alreadyTagged,
@@ -47,7 +54,6 @@ import { CompatibilityGuard } from '../../resolve/schema-compatibility.ts';
 import { SchemaReader } from '../../resolve/schemas.ts';
 import type { SeriesPlaces } from '../../resolve/series-places.ts';
 import type { GrantedResource } from '../../security/access.ts';
-import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import type { SecretStore } from '../../security/secrets/secret-store.ts';
 import { checkDraft, KINDS } from '../../versions/kinds.ts';
@@ -257,7 +263,7 @@ export class Proposing {
     const target = {
       resource,
       principal,
-      admit: (found: IncomingContent) => this.requireMaySet(resource, found),
+      admit: (found: IncomingContent) => this.requireMaySet(resource, asked, found),
     };
     const tools = this.checkTools();
     const { type, wanted, incoming } = await checkFile(tools, target, asked, content);
@@ -284,9 +290,13 @@ export class Proposing {
   }
 
   /** Whoever may set a value can test a guess of another one by the answers, and whoever may read cannot. */
-  private async requireMaySet({ name }: Resource, { survey }: IncomingContent): Promise<void> {
+  private async requireMaySet(
+    resource: Resource,
+    file: Omit<FileName, 'version'>,
+    { survey }: IncomingContent,
+  ): Promise<void> {
     if (survey.clear.length === 0) return;
-    await grantedResource(this.tools.database.read, this.asked.principal, 'parameters', 'Modify', { name });
+    await requireFile(this.tools, { resource, principal: this.asked.principal }, file, 'Modify');
   }
 
   private async assign(change: ChangeOf<'Assign'>) {
