@@ -21,7 +21,6 @@ const BELOW: Record<GrantLevel, GrantLevel | null> = { Read: null, Modify: 'Read
 const LATER: readonly Permission[] = [
   // Asked for by a grant's access, beside the grant.
   ...Object.values(GRANT_RULES).map((rule) => rule.override),
-  'secrets.reveal',
 ];
 
 /** Nothing has this ETag: whoever is let in gets 412 instead of changing what later calls need. */

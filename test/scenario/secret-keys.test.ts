@@ -1,18 +1,31 @@
 // full: SQLite, PostgreSQL
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
-import { evidenceOf, newKeyLine, secretKey } from '../../src/lib/sealed-text.ts';
+import { evidenceOf, newKeyLine, sealedKeyId, secretKey } from '../../src/lib/sealed-text.ts';
 import { SecretStore } from '../../src/security/secrets/secret-store.ts';
 import { auditEntries } from '../support/audit.ts';
+import { type Client, makeClient } from '../support/client.ts';
+import { MAIN } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
-import { ENGINE, placeOf } from '../support/engine.ts';
-import { startHawser } from '../support/hawser.ts';
+import { ENGINE, itOnSqlite, placeOf } from '../support/engine.ts';
+import { asAdmin, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { assign, configurationId } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { DEFAULT_ID } from '../support/scopes.ts';
 import { runHawser, spawnHawser } from '../support/spawned.ts';
 import { started } from '../support/started.ts';
 import { unzip } from '../support/unzip.ts';
@@ -209,5 +222,126 @@ describe('who may see secrets', () => {
     await expectProblem(hawser.admin.put(path, { roleIds }), 403, 'beyond_own_permissions');
     await ok(200, ella.put(path, { roleIds }));
     expect(await permissionsOf(paul)).to.deep.equal(['secrets.reveal']);
+  });
+});
+
+describe('nodes that need secrets', () => {
+  const hawser = started(startHawser);
+  let folder: string;
+  let path: string;
+  let node: NodeUnderTest;
+  let free: NodeUnderTest;
+  /** What the node is offered, and its secret. */
+  let checksum: string;
+  const SECRET = 'Kanary-of-nodes';
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'hawser-keys-'));
+    const schema = '$schema: x\nparameters:\n  pw: {type: secureString, defaultValue: x}\n';
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: `${schema}resources: []\n` } });
+    await publishConfiguration(hawser.admin, 'free', { '1.0.0': { [MAIN]: '$schema: x\nresources: []\n' } });
+    path = `/api/v1/parameters/${DEFAULT_ID}/${await configurationId(hawser.admin, 'web')}`;
+    node = await hawser.registerNode('web-01.example.org');
+    free = await hawser.registerNode('free-01.example.org');
+    await assign(hawser, node, 'web');
+    await assign(hawser, free, 'free');
+    await save(hawser.admin, '1.0.0', SECRET);
+    checksum = await checksumOf(node.client, node);
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  const draft = (client: Client, version: string, secret: string) =>
+    client.put(path, { version, content: `parameters:\n  pw: ${secret}\n` });
+  async function save(client: Client, version: string, secret: string): Promise<string> {
+    await ok(201, draft(client, version, secret));
+    await ok(200, client.put(`${path}/versions/${version}/publish`));
+    const { content } = await ok(200, client.get(`${path}/versions/${version}`));
+    return sealedKeyId(/ENC\[[^\]]+\]/.exec(content)?.[0] ?? '') ?? content;
+  }
+  const ask = (client: Client, { nodeId }: NodeUnderTest) =>
+    client.get(`/api/v1/nodes/${nodeId}/configuration/checksum`);
+  const checksumOf = async (client: Client, each: NodeUnderTest): Promise<string> =>
+    (await ok(200, ask(client, each))).checksum;
+  const keyFile = (name = '') => join(name === '' ? hawser.folder : join(folder, name), 'data/secrets.key');
+
+  /** Serves the folder of that name, and asks it as the two nodes and as an administrator. */
+  async function serving(
+    name: string,
+    work: (who: Record<'node' | 'free' | 'admin', Client>) => Promise<void>,
+  ) {
+    const server = await spawnHawser(join(folder, name));
+    const target = await server.listening();
+    const clients = [
+      makeClient(target, node.identity),
+      makeClient(target, free.identity),
+      makeClient(target),
+    ];
+    const [asNode, asFree, plain] = clients as [Client, Client, Client];
+    try {
+      await work({ node: asNode, free: asFree, admin: await asAdmin(plain) });
+    } finally {
+      for (const client of clients) client.close();
+      server.child.kill('SIGTERM');
+      await server.ended;
+    }
+  }
+
+  it('notice nothing of a rotation, until whose reload no secret is stored', async () => {
+    const [former = ''] = linesOf(keyFile()).map(idOf);
+    const { code, stderr } = await runHawser(hawser.folder, {}, ['rotate-secrets-key']);
+    expect(code, stderr).to.equal(0);
+    const [id = ''] = linesOf(keyFile()).map(idOf);
+    const refusal = await expectProblem(draft(hawser.admin, '1.1.0', 'other'), 503, 'secret_key_missing');
+    expect(refusal.json).to.include({ keyId: id });
+    expect(refusal.headers).to.have.property('retry-after');
+    expect(await checksumOf(node.client, node)).to.equal(checksum);
+    expect(await hawser.server.reloadTls()).to.deep.equal([]);
+    expect(await checksumOf(node.client, node)).to.equal(checksum);
+    expect(await save(hawser.admin, '1.1.0', 'other')).to.equal(id);
+    expect(await checksumOf(node.client, node)).to.not.equal(checksum);
+    expect(await save(hawser.admin, '1.2.0', SECRET)).to.be.oneOf([former, id]);
+    expect(await checksumOf(node.client, node)).to.equal(checksum);
+  });
+
+  it('get the same after a backup without keys, once the key file is back', async () => {
+    const archive = join(folder, 'archive.zip');
+    for (const [place, words] of [
+      [hawser.folder, ['backup', archive]],
+      [join(folder, 'back'), ['restore', archive]],
+    ] as const) {
+      const { code, stderr } = await runHawser(place, {}, words);
+      expect(code, stderr).to.equal(0);
+    }
+    cpSync(join(folder, 'back'), join(folder, 'lost'), { recursive: true });
+    copyFileSync(keyFile(), keyFile('back'));
+    await serving('back', async (who) => {
+      expect(await checksumOf(who.node, node)).to.equal(checksum);
+      await ok(200, who.node.get(`/api/v1/nodes/${node.nodeId}/configuration/bundle`));
+    });
+  });
+
+  itOnSqlite('that lack their key keep what they have, and all others go on', async () => {
+    await serving('lost', async (who) => {
+      const { json } = await expectProblem(ask(who.node, node), 503, 'secret_key_missing');
+      expect(linesOf(keyFile()).map(idOf)).to.include(json.keyId);
+      await ok(200, ask(who.free, free));
+      await expectProblem(draft(who.admin, '2.0.0', 'x'), 503, 'secret_key_missing');
+      await ok(201, who.admin.put(path, { version: '2.0.1', content: 'parameters: {}\n' }));
+    });
+    expect(existsSync(keyFile('lost'))).to.equal(false);
+  });
+
+  itOnSqlite('whose key is lost for good get their secrets once these are set again', async () => {
+    const { code, stderr } = await runHawser(join(folder, 'lost'), {}, ['rotate-secrets-key']);
+    expect(code, stderr).to.equal(0);
+    await serving('lost', async (who) => {
+      await expectProblem(ask(who.node, node), 503, 'secret_key_missing');
+      await save(who.admin, '1.9.0', SECRET);
+      expect(await checksumOf(who.node, node)).to.not.equal(checksum);
+      const { bytes } = await who.node.get(`/api/v1/nodes/${node.nodeId}/configuration/bundle`);
+      const files = await unzip(bytes);
+      const parameters = files.find((file) => file.path === 'parameters.yaml');
+      expect(parameters?.content.toString('utf8')).to.include(SECRET);
+    });
   });
 });

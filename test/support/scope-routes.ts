@@ -18,6 +18,8 @@ export interface ScopeRoute {
   call(client: Client): Promise<Reply>;
 }
 
+const WRONG = { reason: 'It is wrong' };
+
 let serial = 0;
 
 /** A version that no draft has. */
@@ -39,6 +41,11 @@ export async function routesOf(
     await ok(201, admin.put(set, { version, content: `parameters: {note: draft-${version}}\n`, ...named }));
     return version;
   };
+  const published = async () => {
+    const version = await draft();
+    await ok(200, admin.put(of(`/versions/${version}/publish`)));
+    return version;
+  };
   const read = (path: string): ScopeRoute => ({
     level: 'Read',
     name: `GET ${path}`,
@@ -52,25 +59,32 @@ export async function routesOf(
       '/majors/1',
       '/compare?to=1.0.0',
       '/versions/1.0.0/blame',
-      '/versions/1.0.0/publish-check',
     ].map(read),
     {
+      ...{ level: 'Read', name: 'publish-check' },
+      call: async (client) => client.get(of(`/versions/${await draft()}/publish-check`)),
+    },
+    {
       ...{ level: 'Modify', name: 'encrypt' },
-      call: (client) => client.post(`${set}/encrypt`, { path: '/parameters/note', value: 'x', ...named }),
+      async call(client) {
+        await draft();
+        return client.post(`${set}/encrypt`, { path: '/parameters/note', value: 'x', ...named });
+      },
     },
     {
       ...{ level: 'Manage', name: 'a dry run of withdraw' },
-      call: (client) => client.put(of('/versions/1.0.0/withdraw?dryRun=true')),
+      call: async (client) => client.put(of(`/versions/${await published()}/withdraw?dryRun=true`)),
     },
     {
       ...{ level: 'Manage', name: 'withdraw' },
-      call: (client) => client.put(of('/versions/1.0.0/withdraw'), { reason: 'It is wrong' }),
+      call: async (client) => client.put(of(`/versions/${await published()}/withdraw`), WRONG),
     },
     {
       ...{ level: 'Manage', name: 'offer again' },
       async call(client) {
-        await ok(200, admin.put(of('/versions/1.0.0/withdraw'), { reason: 'It is wrong' }));
-        return client.delete(of('/versions/1.0.0/withdraw'));
+        const version = await published();
+        await ok(200, admin.put(of(`/versions/${version}/withdraw`), WRONG));
+        return client.delete(of(`/versions/${version}/withdraw`));
       },
     },
     {

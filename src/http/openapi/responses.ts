@@ -155,6 +155,12 @@ const PROBLEM = z
     reason: z.string().optional().meta({ description: 'Of `frozen`: why' }),
     until: Timestamp.optional().meta({ description: 'Of `frozen`: when the freeze ends' }),
     frozenBy: z.string().optional().meta({ description: 'Of `frozen`: who has set it' }),
+    keyId: z.string().optional().meta({ description: 'Of `secret_key_missing`: which key' }),
+    path: z.string().optional().meta({ description: 'Of `secret_unreadable`: the JSON Pointer of the text' }),
+    paths: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Of `secret_in_clear`: JSON Pointers of the first such secrets' }),
     error: z
       .literal('invalid_grant')
       .optional()
