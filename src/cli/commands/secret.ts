@@ -56,7 +56,7 @@ const encrypt = command({
     const value = await readSecret(context, path, options);
     const sealed = await api.post('/api/v1/parameters/{scopeTypeId}/{configurationId}/encrypt', {
       path: files.path,
-      body: { ...files.query, path, value },
+      json: { ...files.query, path, value },
     });
     out.answer(sealed, () => out.text(sealed.text));
   },
@@ -85,7 +85,7 @@ const reveal = command({
     const files = await findSet(api, context.arguments.name, options.scope);
     const seen = await api.post(`${VERSION_PATH}/reveal`, {
       path: { ...files.path, version },
-      body: { ...files.query, path, reason },
+      json: { ...files.query, path, reason },
     });
     const { value } = seen;
     out.answer(seen, () => out.text(typeof value === 'string' ? value : JSON.stringify(value)));
