@@ -174,7 +174,8 @@ describe('secret values of parameters', () => {
       201,
       hawser.admin.put(series, { version: '1.7.0', content: 'parameters: {port: 5, creds: {}}\n' }),
     );
-    await hawser.admin.put(series, { version: '2.0.0', content: 'parameters: {note: open-words}\n' });
+    // No version of major 2 is there yet, so the file is not checked.
+    await ok(201, hawser.admin.put(series, { version: '2.0.0', content: 'parameters: {note: open-words}\n' }));
     expect(await contentOf('2.0.0')).to.include('open-words');
     const more = `${TYPES}, note: {type: secureString, defaultValue: ''}`;
     await ok(201, addVersion(hawser.admin, 'shop', { version: '2.0.0' }, { files: entryPoint(more) }));

@@ -58,7 +58,7 @@ export function manifestRoutes(tools: ManifestTools): Route[] {
 
 const noManifest = () => notFound('No node and no report names a checksum like this that you may read');
 
-/** Makes the bundle again, as a download would. Null where the repositories do not give the same any more. */
+/** Makes the bundle again, as a download would. Null where it holds secrets, and where the repositories do not give the same any more. */
 async function makeDigest(
   tools: ManifestTools,
   kept: KeptManifest,
@@ -67,7 +67,8 @@ async function makeDigest(
 ): Promise<string | null> {
   try {
     const manifest = await remakeManifest(tools, kept);
-    if (manifest.checksum !== kept.checksum) return null;
+    // The digest of a bundle with secrets would let whoever sees it try passwords.
+    if (manifest.checksum !== kept.checksum || hasSecrets(manifest)) return null;
     const source = { checksum: kept.checksum, files: () => tools.maker.files(manifest) };
     const { digest } = await tools.bundles.get(source, principal, facts);
     return digest.replace(DIGEST, '');
@@ -77,7 +78,7 @@ async function makeDigest(
   }
 }
 
-const GONE = ['repository_missing', 'repository_damaged', 'parameter_merge_failed'];
+const GONE = ['repository_missing', 'repository_damaged', 'parameter_merge_failed', 'secret_unreadable', 'secret_key_missing'];
 
 /** Whether what the manifest names is not there any more, or cannot be read. */
 function isGone({ kind, code }: HawserError): boolean {
