@@ -7,6 +7,7 @@ import { findManifest, type KeptManifest } from '../../db/manifests.ts';
 import type { RequestFacts, Route } from '../../http/route.ts';
 import { toOptionalTimestamp } from '../../lib/clock.ts';
 import { HawserError, notFound } from '../../lib/errors.ts';
+import { hasSecrets } from '../../resolve/manifest.ts';
 import { type RemakeTools, remakeManifest } from '../../resolve/remake-manifest.ts';
 import { requireReadableContent } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
