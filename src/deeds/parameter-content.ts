@@ -5,7 +5,7 @@ import { type DocumentType, requireUnambiguous } from '../domain/parameter-docum
 import { isSecretAt, type SecretNames } from '../domain/secrets.ts';
 import { type FieldError, HawserError, invalid } from '../lib/errors.ts';
 import type { DocumentSource } from '../resolve/document-tasks.ts';
-import { type Documents, newSource } from '../resolve/documents.ts';
+import { type DocumentRunner, newSource } from '../resolve/documents.ts';
 
 /** The names of the types in answers. */
 export const MEDIA_TYPES = { yaml: 'application/yaml', json: 'application/json' } as const;
@@ -32,7 +32,7 @@ interface NamedFile {
 
 /** Reads documents in the turn of the user who sent the content. */
 export interface ContentReader {
-  documents: Documents;
+  documents: DocumentRunner;
   /** The user's id. */
   caller: string;
 }

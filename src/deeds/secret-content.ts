@@ -6,7 +6,7 @@ import { conflict, HawserError, invalid } from '../lib/errors.ts';
 import { secretKeyMissing } from '../lib/sealed-text.ts';
 import type { Declared } from '../resolve/declared.ts';
 import type { DocumentSource } from '../resolve/document-source.ts';
-import type { Documents } from '../resolve/documents.ts';
+import type { DocumentRunner } from '../resolve/documents.ts';
 import type { ParameterReader } from '../resolve/parameters.ts';
 import type { SchemaReader } from '../resolve/schemas.ts';
 import type { SecretSurvey, UnreadableLeaf } from '../resolve/secret-leaves.ts';
@@ -18,7 +18,7 @@ import { newContent, type ReadContent, requireClearContent } from './parameter-c
 export interface SecretTools {
   parameters: ParameterReader;
   schemas: SchemaReader;
-  documents: Documents;
+  documents: DocumentRunner;
   secrets: Pick<SecretStore, 'missing' | 'sealingKey' | 'noteUse'>;
 }
 

@@ -362,7 +362,8 @@ class YamlReader {
   private resolve(node: Alias.Parsed): Anchored {
     return (
       this.anchors.get(node.source) ??
-      this.refuseAt(node, 'unknown_alias', `No anchor before this alias is named ${excerpt(node.source)}.`)
+      // What is behind the star may be a secret that lacks its quotes.
+      this.refuseAt(node, 'unknown_alias', 'No anchor before this alias has its name.')
     );
   }
 
@@ -424,11 +425,12 @@ class YamlReader {
   }
 
   private refuseTag(node: Content): never {
-    const tag = shownTag(node);
+    // Another one may be a secret that lacks its quotes.
+    const tag = CORE_TAG.test(node.tag ?? '') ? ` ${shownTag(node)}` : '';
     return this.refuseAt(
       node,
       'unknown_tag',
-      `The tag ${tag} is not known here, or does not suit this value.`,
+      `The tag${tag} is not known here, or does not suit this value.`,
     );
   }
 

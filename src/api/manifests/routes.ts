@@ -7,6 +7,7 @@ import { findManifest, type KeptManifest } from '../../db/manifests.ts';
 import type { RequestFacts, Route } from '../../http/route.ts';
 import { toOptionalTimestamp } from '../../lib/clock.ts';
 import { HawserError, notFound } from '../../lib/errors.ts';
+import { hasSecrets } from '../../resolve/manifest.ts';
 import { type KeptPart, type RemakeTools, remakeManifest } from '../../resolve/remake-manifest.ts';
 import { requireReadableContent } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
@@ -73,7 +74,7 @@ function toShownPart(part: KeptPart) {
 
 const noManifest = () => notFound('No node and no report names a checksum like this that you may read');
 
-/** Makes the bundle again, as a download would. Null where the repositories do not give the same any more. */
+/** Makes the bundle again, as a download would. Null where it holds secrets, and where the repositories do not give the same any more. */
 async function makeDigest(
   tools: ManifestTools,
   kept: KeptManifest,
@@ -82,7 +83,8 @@ async function makeDigest(
 ): Promise<string | null> {
   try {
     const manifest = await remakeManifest(tools, kept);
-    if (manifest.checksum !== kept.checksum) return null;
+    // The digest of a bundle with secrets would let whoever sees it try passwords.
+    if (manifest.checksum !== kept.checksum || hasSecrets(manifest)) return null;
     const source = { checksum: kept.checksum, files: () => tools.maker.files(manifest) };
     const { digest } = await tools.bundles.get(source, principal, facts);
     return digest.replace(DIGEST, '');
@@ -92,7 +94,7 @@ async function makeDigest(
   }
 }
 
-const GONE = ['repository_missing', 'repository_damaged', 'parameter_merge_failed'];
+const GONE = ['repository_missing', 'repository_damaged', 'parameter_merge_failed', 'secret_unreadable', 'secret_key_missing'];
 
 /** Whether what the manifest names is not there any more, or cannot be read. */
 function isGone({ kind, code }: HawserError): boolean {

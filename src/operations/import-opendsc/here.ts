@@ -1,5 +1,6 @@
 /** What is here before an import: the rows, and the versions of all that the source has too. */
 
+import { SEALED_BEGIN } from '../../resolve/secret-leaves.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Selectable } from 'kysely';
@@ -42,6 +43,8 @@ export interface HereCompositeVersion extends AnyVersion {
 export interface HereParameterFile extends AnyVersion {
   isPassthrough: boolean;
   sha256: string;
+  /** Whether something in it is encrypted. */
+  holdsSecrets: boolean;
 }
 
 export interface HereConfiguration {
@@ -272,7 +275,8 @@ class VersionReader {
     for (const series of all) {
       const versions = await this.eachVersion({ kind: 'parameters', name }, series, async (ref) => {
         const { isPassthrough, sha256 } = await this.store.parameters.details(name, ref);
-        return { isPassthrough, sha256 };
+        const content = await this.store.parameters.content(name, ref);
+        return { isPassthrough, sha256, holdsSecrets: content?.includes(SEALED_BEGIN) ?? false };
       });
       found.set(series, versions);
     }

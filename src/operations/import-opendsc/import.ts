@@ -20,6 +20,12 @@ import { countAwaiting } from '../../security/awaiting-certificates.ts';
 import { forgetInitialPassword } from '../../security/built-ins.ts';
 import { closeStores, openStores, prepareStores, type Stores } from '../../stores.ts';
 import { inspectingStore } from '../../versions/inspection.ts';
+import type { SecretTools } from '../../deeds/secret-content.ts';
+import { DocumentsInThread } from '../../resolve/documents.ts';
+import { EntryPoints } from '../../resolve/entry-points.ts';
+import { ParameterReader } from '../../resolve/parameters.ts';
+import { SchemaReader } from '../../resolve/schemas.ts';
+import { placesIn } from '../../resolve/series-places.ts';
 import { readCommandKeys } from '../command-keys.ts';
 import { requirePresentForm } from '../present-form.ts';
 import { type CheckReport, checkMove } from './check/check.ts';
@@ -130,10 +136,11 @@ interface Work {
 /** Where it ends, all that was done is whole, and the next run goes on after it. */
 async function carryOut(
   { config, clock, onProgress }: ImportOptions,
-  { database, store, locks }: Stores,
+  stores: Stores,
   { plan, source, actor }: Work,
 ): Promise<void> {
-  const tools = { database, store, locks, clock, log: createLog('silent') };
+  const { database, store, locks } = stores;
+  const tools = { database, store, locks, clock, log: createLog('silent'), secrets: secretToolsOf(stores) };
   const writer = new VersionsWriter(tools, source, actor);
   // In PostgreSQL the password that it holds may have gone in a run that was killed before it removed the file.
   if (!plan.input.here.hasFirstPassword) await forgetInitialPassword(config.dataDir);
@@ -155,6 +162,14 @@ async function carryOut(
     const others = deeds.filter((deed) => !isRowDeed(deed));
     await writer.doAll(others, () => tell(1));
   }
+}
+
+function secretToolsOf({ database, store, secrets }: Stores): SecretTools {
+  const documents = new DocumentsInThread(secrets);
+  const parameters = new ParameterReader(store, { documents, places: placesIn(database) });
+  const entryPoints = new EntryPoints(documents);
+  const schemas = new SchemaReader(store, { parameters, documents, entryPoints });
+  return { parameters, schemas, documents, secrets };
 }
 
 /** The deeds that follow each other, kind by kind. No two of one kind hang on each other, but for versions of one series. */

@@ -3,10 +3,13 @@
 import pLimit from 'p-limit';
 import { defineScopeValue } from '../../deeds/define-scope-value.ts';
 import { ownerOf } from '../../deeds/parameter-scopes.ts';
+import { newContent, type ReadContent } from '../../deeds/parameter-content.ts';
+import { type SecretTools, sealContent, surveyContent } from '../../deeds/secret-content.ts';
 import { COMPOSITE_FILE } from '../../domain/composite-document.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
 import type { RepositoryKind } from '../../git/types.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { type FieldError, HawserError } from '../../lib/errors.ts';
 import { groupBy } from '../../lib/group-by.ts';
 import type { Actor } from '../../security/audit.ts';
 import { authorVersions, type VersionAuthor } from '../../versions/author.ts';
@@ -32,6 +35,8 @@ type Written = Pick<Deed<'writeVersion'>, 'version' | 'author' | 'madeAt' | 'isP
 
 interface Tools extends ResourceTools {
   clock: Clock;
+  /** What encrypts the secrets of parameter files. */
+  secrets: SecretTools;
 }
 
 export class VersionsWriter {
@@ -115,9 +120,30 @@ export class VersionsWriter {
     if (!deed.isDefined) await this.defineValue(deed);
     const series = seriesOf(scope);
     const bytes = deed.isThere || type === null ? null : await this.readParameters(fileId);
-    const content = contentOf(series, bytes && type && { type, bytes });
+    const sealed = bytes && type && (await this.seal(deed, series, newContent(bytes, type)));
+    const content = contentOf(series, sealed);
     const nodeId = await ownerOf(this.tools.database.read, { id: deed.scopeTypeId }, scope);
     await this.write({ kind: 'parameters', resource }, deed, content, { series, nodeId });
+  }
+
+  /** Content with its secrets encrypted. @throws Error for secrets that cannot be encrypted as they are written */
+  private async seal(
+    { configuration: { name }, version }: Deed<'writeParameters'>,
+    series: string,
+    content: ReadContent,
+  ): Promise<ReadContent> {
+    const { secrets } = this.tools;
+    const file = { configurationName: name, series, version, caller: AUTHOR };
+    try {
+      const incoming = await surveyContent(secrets, file, content);
+      const [highest] = (await secrets.parameters.index(name)).of(series).published;
+      return await sealContent(secrets, file, incoming, highest ? [highest] : []);
+    } catch (error) {
+      if (!(error instanceof HawserError)) throw error;
+      const [first] = (error.data['errors'] ?? []) as FieldError[];
+      const what = first ? `${first.path}: ${first.message}` : error.message;
+      throw new Error(`${name} ${series} ${version} holds a secret that cannot be encrypted: ${what}`);
+    }
   }
 
   private async defineValue({ scope, scopeTypeId }: Deed<'writeParameters'>): Promise<void> {
