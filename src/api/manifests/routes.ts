@@ -94,7 +94,13 @@ async function makeDigest(
   }
 }
 
-const GONE = ['repository_missing', 'repository_damaged', 'parameter_merge_failed', 'secret_unreadable', 'secret_key_missing'];
+const GONE = [
+  'repository_missing',
+  'repository_damaged',
+  'parameter_merge_failed',
+  'secret_unreadable',
+  'secret_key_missing',
+];
 
 /** Whether what the manifest names is not there any more, or cannot be read. */
 function isGone({ kind, code }: HawserError): boolean {

@@ -1,6 +1,5 @@
 /** What is here before an import: the rows, and the versions of all that the source has too. */
 
-import { SEALED_BEGIN } from '../../resolve/secret-leaves.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Selectable } from 'kysely';
@@ -14,6 +13,7 @@ import type { CompositeDocument } from '../../domain/composite-document.ts';
 import type { RepositoryKind } from '../../git/types.ts';
 import { groupBy } from '../../lib/group-by.ts';
 import { CompositeReader } from '../../resolve/composites.ts';
+import { SEALED_BEGIN } from '../../resolve/secret-leaves.ts';
 import { type AwaitedCertificate, isAwaiting } from '../../security/awaiting-certificates.ts';
 import { PASSWORD_FILE } from '../../security/built-ins.ts';
 import { readProviders } from '../../security/openid/providers-file.ts';

@@ -2,8 +2,8 @@
 
 import pLimit from 'p-limit';
 import { defineScopeValue } from '../../deeds/define-scope-value.ts';
-import { ownerOf } from '../../deeds/parameter-scopes.ts';
 import { newContent, type ReadContent } from '../../deeds/parameter-content.ts';
+import { ownerOf } from '../../deeds/parameter-scopes.ts';
 import { type SecretTools, sealContent, surveyContent } from '../../deeds/secret-content.ts';
 import { COMPOSITE_FILE } from '../../domain/composite-document.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
