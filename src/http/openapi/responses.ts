@@ -141,12 +141,6 @@ const PROBLEM = z
         description:
           'Of `validation_failed` and `too_complex`: one entry per fault, at most 100; of `document_unreadable`: findings',
       }),
-    path: z.string().optional().meta({ description: 'Of `secret_unreadable`: where the text stands' }),
-    paths: z
-      .array(z.string())
-      .optional()
-      .meta({ description: 'Of `secret_in_clear`: where secrets stand, ten at most' }),
-    keyId: z.string().optional().meta({ description: 'Of `secret_key_missing`: the id of the key' }),
     compatibilityReport: z
       .unknown()
       .optional()
