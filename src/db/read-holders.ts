@@ -26,7 +26,7 @@ interface Named {
 }
 
 /** The checksum of what a node has taken, which a row `r` of `node_running` names. */
-export const TAKEN = `case evidence when '${'Told' satisfies Evidence}' then served_checksum else r.checksum end`;
+export const TAKEN = `case r.evidence when '${'Told' satisfies Evidence}' then served_checksum else r.checksum end`;
 
 /** Whether the version is in the manifest: it is the composite itself, or one of the configurations. */
 export function holds(held: Held | undefined, { kind, name }: Named, version: string): boolean {
