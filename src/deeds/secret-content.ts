@@ -91,15 +91,11 @@ async function unreadableIn(
   const missing = await secrets.missing();
   const lost = unreadable.find(({ keyId }) => missing.includes(keyId));
   if (lost) return secretKeyMissing(lost.keyId);
-  const code = 'secret_unreadable';
-  const errors = unreadable.map(({ pointer: path }) => {
-    const message =
-      'This encrypted text cannot be opened here: it was changed, or is of another place or key';
-    return { path, message, code };
-  });
+  const told = 'This encrypted text cannot be opened here: it was changed, or is of another place or key';
+  const errors = unreadable.map(({ pointer: path }) => ({ path, message: told, code: 'secret_unreadable' }));
   const [first] = errors;
   const message = `The encrypted text at ${first?.path} cannot be opened there; give the value itself, or what "encrypt" gives for it`;
-  return new HawserError('invalid', code, message, { data: { path: first?.path, errors } });
+  return new HawserError('invalid', 'secret_unreadable', message, { data: { path: first?.path, errors } });
 }
 
 /**
