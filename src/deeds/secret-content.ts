@@ -46,7 +46,8 @@ const NAMED = 10;
 
 /**
  * The parameters whose leaves are secrets in a file of this version: those that the schema says that checks the file, as a
- * draft too, and the one that publishing asks. Where there is no schema, those that any version declares secure.
+ * draft too, and the one that publishing asks. Where there is no schema, those that any version declares secure, so all of them
+ * where it is unknown what some version declares.
  */
 export async function secureNamesFor(
   { schemas }: Pick<SecretTools, 'schemas'>,
@@ -58,8 +59,7 @@ export async function secureNamesFor(
     all.push(await schemas.forMajor(name, major as NonNullable<typeof major>, caller, isDraft));
   const hasNone = all.length === 0 || all.some(({ kind }) => kind === 'nothing');
   if (!hasNone) return secretsIn(all);
-  const ever = (await schemas.declaredByAny(name, caller)).filter(({ kind }) => kind === 'defined');
-  return secretsIn([...all, ...ever]);
+  return secretsIn([...all, ...(await schemas.declaredByAny(name, caller))]);
 }
 
 /**
