@@ -123,10 +123,9 @@ async function requireManage(
   const general = levelWith(granted, principal, 'parameters', id);
   const level = scope ? levelOnScope(granted, principal, scope, await isRestricted(trx, scope)) : general;
   if (reaches(level, 'Manage')) return;
-  const [what, code] = scope
-    ? (['the parameters of this scope', 'beyond_own_permissions'] as const)
-    : (['all parameters of the configuration', undefined] as const);
-  throw forbidden(`This needs Manage on ${what}`, reaches(general, 'Manage') ? code : undefined);
+  if (scope === null) throw forbidden('This needs Manage on all parameters of the configuration');
+  const message = 'This needs Manage on the parameters of this scope';
+  throw reaches(general, 'Manage') ? forbidden(message, 'beyond_own_permissions') : forbidden(message);
 }
 
 async function recordChange(

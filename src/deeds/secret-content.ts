@@ -46,7 +46,8 @@ const NAMED = 10;
 
 /**
  * The parameters whose leaves are secrets in a file of this version: those that the schema says that checks the file, as a
- * draft too, and the one that publishing asks. Where there is no schema, those that any version declares secure.
+ * draft too, and the one that publishing asks. Where there is no schema, those that any version declares secure, so all of them
+ * where it is unknown what some version declares.
  */
 export async function secureNamesFor(
   { schemas }: Pick<SecretTools, 'schemas'>,
@@ -58,8 +59,7 @@ export async function secureNamesFor(
     all.push(await schemas.forMajor(name, major as NonNullable<typeof major>, caller, isDraft));
   const hasNone = all.length === 0 || all.some(({ kind }) => kind === 'nothing');
   if (!hasNone) return secretsIn(all);
-  const ever = (await schemas.declaredByAny(name, caller)).filter(({ kind }) => kind === 'defined');
-  return secretsIn([...all, ...ever]);
+  return secretsIn([...all, ...(await schemas.declaredByAny(name, caller))]);
 }
 
 /**
@@ -91,15 +91,11 @@ async function unreadableIn(
   const missing = await secrets.missing();
   const lost = unreadable.find(({ keyId }) => missing.includes(keyId));
   if (lost) return secretKeyMissing(lost.keyId);
-  const code = 'secret_unreadable';
-  const errors = unreadable.map(({ pointer: path }) => {
-    const message =
-      'This encrypted text cannot be opened here: it was changed, or is of another place or key';
-    return { path, message, code };
-  });
+  const told = 'This encrypted text cannot be opened here: it was changed, or is of another place or key';
+  const errors = unreadable.map(({ pointer: path }) => ({ path, message: told, code: 'secret_unreadable' }));
   const [first] = errors;
   const message = `The encrypted text at ${first?.path} cannot be opened there; give the value itself, or what "encrypt" gives for it`;
-  return new HawserError('invalid', code, message, { data: { path: first?.path, errors } });
+  return new HawserError('invalid', 'secret_unreadable', message, { data: { path: first?.path, errors } });
 }
 
 /**

@@ -11,9 +11,10 @@ type Place = Pick<Config, 'dataDir' | 'databaseUrl' | 'secretsKeyFile'>;
 
 /** @throws ConfigError for a key file that holds anything else; the driver's error without a database */
 export async function readCommandKeys(place: Place): Promise<HeldKeys> {
-  const keys = (await readKeyFile(place)) ?? [];
+  // The database first: where there is none, its error says more than one of the key file beside it.
   const database = await inspectDatabase(place);
   try {
+    const keys = (await readKeyFile(place)) ?? [];
     const state = database.read && (await readSecretState(database.read));
     const sealed = state?.evidenceKey ?? null;
     const opened = sealed === null ? [] : keys.flatMap((key) => openEvidenceKey(key, sealed) ?? []);

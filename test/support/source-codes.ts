@@ -90,7 +90,7 @@ function codesIn({ path, text }: SourceFile, argument = ''): string[] {
 }
 
 /** The parts of the source that check input. */
-const OF_INPUT = /^(?:(?:api|deeds|domain|http|security)\/|versions\/rules)/;
+const OF_INPUT = /^(?:(?:api|deeds|domain|http|security)\/|versions\/rules|resolve\/secret-leaves)/;
 
 /** The codes of `errors[]`: of single fields, of readers of documents, and of our own rules in schemas. */
 export function fieldCodesInSource(files: readonly SourceFile[]): Set<string> {

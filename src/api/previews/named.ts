@@ -3,8 +3,8 @@
 import type { Db } from '../../db/database.ts';
 import { findNodeByFqdn } from '../../db/nodes.ts';
 import { keyOfScope } from '../../db/scope-grants.ts';
-import { findScopeValue } from '../../db/scope-types.ts';
-import { requireScopeType, scopeNamed } from '../../deeds/parameter-scopes.ts';
+import { findScopeTypeByName, findScopeValue } from '../../db/scope-types.ts';
+import { scopeNamed } from '../../deeds/parameter-scopes.ts';
 import type { GrantKind } from '../../domain/permissions.ts';
 import { NODE_SCOPE_TYPE_ID } from '../../domain/scopes.ts';
 import { HawserError, notFound } from '../../lib/errors.ts';
@@ -48,27 +48,39 @@ export async function requireNamed(
       resources.set(key, { on, id: found.id, name: found.name });
     }
     const resource = resources.get(key);
-    if (file && resource)
-      scopes.push({ ...resource, scope: await requireScope(db, principal, resource, file) });
+    const scope = file && resource && (await requireScope(db, principal, resource, file));
+    if (resource && scope) scopes.push({ ...resource, scope });
   }
   const whole = [...resources.values()].filter(({ on }) => on !== 'parameters');
   return { named: [...whole, ...scopes], resources };
 }
 
-/** The key of the scope of a file, whose value need not be there yet. @throws HawserError not_found */
+/**
+ * The key of the scope of a file, whose value need not be there yet; null for a scope that there cannot be, which the change
+ * is refused for when it is tried.
+ * @throws HawserError not_found
+ */
 async function requireScope(
   db: Db,
   principal: UserPrincipal,
   resource: Named,
   { scopeTypeName, scopeValue }: NamedFile,
-): Promise<string> {
-  const type = await requireScopeType(db, { name: scopeTypeName });
-  const scope = await scopeNamed(db, type, scopeValue);
+): Promise<string | null> {
+  const type = await findScopeTypeByName(db, scopeTypeName);
+  if (type === undefined) return null;
+  const scope = await scopeNamed(db, type, scopeValue).catch(nullIfInvalid);
+  if (scope === null) return null;
   await requireSeries(db, principal, resource, scope, 'Read');
   const { value } = scope;
   const node = type.id === NODE_SCOPE_TYPE_ID && value !== null ? await findNodeByFqdn(db, value) : undefined;
   const id = node?.id ?? (value === null ? null : ((await findScopeValue(db, type.id, value))?.id ?? '?'));
   return keyOfScope({ configurationId: resource.id, scopeTypeId: type.id, scopeValueId: id });
+}
+
+/** @throws any other error */
+function nullIfInvalid(error: unknown): null {
+  if (error instanceof HawserError && error.kind === 'invalid') return null;
+  throw error;
 }
 
 /** The scope whose file a change names. */

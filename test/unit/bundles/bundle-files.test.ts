@@ -65,6 +65,28 @@ describe('bundles in files', () => {
     expect(files.facts.entries).to.equal(0);
   });
 
+  it('are encrypted on the disk where they hold secrets, and read as they were from any byte on', async () => {
+    const onDisk: Buffer[] = [];
+    const openWatched: typeof open = async (...args) => {
+      const handle = await open(...args);
+      const { appendFile } = handle;
+      handle.appendFile = (data, ...more) => {
+        onDisk.push(Buffer.from(data as Buffer));
+        return appendFile.call(handle, data, ...more);
+      };
+      return handle;
+    };
+    files = new BundleFiles({ folder, maxBytes: 10, openFile: openWatched });
+    const file = await files.create(true);
+    const text = 'hunter2 '.repeat(20_000);
+    await file.append(Buffer.from(text.slice(0, 100_000)));
+    await file.append(Buffer.from(text.slice(100_000)));
+    expect(Buffer.concat(onDisk).includes('hunter2')).to.equal(false);
+    expect(Buffer.concat(onDisk).length).to.be.above(text.length);
+    for (const from of [0, 1, 65_536, 100_000, 100_001, text.length - 1, text.length])
+      expect((await buffer(file.open(from))).toString() === text.slice(from), `from ${from}`).to.equal(true);
+  });
+
   it('leave nothing on a full disk, and tell of it as 507', async () => {
     const full = Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', syscall: 'write' });
     const openFull: typeof open = async (...args) => {
