@@ -225,6 +225,37 @@ describe('a secret, wherever one may look', () => {
       );
   });
 
+  it('is in no entry point that stands where the merged parameters go', async () => {
+    const { hawser, node } = world;
+    const text = '$schema: x\nresources: []\n';
+    const fields = {
+      name: 'trap',
+      version: '1.0.0',
+      entryPoint: 'parameters.yaml',
+      useServerManagedParameters: 'false',
+    };
+    await ok(
+      201,
+      hawser.admin.upload('/api/v1/configurations', { fields, files: { 'parameters.yaml': text } }),
+    );
+    const versions = '/api/v1/configurations/trap/versions';
+    await ok(200, hawser.admin.put(`${versions}/1.0.0/publish`));
+    const next = { version: '2.0.0', entryPoint: MAIN };
+    await ok(201, addVersion(hawser.admin, 'trap', next, { files: { [MAIN]: SCHEMA } }));
+    await ok(200, hawser.admin.put(`${versions}/2.0.0/publish`));
+    const managed = { useServerManagedParameters: true };
+    await ok(200, hawser.admin.call('PATCH', '/api/v1/configurations/trap', { json: managed }));
+    await saveParameters(hawser, { configuration: 'trap', content: `parameters: {p0: ${WORD}}\n` });
+    const path = `/api/v1/nodes/${node.nodeId}/configuration`;
+    await ok(204, hawser.admin.put(path, { configurationName: 'trap', version: '1.0.0' }));
+    await ok(200, poll(node));
+    const reply = await hawser.admin.get(path);
+    expectNone(reply.text, path);
+    await expectProblem(reply, 403, 'secrets_in_bundle');
+    const shown = await hawser.admin.get(`/api/v1/nodes/${node.nodeId}/parameters/provenance`);
+    expectNone(shown.text, 'provenance');
+  });
+
   it('is not in the log, in the database, in a file, or in an object of git', async () => {
     const { hawser } = world;
     const places = new Map(await storedBytes(hawser));
