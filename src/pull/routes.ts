@@ -6,6 +6,7 @@ import { type BundleDownloads, ZIP_HEADERS, zipDownload } from '../bundles/downl
 import type { Database } from '../db/database.ts';
 import type { KnownNode } from '../db/node-lookup.ts';
 import { revealBundle } from '../deeds/reveal-secret.ts';
+import { takesParametersPlace } from '../domain/bundle-paths.ts';
 import { REVEAL } from '../domain/permissions.ts';
 import { type Answer, download, json, namesValidator, notModified } from '../http/answer.ts';
 import { mediaTypeOf } from '../http/media-types.ts';
@@ -13,9 +14,10 @@ import { READING_REPOSITORIES } from '../http/problem-codes.ts';
 import { type Route, route } from '../http/route.ts';
 import { Checksum } from '../http/schemas.ts';
 import { andThen, thenOrElse } from '../lib/awaitable.ts';
-import { forbidden, type HawserError, internal } from '../lib/errors.ts';
+import { forbidden, internal } from '../lib/errors.ts';
 import { hasSecrets, type Manifest } from '../resolve/manifest.ts';
 import type { Resolver } from '../resolve/resolver.ts';
+import type { UserPrincipal } from '../security/principal.ts';
 import type { EvidenceNotes } from './evidence.ts';
 
 /** The path that every node polls. */
@@ -146,7 +148,7 @@ function bundleRoute({ database, resolver, bundles, evidence }: PullTools): Rout
         // A caller that has the bundle already needs none, so it is neither made nor opened.
         const held = facts.header('if-none-match');
         const isSecret = principal.kind !== 'node' && hasSecrets(manifest);
-        if (isSecret && !principal.permissions.has(REVEAL)) throw secretsInBundle();
+        if (isSecret) requireReveal(principal);
         if (held !== undefined && namesValidator(held, `"${manifest.checksum}"`))
           return notModified(manifest.checksum);
         const source = {
@@ -169,9 +171,11 @@ function bundleRoute({ database, resolver, bundles, evidence }: PullTools): Rout
   });
 }
 
-function secretsInBundle(): HawserError {
+/** @throws HawserError forbidden `secrets_in_bundle` */
+function requireReveal({ permissions }: UserPrincipal): void {
+  if (permissions.has(REVEAL)) return;
   const message = 'The bundle holds secrets; users need the permission secrets.reveal to get it';
-  return forbidden(message, 'secrets_in_bundle');
+  throw forbidden(message, 'secrets_in_bundle');
 }
 
 /** The SHA-256 of a ZIP in base64, as its `Repr-Digest` says it. */
@@ -204,7 +208,7 @@ function bundleAnswer({ configurationName, version, checksum }: Manifest, { body
   return zipDownload({ name: configurationName, version, validator: checksum }, { body, digest });
 }
 
-function configurationRoute({ resolver, evidence }: PullTools): Route {
+function configurationRoute({ database, resolver, evidence }: PullTools): Route {
   const manifests = new WeakMap<Answer, Manifest>();
   const manifestBehind = (answer: Answer) => manifests.get(answer);
   return route({
@@ -214,6 +218,7 @@ function configurationRoute({ resolver, evidence }: PullTools): Route {
     id: 'getNodeConfiguration',
     path: '/api/v1/nodes/{nodeId}/configuration',
     summary: 'Read the entry-point document of what the node gets',
+    problems: [...PULL.problems, 'secrets_in_bundle', 'rate_limited'],
     answers: {
       200: {
         description: 'The document, with the media type of its extension',
@@ -222,8 +227,13 @@ function configurationRoute({ resolver, evidence }: PullTools): Route {
       },
       304: { description: 'The checksum in If-None-Match still holds' },
     },
-    async handle({ node, content }) {
+    async handle({ node, content, principal, facts }) {
       const manifest = content ?? (await resolver.polled(node));
+      // The merged parameters stand where a version has its entry point that is older than its configuration's parameters.
+      if (principal.kind !== 'node' && hasSecrets(manifest) && takesParametersPlace(manifest.entryPoint)) {
+        requireReveal(principal);
+        await revealBundle(database, facts.actor, node.nodeId, manifest);
+      }
       const file = (await resolver.files(manifest)).find(({ path }) => path === manifest.entryPoint);
       if (file === undefined) throw internal('repository_damaged', 'The version lacks its entry point');
       const answer = download(await file.read(), mediaTypeOf(file.path), manifest.checksum);

@@ -53,6 +53,8 @@ const REFUSALS = [
     [409, 'rollout_running'] as const,
   ],
   ...['unknown_node', 'unknown_scope_value', 'too_complex', [409, 'no_eligible_version'] as const],
+  ...[[400, 'secret_unreadable'] as const, [409, 'secret_unreadable'] as const, 'secret_in_clear'],
+  ...['secret_key_missing', 'upgrade_incomplete'],
 ];
 
 export interface PreviewTools extends ProposingTools {
