@@ -11,11 +11,12 @@ type Place = Pick<Config, 'dataDir' | 'databaseUrl' | 'secretsKeyFile'>;
 
 /** @throws ConfigError for a key file that holds anything else; the driver's error without a database */
 export async function readCommandKeys(place: Place): Promise<HeldKeys> {
-  // The database first: where there is none, its error says more than one of the key file beside it.
   const database = await inspectDatabase(place);
   try {
+    // Whoever reads the tables says that there is no database, which tells more than an error of the file beside it.
+    if (database.read === null) return holding({ keys: [], evidence: null });
     const keys = (await readKeyFile(place)) ?? [];
-    const state = database.read && (await readSecretState(database.read));
+    const state = await readSecretState(database.read);
     const sealed = state?.evidenceKey ?? null;
     const opened = sealed === null ? [] : keys.flatMap((key) => openEvidenceKey(key, sealed) ?? []);
     return holding({ keys, evidence: opened[0] ?? null });

@@ -215,6 +215,22 @@ describe('secret values of parameters', () => {
       expect(made.stdout, made.stderr).to.match(new RegExp(`^${ENC.source}\n$`));
       const words = ['secret', 'reveal', 'shop', ...scope, '--version', '1.0.1', '--reason', 'x'];
       expect((await cli.run(words)).stderr).to.include('secrets.reveal');
+      const set = ['param', 'set', 'shop', '--scope', 'Default', '--version', '1.9.0', '--secret'];
+      const saved = await cli.run([...set, 'pw', '-f', '-'], { stdin: `${CANARY}-set\n` });
+      expect(saved.code, saved.stderr).to.equal(0);
+      expect(saved.stdout + saved.stderr).to.not.include(CANARY);
+      const after = await contentOf('1.9.0');
+      expect(after).to.not.include(CANARY);
+      const others = (text: string) => text.replace(/pw: "ENC[^"]*"/, 'pw: *');
+      expect(others(after), 'all else stays, encrypted texts too').to.equal(others(await contentOf('1.0.1')));
+      const seen = { path: '/parameters/pw', reason: 'to see that it was set' };
+      const revealed = await ok(200, teller.post(`${series}/versions/1.9.0/reveal`, seen));
+      expect(revealed.value).to.equal(`${CANARY}-set`);
+      await ok(200, hawser.admin.put(series, { version: '1.9.0', content: 'parameters:\n  port: 1\n' }));
+      const asked = await cli.runInTerminal([...set, 'pw', '--replace'], [`${CANARY}-typed`]);
+      expect(asked.code, asked.stdout).to.equal(0);
+      expect(asked.stdout).to.not.include(CANARY);
+      expect(await contentOf('1.9.0')).to.match(/^parameters:\n {2}"pw": "ENC[^"]*"\n {2}port: 1\n$/);
     } finally {
       cli.close();
     }

@@ -1,8 +1,9 @@
 // full: SQLite, PostgreSQL
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { secretKey } from '../../src/lib/sealed-text.ts';
 import { publishWithChildren } from '../support/composites.ts';
 import { MAIN } from '../support/configurations.ts';
 import { changeRows, copySite } from '../support/database.ts';
@@ -94,7 +95,8 @@ describe('the chain of proof', () => {
       version: '1.0.0',
       tag,
       entryPoint: MAIN,
-      bundleDigest: digest,
+      // The bundle holds a secret, and a digest of it would let a guess be tried.
+      bundleDigest: null,
     });
     expect(Date.now() - Date.parse(firstServedAt)).to.be.within(0, 120_000);
     expect(parts).to.have.length(1);
@@ -137,7 +139,7 @@ describe('the chain of proof', () => {
 
   it('gives the digest of a bundle that nobody was served yet', async () => {
     const fresh = await hawser.registerNode('web-03.example.org');
-    await assign(hawser, fresh, 'web');
+    await assign(hawser, fresh, 'base');
     const sum = await told(fresh);
     const manifest = await eventually(() => manifestOf(sum));
     expect(manifest.firstServedAt).to.equal(null);
@@ -270,6 +272,23 @@ describe('the chain of proof', () => {
         expect(await differences(composite)).to.deep.equal([
           `${site} v1.0.0 composite.json: it cannot be read: an object is missing or broken`,
         ]);
+        expect((await verify(checksum, folder)).stdout).to.equal('match\n');
+      });
+
+      it('names the key of secrets that is missing, and says match again with it', async () => {
+        const file = join(folder, 'data/secrets.key');
+        const [id] = readFileSync(file, 'utf8')
+          .trimEnd()
+          .split('\n')
+          .map((line) => secretKey(Buffer.from(line, 'base64')).id);
+        cpSync(file, `${file}.away`);
+        rmSync(file);
+        const { code, stdout, stderr } = await verify(checksum, folder);
+        expect(code).to.equal(1);
+        expect(stdout + stderr).to.include(`The key ${id} of secrets is needed`);
+        expect(stdout + stderr).to.not.include(SECRET);
+        expect(stdout).to.not.include('match');
+        cpSync(`${file}.away`, file);
         expect((await verify(checksum, folder)).stdout).to.equal('match\n');
       });
 

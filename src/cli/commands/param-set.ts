@@ -2,6 +2,8 @@
 
 import { extname } from 'node:path';
 import type { Api } from '../../client/api.ts';
+import { spanLeaves } from '../../domain/leaf-spans.ts';
+import { escapeToken } from '../../domain/value.ts';
 import { compareVersions, nextPatch } from '../../domain/version-order.ts';
 import { type Context, command } from '../declaration.ts';
 import { editorOf, editText } from '../editor.ts';
@@ -13,6 +15,7 @@ import { REPLACE, requireOwn } from './draft-owner.ts';
 import {
   CONFIGURATION_ARGUMENT,
   type FileSet,
+  type FileWithContent,
   findSet,
   listVersions,
   type ParameterFile,
@@ -22,6 +25,7 @@ import {
   SCOPE,
   sendDraft,
 } from './param-files.ts';
+import { readSecret } from './secret.ts';
 
 type Out = Context['out'];
 
@@ -35,12 +39,14 @@ export const set = command({
   summary: "make a draft of a scope's parameters, or replace it",
   description:
     'A file whose name ends in .json is JSON; any other, and stdin, is YAML. Nothing is changed where the version has ' +
-    'this content already.',
+    'this content already. With --secret one parameter gets a line that is asked for or read from the file, and all others ' +
+    'stay as they are in the draft, or else in the highest published version below it.',
   arguments: [CONFIGURATION_ARGUMENT],
   options: {
     ...SCOPE,
     version: { value: 'VERSION', summary: 'the version of the draft, such as 1.2.0' },
-    file: { value: 'FILE', short: 'f', summary: 'the parameters, - for stdin' },
+    file: { value: 'FILE', short: 'f', summary: 'the parameters, or the one value; - for stdin' },
+    secret: { value: 'NAME', summary: 'the one parameter that is set; its value is never an argument' },
     passthrough: { summary: 'in place of a file: set nothing in this scope on purpose' },
     ...REPLACE,
     ...MESSAGE,
@@ -48,17 +54,20 @@ export const set = command({
   examples: [
     'hawserctl param set web --scope Environment/prod --version 1.2.0 -f values.yaml',
     'hawserctl param set web --scope Node/web01.example.com --version 1.0.0 -f web01.json',
+    'hawserctl param set web --scope Environment/prod --version 1.2.1 --secret password',
   ],
   async run(context) {
     const { api, out, options } = context;
     const version = required(options.version, '--version', '--version 1.2.0');
     checkVersion(version);
-    if ((options.file === undefined) !== options.passthrough)
-      throw new UsageError('Say what to set by -f FILE, or by --passthrough that nothing is set.');
+    const isGiven = options.file !== undefined || options.secret !== undefined;
+    if (isGiven === options.passthrough)
+      throw new UsageError(
+        'Say what to set by -f FILE or --secret NAME, or by --passthrough that nothing is set.',
+      );
     const files = await findSet(api, context.arguments.name, options.scope);
-    const content = options.file === undefined ? null : await readText(context, options.file);
-    const contentType = content === null ? null : typeOf(options.file ?? '');
     const found = await readVersion(api, files, version);
+    const { content, contentType } = await contentOf(context, files, { ...options, version, found });
     if (found?.content === content && found.contentType === contentType) {
       const { content: _, ...same } = found;
       out.answer(same, () =>
@@ -77,6 +86,61 @@ export const set = command({
     out.answer(saved, () => showSaved(saved, files, found === null ? 'made' : 'replaced', out));
   },
 });
+
+interface Wanted {
+  version: string;
+  file: string | undefined;
+  secret: string | undefined;
+  /** The version that is there already. */
+  found: FileWithContent | null;
+}
+
+/** What the draft is to hold; null for a passthrough. */
+async function contentOf(
+  context: Pick<Context, 'api' | 'ask' | 'stdin' | 'cwd'>,
+  files: FileSet,
+  { version, file, secret, found }: Wanted,
+): Promise<{ content: string | null; contentType: string | null }> {
+  if (secret === undefined)
+    return file === undefined
+      ? { content: null, contentType: null }
+      : { content: await readText(context, file), contentType: typeOf(file) };
+  requireDraft(found ?? undefined, files);
+  const below = found === null && publishedBelow(await listVersions(context.api, files), version);
+  const base = below ? await readVersion(context.api, files, below.version) : found;
+  const value = await readSecret(context, secret, { file, json: false });
+  const contentType = base?.contentType ?? YAML_TYPE;
+  return { content: withValue(base?.content ?? EMPTY, contentType, secret, String(value)), contentType };
+}
+
+/**
+ * The text with one parameter of another value. All other bytes stay, so what is encrypted in it does too.
+ * @throws Failure for a parameter with members, and where a new one has no place that is surely right
+ */
+function withValue(content: string, contentType: string, name: string, value: string): string {
+  const type = contentType === JSON_TYPE ? 'json' : 'yaml';
+  const pointer = `/parameters/${escapeToken(name)}`;
+  const [key, quoted] = [JSON.stringify(name), JSON.stringify(value)];
+  const { leaves, apply } = spanLeaves(Buffer.from(content), type);
+  const leaf = leaves.find((each) => each.pointer === pointer);
+  const none = leaves.find((each) => each.pointer === '/parameters');
+  if (leaf?.edit && !leaf.isShared) return apply([leaf.edit(quoted)]).toString();
+  if (none?.edit && !none.isShared) return apply([none.edit(`{${key}: ${quoted}}`)]).toString();
+  const added = content
+    .replace(/^(parameters:[^\S\n]*(?:#.*)?\n)([^\S\n]+)(?=[^\s#])/m, (_, head, indent) =>
+      [head, indent, `${key}: ${quoted}\n`, indent].join(''),
+    )
+    .replace(/^(\s*\{\s*"parameters"\s*:\s*\{)/, (head) =>
+      type === 'json' ? `${head}${key}: ${quoted}, ` : head,
+    );
+  const after = spanLeaves(Buffer.from(added), type).leaves;
+  const isRight = after.length === leaves.length + 1 && after.some((each) => each.pointer === pointer);
+  if (leaf || !isRight)
+    throw new Failure(
+      `${name} cannot be set alone in this file: use "hawserctl param edit" in place of that.`,
+    );
+  return added;
+}
 
 function typeOf(file: string): string {
   return extname(file).toLowerCase() === '.json' ? JSON_TYPE : YAML_TYPE;
