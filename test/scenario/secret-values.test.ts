@@ -7,7 +7,7 @@ import { open, secretKey } from '../../src/lib/sealed-text.ts';
 import { auditEntries } from '../support/audit.ts';
 import { signedInCli } from '../support/cli-session.ts';
 import { addVersion, MAIN } from '../support/configurations.ts';
-import { ENGINE } from '../support/engine.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import {
@@ -189,23 +189,26 @@ describe('secret values of parameters', () => {
     expect(await content()).to.not.include('open-words');
   });
 
-  it('of a tag that stock git copies to another configuration do not open there, from memory neither', async function () {
-    if (ENGINE !== 'sqlite') this.skip();
-    await publishConfiguration(hawser.admin, 'thief', { '1.0.0': entryPoint(TYPES) });
-    await saveParameters(hawser, { configuration: 'thief', content: 'parameters: {port: 1, pw: abcd}\n' });
-    const other = await hawser.registerNode('web-02.example.org');
-    await assign(hawser, other, 'thief');
-    await ok(200, poll(node));
-    await ok(200, poll(other));
-    const gitdir = (name: string) => join(hawser.reposDir, 'parameters', `${name}.git`);
-    const git = (name: string, ...words: string[]) =>
-      execFileSync('git', ['--git-dir', gitdir(name), ...words], { encoding: 'utf8' }).trim();
-    git('thief', 'fetch', '-q', gitdir('shop'), 'refs/tags/Default/v1.0.1:refs/tags/Default/v1.0.1');
-    await eventually(async () => {
-      await expectProblem(poll(other), 409, 'secret_unreadable');
-    });
-    await ok(200, poll(node));
-  });
+  // Repositories are folders there, which stock git can write to.
+  itOnSqlite(
+    'of a tag that stock git copies to another configuration do not open there, from memory neither',
+    async () => {
+      await publishConfiguration(hawser.admin, 'thief', { '1.0.0': entryPoint(TYPES) });
+      await saveParameters(hawser, { configuration: 'thief', content: 'parameters: {port: 1, pw: abcd}\n' });
+      const other = await hawser.registerNode('web-02.example.org');
+      await assign(hawser, other, 'thief');
+      await ok(200, poll(node));
+      await ok(200, poll(other));
+      const gitdir = (name: string) => join(hawser.reposDir, 'parameters', `${name}.git`);
+      const git = (name: string, ...words: string[]) =>
+        execFileSync('git', ['--git-dir', gitdir(name), ...words], { encoding: 'utf8' }).trim();
+      git('thief', 'fetch', '-q', gitdir('shop'), 'refs/tags/Default/v1.0.1:refs/tags/Default/v1.0.1');
+      await eventually(async () => {
+        await expectProblem(poll(other), 409, 'secret_unreadable');
+      });
+      await ok(200, poll(node));
+    },
+  );
 
   it('are encrypted and seen with hawserctl, which takes no value as an argument', async () => {
     const cli = await signedInCli(hawser);
