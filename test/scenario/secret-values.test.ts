@@ -3,13 +3,14 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { GRANT_RULES } from '../../src/domain/permissions.ts';
 import { open, secretKey } from '../../src/lib/sealed-text.ts';
 import { auditEntries } from '../support/audit.ts';
 import { signedInCli } from '../support/cli-session.ts';
 import { addVersion, MAIN } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { createToken, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import {
   assign,
   configurationId,
@@ -226,9 +227,16 @@ describe('secret values of parameters', () => {
       expect(after).to.not.include(CANARY);
       const others = (text: string) => text.replace(/pw: "ENC[^"]*"/, 'pw: *');
       expect(others(after), 'all else stays, encrypted texts too').to.equal(others(await contentOf('1.0.1')));
-      const seen = { path: '/parameters/pw', reason: 'to see that it was set' };
-      const revealed = await ok(200, teller.post(`${series}/versions/1.9.0/reveal`, seen));
-      expect(revealed.value).to.equal(`${CANARY}-set`);
+      const env = {
+        HAWSER_TOKEN: await createToken(hawser.client(), teller.session, [
+          ...['secrets.reveal', GRANT_RULES.configuration.scope, GRANT_RULES.parameters.scope],
+        ]),
+      };
+      const revealed = await cli.run(
+        ['secret', 'reveal', 'shop', ...scope, '--version', '1.9.0', '--reason', 'to see that it was set'],
+        { env },
+      );
+      expect(revealed.stdout, revealed.stderr).to.equal(`${CANARY}-set\n`);
       await ok(200, hawser.admin.put(series, { version: '1.9.0', content: 'parameters:\n  port: 1\n' }));
       const asked = await cli.runInTerminal([...set, 'pw', '--replace'], [`${CANARY}-typed`]);
       expect(asked.code, asked.stdout).to.equal(0);
