@@ -22,8 +22,8 @@ const BELOW_PARAMETERS = /^\/parameters(?:\/(?:[^~/]|~[01])*)+$/;
 
 /**
  * Gives the text that a file of this scope may hold at `path`.
- * @throws HawserError not_found or forbidden below Modify on the scope; invalid for a place or a value that cannot be; conflict `scope_type_disabled`; unavailable
- *   `secret_key_missing` or `upgrade_incomplete`
+ * @throws HawserError not_found or forbidden below Modify on the scope; invalid for a place or a value that cannot be;
+ *   conflict `scope_type_disabled`; unavailable `secret_key_missing` or `upgrade_incomplete`
  */
 export async function encryptValue(
   { database, secrets, parameters }: Pick<SecretTools, 'secrets' | 'parameters'> & { database: { read: Db } },

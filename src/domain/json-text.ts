@@ -60,8 +60,8 @@ export function jsonFault(text: string): string | null {
 const faultCode = ({ data }: HawserError) => (data['errors'] as FieldError[])[0]?.code;
 
 /**
- * Writes exact JSON, with all digits of integers and floats, and `"<redacted>"` for secrets. Values for which JSON has no number become strings in the
- * spelling of YAML: `".inf"`, `"-.inf"`, `".nan"`.
+ * Writes exact JSON, with all digits of integers and floats, and `"<redacted>"` for secrets. Values for which JSON has no
+ * number become strings in the spelling of YAML: `".inf"`, `"-.inf"`, `".nan"`.
  *
  * @param indent is the number of spaces for each level; 0 writes everything on one line
  */

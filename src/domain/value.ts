@@ -129,8 +129,8 @@ export function numberOf(value: bigint | Float): bigint | number {
 }
 
 /**
- * A text that is the same for equal values only, whether they are secrets or not; it is for memory alone. Equality is that of JSON Schema (2020-12 core, 4.2.2): numbers are
- * compared by value, so that `1` equals `1.0`, lists in their order, mappings without regard to the order of keys.
+ * A text that is the same for equal values only, whether they are secrets or not; it is for memory alone. Equality is that
+ * of JSON Schema (2020-12 core, 4.2.2): numbers are compared by value, so that `1` equals `1.0`, lists in their order, mappings without regard to the order of keys.
  */
 export function valueKey(value: Value): string {
   if (value instanceof Secret) return valueKey(value.reveal());

@@ -50,7 +50,7 @@ export type Declaration =
 
 /** The merged parameters of a node. */
 export interface MergedDocuments {
-  /** In the clear. */
+  /** The merged file, with its secrets in the clear. */
   bytes: Uint8Array;
   /** What the bytes are known by, in hexadecimal: their SHA-256, or an HMAC where they hold secrets. */
   evidence: string;

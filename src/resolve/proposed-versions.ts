@@ -39,7 +39,7 @@ export interface ProposedFile {
 export interface ProposedOffer {
   kind: RepositoryKind;
   name: string;
-  /** As of a draft. */
+  /** The series of the version, as a draft names it. */
   series: string;
   version: string;
   isOffered: boolean;

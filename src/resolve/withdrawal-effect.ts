@@ -37,7 +37,7 @@ export interface WithdrawnVersion {
 export interface WithdrawnFile {
   /** The name of the configuration. */
   name: string;
-  /** As `seriesOf` gives it. */
+  /** The name of the series, as `seriesOf` gives it. */
   series: string;
   version: string;
 }

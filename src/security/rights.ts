@@ -357,7 +357,7 @@ function grantsOfUser(db: Db, userId: string) {
     );
 }
 
-/** As `grantsOfUser`: the types of Kysely take one table. */
+/** Grants on scopes, as `grantsOfUser` gives the others. It stands apart, because the types of Kysely take one table. */
 function scopeGrantsOfUser(db: Db, userId: string) {
   const groups = db.selectFrom('group_memberships').select('group_id').where('user_id', '=', userId);
   return db

@@ -233,7 +233,7 @@ export class Repository {
       this.tools.log.warn({ err, repository: this.ref }, 'could not tidy the refs of a repository');
       return false;
     };
-    // At once, because each waits for flushes of its own.
+    // They run at once, because each waits for flushes of its own.
     const done = [this.upkeep.tidy(state, dropDraft, failed), dropBeside().catch(failed)];
     return (await Promise.all(done)).includes(true);
   }
