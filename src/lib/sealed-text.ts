@@ -101,17 +101,6 @@ export function open(key: SecretKey, place: SecretPlace, text: string): Plaintex
   return new Plaintext(json);
 }
 
-/**
- * Decrypts a text with the key that it names.
- * @throws HawserError unavailable `secret_key_missing`; conflict `secret_unreadable`, as `open`
- */
-export function openWith({ keys }: Pick<SecretKeys, 'keys'>, place: SecretPlace, text: string): Plaintext {
-  const id = sealedKeyId(text);
-  const key = keys.find((each) => each.id === id);
-  if (key !== undefined) return open(key, place, text);
-  throw id === null ? unreadable(place) : secretKeyMissing(id);
-}
-
 /** The number of seconds after which a caller may try again. Somebody has to bring a key. */
 const RETRY_AFTER_KEY = 60;
 
