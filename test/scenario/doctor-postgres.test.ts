@@ -66,7 +66,11 @@ describeOnPostgres('repositories', () => {
 
   async function find(): Promise<Finding[]> {
     const dataDir = join(folder, 'data');
-    const settings = { HAWSER_DATA_DIR: dataDir, HAWSER_REPOS_DIR: join(folder, 'repos') };
+    const settings = {
+      HAWSER_DATA_DIR: dataDir,
+      HAWSER_REPOS_DIR: join(folder, 'repos'),
+      HAWSER_SECRETS_KEY_FILE: join(dataDir, 'secrets.key'),
+    };
     const config = readConfig({ ...settings, ...(await databaseSettings(dataDir)) });
     const checks = await examine({ config, now: Date.now(), progress: () => undefined });
     return checks.flatMap(({ findings }) => findings);
