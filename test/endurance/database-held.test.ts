@@ -129,7 +129,7 @@ describe('while another process holds the database', () => {
     await hold();
     const answered: string[] = [];
     const replies = follow(answered, calls);
-    await read();
+    // Nothing else is asked meanwhile: each of them waits for five seconds, also where a busy machine does little in these.
     await untilInFlight(hawser.target(), calls.length);
     expect(answered, 'answered before the release').to.deep.equal([]);
     await release();

@@ -1,4 +1,4 @@
-// everyday: SQLite
+// full: SQLite
 import { existsSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

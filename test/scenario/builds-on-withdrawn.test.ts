@@ -1,4 +1,4 @@
-// everyday: SQLite
+// full: SQLite
 import { expect } from 'chai';
 import { addVersion, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { gitClient } from '../support/git-client.ts';

@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { auditEntries } from '../support/audit.ts';
 import { compositeOf, publishWithChildren } from '../support/composites.ts';

@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 /** Stock git clients push drafts and versions. */
 
 import { randomBytes } from 'node:crypto';

@@ -1,4 +1,4 @@
-// everyday: SQLite
+// full: SQLite
 import { expect } from 'chai';
 import { expectFailed } from '../../support/cli.ts';
 import { startCliSession } from '../../support/cli-session.ts';

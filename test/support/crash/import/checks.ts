@@ -8,6 +8,7 @@ import { REPOSITORY_KINDS } from '../../../../src/git/types.ts';
 import { examine } from '../../../../src/operations/doctor/doctor.ts';
 import type { ImportReport } from '../../../../src/operations/import-opendsc/kinds.ts';
 import { verifyPassword } from '../../../../src/security/passwords.ts';
+import { keyFileOf } from '../../../../src/security/secrets/key-file.ts';
 import { openPlace } from '../../engines/both.ts';
 import { checkDatabase } from '../checks.ts';
 import { git } from '../repository-checks.ts';
@@ -105,7 +106,9 @@ async function checkRepositories({ reposDir }: Config): Promise<void> {
 
 /** What `hawser doctor` finds. */
 async function checkHealth(config: Config): Promise<void> {
-  const checks = await examine({ config, now: Date.now(), progress: () => undefined });
+  // Of PostgreSQL the doctor wants the file with the keys to be named, because all servers need it.
+  const named = { ...config, secretsKeyFile: keyFileOf(config) };
+  const checks = await examine({ config: named, now: Date.now(), progress: () => undefined });
   const findings = checks.flatMap(({ name, findings: found }) =>
     found.map((finding) => ({ name, ...finding })),
   );
