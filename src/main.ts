@@ -4,16 +4,11 @@
 import { COMMANDS } from './commands.ts';
 import { ConfigError, EXIT_CONFIG, readConfig } from './config.ts';
 import { systemClock } from './lib/clock.ts';
+import { UsageError } from './lib/command-words.ts';
 import { HawserError, sentenceOf } from './lib/errors.ts';
 import { keepHeapSmall, keepTicksFast } from './lib/node-tuning.ts';
 import { readVersion } from './lib/version.ts';
-import {
-  describeCommands,
-  describeUsage,
-  EXIT_USAGE,
-  readCommandLine,
-  UsageError,
-} from './operations/command-line.ts';
+import { describeCommands, describeUsage, EXIT_USAGE, readCommandLine } from './operations/command-line.ts';
 
 async function main(): Promise<void> {
   keepHeapSmall();

@@ -1,9 +1,6 @@
 /** The command line of the agent: its commands, their options, and the text of its help. */
 
-import { parseArgs } from 'node:util';
-
-/** The command line cannot be understood. */
-export class UsageError extends Error {}
+import { readWords, UsageError } from '../lib/command-words.ts';
 
 /** The options by command. All of them take --json too. */
 const OPTIONS = {
@@ -71,7 +68,7 @@ nothing was sent to it, 78 a setting is wrong.
 export function readCommandLine(words: readonly string[]): Request {
   if (words.some((word) => word === '--help' || word === '-h')) return { kind: 'help' };
   if (words.includes('--version')) return { kind: 'version', json: words.includes('--json') };
-  const { positionals, values } = parse(words);
+  const { positionals, values }: { positionals: string[]; values: Options } = readWords(words, TYPES);
   const [name = 'run', unexpected] = positionals;
   if (!Object.hasOwn(OPTIONS, name)) throw new UsageError(`unknown command "${name}"`);
   const command = name as CommandName;
@@ -80,15 +77,4 @@ export function readCommandLine(words: readonly string[]): Request {
   const unknown = Object.keys(values).find((option) => !known.includes(option));
   if (unknown !== undefined) throw new UsageError(`${command}: there is no option --${unknown}`);
   return { kind: 'command', name: command, options: values };
-}
-
-/** The command may stand before its options or behind them. */
-function parse(words: readonly string[]): { positionals: string[]; values: Options } {
-  try {
-    return parseArgs({ args: [...words], options: TYPES, allowPositionals: true });
-  } catch (error) {
-    // The first sentence of Node's message says what is wrong. The others advise how to pass such a word all the same.
-    const [fault = ''] = (error instanceof Error ? error.message : String(error)).split('. ', 1);
-    throw new UsageError(fault);
-  }
 }

@@ -5,11 +5,12 @@ import { resolve } from 'node:path';
 import { Unreachable } from '../client/errors.ts';
 import { ConfigError, EXIT_CONFIG } from '../config.ts';
 import { systemClock } from '../lib/clock.ts';
+import { UsageError } from '../lib/command-words.ts';
 import { makePrivateFolder } from '../lib/folders.ts';
 import { createLog, openOutput } from '../lib/log.ts';
 import { readVersion } from '../lib/version.ts';
 import { Agent, type Outcome } from './agent.ts';
-import { type CommandName, type Options, readCommandLine, USAGE, UsageError } from './command-line.ts';
+import { type CommandName, type Options, readCommandLine, USAGE } from './command-line.ts';
 import {
   describeInstallation,
   describeRemoval,

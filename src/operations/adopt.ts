@@ -10,12 +10,12 @@ import { noteRefsMoved } from '../db/repository-rows.ts';
 import { gitVersion } from '../git/git-process.ts';
 import { TagSource } from '../git/tag-source.ts';
 import { isRepositoryKind, type RepositoryRef } from '../git/types.ts';
+import { UsageError } from '../lib/command-words.ts';
 import { HawserError } from '../lib/errors.ts';
 import { createLog } from '../lib/log.ts';
 import { type AdoptTools, adoptVersion, groupTags, requireOwner, type TagGroup } from '../versions/adopt.ts';
 import { GitStore } from '../versions/store.ts';
 import { refuseUnfinishedRestore } from './backup/restore.ts';
-import { UsageError } from './command-line.ts';
 import { describeFailure } from './doctor/findings.ts';
 import { requirePresentForm } from './present-form.ts';
 

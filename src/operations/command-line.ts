@@ -1,14 +1,11 @@
 /** The command line: what a command is, how its words are read, and the help about all commands. */
 
-import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
 import type { Clock } from '../lib/clock.ts';
+import { readWords, UsageError } from '../lib/command-words.ts';
 
 /** EX_USAGE of BSD sysexits. */
 export const EXIT_USAGE = 64;
-
-/** The command line cannot be understood, or its arguments do not fit together. */
-export class UsageError extends Error {}
 
 /** What a command is given to work with. */
 export interface Call {
@@ -53,18 +50,19 @@ export function readCommandLine(commands: readonly Command[], words: readonly st
   if (words.some((word) => word === '--help' || word === '-h') || name === 'help') return { kind: 'help' };
   if (name === '--version') return { kind: 'version' };
   const command = commands.find((each) => each.name === name);
-  if (command !== undefined) return { kind: 'run', command, given: readWords(command, rest) };
+  if (command !== undefined) return { kind: 'run', command, given: argumentsOf(command, rest) };
   throw new UsageError(`unknown ${name?.startsWith('-') ? 'option' : 'command'} "${name}"`);
 }
 
-function readWords(
+function argumentsOf(
   { name, positionals: listed = [], options = {}, required = [], insteadOf }: Command,
   args: string[],
 ): Pick<Call, 'positionals' | 'options'> {
   const types = Object.entries(options).map(([option, value]) => {
     return [option, { type: value === null ? ('boolean' as const) : ('string' as const) }];
   });
-  const { positionals, values } = parse(name, args, Object.fromEntries(types));
+  const read = readWords(args, Object.fromEntries(types), `${name}: `);
+  const { positionals, values }: { positionals: string[]; values: Record<string, unknown> } = read;
   const wanted = insteadOf !== undefined && values[insteadOf] !== undefined ? [] : listed;
   const missing = wanted[positionals.length];
   if (missing !== undefined) throw new UsageError(`${name}: <${missing}> is missing`);
@@ -73,16 +71,6 @@ function readWords(
   const absent = required.find((option) => !values[option]);
   if (absent !== undefined) throw new UsageError(`${name}: --${absent} is missing`);
   return { positionals, options: { ...values } as Record<string, string | true> };
-}
-
-function parse(name: string, args: string[], options: Record<string, { type: 'boolean' | 'string' }>) {
-  try {
-    return parseArgs({ args, options, allowPositionals: true });
-  } catch (error) {
-    // The first sentence of Node's message says what is wrong. The others advise how to pass such a word all the same.
-    const [fault] = (error instanceof Error ? error.message : String(error)).split('. ', 1);
-    throw new UsageError(`${name}: ${fault}`);
-  }
 }
 
 /** The commands, and what their exit codes mean. */

@@ -10,8 +10,9 @@ import { setPriority } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { type Config, ConfigError } from '../config.ts';
 import { SECOND } from '../lib/clock.ts';
+import { UsageError } from '../lib/command-words.ts';
 import { writeRunRecord } from '../lib/run-record.ts';
-import { type Command, UsageError } from './command-line.ts';
+import type { Command } from './command-line.ts';
 
 /** How long the server may take to answer, in milliseconds. */
 const HEALTH_PATIENCE = 5 * SECOND;

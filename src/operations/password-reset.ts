@@ -5,13 +5,13 @@ import { endAccess, findAccountByName, setAttemptState, setPassword } from '../d
 import type { Database, DatabasePlace, Db } from '../db/database.ts';
 import { openDatabase } from '../db/open.ts';
 import { ADMINISTRATOR_ROLE_ID } from '../domain/permissions.ts';
+import { UsageError } from '../lib/command-words.ts';
 import { conflict, notFound } from '../lib/errors.ts';
 import { newSecret } from '../lib/ids.ts';
 import { type Actor, recordAudit, systemActor } from '../security/audit.ts';
 import { forgetInitialPassword } from '../security/built-ins.ts';
 import { hashPassword } from '../security/passwords.ts';
 import { saveUser, USER_ROLES, type UserRow } from '../security/users.ts';
-import { UsageError } from './command-line.ts';
 import { requirePresentForm } from './present-form.ts';
 
 export interface PasswordReset {

@@ -3,8 +3,9 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, truncat
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { DAY, systemClock } from '../../src/lib/clock.ts';
+import { UsageError } from '../../src/lib/command-words.ts';
 import { archivePath, readKeep, rotate } from '../../src/operations/backup/rotation.ts';
-import { readCommandLine, UsageError } from '../../src/operations/command-line.ts';
+import { readCommandLine } from '../../src/operations/command-line.ts';
 import { OPERATIONS } from '../../src/operations/commands.ts';
 import { eventually } from '../support/eventually.ts';
 import { startHawser } from '../support/hawser.ts';

@@ -3,8 +3,8 @@
 import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DAY, toTimestamp } from '../../lib/clock.ts';
+import { UsageError } from '../../lib/command-words.ts';
 import { parseBytes } from '../../lib/settings-reader.ts';
-import { UsageError } from '../command-line.ts';
 import { ArchiveReader } from './archive.ts';
 
 /** What a folder may keep. Null means that there is no limit. */

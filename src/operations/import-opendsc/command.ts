@@ -1,7 +1,8 @@
 /** The command line of `hawser import-opendsc`. */
 
 import { SECOND } from '../../lib/clock.ts';
-import { type Call, type Command, UsageError } from '../command-line.ts';
+import { UsageError } from '../../lib/command-words.ts';
+import type { Call, Command } from '../command-line.ts';
 import { KINDS, type Kind } from './kinds.ts';
 
 /** Something was left out, or another one is here. */

@@ -1,10 +1,6 @@
 import { expect } from 'chai';
-import {
-  type Command,
-  describeCommands,
-  readCommandLine,
-  UsageError,
-} from '../../../src/operations/command-line.ts';
+import { UsageError } from '../../../src/lib/command-words.ts';
+import { type Command, describeCommands, readCommandLine } from '../../../src/operations/command-line.ts';
 
 const run = async () => 0;
 const COMMANDS: readonly Command[] = [

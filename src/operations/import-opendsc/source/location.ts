@@ -1,9 +1,9 @@
 /** What `--database` names: an SQLite file or the URL of a PostgreSQL database. It may hold a password. */
 
 import type { ForeignPlace } from '../../../db/foreign-database.ts';
+import { UsageError } from '../../../lib/command-words.ts';
 import { DatabaseUrlFault, parseDatabaseUrl } from '../../../lib/database-url.ts';
 import { HawserError } from '../../../lib/errors.ts';
-import { UsageError } from '../../command-line.ts';
 
 const SQL_SERVER_URL = /^(?:sqlserver|mssql(?:\+\w+)?|jdbc:sqlserver):/i;
 /** The words of a connection string as .NET programs have them in their settings. */
