@@ -1,8 +1,10 @@
 /** One node: what it should get against what it runs, its certificate, its tags, and how it is run. */
 
+import { DeedButton } from '../../components/dialog.tsx';
 import { Mark, StatusMark } from '../../components/marks.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Time } from '../../components/time.tsx';
+import { save } from '../../download.ts';
 import { apiPath } from '../../links.ts';
 import { useResource } from '../../resource.ts';
 import type { LcmConfig, NodeDetails } from '../../types.ts';
@@ -18,7 +20,13 @@ export function NodePage({ id }: { id: string }) {
   const parts = useParts(node.data);
   const offered = useOffered(node.data, parts);
   return (
-    <NodeFrame id={id} tab="Overview" node={node} of={[lcm]} isBusy={offered.isBusy}>
+    <NodeFrame
+      {...{ id, node }}
+      tab="Overview"
+      of={[lcm]}
+      isBusy={offered.isBusy}
+      actions={offered.checksum !== null && node.data !== null && <BundleButton node={node.data} />}
+    >
       {(shown) => (
         <>
           {shown.assignment?.pinnedToWithdrawn && <Pinned />}
@@ -35,6 +43,15 @@ export function NodePage({ id }: { id: string }) {
       )}
     </NodeFrame>
   );
+}
+
+/** It is read before it is saved, so that a refusal is shown here and does not become a file. */
+function BundleButton({ node: { id, fqdn } }: { node: NodeDetails }) {
+  const run = async () => {
+    await save(`/nodes${apiPath(id)}/configuration/bundle`, 'application/zip', `${fqdn}.zip`);
+    return null;
+  };
+  return <DeedButton deed="Download bundle" run={run} />;
 }
 
 function Pinned() {
