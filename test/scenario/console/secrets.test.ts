@@ -144,10 +144,15 @@ describe('secrets in the console', function () {
     expect(await page.content()).to.not.include(SECOND);
     const [entry] = await auditEntries(hawser, 'action=secret.revealed');
     expect(entry?.details).to.include({ path: '/parameters/pw', reason: REASON, version: '1.0.1' });
-    // These are as many as a user may see in an hour.
+    await page.getByRole('link', { name: 'Overview' }).click();
+    const download = page.waitForEvent('download');
+    await button(page, 'Download bundle').click();
+    expect((await download).suggestedFilename()).to.equal('db-01.example.org.zip');
+    // With these it is as many as a user may see in an hour.
+    await page.getByRole('link', { name: 'Parameters', exact: true }).last().click();
     const body = { path: '/parameters/pw', reason: 'again' };
     const admin = hawser.client().with({ Cookie: hawser.session });
-    for (let left = 29; left > 0; left -= 1)
+    for (let left = 28; left > 0; left -= 1)
       await ok(200, admin.post(`${series}/versions/1.0.1/reveal`, body));
     await askFor();
     await refusal(dialog, 'rate_limited').getByText('It can be tried again in 60 min.').waitFor();

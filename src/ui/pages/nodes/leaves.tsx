@@ -126,10 +126,12 @@ function ValueCell({ row: { path, leaf, faults }, version }: { row: Row; version
   const { value, scopeValue, overriddenValues } = leaf;
   return (
     <div class="leaf">
-      <Value value={value} />{' '}
-      {value === REDACTED && version !== undefined && (
-        <RevealButton version={version} scopeValue={scopeValue} pointer={path} />
-      )}
+      <span class="secret-deeds">
+        <Value value={value} />
+        {value === REDACTED && version !== undefined && (
+          <RevealButton version={version} scopeValue={scopeValue} pointer={path} />
+        )}
+      </span>
       {faults.map(({ message, code }) => (
         <Mark key={`${code} ${message}`} word={code} tone="bad">
           {message}

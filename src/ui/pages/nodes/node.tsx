@@ -1,6 +1,6 @@
 /** One node: what it should get against what it runs, its certificate, its tags, and how it is run. */
 
-import { DeedButton } from '../../components/dialog.tsx';
+import { useDeed } from '../../components/dialog.tsx';
 import { Mark, StatusMark } from '../../components/marks.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Time } from '../../components/time.tsx';
@@ -19,13 +19,31 @@ export function NodePage({ id }: { id: string }) {
   const lcm = useResource<LcmConfig>(`/nodes${apiPath(id)}/lcm-config`);
   const parts = useParts(node.data);
   const offered = useOffered(node.data, parts);
+  // It is read before it is saved, so that a refusal is shown here and does not become a file.
+  const bundle = useDeed(async () => {
+    const name = node.data?.fqdn ?? id;
+    await save(`/nodes${apiPath(id)}/configuration/bundle`, 'application/zip', `${name}.zip`);
+    return null;
+  });
   return (
     <NodeFrame
       {...{ id, node }}
       tab="Overview"
       of={[lcm]}
       isBusy={offered.isBusy}
-      actions={offered.checksum !== null && node.data !== null && <BundleButton node={node.data} />}
+      actions={
+        offered.checksum !== null && (
+          <button
+            type="button"
+            disabled={bundle.isBusy}
+            aria-busy={bundle.isBusy}
+            onClick={() => void bundle.start()}
+          >
+            Download bundle
+          </button>
+        )
+      }
+      tools={bundle.problem !== null && <Problem problem={bundle.problem} />}
     >
       {(shown) => (
         <>
@@ -43,15 +61,6 @@ export function NodePage({ id }: { id: string }) {
       )}
     </NodeFrame>
   );
-}
-
-/** It is read before it is saved, so that a refusal is shown here and does not become a file. */
-function BundleButton({ node: { id, fqdn } }: { node: NodeDetails }) {
-  const run = async () => {
-    await save(`/nodes${apiPath(id)}/configuration/bundle`, 'application/zip', `${fqdn}.zip`);
-    return null;
-  };
-  return <DeedButton deed="Download bundle" run={run} />;
 }
 
 function Pinned() {

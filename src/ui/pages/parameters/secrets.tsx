@@ -4,20 +4,36 @@ import { useEffect, useState } from 'preact/hooks';
 import { ApiProblem, send } from '../../client.ts';
 import { DeedDialog } from '../../components/dialog.tsx';
 import type { Leaf } from '../../components/editor/secret-leaves.ts';
+import type { DocumentSchema } from '../../components/editor/settings.ts';
 import { Field, FileField } from '../../components/field.tsx';
 import { Mark } from '../../components/marks.tsx';
 import { HiddenUsername } from '../../components/password-fields.tsx';
 import { Dots, RevealButton } from '../../components/secret.tsx';
-import { SimpleTable } from '../../components/table.tsx';
-import { sealedName } from '../../sealed.ts';
+import { type Column, SimpleTable } from '../../components/table.tsx';
+import { SEALED, sealedName } from '../../sealed.ts';
+import { can } from '../../session.ts';
 import { type FileData, type FileName, versionPath } from './file-data.ts';
-import { type SecretRow, secretRows } from './secret-rows.ts';
+import { parametersOf } from './schema.ts';
 import type { Draft } from './use-draft.ts';
 
 /** In milliseconds, from the last key to the look at the text. */
 const PAUSE = 200;
 /** In characters. A longer text would hold up whoever types. */
 const LONGEST = 500_000;
+
+interface SecretRow {
+  /** JSON Pointer from the root of the document. */
+  pointer: string;
+  /** `Passed` stands for a text that the node replaces by what is stored elsewhere; an `Object` takes members. */
+  state: 'Sealed' | 'Clear' | 'Passed' | 'Unset' | 'Object';
+  text: string;
+  /** Empty for what is not encrypted. */
+  keyId: string;
+}
+
+const WHOLE = new RegExp(`^${SEALED.source}$`);
+const PASSED = /^\[(?:secret|envvar)\(.*\)\]$/;
+const BLOCK = '/parameters/';
 
 interface SecretsProps {
   named: FileName;
@@ -34,9 +50,30 @@ interface SecretsProps {
 export function SecretsPart({ named, data, text, isJson, stored, draft }: SecretsProps) {
   const leaves = useLeaves(text, isJson);
   const [asked, ask] = useState<SecretRow | null>(null);
-  const rows = leaves === null ? [] : secretRows(leaves, data.schema.data, draft !== null);
   const { path } = data;
+  if (leaves === 'unknown') return <p class="muted">{UNLISTED}</p>;
+  const rows = leaves === null ? [] : secretRows(leaves, data.schema.data, draft !== null);
   if (rows.length === 0 || path === null) return null;
+  const actions: Column<SecretRow> = {
+    label: 'Actions',
+    cell: (row) => (
+      <span class="secret-deeds">
+        {draft !== null && (
+          <button type="button" class="small" onClick={() => ask(row)}>
+            {deedOf(row)}
+            <span class="visually-hidden"> {row.pointer}</span>
+          </button>
+        )}
+        {row.state === 'Sealed' && stored?.text.includes(row.text) && (
+          <RevealButton
+            version={versionPath(path, { version: stored.version, scopeValue: null })}
+            scopeValue={named.scopeValue}
+            pointer={row.pointer}
+          />
+        )}
+      </span>
+    ),
+  };
   return (
     <section class="part">
       <h2>Secrets</h2>
@@ -52,26 +89,7 @@ export function SecretsPart({ named, data, text, isJson, stored, draft }: Secret
             cell: ({ pointer }) => <code>{pointer}</code>,
           },
           { label: 'State', cell: (row) => <State row={row} isSaved={draft === null} /> },
-          {
-            label: 'Actions',
-            cell: (row) => (
-              <span class="secret-deeds">
-                {draft !== null && (
-                  <button type="button" class="small" onClick={() => ask(row)}>
-                    {deedOf(row)}
-                    <span class="visually-hidden"> {row.pointer}</span>
-                  </button>
-                )}
-                {row.state === 'Sealed' && stored?.text.includes(row.text) && (
-                  <RevealButton
-                    version={versionPath(path, { version: stored.version, scopeValue: null })}
-                    scopeValue={named.scopeValue}
-                    pointer={row.pointer}
-                  />
-                )}
-              </span>
-            ),
-          },
+          ...(draft === null && !can('secrets.reveal') ? [] : [actions]),
         ]}
       />
       {asked !== null && draft !== null && (
@@ -81,23 +99,54 @@ export function SecretsPart({ named, data, text, isJson, stored, draft }: Secret
   );
 }
 
-/** All leaves of the text; null until they are found, and where it is too long. */
-function useLeaves(text: string, isJson: boolean): readonly Leaf[] | null {
-  const [leaves, setLeaves] = useState<readonly Leaf[] | null>(null);
+type Leaves = readonly Leaf[] | 'unknown' | null;
+
+const UNLISTED =
+  'The secrets of this file cannot be listed here. "hawserctl param set --secret" sets one, and "hawserctl secret reveal" shows one.';
+
+/** All leaves of the text; null until they are found, `unknown` where it is too long or their program cannot be loaded. */
+function useLeaves(text: string, isJson: boolean): Leaves {
+  const [leaves, setLeaves] = useState<Leaves>(null);
   useEffect(() => {
     let isOver = false;
     const look = async () => {
       const { leavesOf } = await import('../../components/editor/secret-leaves.ts');
-      if (!isOver) setLeaves(text.length > LONGEST ? null : leavesOf({ text, isJson }));
+      if (!isOver) setLeaves(text.length > LONGEST ? 'unknown' : leavesOf({ text, isJson }));
     };
-    // Without its program the text is there all the same.
-    const timer = setTimeout(() => void look().catch(() => setLeaves(null)), leaves === null ? 0 : PAUSE);
+    const timer = setTimeout(
+      () => void look().catch(() => !isOver && setLeaves('unknown')),
+      leaves === null ? 0 : PAUSE,
+    );
     return () => {
       isOver = true;
       clearTimeout(timer);
     };
   }, [text, isJson]);
   return leaves;
+}
+
+/**
+ * The leaves that are encrypted or that the schema calls secure.
+ * @param hasUnset whether parameters without a value are listed too
+ */
+function secretRows(leaves: readonly Leaf[], schema: DocumentSchema | null, hasUnset: boolean): SecretRow[] {
+  const secure = schema === null ? [] : parametersOf(schema).filter(({ isSecure }) => isSecure);
+  const declared = new Map(secure.map(({ name, type }) => [`${BLOCK}${escaped(name)}`, type === 'object']));
+  const rows = leaves.flatMap((leaf): SecretRow[] => {
+    const { pointer, text, isItem } = leaf;
+    const keyId = WHOLE.exec(text)?.[1] ?? '';
+    if (keyId !== '') return [{ pointer, state: 'Sealed', text, keyId }];
+    const name = pointer.split('/', 3).join('/');
+    if (isItem || !declared.has(name) || text === '') return [];
+    if (declared.get(pointer)) return [];
+    return [{ pointer, state: PASSED.test(text) ? 'Passed' : 'Clear', text, keyId }];
+  });
+  if (!hasUnset) return rows;
+  const isThere = new Set(rows.map(({ pointer }) => pointer));
+  const missing = [...declared].flatMap(([pointer, isObject]): SecretRow[] =>
+    isThere.has(pointer) ? [] : [{ pointer, state: isObject ? 'Object' : 'Unset', text: '', keyId: '' }],
+  );
+  return [...rows, ...missing];
 }
 
 const deedOf = ({ state }: SecretRow) =>
@@ -147,7 +196,12 @@ function SetDialog({ named, path, row, draft, onClose }: SetProps) {
     return `${pointer} is in the text, encrypted. Save to keep it.`;
   };
   return (
-    <DeedDialog heading={`${deed} ${row.pointer}`} deed={deed} run={run} onClose={onClose}>
+    <DeedDialog
+      heading={hasMember ? `Add a member to ${row.pointer}` : `${deed} ${row.pointer}`}
+      deed={deed}
+      run={run}
+      onClose={onClose}
+    >
       {(problem) => (
         <>
           {hasMember && (
