@@ -19,6 +19,7 @@ import {
   pullParameters,
   saveParameters,
 } from '../support/parameter-files.ts';
+import { validated } from '../support/parameter-schemas.ts';
 import { makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
@@ -26,7 +27,7 @@ import { started } from '../support/started.ts';
 
 const entryPoint = (types: string) => ({ [MAIN]: `$schema: x\nparameters: {${types}}\nresources: []\n` });
 const TYPES =
-  'pw: {type: secureString, minLength: 3}, creds: {type: secureObject, defaultValue: {}}, port: {type: int, defaultValue: 1}';
+  'pw: {type: secureString, minLength: 3, maxLength: 40}, creds: {type: secureObject, defaultValue: {}}, port: {type: int, defaultValue: 1}';
 const CANARY = 'Canary-of-a-password';
 const ENC = /ENC\[[0-9a-f]{16},[A-Za-z0-9+/=]+\]/;
 
@@ -120,6 +121,12 @@ describe('secret values of parameters', () => {
       ({ details }) => details?.['path'] !== undefined,
     );
     expect(entry?.details).to.include({ path: '/parameters/creds/list', reason, version: '1.0.1' });
+  });
+
+  it('are not found fault with by the check of a text, which opens none', async () => {
+    const text = (await contentOf('1.0.0')).replace('creds:', 'unknown:');
+    const verdict = await validated(hawser.admin, 'shop', text, '?version=1.0.0&partial=true');
+    expect(verdict.errors.map(({ path }) => path)).to.deep.equal(['/parameters/unknown']);
   });
 
   it('are bounded to 30 an hour for a user', async () => {

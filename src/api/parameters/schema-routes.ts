@@ -8,7 +8,7 @@ import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-c
 import { RawDocument, type Route } from '../../http/route.ts';
 import { conflict, type FieldError, HawserError, notFound } from '../../lib/errors.ts';
 import { DESCRIBE_UNKNOWN, type Declared, NOTHING_DECLARED, schemaIn } from '../../resolve/declared.ts';
-import { newSource } from '../../resolve/documents.ts';
+import { newSource, openedAt } from '../../resolve/documents.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { type GrantedRoutes, grantedRoutes } from '../shared/versioned.ts';
@@ -30,6 +30,9 @@ const DOCUMENT_TYPES = [
   'text/yaml',
   'text/x-yaml',
 ];
+
+/** A text is checked for no scope. So what is encrypted in it opens nowhere, and the values of secrets are not looked at. */
+const NOWHERE = { configurationId: '', scopeTypeId: '', ownerId: '' };
 
 export function schemaRoutes(tools: SchemaTools): Route[] {
   const { reading, modifying } = grantedRoutes(tools.database, ['Parameters'], { on: 'parameters' });
@@ -97,7 +100,7 @@ function validateRoute(tools: SchemaTools, reading: GrantedRoutes): Route {
     summary: 'Check a parameter document; nothing is kept',
     description:
       'A document that breaks the schema is answered with 200 and its errors; text that is no document at all with ' +
-      '400, line and column. Everything is valid for a version without a schema.',
+      '400, line and column. Everything is valid for a version without a schema, and so is each encrypted secret.',
     query: Validation,
     body: { kind: 'document', schema: RawDocument, mediaTypes: DOCUMENT_TYPES },
     answers: { 200: { description: 'The verdict', schema: ValidationView } },
@@ -107,7 +110,8 @@ function validateRoute(tools: SchemaTools, reading: GrantedRoutes): Route {
       const declared = await schemaMeant(tools, call);
       if (declared.kind === 'unknown') throw conflict('schema_unknown', DESCRIBE_UNKNOWN);
       const schema = schemaIn(declared);
-      const document = newSource(body.bytes, contentTypeNamed(body.mediaType) ?? 'yaml');
+      const source = newSource(body.bytes, contentTypeNamed(body.mediaType) ?? 'yaml');
+      const document = openedAt(source, NOWHERE, 0);
       const check = { schema, document, isPartial: call.query.partial ?? false };
       const run = async () => tools.documents.run(call.principal.userId, 'checkDocument', check);
       const errors = await (call.query.anyText ? run().catch(faultsOf) : run());

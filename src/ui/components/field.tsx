@@ -93,6 +93,7 @@ type AreaProps = Common & {
   onInput: (value: string) => void;
   rows?: number;
   required?: boolean;
+  maxLength?: number;
 };
 
 /** Several lines of text. */
@@ -105,6 +106,7 @@ export function TextField({
   onInput,
   rows = 3,
   required = false,
+  maxLength,
 }: AreaProps) {
   const common = { label, name, ...(hint === undefined ? {} : { hint }), ...(problem ? { problem } : {}) };
   return (
@@ -115,6 +117,7 @@ export function TextField({
           name={name}
           rows={rows}
           required={required}
+          maxLength={maxLength}
           value={value}
           onInput={(event) => onInput(event.currentTarget.value)}
         />

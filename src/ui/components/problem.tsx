@@ -5,6 +5,15 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ApiProblem } from '../client.ts';
 import { Faults } from './faults.tsx';
 
+/** What can be done, where the words of the API do not say it, or say it to programs. */
+const NEXT_STEPS: Readonly<Record<string, string>> = {
+  secrets_in_bundle:
+    'Look at the single values under Parameters, or ask an administrator for the permission secrets.reveal.',
+  secret_key_missing: 'Nothing is lost: it can be done once the key is back.',
+  secret_unreadable: 'Set the secret again.',
+  secret_in_clear: 'Save the draft again, then publish it.',
+};
+
 interface ProblemProps {
   problem: ApiProblem;
   /** Gives it a button to try again. */
@@ -14,7 +23,7 @@ interface ProblemProps {
 }
 
 /** The alert. */
-export function Problem({ problem, onRetry, children }: ProblemProps) {
+export function Problem({ problem, onRetry, children = NEXT_STEPS[problem.code] }: ProblemProps) {
   return (
     <div class="alert" role="alert" data-code={problem.code}>
       <p>{problem.detail}</p>
@@ -42,7 +51,9 @@ function Countdown({ seconds }: { seconds: number }) {
   }, []);
   return (
     <p aria-hidden="true" class="num">
-      {left > 0 ? `It can be tried again in ${left} s.` : 'It can be tried again now.'}
+      {left > 0 ? `It can be tried again in ${spanOf(left)}.` : 'It can be tried again now.'}
     </p>
   );
 }
+
+const spanOf = (seconds: number) => (seconds > 120 ? `${Math.ceil(seconds / 60)} min` : `${seconds} s`);

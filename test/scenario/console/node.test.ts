@@ -66,7 +66,7 @@ describe("a node's page in the console", () => {
     expect(await motd.innerText()).to.contain('ada.author');
     await motd.getByText('1 overridden value').click();
     await motd.getByText('This machine is managed by Hawser.').waitFor();
-    await row('/parameters/adminPassword').getByText('redacted').waitFor();
+    await row('/parameters/adminPassword').getByRole('img', { name: 'A secret' }).waitFor();
     expect(await page.locator('main img').count()).to.equal(0);
     await page.getByRole('search').getByLabel('Path').fill('tls');
     await page.waitForURL('**/parameters?path=tls');

@@ -33,3 +33,20 @@ describe('characters that cannot be seen', () => {
     expect(visiblePieces('tab\tand ä')).to.deep.equal([{ text: 'tab\tand ä', name: null }]);
   });
 });
+
+describe('encrypted texts', () => {
+  const [one, other] = ['ENC[996d7ee07bc7b673,AAAA]', 'ENC[996d7ee07bc7b673,AABA]'];
+
+  it('are shown by dots that say what they are', () => {
+    expect(visiblePieces(`pw: "${one}" # x`)).to.deep.equal([
+      { text: 'pw: "', name: null },
+      { text: '••••••••', name: 'A secret, encrypted by the key 996d7ee07bc7b673' },
+      { text: '" # x', name: null },
+    ]);
+    expect(visiblePieces('ENC[short,AAAA]')).to.deep.equal([{ text: 'ENC[short,AAAA]', name: null }]);
+  });
+
+  it('change as a whole', () => {
+    expect(marked(`pw: "${one}"`, `pw: "${other}"`)).to.deep.equal([`pw: "[${one}]"`, `pw: "[${other}]"`]);
+  });
+});

@@ -1,5 +1,6 @@
 /** The rows of a difference, and the parts of a line that have changed. */
 
+import { DOTS, SEALED, sealedName } from '../../sealed.ts';
 import type { FileDiff } from '../../types.ts';
 
 export type Hunk = FileDiff['hunks'][number];
@@ -105,7 +106,7 @@ function sideOf({ kind, oldNumber, newNumber, text }: DiffLine, parts?: Part[]):
 
 /** The parts of two lines. Marked is what lies between what both have at the beginning and at the end. */
 export function changedParts(before: string, after: string): [Part[], Part[]] {
-  const [one, other] = [[...before], [...after]];
+  const [one, other] = [unitsOf(before), unitsOf(after)];
   const least = Math.min(one.length, other.length);
   let start = 0;
   while (start < least && one[start] === other[start]) start += 1;
@@ -117,6 +118,11 @@ export function changedParts(before: string, after: string): [Part[], Part[]] {
   return [partsOf(one, start, end), partsOf(other, start, end)];
 }
 
+const UNIT = new RegExp(`${SEALED.source}|.`, 'gsu');
+
+/** The characters of a text. An encrypted one changes as a whole. */
+const unitsOf = (text: string): readonly string[] => text.match(UNIT) ?? [];
+
 function partsOf(characters: readonly string[], start: number, end: number): Part[] {
   const stop = characters.length - end;
   const parts = [
@@ -127,7 +133,10 @@ function partsOf(characters: readonly string[], start: number, end: number): Par
   return parts.filter(({ text }) => text !== '');
 }
 
-/** A piece of a text: itself, or the name of a character that cannot be seen, or that turns the order of the others. */
+/**
+ * A piece of a text: itself, or the name of what is not shown as it is, which is an encrypted text, or a character that cannot be
+ * seen or turns the order of the others.
+ */
 export interface Piece {
   text: string;
   /** Null for what shows as it is. */
@@ -138,14 +147,16 @@ const HIDDEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that are to be shown
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
-/** Splits a text so that characters that cannot be seen are shown by their names. */
+const NOT_SHOWN = new RegExp(`${SEALED.source}|${HIDDEN.source}`, 'gu');
+
+/** Splits a text so that encrypted texts are shown by dots, and characters that cannot be seen by their names. */
 export function visiblePieces(text: string): Piece[] {
   const pieces: Piece[] = [];
   let end = 0;
-  for (const { 0: character, index } of text.matchAll(HIDDEN)) {
+  for (const { 0: hidden, 1: keyId, index } of text.matchAll(NOT_SHOWN)) {
     if (index > end) pieces.push({ text: text.slice(end, index), name: null });
-    pieces.push(hiddenPiece(character));
-    end = index + character.length;
+    pieces.push(keyId === undefined ? hiddenPiece(hidden) : { text: DOTS, name: sealedName(keyId) });
+    end = index + hidden.length;
   }
   if (end < text.length) pieces.push({ text: text.slice(end), name: null });
   return pieces;

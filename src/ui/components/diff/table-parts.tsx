@@ -1,6 +1,8 @@
 /** The rows and cells of the table of a difference. */
 
 import { useMemo } from 'preact/hooks';
+import { DOTS } from '../../sealed.ts';
+import { Dots } from '../secret.tsx';
 import { type Part, type Row, type Side, visiblePieces } from './rows.ts';
 
 interface BodyProps {
@@ -125,14 +127,14 @@ function Cells({ side: { kind, parts } }: { side: Side }) {
 }
 
 function showPart({ text, isMarked }: Part, index: number) {
-  const pieces = visiblePieces(text).map(({ text, name }, at) =>
-    name === null ? (
-      text
-    ) : (
+  const pieces = visiblePieces(text).map(({ text, name }, at) => {
+    if (name === null) return text;
+    if (text === DOTS) return <Dots key={at} name={name} />;
+    return (
       <span key={at} class="diff-char" role="img" aria-label={name}>
         {text}
       </span>
-    ),
-  );
+    );
+  });
   return isMarked ? <mark key={index}>{pieces}</mark> : pieces;
 }

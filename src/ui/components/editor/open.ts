@@ -7,13 +7,17 @@ import { bracketMatching, indentOnInput, indentUnit } from '@codemirror/language
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
 import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import {
+  Decoration,
   EditorView,
   highlightActiveLine,
   highlightActiveLineGutter,
   highlightSpecialChars,
   keymap,
   lineNumbers,
+  MatchDecorator,
+  ViewPlugin,
 } from '@codemirror/view';
+import { SEALED, sealedName } from '../../sealed.ts';
 import { schemaHelp } from './help.ts';
 import { ownEditsOfLines } from './native-edits.ts';
 import { HINT_ID, helpPanels, hintPanel, leaveByEscape } from './panels.ts';
@@ -118,7 +122,7 @@ function extensionsOf({ path, label, language, isReadOnly, schema }: EditorSetti
     LANGUAGES[language](),
     ...[lineNumbers(), lintGutter(), highlightActiveLine(), highlightActiveLineGutter()],
     ...[highlightSpecialChars(), bracketMatching(), indentOnInput(), indentUnit.of('  ')],
-    ownEditsOfLines(),
+    ...[ownEditsOfLines(), sealedMarks()],
     EditorView.lineWrapping,
     // An element that can be edited takes the focus without a tabindex too, but checkers do not know that.
     EditorView.contentAttributes.of({
@@ -129,6 +133,29 @@ function extensionsOf({ path, label, language, isReadOnly, schema }: EditorSetti
     hintPanel(hasHelp),
     looks,
   ];
+}
+
+/** Encrypted texts stand as they are, in a quieter colour, and say what they are. */
+function sealedMarks(): Extension {
+  const matcher = new MatchDecorator({
+    regexp: SEALED,
+    decoration: ([, keyId = '']) =>
+      Decoration.mark({ class: 'cm-sealed', attributes: { title: sealedName(keyId) } }),
+  });
+  return ViewPlugin.define(
+    (view) => {
+      let marks = matcher.createDeco(view);
+      return {
+        get marks() {
+          return marks;
+        },
+        update(update) {
+          marks = matcher.updateDeco(update, marks);
+        },
+      };
+    },
+    { decorations: ({ marks }) => marks },
+  );
 }
 
 /** Keeps the line breaks of the file: CRLF where all are, and a CR as a character where only some are. */

@@ -35,7 +35,7 @@ export function rangeOfPointer(tree: SyntaxTree, read: ReadText, pointer: string
   return range;
 }
 
-interface Member {
+export interface Member {
   key: SyntaxNode | null;
   value: SyntaxNode | null;
   /** What stands for it where it has neither. */
@@ -48,14 +48,14 @@ function rangeOf({ key, value, whole }: Member): TextRange {
   return { from, to };
 }
 
-function stepsOf(pointer: string): string[] {
+export function stepsOf(pointer: string): string[] {
   return pointer
     .split('/')
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-function rootOf({ topNode }: SyntaxTree): SyntaxNode | null {
+export function rootOf({ topNode }: SyntaxTree): SyntaxNode | null {
   if (topNode.name === 'Stream') {
     const document = topNode.getChild('Document');
     return document && valueIn(document);
@@ -63,20 +63,28 @@ function rootOf({ topNode }: SyntaxTree): SyntaxNode | null {
   return valueIn(topNode);
 }
 
-function memberOf(container: SyntaxNode, step: string, read: ReadText): Member | null {
+export function memberOf(container: SyntaxNode, step: string, read: ReadText): Member | null {
   return /Sequence$|^Array$/.test(container.name)
     ? itemAt(container, Number(step))
     : entryOf(container, step, read);
 }
 
 function entryOf(mapping: SyntaxNode, name: string, read: ReadText): Member | null {
-  for (const pair of [...mapping.getChildren('Pair'), ...mapping.getChildren('Property')]) {
-    const key = pair.getChild('Key') ?? pair.getChild('PropertyName');
+  for (const pair of pairsOf(mapping)) {
+    const key = keyOf(pair);
     if (key !== null && scalarOf(read(key.from, key.to)) === name)
       return { key, value: valueIn(pair), whole: pair };
   }
   return null;
 }
+
+export const pairsOf = (mapping: SyntaxNode): SyntaxNode[] => [
+  ...mapping.getChildren('Pair'),
+  ...mapping.getChildren('Property'),
+];
+
+export const keyOf = (pair: SyntaxNode): SyntaxNode | null =>
+  pair.getChild('Key') ?? pair.getChild('PropertyName');
 
 function itemAt(list: SyntaxNode, index: number): Member | null {
   const whole = list.name === 'Array' ? valuesIn(list)[index] : list.getChildren('Item')[index];
@@ -85,14 +93,14 @@ function itemAt(list: SyntaxNode, index: number): Member | null {
 }
 
 /** The value in a pair, an item or a document, without its tag and its anchor. */
-function valueIn(parent: SyntaxNode): SyntaxNode | null {
+export function valueIn(parent: SyntaxNode): SyntaxNode | null {
   const value = valuesIn(parent)[0] ?? null;
   return value !== null && /^(Tagged|Anchored)$/.test(value.name) ? valueIn(value) : value;
 }
 
 const NO_VALUE = /^(Key|PropertyName|Comment|Tag|Anchor|Directive|DirectiveEnd|DocEnd)$/;
 
-function valuesIn(parent: SyntaxNode): SyntaxNode[] {
+export function valuesIn(parent: SyntaxNode): SyntaxNode[] {
   const values: SyntaxNode[] = [];
   for (let child = parent.firstChild; child !== null; child = child.nextSibling) {
     // Punctuation and faults have names that are no words.

@@ -53,6 +53,7 @@ const theme = EditorView.theme({
     backgroundColor: 'transparent',
     outline: '1px dashed var(--focus)',
   },
+  '.cm-sealed, .cm-sealed *': { color: 'var(--muted)' },
   '.cm-specialChar': { color: 'var(--code-keyword)' },
   '.cm-panels, .cm-tooltip': box,
   '.cm-panels': { border: 'none' },

@@ -1,13 +1,12 @@
 /** The values of parameters that change, with the files that they come from. */
 
+import { REDACTED } from '../../sealed.ts';
 import type { PreviewGroupDetails } from '../../types.ts';
+import { Dots } from '../secret.tsx';
 import { type Column, SimpleTable } from '../table.tsx';
 
 type ParameterChange = PreviewGroupDetails['parameters'][number];
 type Source = ParameterChange['beforeSource'];
-
-/** What the API shows in place of a secure value. */
-const REDACTED = '<redacted>';
 
 const COLUMNS: readonly Column<ParameterChange>[] = [
   { label: 'Path', isName: true, isLong: true, cell: ({ path }) => <code>{path}</code> },
@@ -41,7 +40,7 @@ export function ParameterChanges({ changes, Heading }: ChangesProps) {
 
 function Value({ of, source }: { of: unknown; source: Source }) {
   if (source === null) return <span class="muted">none</span>;
-  if (of === REDACTED) return <span class="muted">{REDACTED}</span>;
+  if (of === REDACTED) return <Dots />;
   return <code>{JSON.stringify(of)}</code>;
 }
 

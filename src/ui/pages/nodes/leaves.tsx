@@ -4,11 +4,14 @@ import { Fragment } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { Filters } from '../../components/filters.tsx';
 import { Mark } from '../../components/marks.tsx';
+import { Dots, RevealButton } from '../../components/secret.tsx';
 import { type Column, DataTable } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
-import { links } from '../../links.ts';
+import { apiPath, links } from '../../links.ts';
 import { usePages } from '../../list.ts';
-import type { Provenance } from '../../types.ts';
+import { useResource } from '../../resource.ts';
+import { REDACTED } from '../../sealed.ts';
+import type { Provenance, ScopeType } from '../../types.ts';
 import { scopeText } from './scope-text.ts';
 
 type Leaf = Provenance['provenance'][string];
@@ -45,6 +48,11 @@ function meets({ path, leaf }: Row, query: Readonly<Record<string, string>>): bo
 /** @param name the configuration whose parameters these are */
 export function LeavesTable({ name, explained }: { name: string; explained: Provenance }) {
   const rows = useMemo(() => rowsOf(explained), [explained]);
+  const types = useResource<ScopeType[]>('/scope-types?take=1000', { poll: false });
+  const versionOf = ({ scopeTypeName, resolvedVersion }: Leaf) => {
+    const id = types.data?.find(({ name }) => name === scopeTypeName)?.id;
+    return id && apiPath('parameters', id, explained.configurationId, 'versions', resolvedVersion);
+  };
   const list = usePages(
     rows,
     FILTERS.map((filter) => filter.name),
@@ -56,7 +64,7 @@ export function LeavesTable({ name, explained }: { name: string; explained: Prov
       <DataTable
         name="Parameters"
         list={list}
-        columns={columnsOf(name)}
+        columns={columnsOf(name, versionOf)}
         keyOf={({ path }) => path}
         none={
           <p class="empty">
@@ -70,7 +78,10 @@ export function LeavesTable({ name, explained }: { name: string; explained: Prov
   );
 }
 
-function columnsOf(name: string): Column<Row>[] {
+/** The address in the API of the version that gives a leaf; undefined while it is not known. */
+type VersionOf = (leaf: Leaf) => string | undefined;
+
+function columnsOf(name: string, versionOf: VersionOf): Column<Row>[] {
   return [
     {
       label: 'Path',
@@ -82,7 +93,7 @@ function columnsOf(name: string): Column<Row>[] {
         </a>
       ),
     },
-    { label: 'Value', isLong: true, cell: (row) => <ValueCell row={row} /> },
+    { label: 'Value', isLong: true, cell: (row) => <ValueCell row={row} version={versionOf(row.leaf)} /> },
     { label: 'Scope', cell: ({ leaf }) => scopeText(leaf) },
     {
       label: 'Version',
@@ -111,11 +122,16 @@ function PathText({ path }: { path: string }) {
   );
 }
 
-function ValueCell({ row: { leaf, faults } }: { row: Row }) {
-  const { value, overriddenValues } = leaf;
+function ValueCell({ row: { path, leaf, faults }, version }: { row: Row; version: string | undefined }) {
+  const { value, scopeValue, overriddenValues } = leaf;
   return (
     <div class="leaf">
-      <Value value={value} />
+      <span class="secret-deeds">
+        <Value value={value} />
+        {value === REDACTED && version !== undefined && (
+          <RevealButton version={version} scopeValue={scopeValue} pointer={path} />
+        )}
+      </span>
       {faults.map(({ message, code }) => (
         <Mark key={`${code} ${message}`} word={code} tone="bad">
           {message}
@@ -144,7 +160,7 @@ const LONG = 400;
 
 /** A value as JSON writes it, so that a text is told from a number. What the server hides is said to be hidden. */
 export function Value({ value }: { value: unknown }) {
-  if (value === '<redacted>') return <Mark word="redacted" tone="idle" />;
+  if (value === REDACTED) return <Dots />;
   const text = JSON.stringify(value);
   if (text.length <= LONG) return <code>{text}</code>;
   return (

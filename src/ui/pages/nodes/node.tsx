@@ -1,8 +1,10 @@
 /** One node: what it should get against what it runs, its certificate, its tags, and how it is run. */
 
+import { useDeed } from '../../components/dialog.tsx';
 import { Mark, StatusMark } from '../../components/marks.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Time } from '../../components/time.tsx';
+import { save } from '../../download.ts';
 import { apiPath } from '../../links.ts';
 import { useResource } from '../../resource.ts';
 import type { LcmConfig, NodeDetails } from '../../types.ts';
@@ -17,8 +19,32 @@ export function NodePage({ id }: { id: string }) {
   const lcm = useResource<LcmConfig>(`/nodes${apiPath(id)}/lcm-config`);
   const parts = useParts(node.data);
   const offered = useOffered(node.data, parts);
+  // It is read before it is saved, so that a refusal is shown here and does not become a file.
+  const bundle = useDeed(async () => {
+    const name = node.data?.fqdn ?? id;
+    await save(`/nodes${apiPath(id)}/configuration/bundle`, 'application/zip', `${name}.zip`);
+    return null;
+  });
   return (
-    <NodeFrame id={id} tab="Overview" node={node} of={[lcm]} isBusy={offered.isBusy}>
+    <NodeFrame
+      {...{ id, node }}
+      tab="Overview"
+      of={[lcm]}
+      isBusy={offered.isBusy}
+      actions={
+        offered.checksum !== null && (
+          <button
+            type="button"
+            disabled={bundle.isBusy}
+            aria-busy={bundle.isBusy}
+            onClick={() => void bundle.start()}
+          >
+            Download bundle
+          </button>
+        )
+      }
+      tools={bundle.problem !== null && <Problem problem={bundle.problem} />}
+    >
       {(shown) => (
         <>
           {shown.assignment?.pinnedToWithdrawn && <Pinned />}

@@ -16,6 +16,7 @@ import { mayChange, pathOf } from './model.ts';
 import { PassthroughNote } from './published.tsx';
 import { ReviewPart } from './review.tsx';
 import { skeletonOf } from './schema.ts';
+import { SecretsPart } from './secrets.tsx';
 import type { Typed } from './unsaved.ts';
 import { baseOf, type Draft, isJsonFile, useDraft } from './use-draft.ts';
 
@@ -50,6 +51,8 @@ function firstOf({ isNew, from }: FileName, { file, schema }: FileData): Typed |
 function DraftEditor({ named, data, first }: PartProps & { first: Typed }) {
   const draft = useDraft(named, data, first);
   const isChangeable = mayChange(data.configuration);
+  const version = named.isNew ? named.from : named.version;
+  const stored = version === null ? null : { version, text: draft.base.text };
   return (
     <>
       <ConflictPart draft={draft} />
@@ -58,7 +61,15 @@ function DraftEditor({ named, data, first }: PartProps & { first: Typed }) {
         {draft.isPassthrough ? (
           <PassthroughNote />
         ) : (
-          <Text {...{ named, data, draft, first, isChangeable }} />
+          <>
+            <Text {...{ named, data, draft, first, isChangeable }} />
+            <SecretsPart
+              {...{ named, data, stored }}
+              text={draft.text}
+              isJson={draft.isJson}
+              draft={isChangeable ? draft : null}
+            />
+          </>
         )}
         {isChangeable && <SaveBar {...{ named, draft }} />}
       </section>

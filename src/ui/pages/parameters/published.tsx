@@ -5,6 +5,7 @@ import type { ParameterContent } from '../../types.ts';
 import { ChangesPart } from './changes.tsx';
 import type { FileData, FileName } from './file-data.ts';
 import { pathOf } from './model.ts';
+import { SecretsPart } from './secrets.tsx';
 
 export function PublishedPart({
   named,
@@ -15,20 +16,25 @@ export function PublishedPart({
   data: FileData;
   file: ParameterContent;
 }) {
-  const { contentType, content, isPassthrough } = file;
+  const { version, contentType, content, isPassthrough } = file;
+  const isJson = contentType === 'application/json';
+  const text = content ?? '';
   return (
     <>
       <section class="part" aria-label="Content">
         {isPassthrough ? (
           <PassthroughNote />
         ) : (
-          <Editor
-            path={pathOf(contentType)}
-            text={content ?? ''}
-            language={contentType === 'application/json' ? 'json' : 'yaml'}
-            schema={data.schema.data}
-            isReadOnly
-          />
+          <>
+            <Editor
+              path={pathOf(contentType)}
+              text={text}
+              language={isJson ? 'json' : 'yaml'}
+              schema={data.schema.data}
+              isReadOnly
+            />
+            <SecretsPart {...{ named, data, text, isJson }} stored={{ version, text }} draft={null} />
+          </>
         )}
       </section>
       <ChangesPart {...{ named, data }} />

@@ -60,7 +60,12 @@ export function useDraft(named: FileName, data: FileData, first: Typed): Draft {
     if (base.etag !== next.etag) past.current.add(base.etag);
     setTyped((before) => ({ ...before, ...taken, base: next }));
   };
-  const save = useSave({ named, data, typed, version, now, rebase, setConflict });
+  const rebaseSaved = (next: Base, sent: string | undefined) => {
+    rebase(next);
+    // What was typed while it was being saved stays.
+    setTyped((before) => (before.text === sent ? { ...before, text: next.text } : before));
+  };
+  const save = useSave({ named, data, typed, version, now, rebase: rebaseSaved, setConflict });
   return {
     ...{ ...typed, version, conflict, save, setVersion },
     isDirty: isDirty(typed),
@@ -92,7 +97,8 @@ interface Saving {
   typed: Typed;
   version: string;
   now: Saved | null;
-  rebase: (base: Base) => void;
+  /** @param sent the text in whose place that of the base is shown, in which secrets are encrypted */
+  rebase: (base: Base, sent: string | undefined) => void;
   setConflict: (theirs: Saved) => void;
 }
 
@@ -107,14 +113,18 @@ function useSave({ named, data, typed, version, now, rebase, setConflict }: Savi
     if (etag === null) await refuseExisting(named, version, async () => setConflict(await readSaved(own)));
     const content = { content: text, contentType: isJson ? 'application/json' : 'application/yaml' };
     const body = { version, scopeValue: named.scopeValue, ...(isPassthrough ? { isPassthrough } : content) };
-    await send('PUT', path, body, { ifMatch: etag }).catch(async (error: unknown) => {
+    const put = send<ParameterFile>('PUT', path, body, { ifMatch: etag });
+    const { data: mine } = await put.catch(async (error: unknown) => {
       if (error instanceof ApiProblem && error.status === 412) setConflict(await readSaved(own));
       throw error;
     });
     const saved = await readSaved(own);
-    // Somebody else was quicker after all: the next save must not overwrite that unseen.
-    rebase({ text: isPassthrough ? '' : text, isPassthrough, etag: saved.etag });
-    if (!isPassthrough && saved.data.content !== text) setConflict(saved);
+    if (saved.data.checksum === mine.checksum) rebase(baseOf(saved), isPassthrough ? undefined : text);
+    else {
+      // Somebody else was quicker after all: the next save must not overwrite that unseen.
+      rebase({ text: isPassthrough ? '' : text, isPassthrough, etag: saved.etag }, undefined);
+      setConflict(saved);
+    }
     if (named.isNew) place.setQuery({ new: null, from: null, version }, false);
     return `The draft ${version} of ${scopeLabel(named)} is saved.`;
   };
