@@ -1,18 +1,51 @@
-/** Whether the keys of secrets are there: those that something is encrypted by, on this server and on all that are seen. */
+/** Whether the keys of secrets are there, on this server and on all that are seen, and which secrets stand in the clear. */
 
 import { type Config, ConfigError } from '../../config.ts';
+import type { Db } from '../../db/database.ts';
 import type { InspectedDatabase } from '../../db/inspected-database.ts';
+import { secureNamesFor } from '../../deeds/secret-content.ts';
+import { majorOf } from '../../domain/version-order.ts';
 import { type SecretKey, sealedKeyId } from '../../lib/sealed-text.ts';
+import { EntryPoints } from '../../resolve/entry-points.ts';
+import { Fleet } from '../../resolve/fleet.ts';
+import { HeldKeys } from '../../resolve/held-keys.ts';
+import { ParameterReader } from '../../resolve/parameters.ts';
+import { SchemaReader } from '../../resolve/schemas.ts';
 import { keyFileOf, requireKeyFile } from '../../security/secrets/key-file.ts';
+import { scopesIn, seriesOf } from '../../versions/parameter-files.ts';
+import type { SeriesIndex, VersionRef } from '../../versions/store.ts';
 import { type KeyState, missingAmong, readKeyState } from '../key-state.ts';
-import { type Check, type Finding, faultOf, several, warningOf } from './findings.ts';
+import {
+  type Check,
+  describeFailure,
+  type Finding,
+  faultOf,
+  lookTwice,
+  several,
+  warningOf,
+} from './findings.ts';
 
 const NAME = 'secrets';
+const CACHE_BYTES = 64 * 1024 * 1024;
 const BRING =
   'put the key into the file, also as its last line, and run "hawser reload"; if it is lost: docs/operating.md';
 
+const ENCRYPT =
+  'save and publish them anew, which encrypts them; then remove the older versions and change the secrets (docs/secrets.md)';
+const READ = 'see what the check of the repositories says; nobody knows how many secrets are in there';
+
 /** @param database null where it cannot be opened */
 export async function checkSecrets(config: Config, database: InspectedDatabase | null): Promise<Check> {
+  const ofKeys = await checkKeys(config, database);
+  const read = database?.read ?? null;
+  // The tables of an earlier release are told of by the check of the database.
+  if (database === null || read === null || (await database.migrations()).pending.length > 0)
+    return { ...ofKeys, summary: `${ofKeys.summary}; values in the clear were not looked for` };
+  const inTheClear = await findInTheClear(config, read);
+  return { ...ofKeys, findings: [...ofKeys.findings, ...inTheClear] };
+}
+
+async function checkKeys(config: Config, database: InspectedDatabase | null): Promise<Check> {
   const path = keyFileOf(config);
   const state = database === null ? null : await readKeyState(database);
   try {
@@ -26,6 +59,77 @@ export async function checkSecrets(config: Config, database: InspectedDatabase |
     const missing = state === null ? [] : findMissing(path, [], state);
     return { name: NAME, summary: path, findings: [faultOf(path, error.message, remedy), ...missing] };
   }
+}
+
+/** Counts the secure leaves in the clear, configuration by configuration. It needs no key: what is encrypted is not opened. */
+async function findInTheClear({ dataDir, databaseUrl, reposDir }: Config, db: Db): Promise<Finding[]> {
+  const fleet = new Fleet({ dataDir, databaseUrl, reposDir, cacheBytes: CACHE_BYTES }, new HeldKeys());
+  try {
+    const { store, documents } = fleet;
+    const parameters = new ParameterReader(store, fleet);
+    const entryPoints = new EntryPoints(documents);
+    const readers = {
+      parameters,
+      schemas: new SchemaReader(store, { parameters, documents, entryPoints }),
+      documents,
+    };
+    return await lookTwice(async () => {
+      await fleet.database.changes.catchUp('now');
+      const rows = await db
+        .selectFrom('configurations')
+        .select('name')
+        .where('has_parameters', '=', 1)
+        .orderBy('name')
+        .execute();
+      const findings: Finding[] = [];
+      for (const { name } of rows) findings.push(...(await lookAt(readers, name)));
+      return findings;
+    });
+  } finally {
+    await fleet.close();
+  }
+}
+
+async function lookAt(readers: Readers, name: string): Promise<Finding[]> {
+  const where = `parameters/${name}`;
+  try {
+    const number = await countInTheClear(readers, name);
+    const stand = number === 1 ? '1 secret stands' : `${number} secrets stand`;
+    return number === 0 ? [] : [warningOf(where, `${stand} in the clear in its newest files`, ENCRYPT)];
+  } catch (error) {
+    return [faultOf(where, `cannot be searched for secrets in the clear: ${describeFailure(error)}`, READ)];
+  }
+}
+
+interface Readers {
+  parameters: ParameterReader;
+  schemas: SchemaReader;
+  documents: Fleet['documents'];
+}
+
+async function countInTheClear(readers: Readers, name: string): Promise<number> {
+  const { parameters, documents } = readers;
+  let number = 0;
+  for (const ref of newestFiles(await parameters.index(name))) {
+    const document = await parameters.source(name, ref);
+    if (document === null) continue;
+    const secure = await secureNamesFor(readers, {
+      configurationName: name,
+      version: ref.version,
+      caller: NAME,
+    });
+    number += (await documents.run(NAME, 'judgeSecrets', { document, secure })).clear.length;
+  }
+  return number;
+}
+
+/** The highest file of each series and major that is published and not withdrawn. */
+function newestFiles(index: SeriesIndex): VersionRef[] {
+  return scopesIn(index).flatMap((scope) => {
+    const { published } = index.of(seriesOf(scope));
+    // The highest comes last, so it stays.
+    return [...new Map(published.toReversed().map((ref) => [majorOf(ref.version), ref])).values()];
+  });
 }
 
 function findMissing(path: string, keys: readonly SecretKey[], state: KeyState): Finding[] {
