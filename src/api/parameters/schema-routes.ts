@@ -97,7 +97,8 @@ function validateRoute(tools: SchemaTools, reading: GrantedRoutes): Route {
     summary: 'Check a parameter document; nothing is kept',
     description:
       'A document that breaks the schema is answered with 200 and its errors; text that is no document at all with ' +
-      '400, line and column. Everything is valid for a version without a schema.',
+      '400, line and column. Everything is valid for a version without a schema. The request names no scope, so an ' +
+      'encrypted text `ENC[...]` is a text here, and is checked as one; saving a file checks what it holds.',
     query: Validation,
     body: { kind: 'document', schema: RawDocument, mediaTypes: DOCUMENT_TYPES },
     answers: { 200: { description: 'The verdict', schema: ValidationView } },
