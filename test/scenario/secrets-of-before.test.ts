@@ -116,7 +116,7 @@ describe('secrets in the clear', () => {
     await ok(200, withdrawFile(admin, { configurationId: id, version: '2.2.0' }));
     const count = async () => (await lookOf(hawser.folder)).findings.map(({ what }) => what);
     expect(await count()).to.deep.equal([]);
-    const types = { a: 'secureString', b: 'secureObject', c: 'secureString', free: 'string' };
+    const types = { a: 'secureString', b: 'secureString', c: 'secureString', free: 'string' };
     const declared = Object.fromEntries(Object.entries(types).map(([name, type]) => [name, { type }]));
     for (const version of ['2.0.0', '3.0.0']) await ok(200, uploadSchema(admin, 'late', version, declared));
     expect(await count()).to.deep.equal(['4 secrets stand in the clear in its newest files']);
