@@ -9,9 +9,10 @@ import { ok } from '../support/replies.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
 
-const entryPoint = (types: string) => ({
-  files: { [MAIN]: `$schema: x\nparameters: {${types}}\nresources: []\n` },
-});
+const entryPoint = (pw: string, note: string) => {
+  const types = `pw: {type: ${pw}}, note: {type: ${note}}, port: {type: int}`;
+  return { files: { [MAIN]: `$schema: x\nparameters: {${types}}\nresources: []\n` } };
+};
 const CONTENT = 'parameters:\n  pw: open-words\n  note: open-words\n  port: 80\n';
 
 describe('a value of a parameter file is a secret', () => {
@@ -25,9 +26,9 @@ describe('a value of a parameter file is a secret', () => {
     return (content as string).split('\n').flatMap((line) => /^ {2}(\w+): "ENC\[/.exec(line)?.[1] ?? []);
   }
   const make = (name: string) =>
-    publishConfiguration(hawser.admin, name, { '1.0.0': entryPoint('pw: {type: secureString}').files });
-  const draft = (name: string, version: string, types: string) =>
-    ok(201, addVersion(hawser.admin, name, { version }, entryPoint(types)));
+    publishConfiguration(hawser.admin, name, { '1.0.0': entryPoint('secureString', 'string').files });
+  const draft = (name: string, version: string, pw: string, note: string) =>
+    ok(201, addVersion(hawser.admin, name, { version }, entryPoint(pw, note)));
 
   it('whatever its name, where nobody knows what the schema says, or that of some version where there is none', async () => {
     await make('unknown');
@@ -45,15 +46,15 @@ describe('a value of a parameter file is a secret', () => {
 
   it('although a draft of the configuration calls it something else', async () => {
     await make('draft');
-    await draft('draft', '1.1.0', 'pw: {type: string}, note: {type: string}');
+    await draft('draft', '1.1.0', 'string', 'string');
     expect(await sealedIn('draft', '1.1.0')).to.deep.equal(['pw']);
-    await draft('draft', '2.0.0', 'pw: {type: string}, note: {type: string}');
+    await draft('draft', '2.0.0', 'string', 'string');
     expect(await sealedIn('draft', '2.0.0'), 'no version of its major is published').to.deep.equal(['pw']);
   });
 
   it('because a draft of the configuration calls it one', async () => {
     await make('stricter');
-    await draft('stricter', '1.1.0', 'pw: {type: secureString}, note: {type: secureString}');
+    await draft('stricter', '1.1.0', 'secureString', 'secureString');
     expect(await sealedIn('stricter', '1.1.0')).to.deep.equal(['pw', 'note']);
   });
 });

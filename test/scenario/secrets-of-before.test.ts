@@ -84,10 +84,11 @@ describe('a site of a release before secrets', () => {
       for (const name of readdirSync(objects))
         if (/^[0-9a-f]{2}$/.test(name)) rmSync(join(objects, name), { recursive: true });
       const { findings } = await lookOf(folder);
-      expect(findings.map(({ severity, where }) => `${severity} ${where}`)).to.deep.equal([
-        'error parameters/legacy',
-      ]);
-      expect(findings[0]?.what).to.match(/^cannot be searched for secrets in the clear/);
+      expect(findings).to.not.deep.equal([]);
+      for (const { severity, where, what } of findings) {
+        expect(`${severity} ${where}`).to.match(/^error parameters\/legacy/);
+        expect(what).to.match(/cannot be searched/);
+      }
     } finally {
       execFileSync('cp', ['-a', '-n', `${aside}/.`, objects]);
       rmSync(aside, { recursive: true });

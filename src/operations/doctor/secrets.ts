@@ -4,7 +4,9 @@ import { type Config, ConfigError } from '../../config.ts';
 import type { Db } from '../../db/database.ts';
 import type { InspectedDatabase } from '../../db/inspected-database.ts';
 import { secureNamesFor } from '../../deeds/secret-content.ts';
-import { majorOf } from '../../domain/version-order.ts';
+import type { SecretNames } from '../../domain/secrets.ts';
+import { type Major, majorOf } from '../../domain/version-order.ts';
+import { HawserError } from '../../lib/errors.ts';
 import { type SecretKey, sealedKeyId } from '../../lib/sealed-text.ts';
 import { EntryPoints } from '../../resolve/entry-points.ts';
 import { Fleet } from '../../resolve/fleet.ts';
@@ -12,6 +14,7 @@ import { HeldKeys } from '../../resolve/held-keys.ts';
 import { ParameterReader } from '../../resolve/parameters.ts';
 import { SchemaReader } from '../../resolve/schemas.ts';
 import { keyFileOf, requireKeyFile } from '../../security/secrets/key-file.ts';
+import { tagNameOf } from '../../versions/kinds.ts';
 import { scopesIn, seriesOf } from '../../versions/parameter-files.ts';
 import type { SeriesIndex, VersionRef } from '../../versions/store.ts';
 import { type KeyState, missingAmong, readKeyState } from '../key-state.ts';
@@ -32,6 +35,8 @@ const BRING =
 
 const ENCRYPT =
   'save and publish them anew, which encrypts them; then remove the older versions and change the secrets (docs/secrets.md)';
+const MAX_UNREAD = 5;
+const NOT_SEARCHED = 'it cannot be searched for secrets in the clear';
 const READ = 'see what the check of the repositories says; nobody knows how many secrets are in there';
 
 /** @param database null where it cannot be opened */
@@ -90,37 +95,54 @@ async function findInTheClear({ dataDir, databaseUrl, reposDir }: Config, db: Db
   }
 }
 
-async function lookAt(readers: Readers, name: string): Promise<Finding[]> {
-  const where = `parameters/${name}`;
-  try {
-    const number = await countInTheClear(readers, name);
-    const stand = number === 1 ? '1 secret stands' : `${number} secrets stand`;
-    return number === 0 ? [] : [warningOf(where, `${stand} in the clear in its newest files`, ENCRYPT)];
-  } catch (error) {
-    return [faultOf(where, `cannot be searched for secrets in the clear: ${describeFailure(error)}`, READ)];
-  }
-}
-
 interface Readers {
   parameters: ParameterReader;
   schemas: SchemaReader;
   documents: Fleet['documents'];
 }
 
-async function countInTheClear(readers: Readers, name: string): Promise<number> {
+/** What stands in the clear in a configuration. A file that cannot be read is named, and the others are counted. */
+async function lookAt(readers: Readers, name: string): Promise<Finding[]> {
   const { parameters, documents } = readers;
+  const where = `parameters/${name}`;
+  const unread: Finding[] = [];
   let number = 0;
-  for (const ref of newestFiles(await parameters.index(name))) {
-    const document = await parameters.source(name, ref);
-    if (document === null) continue;
-    const secure = await secureNamesFor(readers, {
-      configurationName: name,
-      version: ref.version,
-      caller: NAME,
-    });
-    number += (await documents.run(NAME, 'judgeSecrets', { document, secure })).clear.length;
+  // They depend on the major alone. Where there is no schema, all versions are asked for them.
+  const names = new Map<Major | null, SecretNames>();
+  const files = await parameters.index(name).then(newestFiles, (error: unknown) => {
+    unread.push(faultOf(where, `${NOT_SEARCHED}: ${describe(error)}`, READ));
+    return [];
+  });
+  for (const ref of files) {
+    const { series, version } = ref;
+    try {
+      const document = await parameters.source(name, ref);
+      if (document === null) continue;
+      const of = { configurationName: name, version, caller: NAME };
+      const secure = names.get(majorOf(version)) ?? (await secureNamesFor(readers, of));
+      names.set(majorOf(version), secure);
+      number += (await documents.run(NAME, 'judgeSecrets', { document, secure })).clear.length;
+    } catch (error) {
+      const file = `${where} ${tagNameOf(series, version)}`;
+      unread.push(faultOf(file, `${NOT_SEARCHED}: ${describe(error)}`, READ));
+    }
   }
-  return number;
+  const stand = number === 1 ? '1 secret stands' : `${number} secrets stand`;
+  return [
+    ...(number === 0 ? [] : [warningOf(where, `${stand} in the clear in its newest files`, ENCRYPT)]),
+    ...unread.slice(0, MAX_UNREAD),
+    ...unread
+      .slice(MAX_UNREAD, MAX_UNREAD + 1)
+      .map(({ remedy }) =>
+        faultOf(where, `${unread.length - MAX_UNREAD} more files cannot be searched`, remedy),
+      ),
+  ];
+}
+
+/** Why a file cannot be read, without what is wrong in its text, which may quote a secret. */
+function describe(error: unknown): string {
+  const isOfText = error instanceof HawserError && error.cause instanceof HawserError;
+  return isOfText ? error.message : describeFailure(error);
 }
 
 /** The highest file of each series and major that is published and not withdrawn. */
