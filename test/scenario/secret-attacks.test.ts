@@ -18,7 +18,7 @@ import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, DEFAULT_ID, tagNode } from '../support/scopes.ts';
 import { runHawser, spawnHawser } from '../support/spawned.ts';
 import { started } from '../support/started.ts';
-import { WEBHOOKS } from '../support/webhooks.ts';
+import { SECRET, WEBHOOKS } from '../support/webhooks.ts';
 
 const CANARY = 'Kanarienvogel-7711';
 const SCHEMA = "$schema: x\nparameters: {pw: {type: secureString, defaultValue: ''}}\nresources: []\n";
@@ -61,8 +61,15 @@ describe('secrets under attack', () => {
     const [dev, prod] = [nodes.get('dev'), nodes.get('prod')];
     if (!dev || !prod) throw new Error('There are no nodes');
     const gitdir = join(hawser.reposDir, 'parameters/shop.git');
-    const git = (...words: string[]) => execFileSync('git', ['--git-dir', gitdir, ...words]);
-    git('update-ref', 'refs/tags/Environment/dev/v1.1.0', 'refs/tags/Environment/prod/v1.1.0');
+    const person = ['-c', 'user.name=Carol', '-c', 'user.email=carol@example.org'];
+    const git = (...words: string[]) =>
+      execFileSync('git', ['--git-dir', gitdir, ...person, ...words], { encoding: 'utf8' }).trim();
+    // The commit says whose file it is, so the tag alone is no version of the other scope.
+    const copied = 'refs/tags/Environment/prod/v1.1.0';
+    git('update-ref', 'refs/tags/Environment/dev/v1.1.0', copied);
+    const message = git('log', '-1', '--format=%B', copied).replaceAll('Environment/prod', 'Environment/dev');
+    const commit = git('commit-tree', `${copied}^{tree}`, '-m', message);
+    git('tag', '-a', 'Environment/dev/v1.2.0', '-m', 'Version 1.2.0', commit);
     await eventually(async () => {
       await expectProblem(poll(dev), 409, 'secret_unreadable');
     });
@@ -72,7 +79,7 @@ describe('secrets under attack', () => {
   });
 
   it('are in nothing that commands and webhooks tell', async () => {
-    const webhook = { url: 'https://127.0.0.1:9/', events: ['secret.revealed'] };
+    const webhook = { url: 'https://127.0.0.1:9/', events: ['secret.revealed'], secret: SECRET };
     const { id } = await ok(201, hawser.admin.post(WEBHOOKS, webhook));
     await saveParameters(hawser, {
       configuration: 'shop',
