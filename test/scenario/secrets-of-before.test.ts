@@ -86,7 +86,7 @@ describe('a site of a release before secrets', () => {
       const { findings } = await lookOf(folder);
       expect(findings).to.not.deep.equal([]);
       for (const { severity, where, what } of findings) {
-        expect(`${severity} ${where}`).to.match(/^error parameters\/legacy/);
+        expect(`${severity} ${where}`).to.match(/^warning parameters\/legacy/);
         expect(what).to.match(/cannot be searched/);
       }
     } finally {

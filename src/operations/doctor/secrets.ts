@@ -101,7 +101,10 @@ interface Readers {
   documents: Fleet['documents'];
 }
 
-/** What stands in the clear in a configuration. A file that cannot be read is named, and the others are counted. */
+/**
+ * What stands in the clear in a configuration. A file that cannot be read is named, and the others are counted. What is wrong with
+ * it is an error of the check of the repositories.
+ */
 async function lookAt(readers: Readers, name: string): Promise<Finding[]> {
   const { parameters, documents } = readers;
   const where = `parameters/${name}`;
@@ -110,7 +113,7 @@ async function lookAt(readers: Readers, name: string): Promise<Finding[]> {
   // They depend on the major alone. Where there is no schema, all versions are asked for them.
   const names = new Map<Major | null, SecretNames>();
   const files = await parameters.index(name).then(newestFiles, (error: unknown) => {
-    unread.push(faultOf(where, `${NOT_SEARCHED}: ${describe(error)}`, READ));
+    unread.push(warningOf(where, `${NOT_SEARCHED}: ${describe(error)}`, READ));
     return [];
   });
   for (const ref of files) {
@@ -124,7 +127,7 @@ async function lookAt(readers: Readers, name: string): Promise<Finding[]> {
       number += (await documents.run(NAME, 'judgeSecrets', { document, secure })).clear.length;
     } catch (error) {
       const file = `${where} ${tagNameOf(series, version)}`;
-      unread.push(faultOf(file, `${NOT_SEARCHED}: ${describe(error)}`, READ));
+      unread.push(warningOf(file, `${NOT_SEARCHED}: ${describe(error)}`, READ));
     }
   }
   const stand = number === 1 ? '1 secret stands' : `${number} secrets stand`;
@@ -134,7 +137,7 @@ async function lookAt(readers: Readers, name: string): Promise<Finding[]> {
     ...unread
       .slice(MAX_UNREAD, MAX_UNREAD + 1)
       .map(({ remedy }) =>
-        faultOf(where, `${unread.length - MAX_UNREAD} more files cannot be searched`, remedy),
+        warningOf(where, `${unread.length - MAX_UNREAD} more files cannot be searched`, remedy),
       ),
   ];
 }
