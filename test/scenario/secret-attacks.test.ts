@@ -62,14 +62,16 @@ describe('secrets under attack', () => {
     if (!dev || !prod) throw new Error('There are no nodes');
     const gitdir = join(hawser.reposDir, 'parameters/shop.git');
     const person = ['-c', 'user.name=Carol', '-c', 'user.email=carol@example.org'];
-    const git = (...words: string[]) =>
-      execFileSync('git', ['--git-dir', gitdir, ...person, ...words], { encoding: 'utf8' }).trim();
-    // The commit says whose file it is, so the tag alone is no version of the other scope.
+    const pipe = (input: string, ...words: string[]) =>
+      execFileSync('git', ['--git-dir', gitdir, ...person, ...words], { encoding: 'utf8', input }).trim();
     const copied = 'refs/tags/Environment/prod/v1.1.0';
-    git('update-ref', 'refs/tags/Environment/dev/v1.1.0', copied);
-    const message = git('log', '-1', '--format=%B', copied).replaceAll('Environment/prod', 'Environment/dev');
-    const commit = git('commit-tree', `${copied}^{tree}`, '-m', message);
-    git('tag', '-a', 'Environment/dev/v1.2.0', '-m', 'Version 1.2.0', commit);
+    // A scope's file lies in a folder of its name, so the tag alone is no version of another one.
+    pipe('', 'update-ref', 'refs/tags/Environment/dev/v1.1.0', copied);
+    const blob = pipe('', 'rev-parse', `${copied}:prod/parameters.yaml`);
+    const folder = pipe(`100644 blob ${blob}\tparameters.yaml\n`, 'mktree');
+    const tree = pipe(`040000 tree ${folder}\tdev\n`, 'mktree');
+    const commit = pipe('', 'commit-tree', tree, '-m', 'copied');
+    pipe('', 'tag', '-a', 'Environment/dev/v1.2.0', '-m', 'Version 1.2.0', commit);
     await eventually(async () => {
       await expectProblem(poll(dev), 409, 'secret_unreadable');
     });
