@@ -28,6 +28,7 @@ import { formatReviewing, measureReviewing } from './reviewing.ts';
 import { formatRollouts, measureRollouts } from './rollouts.ts';
 import { formatScale, type ScaleRow } from './scale.ts';
 import { type Effort, FULL, QUICK, SCENARIOS, type Scenario, SMALL } from './scenarios.ts';
+import { formatSecrets, measureSecrets } from './secrets.ts';
 import { formatServers, measureServers } from './servers.ts';
 import { formatStart, measureStart } from './start.ts';
 import { type Hosted, measureLists, measureVersions } from './versions.ts';
@@ -67,6 +68,7 @@ const OWN_PARTS = new Map<string, Measure<PartResult>>([
   ['push', part(measurePushing, formatPushing)],
   ['review', part(measureReviewing, formatReviewing)],
   ['previews', part(measurePreviews, formatPreviews)],
+  ['secrets', part(measureSecrets, formatSecrets)],
   ['rollouts', part(measureRollouts, formatRollouts)],
   ['console', part(measureConsole, formatConsole)],
   ['postgres', part(measurePostgres, formatPostgres)],

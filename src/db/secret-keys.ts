@@ -64,6 +64,11 @@ export async function writeSecretState(
     .execute();
   if (evidenceKey !== null)
     await trx.insertInto('changes').values({ kind: 'secrets', key: evidenceKey }).execute();
+  await keepOlderOut(trx);
+}
+
+/** Keeps releases from starting that know neither secrets nor restricted scopes. */
+export async function keepOlderOut(trx: Db): Promise<void> {
   const { version } = await trx.selectFrom('oldest_release').select('version').executeTakeFirstOrThrow();
   if (compareVersions(version, OLDEST_WITH_SECRETS) < 0)
     await trx.updateTable('oldest_release').set({ version: OLDEST_WITH_SECRETS }).execute();

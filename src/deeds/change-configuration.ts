@@ -5,7 +5,11 @@ import { changedMembers } from '../domain/changed-members.ts';
 import { recordAudit } from '../security/audit.ts';
 import { authorVersions } from '../versions/author.ts';
 import type { ResourceTools } from '../versions/resources.ts';
-import { refusePublishedParameters, refuseReservedPaths } from '../versions/rules.ts';
+import {
+  refusePublishedParameters,
+  refuseReservedEntryPoints,
+  refuseReservedPaths,
+} from '../versions/rules.ts';
 import type { ConfigurationTarget } from './create-draft.ts';
 
 /** What is to be changed of a configuration. Absent members stay; null clears the description. */
@@ -16,8 +20,8 @@ export interface ConfigurationChange {
 
 /**
  * Changes a configuration. Where nothing differs, nothing is written, not even the time of the last change.
- * @throws HawserError conflict `reserved_path` when the highest version has a file where the parameters go;
- *   `in_use` when nodes would lose published parameters
+ * @throws HawserError conflict `reserved_path` when the highest version has a file where the parameters go, or a published one
+ *   its entry point; `in_use` when nodes would lose published parameters
  */
 export async function changeConfiguration(
   tools: ResourceTools,
@@ -32,10 +36,13 @@ export async function changeConfiguration(
     const before = { description, useServerManagedParameters: use_server_managed_parameters === 1 };
     const changes = changedMembers(before, change);
     if (changes === null) return;
+    const isManaged = changes['useServerManagedParameters']?.to;
     const [highest] = author.index().versions;
-    if (highest && changes['useServerManagedParameters']?.to === true)
+    if (highest && isManaged === true) {
       refuseReservedPaths((await store.details({ kind: 'configurations', name }, highest)).files);
-    if (changes['useServerManagedParameters']?.to === false) await refusePublishedParameters(store, name);
+      await refuseReservedEntryPoints(store, name, author.index());
+    }
+    if (isManaged === false) await refusePublishedParameters(store, name);
     await database.write.transaction().execute(async (trx) => {
       await updateRow(trx, resourceId, change, actor.at);
       const details = { name, ...changes };

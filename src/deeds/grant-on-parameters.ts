@@ -15,6 +15,7 @@ import {
   scopeExists,
 } from '../db/scope-grants.ts';
 import { SCOPE_TYPES, SCOPE_VALUES } from '../db/scope-types.ts';
+import { keepOlderOut, listKeyHolders } from '../db/secret-keys.ts';
 import { type GrantLevel, reaches } from '../domain/permissions.ts';
 import { DEFAULT_SCOPE_TYPE_ID, NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
 import { forbidden, invalidField, notFound } from '../lib/errors.ts';
@@ -22,6 +23,7 @@ import type { GrantedResource } from '../security/access.ts';
 import { recordAudit } from '../security/audit.ts';
 import type { Caller } from '../security/caller.ts';
 import { grantedToUser, levelOnScope, levelWith } from '../security/rights.ts';
+import { refuseOlder } from '../security/secrets/secret-store.ts';
 import { grantLevel, LABELS, type NewGrant, noGrant, revokeGrant } from './grant.ts';
 
 /** A scope type and a value of it, or a node; without a value all of the type, and without both all parameters. */
@@ -40,7 +42,8 @@ type Configuration = Pick<GrantedResource, 'id' | 'name'>;
 /**
  * Grants the level in place of an earlier one on the same scope.
  * @throws HawserError not_found for the principal, the type or the value; invalid for a value without a type, of another type
- *   or of Default, and for `restricted` without a value; forbidden without Manage
+ *   or of Default, and for `restricted` without a value; forbidden without Manage; unavailable `upgrade_incomplete` for a mark
+ *   while a server is seen whose release knows none
  */
 export async function grantOnParameters(
   trx: Db,
@@ -67,6 +70,10 @@ export async function grantOnParameters(
   const { principal, actor } = caller;
   if (before !== level)
     await saveScopeGrant(trx, scope, holder, { level, grantedBy: principal.userId, now: actor.at });
+  if (mark?.restricted) {
+    refuseOlder(await listKeyHolders(trx), 'knows no marks and would show the value to others');
+    await keepOlderOut(trx);
+  }
   if (mark !== null) await markScope(trx, scope, mark.restricted);
   await recordChange(trx, caller, resource, scope, { ...holder, level, before, ...mark });
 }

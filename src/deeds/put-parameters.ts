@@ -9,7 +9,7 @@ import type { GrantLevel } from '../domain/permissions.ts';
 import { sameVersion } from '../domain/version-order.ts';
 import { tidyText } from '../git/trailers.ts';
 import { refuseGone } from '../lib/client-gone.ts';
-import { conflict, type HawserError, invalid } from '../lib/errors.ts';
+import { conflict, type HawserError, invalid, notFound } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import { DESCRIBE_UNKNOWN } from '../resolve/declared.ts';
 import type { DocumentSource } from '../resolve/document-source.ts';
@@ -19,7 +19,9 @@ import { authorVersions, type VersionAuthor } from '../versions/author.ts';
 import { SCHEMA_SERIES } from '../versions/kinds.ts';
 import { contentOf, seriesOf } from '../versions/parameter-files.ts';
 import type { Target } from '../versions/rows.ts';
+import type { SortedVersions } from '../versions/sorted-versions.ts';
 import type { ParameterDetails, ParameterScope, VersionRef } from '../versions/store.ts';
+import type { ParameterSource } from '../versions/version-source.ts';
 import { type CheckedFile, type CheckTools, FileChecks, type ParameterTools } from './parameter-checks.ts';
 import type { ReadContent } from './parameter-content.ts';
 import {
@@ -118,18 +120,53 @@ function earlierOf(
   return [draft, highest].filter((ref) => ref !== undefined);
 }
 
+interface FoundScope {
+  type: ScopeTypeRow;
+  scope: ParameterScope;
+}
+
 /**
  * Checks that the caller holds this level on the scope's parameters.
- * @throws HawserError not_found below Read, forbidden below what is needed
+ * @throws HawserError not_found for the type, and below Read; invalid for the value; forbidden below what is needed
  */
 export async function requireFile(
   { database: { read } }: { database: { read: Db } },
   { principal, resource }: CheckedFor,
   { type: choice, scopeValue }: Omit<FileName, 'version'>,
   needed: GrantLevel,
-): Promise<void> {
+): Promise<FoundScope> {
   const type = await requireScopeType(read, choice);
-  await requireSeries(read, principal, resource, await scopeNamed(read, type, scopeValue), needed);
+  const scope = await scopeNamed(read, type, scopeValue);
+  await requireSeries(read, principal, resource, scope, needed);
+  return { type, scope };
+}
+
+interface ReadingTools {
+  database: { read: Db };
+  store: { parameters: Pick<ParameterSource, 'index'> };
+}
+
+/** The versions of a scope, for whoever may read them. @throws HawserError as `requireFile` */
+export async function findVersions(
+  tools: ReadingTools,
+  asked: CheckedFor,
+  named: Omit<FileName, 'version'>,
+): Promise<FoundScope & { index: SortedVersions }> {
+  const found = await requireFile(tools, asked, named, 'Read');
+  const index = (await tools.store.parameters.index(asked.resource.name)).of(seriesOf(found.scope));
+  return { ...found, index };
+}
+
+/** One of them. @throws HawserError also not_found without such a version */
+export async function findFile(
+  tools: ReadingTools,
+  asked: CheckedFor,
+  name: FileName,
+): Promise<Awaited<ReturnType<typeof findVersions>> & { ref: VersionRef }> {
+  const found = await findVersions(tools, asked, name);
+  const ref = found.index.get(name.version);
+  if (ref === undefined) throw notFound('The scope has no such version');
+  return { ...found, ref };
 }
 
 /** Whose parameters a file is checked for, and by whom. */
@@ -274,9 +311,7 @@ export async function judgeContent(
 /** Deletes a draft, of a type that is switched off too. @throws HawserError not_found, conflict `published_version` */
 export function deleteFile(tools: ParameterTools, target: FileTarget, name: FileName): Promise<void> {
   return authorVersions(tools, target, async (author) => {
-    const type = await requireScopeType(tools.database.read, name.type);
-    const scope = await scopeNamed(tools.database.read, type, name.scopeValue);
-    await requireSeries(tools.database.read, target.principal, target.resource, scope, 'Manage');
+    const { scope } = await requireFile(tools, target, name, 'Manage');
     await author.deleteDraft(name.version, seriesOf(scope));
   });
 }

@@ -8,19 +8,14 @@ import type { Manifest } from '../resolve/manifest.ts';
 import type { Actor } from '../security/audit.ts';
 import { recordAudit } from '../security/audit.ts';
 import type { Caller } from '../security/caller.ts';
-import { seriesOf } from '../versions/parameter-files.ts';
-import type { ConfigurationOf } from './parameter-checks.ts';
-import { requireScopeType, type ScopeTypeChoice, scopeNamed } from './parameter-scopes.ts';
-import { requireFile } from './put-parameters.ts';
+import type { ConfigurationOf, ParameterTools } from './parameter-checks.ts';
+import { type FileName, findFile } from './put-parameters.ts';
 import { type SecretTools, secureNamesFor } from './secret-content.ts';
 
 /** What one user may see in an hour: values and bundles together, whatever tokens and servers are used. */
 const AN_HOUR = 30;
 
-export interface WantedSecret {
-  type: ScopeTypeChoice;
-  scopeValue: string | null | undefined;
-  version: string;
+export interface WantedSecret extends FileName {
   /** JSON Pointer from the root of the document. */
   path: string;
   reason: string;
@@ -32,17 +27,15 @@ export interface WantedSecret {
  *   `secret_key_missing`; rate_limited
  */
 export async function revealSecret(
-  tools: SecretTools & { database: Database },
+  tools: SecretTools & Pick<ParameterTools, 'database' | 'store'>,
   { principal, actor }: Pick<Caller, 'principal' | 'actor'>,
-  { id, name }: ConfigurationOf,
-  { type: choice, scopeValue, version, path: pointer, reason }: WantedSecret,
+  resource: ConfigurationOf,
+  wanted: WantedSecret,
 ): Promise<string> {
   const { database, parameters, documents } = tools;
-  const type = await requireScopeType(database.read, choice);
-  await requireFile(tools, { resource: { id, name }, principal }, { type: choice, scopeValue }, 'Read');
-  const scope = await scopeNamed(database.read, type, scopeValue);
-  const ref = (await parameters.index(name)).of(seriesOf(scope)).get(version);
-  if (ref === undefined) throw notFound('The scope has no such version');
+  const { id, name } = resource;
+  const { version, path: pointer, reason } = wanted;
+  const { scope, ref } = await findFile(tools, { resource, principal }, wanted);
   const document = await parameters.source(name, ref);
   const caller = principal.userId;
   const secure = await secureNamesFor(tools, { configurationName: name, version, caller });

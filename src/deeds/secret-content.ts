@@ -46,8 +46,8 @@ const NAMED = 10;
 
 /**
  * The parameters whose leaves are secrets in a file of this version: those that the schema says that checks the file, as a
- * draft too, and the one that publishing asks. Where there is no schema, those that any version declares secure, so all of them
- * where it is unknown what some version declares.
+ * draft too, and the one that publishing asks, with the published one below it where that is a draft. Where there is no schema,
+ * those that any version declares secure, so all of them where it is unknown what some version declares.
  */
 export async function secureNamesFor(
   { schemas }: Pick<SecretTools, 'schemas'>,
@@ -55,8 +55,12 @@ export async function secureNamesFor(
 ): Promise<SecretNames> {
   const major = majorOf(version);
   const all: Declared[] = [];
-  for (const isDraft of major === null ? [] : [true, false])
-    all.push(await schemas.forMajor(name, major as NonNullable<typeof major>, caller, isDraft));
+  if (major !== null) {
+    for (const isDraft of [true, false]) all.push(await schemas.forMajor(name, major, caller, isDraft));
+    // A draft of the configuration opens nothing.
+    const below = await schemas.belowDraft(name, major, caller);
+    if (below !== null) all.push(below);
+  }
   const hasNone = all.length === 0 || all.some(({ kind }) => kind === 'nothing');
   if (!hasNone) return secretsIn(all);
   return secretsIn([...all, ...(await schemas.declaredByAny(name, caller))]);

@@ -11,7 +11,6 @@ import { isUnreadable } from '../versions/rollout-branch.ts';
 import { move } from '../versions/rollouts.ts';
 import { notFoundIfDeleted, type ResourceKind, type Target } from '../versions/rows.ts';
 import type { VersionDetails, VersionIndex } from '../versions/types.ts';
-import { requireScopeType, scopeNamed } from './parameter-scopes.ts';
 import { type FileName, type FileTarget, requireFile } from './put-parameters.ts';
 
 /** Who asks what withdrawing would do. */
@@ -61,25 +60,17 @@ export async function withdrawFile(
   reason: string,
 ): Promise<void> {
   await authorVersions(tools, target, async (author) => {
-    await requireFile(tools, target, name, 'Manage');
-    await author.withdraw(name.version, reason, { series: await seriesNamed(tools, name) });
+    const { scope } = await requireFile(tools, target, name, 'Manage');
+    await author.withdraw(name.version, reason, { series: seriesOf(scope) });
   });
 }
 
 /** Offers a withdrawn parameter file again. @throws HawserError as `offerVersionAgain` */
 export function offerFileAgain(tools: AuthorTools, target: FileTarget, name: FileName): Promise<void> {
   return authorVersions(tools, target, async (author) => {
-    await requireFile(tools, target, name, 'Manage');
-    await author.offerAgain(name.version, await seriesNamed(tools, name));
+    const { scope } = await requireFile(tools, target, name, 'Manage');
+    await author.offerAgain(name.version, seriesOf(scope));
   });
-}
-
-/** @throws HawserError not_found for the type; invalid for the value */
-async function seriesNamed(
-  { database: { read } }: Pick<AuthorTools, 'database'>,
-  { type, scopeValue }: FileName,
-): Promise<string> {
-  return seriesOf(await scopeNamed(read, await requireScopeType(read, type), scopeValue));
 }
 
 /**
@@ -111,8 +102,8 @@ export async function fileWithdrawalEffect(
   file: FileName,
 ): Promise<FileWithdrawalEffect> {
   const { version } = file;
-  await requireFile(tools, { resource: { id, name }, principal }, file, 'Manage');
-  const series = await seriesNamed(tools, file);
+  const { scope } = await requireFile(tools, { resource: { id, name }, principal }, file, 'Manage');
+  const series = seriesOf(scope);
   requirePublished((await tools.store.parameters.index(name)).of(series), version);
   const question = { assigned: { kind: 'configurations', id, name } as const, series, version };
   return tools.questions.run(principal.userId, 'fileWithdrawalEffect', question);

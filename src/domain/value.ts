@@ -5,6 +5,9 @@
 
 import { inspect } from 'node:util';
 import type { HawserError } from '../lib/errors.ts';
+import { REDACTED, Unprintable } from '../lib/plaintext.ts';
+
+export { REDACTED };
 
 /** A number that is written with a fraction or an exponent, or one of `.inf`, `-.inf` and `.nan`. */
 export class Float {
@@ -28,20 +31,14 @@ export function isMapping(value: Value | undefined): value is Mapping {
   return value instanceof Map;
 }
 
-/** What stands in the place of a secret wherever it is shown. */
-export const REDACTED = '<redacted>';
-
-const refuse = (): never => {
-  throw new TypeError('A secret in the clear cannot be written here');
-};
-
-/** One leaf that is stored as `ENC[...]`. What it holds is in a private field, so nothing can spread, clone or print it. */
-export class Secret {
+/** One leaf that is stored as `ENC[...]`. */
+export class Secret extends Unprintable {
   /** The text that is stored. */
   readonly text: string;
   readonly #content: { value: Value } | { fault: HawserError };
 
   constructor(text: string, content: { value: Value } | { fault: HawserError }) {
+    super();
     this.text = text;
     this.#content = content;
   }
@@ -55,18 +52,6 @@ export class Secret {
   reveal(): Value {
     if ('fault' in this.#content) throw this.#content.fault;
     return this.#content.value;
-  }
-
-  toJSON(): never {
-    return refuse();
-  }
-
-  toString(): never {
-    return refuse();
-  }
-
-  [inspect.custom](): string {
-    return REDACTED;
   }
 }
 

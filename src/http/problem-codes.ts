@@ -236,7 +236,8 @@ const OF_SECRETS = {
     secret_key_missing:
       'A key of secrets is missing in the key file of this server or of another one; `keyId` names it. What needs it waits.',
     upgrade_incomplete:
-      'A server of an earlier release is there that knows no secrets, so none is stored. Bring all servers to this release.',
+      'A server of an earlier release is there that knows neither secrets nor restricted values, so none is stored or marked. ' +
+      'Bring all servers to this release.',
   }),
 };
 

@@ -2,27 +2,15 @@
 
 import { inspect } from 'node:util';
 
+/** What stands in the place of a secret wherever it is shown. */
+export const REDACTED = '<redacted>';
+
 const refuse = (): never => {
   throw new TypeError('A secret in the clear cannot be written here');
 };
 
-/**
- * The JSON text of one secret value. The text is in a private field, so spreading, cloning to a thread and JSON have
- * nothing of it, and whatever makes a text of it fails. `scripts/check-structure.ts` lists the files that may call `reveal`.
- */
-export class Plaintext {
-  readonly #json: string;
-
-  /** @param json one JSON value (RFC 8259) without white space around it */
-  constructor(json: string) {
-    this.#json = json;
-  }
-
-  /** Gives the JSON text. What comes of it must stay in memory. */
-  reveal(): string {
-    return this.#json;
-  }
-
+/** What holds a secret in a private field. Spreading and cloning to a thread have nothing of it, and whatever writes it fails. */
+export abstract class Unprintable {
   toJSON(): never {
     return refuse();
   }
@@ -36,6 +24,24 @@ export class Plaintext {
   }
 
   [inspect.custom](): string {
-    return '<secret>';
+    return REDACTED;
+  }
+}
+
+/**
+ * The JSON text of one secret value. `scripts/check-structure.ts` lists the files that may call `reveal`.
+ */
+export class Plaintext extends Unprintable {
+  readonly #json: string;
+
+  /** @param json one JSON value (RFC 8259) without white space around it */
+  constructor(json: string) {
+    super();
+    this.#json = json;
+  }
+
+  /** Gives the JSON text. What comes of it must stay in memory. */
+  reveal(): string {
+    return this.#json;
   }
 }

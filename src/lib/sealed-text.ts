@@ -46,6 +46,8 @@ export interface SecretKeys {
   readonly keys: readonly SecretKey[];
   /** Null before the first secret, and where no key opens it. */
   readonly evidence: EvidenceKey | null;
+  /** The id of the key that opens it; null before the first secret. */
+  readonly evidenceKeyId: string | null;
 }
 
 /** Where a sealed text stands. It opens nowhere else. Names may change, so these are ids. */
@@ -103,6 +105,15 @@ export function open(key: SecretKey, place: SecretPlace, text: string): Plaintex
 
 /** The number of seconds after which a caller may try again. Somebody has to bring a key. */
 const RETRY_AFTER_KEY = 60;
+
+/**
+ * The key of evidence of these keys.
+ * @throws HawserError unavailable `secret_key_missing`
+ */
+export function requireEvidence({ evidence, evidenceKeyId }: SecretKeys): EvidenceKey {
+  if (evidence !== null) return evidence;
+  throw secretKeyMissing(evidenceKeyId ?? 'that opens the key of checksums');
+}
 
 /** The error for a secret whose key this server does not have. */
 export function secretKeyMissing(id: string, where = 'this server does not have'): HawserError {

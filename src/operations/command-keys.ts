@@ -3,8 +3,8 @@
 import type { Config } from '../config.ts';
 import { inspectDatabase } from '../db/inspection.ts';
 import { readSecretState } from '../db/secret-keys.ts';
-import { openEvidenceKey } from '../lib/sealed-text.ts';
-import { type HeldKeys, holding } from '../resolve/held-keys.ts';
+import { openEvidenceKey, sealedKeyId } from '../lib/sealed-text.ts';
+import { type HeldKeys, holding, NO_KEYS } from '../resolve/held-keys.ts';
 import { readKeyFile } from '../security/secrets/key-file.ts';
 
 type Place = Pick<Config, 'dataDir' | 'databaseUrl' | 'secretsKeyFile'>;
@@ -14,12 +14,12 @@ export async function readCommandKeys(place: Place): Promise<HeldKeys> {
   const database = await inspectDatabase(place);
   try {
     // Whoever reads the tables says that there is no database, which tells more than an error of the file beside it.
-    if (database.read === null) return holding({ keys: [], evidence: null });
+    if (database.read === null) return holding(NO_KEYS);
     const keys = (await readKeyFile(place)) ?? [];
     const state = await readSecretState(database.read);
     const sealed = state?.evidenceKey ?? null;
     const opened = sealed === null ? [] : keys.flatMap((key) => openEvidenceKey(key, sealed) ?? []);
-    return holding({ keys, evidence: opened[0] ?? null });
+    return holding({ keys, evidence: opened[0] ?? null, evidenceKeyId: sealed && sealedKeyId(sealed) });
   } finally {
     await database.close();
   }

@@ -1,6 +1,6 @@
 /** The keys of secrets as a thread or a command has them. */
 
-import { type EvidenceKey, type SecretKey, type SecretKeys, secretKeyMissing } from '../lib/sealed-text.ts';
+import { type EvidenceKey, requireEvidence, type SecretKey, type SecretKeys } from '../lib/sealed-text.ts';
 import type { KeyRing } from './secret-leaves.ts';
 
 /** Keys that can be sent to a thread. */
@@ -8,9 +8,11 @@ export interface ToldKeys extends SecretKeys {
   generation: number;
 }
 
+export const NO_KEYS: SecretKeys = { keys: [], evidence: null, evidenceKeyId: null };
+
 /** Keys that were told. A thread is told again whenever there are others. */
 export class HeldKeys implements KeyRing {
-  private told: ToldKeys = { keys: [], evidence: null, generation: 0 };
+  private told: ToldKeys = { ...NO_KEYS, generation: 0 };
 
   hear(told: ToldKeys): void {
     this.told = told;
@@ -25,15 +27,13 @@ export class HeldKeys implements KeyRing {
   }
 
   evidenceKey(): EvidenceKey {
-    const { evidence } = this.told;
-    if (evidence === null) throw secretKeyMissing('of evidence');
-    return evidence;
+    return requireEvidence(this.told);
   }
 }
 
 /** The keys of a command, which stay the same. */
-export function holding({ keys, evidence }: SecretKeys): HeldKeys {
+export function holding({ keys, evidence, evidenceKeyId }: SecretKeys): HeldKeys {
   const held = new HeldKeys();
-  held.hear({ keys, evidence, generation: 1 });
+  held.hear({ keys, evidence, evidenceKeyId, generation: 1 });
   return held;
 }

@@ -116,12 +116,29 @@ export class SchemaReader {
     caller: string,
     isDraft = false,
   ): Promise<Declared> {
-    const { versions, chosen: all } = await this.allOf(configurationName);
+    const chosen = await this.chosenFor(configurationName, major, isDraft);
+    return chosen === null ? NOTHING_DECLARED : this.read(configurationName, chosen, caller);
+  }
+
+  /**
+   * What the highest published version below declares, where a draft of the configuration is all that says something of the major.
+   * Null where it is not.
+   */
+  async belowDraft(configurationName: string, major: Major, caller: string): Promise<Declared | null> {
+    const chosen = await this.chosenFor(configurationName, major, false);
+    if (chosen?.configuration?.status !== 'Draft' || chosen.upload !== null) return null;
+    const { version } = chosen;
+    const published = await this.findPublished(configurationName, { version, isIncluded: false });
+    return published ? this.read(configurationName, published, caller) : NOTHING_DECLARED;
+  }
+
+  private async chosenFor(name: string, major: Major, isDraft: boolean): Promise<SchemaVersion | null> {
+    const { versions, chosen: all } = await this.allOf(name);
     const byMajor = isDraft ? all.drafts : all.published;
     const known = byMajor.get(major);
     const chosen = known === undefined ? chooseSchemaVersion(versions, major, isDraft) : known;
     byMajor.set(major, chosen);
-    return chosen === null ? NOTHING_DECLARED : this.read(configurationName, chosen, caller);
+    return chosen;
   }
 
   /**

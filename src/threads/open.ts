@@ -27,8 +27,8 @@ export function threadTasks(keys: KeyRing) {
 export type KeySource = SecretKeys & Pick<KeyRing, 'generation'>;
 
 function newsOf(source: KeySource): ToldKeys {
-  const { keys, evidence, generation } = source;
-  return { keys, evidence, generation };
+  const { keys, evidence, evidenceKeyId, generation } = source;
+  return { keys, evidence, evidenceKeyId, generation };
 }
 
 /** No thread is started before there is a task for it. */

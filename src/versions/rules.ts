@@ -79,6 +79,24 @@ export function refuseReservedPaths(files: readonly { path: string }[]): void {
 }
 
 /**
+ * Refuses server-managed parameters where a version, which may be pinned or published later, runs a file whose place they take:
+ * its nodes would run their parameters as their document, with the secrets in them.
+ * @throws HawserError conflict `reserved_path`
+ */
+export async function refuseReservedEntryPoints(
+  store: VersionSource,
+  name: string,
+  { versions }: VersionIndex,
+): Promise<void> {
+  for (const ref of versions) {
+    const { entryPoint } = await store.details({ kind: 'configurations', name }, ref);
+    if (!takesParametersPlace(entryPoint ?? '')) continue;
+    const message = `The entry point of version ${ref.version} is where the merged parameters go; make another configuration for them`;
+    throw conflict('reserved_path', message);
+  }
+}
+
+/**
  * The draft of this name, or undefined without such a version.
  * @throws HawserError conflict `published_version`
  */

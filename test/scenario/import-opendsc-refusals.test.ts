@@ -54,6 +54,33 @@ describe('an import from OpenDSC', () => {
       expect(reasons.get('web 1.0.0+build')).to.equal('Version 1.0.0 exists already');
     });
 
+    it('one parameter file alone whose secret stands behind an alias, and says where', async () => {
+      const web = moving.site.configuration({ name: 'web' });
+      const main =
+        '$schema: x\nparameters: {pw: {type: secureString}, other: {type: string}}\nresources: []\n';
+      moving.site.version(web, { version: '1.0.0', files: { [MAIN]: main } });
+      const texts = {
+        '1.0.0': 'parameters: {other: &all open, pw: *all}\n',
+        '1.1.0': 'parameters: {other: open, pw: &kept Canary-in-an-anchor}\n',
+        '1.2.0': 'parameters: {other: &free open, pw: Canary-of-an-import}\n',
+      };
+      for (const [version, text] of Object.entries(texts))
+        moving.site.parameters({ configuration: web, version, text });
+      const { leftOut, report, code } = await moving.move();
+      expect(code).to.equal(2);
+      expect(countsOf(report, 'parameter files')).to.deep.equal([3, 1, 0, 0, 2]);
+      for (const [at, { name, reason }] of leftOut('parameter files').entries()) {
+        expect(name).to.equal(`web Default 1.${at}.0`);
+        expect(reason).to.match(/^\/parameters\/pw: A secret takes no anchor, alias or merge key/);
+        expect(reason).to.match(
+          /Save the file here without that, or mend it there and run the import again$/,
+        );
+        expect(reason).to.not.include('Canary');
+      }
+      const again = await moving.move();
+      expect(countsOf(again.report, 'parameter files')).to.deep.equal([3, 0, 1, 0, 2]);
+    });
+
     it('versions and parameter files whose files are missing or altered', async () => {
       const web = moving.site.configuration({ name: 'web' });
       for (const version of ['1.0.0', '1.1.0', '1.2.0']) moving.site.version(web, { version });

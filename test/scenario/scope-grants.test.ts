@@ -5,6 +5,8 @@ import { expect } from 'chai';
 import { auditedDuring } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { addVersion, MAIN, publish } from '../support/configurations.ts';
+import { withDatabase } from '../support/database.ts';
+import { itOnPostgres } from '../support/engine.ts';
 import { startHawser } from '../support/hawser.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { makeUser, type Person } from '../support/people.ts';
@@ -93,6 +95,20 @@ describe('grants on the parameters of a scope', () => {
     await ok(204, hawser.admin.delete(revoking(field.keeper, ofProd)));
     await expectProblem(field.keeper.get(`/api/v1/previews/${id}`), 404, 'not_found');
     await grantTo(hawser.admin, field.keeper, 'Manage', ofProd);
+  });
+
+  itOnPostgres('are not marked restricted beside a server of a release that knows no marks', async () => {
+    const put = (restricted: boolean) =>
+      hawser.admin.put(PERMISSIONS, granting(field.team, 'Modify', { ...ofDev, restricted }));
+    const older = { id: NOBODY, version: '0.2.0', host: 'old', seen_at: new Date() };
+    await withDatabase(hawser, async ({ write }) => {
+      await write.insertInto('servers').values(older).execute();
+      await expectProblem(put(true), 503, 'upgrade_incomplete', 'old');
+      await ok(204, put(false));
+      await write.deleteFrom('servers').where('id', '=', NOBODY).execute();
+    });
+    await ok(204, put(true));
+    await ok(204, put(false));
   });
 
   it('on a type count for all values but restricted ones, and for nothing else', async () => {

@@ -7,7 +7,10 @@ import { type AccessWorld, startAccessWorld } from '../support/access-world.ts';
 import type { Client } from '../support/client.ts';
 import { addVersion, MAIN } from '../support/configurations.ts';
 import { storedBytes } from '../support/database.ts';
-import { ENGINE } from '../support/engine.ts';
+import { ENGINE, itOnSqlite } from '../support/engine.ts';
+import { eventually } from '../support/eventually.ts';
+import { publishConfiguration } from '../support/hawser.ts';
+import { Outside } from '../support/outside.ts';
 import { poll, pullBundle, saveParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { groupsOf, preview, setting } from '../support/previews.ts';
@@ -225,29 +228,43 @@ describe('a secret, wherever one may look', () => {
       );
   });
 
-  it('is in no entry point that stands where the merged parameters go', async () => {
-    const { hawser, node } = world;
-    const text = '$schema: x\nresources: []\n';
+  it('never stands in an entry point, as parameters are not managed where one is in their place', async () => {
+    const { hawser } = world;
     const fields = {
       name: 'trap',
       version: '1.0.0',
       entryPoint: 'parameters.yaml',
       useServerManagedParameters: 'false',
     };
-    await ok(
-      201,
-      hawser.admin.upload('/api/v1/configurations', { fields, files: { 'parameters.yaml': text } }),
-    );
-    const versions = '/api/v1/configurations/trap/versions';
-    await ok(200, hawser.admin.put(`${versions}/1.0.0/publish`));
+    const files = { 'parameters.yaml': '$schema: x\nresources: []\n' };
+    await ok(201, hawser.admin.upload('/api/v1/configurations', { fields, files }));
     const next = { version: '2.0.0', entryPoint: MAIN };
     await ok(201, addVersion(hawser.admin, 'trap', next, { files: { [MAIN]: SCHEMA } }));
-    await ok(200, hawser.admin.put(`${versions}/2.0.0/publish`));
-    const managed = { useServerManagedParameters: true };
-    await ok(200, hawser.admin.call('PATCH', '/api/v1/configurations/trap', { json: managed }));
-    await saveParameters(hawser, { configuration: 'trap', content: `parameters: {p0: ${WORD}}\n` });
+    const versions = '/api/v1/configurations/trap/versions';
+    const manage = () =>
+      hawser.admin.call('PATCH', '/api/v1/configurations/trap', {
+        json: { useServerManagedParameters: true },
+      });
+    // A draft may be published later.
+    await expectProblem(manage(), 409, 'reserved_path', 'version 1.0.0');
+    for (const version of ['1.0.0', '2.0.0'])
+      await ok(200, hawser.admin.put(`${versions}/${version}/publish`));
+    await expectProblem(manage(), 409, 'reserved_path', 'version 1.0.0');
+  });
+
+  // Repositories are folders there, which stock git can write to.
+  itOnSqlite('is not shown where stock git made such an entry point all the same', async () => {
+    const { hawser, node } = world;
+    await publishConfiguration(hawser.admin, 'trapped', { '2.0.0': { [MAIN]: SCHEMA } });
+    await saveParameters(hawser, { configuration: 'trapped', content: `parameters: {p0: ${WORD}}\n` });
+    const outside = new Outside(hawser, 'trapped');
+    const entry = outside.file('parameters.yaml', '$schema: x\nresources: []\n');
+    const commit = outside.commit([entry], 'Entry-Point: parameters.yaml');
+    outside.git('tag', '-a', 'v1.0.0', '-m', 'Version 1.0.0', commit);
     const path = `/api/v1/nodes/${node.nodeId}/configuration`;
-    await ok(204, hawser.admin.put(path, { configurationName: 'trap', version: '1.0.0' }));
+    await eventually(async () => {
+      await ok(204, hawser.admin.put(path, { configurationName: 'trapped', version: '1.0.0' }));
+    });
     await ok(200, poll(node));
     const reply = await hawser.admin.get(path);
     expectNone(reply.text, path);

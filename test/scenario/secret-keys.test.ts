@@ -303,6 +303,31 @@ describe('nodes that need secrets', () => {
     expect(await checksumOf(node.client, node)).to.equal(checksum);
   });
 
+  it('are refused once a reload takes their key away, whatever is in memory; on PostgreSQL the keys stay', async () => {
+    const kept = readFileSync(keyFile());
+    const bundle = () => node.client.get(`/api/v1/nodes/${node.nodeId}/configuration/bundle`);
+    await ok(200, ask(node.client, node));
+    expect((await bundle()).status).to.equal(200);
+    writeFileSync(keyFile(), `${newKeyLine()}\n`);
+    try {
+      const faults = await hawser.server.reloadTls();
+      if (ENGINE === 'postgres') {
+        expect(faults).to.have.length(1);
+        await ok(200, ask(node.client, node));
+      } else {
+        expect(faults).to.deep.equal([]);
+        await expectProblem(ask(node.client, node), 503, 'secret_key_missing');
+        await expectProblem(bundle(), 503, 'secret_key_missing');
+        await expectProblem(draft(hawser.admin, '1.3.0', 'other'), 503, 'secret_key_missing');
+      }
+      await ok(200, ask(free.client, free));
+    } finally {
+      writeFileSync(keyFile(), kept);
+    }
+    expect(await hawser.server.reloadTls()).to.deep.equal([]);
+    expect(await checksumOf(node.client, node)).to.equal(checksum);
+  });
+
   it('get the same after a backup without keys, once the key file is back', async () => {
     const archive = join(folder, 'archive.zip');
     for (const [place, words] of [

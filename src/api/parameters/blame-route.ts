@@ -2,12 +2,9 @@
 
 import { pageOfList } from '../../db/rows.ts';
 import type { ParameterTools } from '../../deeds/parameter-checks.ts';
-import { requireScopeType, scopeNamed } from '../../deeds/parameter-scopes.ts';
+import { findFile } from '../../deeds/put-parameters.ts';
 import { longPage } from '../../http/answer.ts';
 import type { Route } from '../../http/route.ts';
-import { notFound } from '../../lib/errors.ts';
-import { requireSeries } from '../../security/series-rights.ts';
-import { seriesOf } from '../../versions/parameter-files.ts';
 import {
   BLAME_PROBLEMS,
   BlamedLinesView,
@@ -31,12 +28,8 @@ export function blameRoute(tools: Pick<ParameterTools, 'database'> & BlameTools)
     problems: BLAME_PROBLEMS,
     answers: { 200: { description: 'The lines', schema: BlamedLinesView.array() } },
     async handle({ params, query, resource, principal, facts }) {
-      const type = await requireScopeType(database.read, { id: params.scopeTypeId });
-      const scope = await scopeNamed(database.read, type, query.scopeValue);
-      const index = (await store.parameters.index(resource.name)).of(seriesOf(scope));
-      await requireSeries(database.read, principal, resource, scope, 'Read');
-      const ref = index.get(params.version);
-      if (ref === undefined) throw notFound('The scope has no such version');
+      const name = { type: { id: params.scopeTypeId }, ...query, version: params.version };
+      const { index, ref } = await findFile(tools, { resource, principal }, name);
       const repository = { kind: 'parameters', name: resource.name } as const;
       const details = await store.details(repository, ref);
       const caller = { caller: principal.userId, gone: facts.over };

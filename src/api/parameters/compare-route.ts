@@ -1,7 +1,7 @@
 /** `/api/v1/parameters/{scopeTypeId}/{configurationId}/compare`: how two versions of a scope's file differ. */
 
 import type { ParameterTools } from '../../deeds/parameter-checks.ts';
-import { requireScopeType, scopeNamed } from '../../deeds/parameter-scopes.ts';
+import { findVersions } from '../../deeds/put-parameters.ts';
 import { PARAMETERS_FILE } from '../../domain/bundle-paths.ts';
 import type { ListedFile } from '../../domain/file-changes.ts';
 import type { FileDiffHead } from '../../domain/file-diff.ts';
@@ -9,7 +9,6 @@ import { writtenJson } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import type { Comparer } from '../../resolve/comparer.ts';
-import { requireSeries } from '../../security/series-rights.ts';
 import { seriesOf } from '../../versions/parameter-files.ts';
 import {
   Context,
@@ -38,10 +37,8 @@ export function compareRoute({
     problems: READING_REPOSITORIES,
     answers: { 200: { description: 'What is different in `to`', schema: FileDiffView } },
     async handle({ params, query, resource, principal, facts }) {
-      const type = await requireScopeType(database.read, { id: params.scopeTypeId });
-      const scope = await scopeNamed(database.read, type, query.scopeValue);
-      const index = (await store.parameters.index(resource.name)).of(seriesOf(scope));
-      await requireSeries(database.read, principal, resource, scope, 'Read');
+      const named = { type: { id: params.scopeTypeId }, scopeValue: query.scopeValue };
+      const { scope, index } = await findVersions({ database, store }, { resource, principal }, named);
       const versions = findTwoVersions(index, query);
       return unlessHeld(facts, validatorOf(versions, seriesOf(scope), query.context), {}, async () => {
         const repository = { kind: 'parameters', name: resource.name } as const;

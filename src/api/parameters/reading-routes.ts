@@ -4,7 +4,7 @@ import { pageOfList } from '../../db/rows.ts';
 import type { ScopeTypeRow } from '../../db/scope-types.ts';
 import { type ConfigurationOf, FileChecks, type ParameterTools } from '../../deeds/parameter-checks.ts';
 import { MEDIA_TYPES } from '../../deeds/parameter-content.ts';
-import { requireScopeType, scopeNamed } from '../../deeds/parameter-scopes.ts';
+import { findVersions } from '../../deeds/put-parameters.ts';
 import { isStable, type Major, majorOf, safeMajor } from '../../domain/version-order.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
@@ -14,8 +14,6 @@ import { nameBasedId } from '../../lib/ids.ts';
 import { limitLoads } from '../../lib/load-limit.ts';
 import { readOfferedFiles } from '../../resolve/offered-files.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { requireSeries } from '../../security/series-rights.ts';
-import { seriesOf } from '../../versions/parameter-files.ts';
 import type { ParameterDetails, ParameterScope, VersionRef } from '../../versions/store.ts';
 import { grantedRoutes, SERIES, toAccount } from '../shared/versioned.ts';
 import {
@@ -125,12 +123,10 @@ async function versionsOf(
   tools: ParameterTools,
   { principal, resource, params, query }: Call,
 ): Promise<Versions> {
-  const { database, store } = tools;
-  const type = await requireScopeType(database.read, { id: params.scopeTypeId });
-  const scope = await scopeNamed(database.read, type, query.scopeValue);
-  const { versions, published } = (await store.parameters.index(resource.name)).of(seriesOf(scope));
-  await requireSeries(database.read, principal, resource, scope, 'Read');
-  const offered = await readOfferedFiles(database.read, [scope]);
+  const named = { type: { id: params.scopeTypeId }, ...query };
+  const { type, scope, index } = await findVersions(tools, { principal, resource }, named);
+  const { versions, published } = index;
+  const offered = await readOfferedFiles(tools.database.read, [scope]);
   return {
     ...{ type, scope, versions },
     offered: new Set(offered(scope, published)),

@@ -3,12 +3,13 @@
 import { z } from 'zod';
 import type { ParameterTools } from '../../deeds/parameter-checks.ts';
 import { readFile, readText } from '../../deeds/parameter-content.ts';
-import { requireScopeType, scopeNamed, switchedOff } from '../../deeds/parameter-scopes.ts';
+import { switchedOff } from '../../deeds/parameter-scopes.ts';
 import { withObstacles } from '../../deeds/publish-obstacles.ts';
 import {
   deleteFile,
   type FileName,
   type FileTarget,
+  findFile,
   judgeFile,
   publishFile,
   saveFile,
@@ -17,13 +18,11 @@ import { fileWithdrawalEffect, offerFileAgain, withdrawFile } from '../../deeds/
 import { created, json } from '../../http/answer.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { RequestFacts, Route } from '../../http/route.ts';
-import { invalidField, notFound } from '../../lib/errors.ts';
+import { invalidField } from '../../lib/errors.ts';
 import type { Comparer } from '../../resolve/comparer.ts';
 import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { requireSeries } from '../../security/series-rights.ts';
-import { seriesOf } from '../../versions/parameter-files.ts';
 import { findBlockers } from '../../versions/rules.ts';
 import type { BlameTools } from '../shared/blaming.ts';
 import { PublishCheckView, toPublishCheck } from '../shared/publish-check.ts';
@@ -140,20 +139,14 @@ function checkRoute(tools: ParameterTools, reading: GrantedRoutes): Route {
     answer: { description: 'What stands in the way', schema: PublishCheckView },
     problems: READING_REPOSITORIES,
     async handle({ params, query, resource, principal, facts: { now } }) {
-      const { database, store } = tools;
-      const type = await requireScopeType(database.read, { id: params.scopeTypeId });
-      const scope = await scopeNamed(database.read, type, query.scopeValue);
-      const index = (await store.parameters.index(resource.name)).of(seriesOf(scope));
-      await requireSeries(database.read, principal, resource, scope, 'Read');
-      const ref = index.get(params.version);
-      if (ref === undefined) throw notFound('The scope has no such version');
       const target = { resource, principal };
+      const { type, index, ref } = await findFile(tools, target, nameOf({ params, query }));
       const found = await findBlockers(
         ref,
         async (draft) => (await judgeFile(tools, target, draft)).blockers,
       );
       const off = switchedOff(type);
-      const blockers = await withObstacles(database.read, { index, ref, now }, [
+      const blockers = await withObstacles(tools.database.read, { index, ref, now }, [
         ...(off ? [off] : []),
         ...found,
       ]);

@@ -50,7 +50,7 @@ export function parameterPermissionRoutes(database: Database): Route[] {
       method: 'PUT',
       body: { kind: 'json', schema: NewParameterGrant },
       answer: { description: 'Granted, in place of an earlier level' },
-      problems: ['beyond_own_permissions', [404, 'not_found']],
+      problems: ['beyond_own_permissions', [404, 'not_found'], 'upgrade_incomplete'],
       change: (trx, { caller, resource, body }) => grantOnParameters(trx, caller, resource, body),
     }),
     grants.delete(`${PATH}/{principalType}/{principalId}`, {

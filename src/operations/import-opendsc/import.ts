@@ -150,7 +150,7 @@ async function carryOut(
       done += more;
       onProgress(kind, done, deeds.length);
     };
-    const rows = deeds.filter(isRowDeed);
+    const rows = deeds.map(({ deed }) => deed).filter(isRowDeed);
     for (let at = 0; at < rows.length; at += TOGETHER) {
       const batch = rows.slice(at, at + TOGETHER);
       await database.write.transaction().execute(async (trx) => {
@@ -159,8 +159,11 @@ async function carryOut(
       if (batch.some((deed) => deed.do === 'takePassword')) await forgetInitialPassword(config.dataDir);
       tell(batch.length);
     }
-    const others = deeds.filter((deed) => !isRowDeed(deed));
-    await writer.doAll(others, () => tell(1));
+    const others = deeds.flatMap(({ name, deed }) => (isRowDeed(deed) ? [] : [{ name, deed }]));
+    await writer.doAll(others, ({ name }, leftOut) => {
+      if (leftOut !== null) plan.leaveOut(kind, { name, reason: leftOut.message });
+      tell(1);
+    });
   }
 }
 
@@ -173,12 +176,12 @@ function secretToolsOf({ database, store, secrets }: Stores): SecretTools {
 }
 
 /** The deeds that follow each other, kind by kind. No two of one kind hang on each other, but for versions of one series. */
-function runsOf({ deeds }: Plan): { kind: Kind; deeds: Deed[] }[] {
-  const runs: { kind: Kind; deeds: Deed[] }[] = [];
-  for (const { kind, deed } of deeds) {
+function runsOf({ deeds }: Plan): { kind: Kind; deeds: { name: string; deed: Deed }[] }[] {
+  const runs: ReturnType<typeof runsOf> = [];
+  for (const { kind, ...named } of deeds) {
     const last = runs.at(-1);
-    if (last?.kind === kind) last.deeds.push(deed);
-    else runs.push({ kind, deeds: [deed] });
+    if (last?.kind === kind) last.deeds.push(named);
+    else runs.push({ kind, deeds: [named] });
   }
   return runs;
 }

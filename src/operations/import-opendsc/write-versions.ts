@@ -20,6 +20,7 @@ import type { DraftContent } from '../../versions/types.ts';
 import { ONLY_SERIES } from '../../versions/types.ts';
 import { type GitDeed, repositoryOf } from './deeds.ts';
 import { Places } from './look-at-files.ts';
+import { LeftOut } from './plan/plan.ts';
 import type { SourceFiles, SourceSite } from './source/site.ts';
 
 /** A version may have 50 MB, which are in memory while it is written. */
@@ -29,6 +30,9 @@ const AUTHOR = 'OpenDSC';
 /** Nobody gets mail there. */
 const EMAIL = 'opendsc@localhost';
 const MESSAGE = 'imported from OpenDSC';
+
+/** What to do about a file that is left out for its secrets. */
+const MEND = 'Save the file here without that, or mend it there and run the import again';
 
 type Deed<D extends GitDeed['do']> = Extract<GitDeed, { do: D }>;
 type Written = Pick<Deed<'writeVersion'>, 'version' | 'author' | 'madeAt' | 'isPublished' | 'isThere'>;
@@ -63,24 +67,28 @@ export class VersionsWriter {
   /**
    * Does the deeds of one kind: those of a repository one after the other, and several repositories at once, because most of
    * the time is that of the disk.
-   * @param onDone is called after each
+   * @param onDone is called after each, with why it was left out, if it was
    * @throws Error where a file of the source has changed since it was looked at; what the writers throw. Nothing more is begun
    *   then, and what was begun is done.
    */
-  async doAll(deeds: readonly GitDeed[], onDone: () => void): Promise<void> {
+  async doAll<T extends { deed: GitDeed }>(
+    all: readonly T[],
+    onDone: (done: T, leftOut: LeftOut | null) => void,
+  ): Promise<void> {
     const limit = pLimit(REPOSITORIES_AT_ONCE);
     let hasFailed = false;
-    const run = async (group: readonly GitDeed[]) => {
-      for (const deed of group) {
+    const run = async (group: readonly T[]) => {
+      for (const each of group) {
         if (hasFailed) return;
-        await this.do(deed).catch((error: unknown) => {
+        const leftOut = await this.do(each.deed).catch((error: unknown) => {
+          if (error instanceof LeftOut) return error;
           hasFailed = true;
           throw error;
         });
-        onDone();
+        onDone(each, leftOut ?? null);
       }
     };
-    const groups = groupBy(deeds, repositoryOf).values();
+    const groups = groupBy(all, ({ deed }) => repositoryOf(deed)).values();
     const outcomes = await Promise.allSettled([...groups].map((group) => limit(() => run(group))));
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   }
@@ -126,7 +134,7 @@ export class VersionsWriter {
     await this.write({ kind: 'parameters', resource }, deed, content, { series, nodeId });
   }
 
-  /** Content with its secrets encrypted. @throws Error for secrets that cannot be encrypted as they are written */
+  /** Content with its secrets encrypted. @throws LeftOut for secrets that cannot be encrypted as they are written */
   private async seal(
     { configuration: { name }, version }: Deed<'writeParameters'>,
     series: string,
@@ -142,6 +150,8 @@ export class VersionsWriter {
       if (!(error instanceof HawserError)) throw error;
       const [first] = (error.data['errors'] ?? []) as FieldError[];
       const what = first ? `${first.path}: ${first.message}` : error.message;
+      // Other errors are not of this file: without the key that encrypts, none could be written.
+      if (error.kind === 'invalid') throw new LeftOut(`${what}. ${MEND}`);
       throw new Error(`${name} ${series} ${version} holds a secret that cannot be encrypted: ${what}`);
     }
   }

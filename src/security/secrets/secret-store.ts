@@ -24,6 +24,7 @@ import {
   type EvidenceKey,
   newEvidenceKey,
   openEvidenceKey,
+  requireEvidence,
   type SecretKey,
   type SecretKeys,
   sealEvidenceKey,
@@ -93,6 +94,10 @@ export class SecretStore implements SecretKeys {
     return this.openedEvidence;
   }
 
+  get evidenceKeyId(): string | null {
+    return this.sealedEvidence && sealedKeyId(this.sealedEvidence);
+  }
+
   /** Rises with each reload and each new key of evidence. Whatever was opened before is to be opened anew. */
   get generation(): number {
     return this.reloads;
@@ -113,8 +118,7 @@ export class SecretStore implements SecretKeys {
    * @throws HawserError unavailable `secret_key_missing`
    */
   evidenceKey(): EvidenceKey {
-    if (this.openedEvidence !== null) return this.openedEvidence;
-    throw secretKeyMissing((this.sealedEvidence && sealedKeyId(this.sealedEvidence)) ?? 'of evidence');
+    return requireEvidence(this);
   }
 
   /** The ids of keys under which something is encrypted and which this server does not have. */
@@ -203,8 +207,7 @@ export class SecretStore implements SecretKeys {
 
   /** Whether this server and all that are seen can work with the first key of this one. */
   private requireFirst({ sealingKeyId }: SecretState, holders: readonly KeyHolder[]): SecretKey {
-    const older = holders.find(({ keyIds }) => keyIds === null);
-    if (older !== undefined) throw upgradeIncomplete(older);
+    refuseOlder(holders, 'knows no secrets and would hand them out encrypted');
     const [first] = this.held;
     if (sealingKeyId !== null && this.key(sealingKeyId) === null) throw secretKeyMissing(sealingKeyId);
     if (first === undefined) throw secretKeyMissing('that encrypts');
@@ -294,9 +297,16 @@ function openEvidence(keys: readonly SecretKey[], sealed: string): EvidenceKey |
   return key === undefined ? null : openEvidenceKey(key, sealed);
 }
 
-function upgradeIncomplete({ host, version }: KeyHolder): HawserError {
+/**
+ * Refuses what a server of an earlier release would do wrong, while one is seen.
+ * @param fault what it would do, after `which`
+ * @throws HawserError unavailable `upgrade_incomplete`
+ */
+export function refuseOlder(holders: readonly KeyHolder[], fault: string): void {
+  const older = holders.find(({ keyIds }) => keyIds === null);
+  if (older === undefined) return;
   const message =
-    `The server ${host} is of release ${version}, which knows no secrets and would hand them out encrypted: ` +
+    `The server ${older.host} is of release ${older.version}, which ${fault}: ` +
     'bring all servers to this release, and try again';
-  return new HawserError('unavailable', 'upgrade_incomplete', message, { retryAfter: RETRY_AFTER_UPGRADE });
+  throw new HawserError('unavailable', 'upgrade_incomplete', message, { retryAfter: RETRY_AFTER_UPGRADE });
 }

@@ -118,6 +118,13 @@ export class Plan {
     }
   }
 
+  /** Tells of a thing that it was left out after all, when its turn came. */
+  leaveOut(kind: Kind, refusal: Refusal): void {
+    const report = this.reportOf(kind);
+    report.imported -= 1;
+    report.leftOut.push(refusal);
+  }
+
   /**
    * What stands here for a thing that another one hangs on.
    * @throws LeftOut where nothing does
