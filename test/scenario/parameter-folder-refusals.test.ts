@@ -1,12 +1,15 @@
 // full: SQLite, PostgreSQL
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { CONFIGURATIONS, MAIN } from '../support/configurations.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { publishConfiguration, startHawser } from '../support/hawser.ts';
 import { configurationId, saveParameters } from '../support/parameter-files.ts';
 import { named, pushFolder, withPort } from '../support/parameter-folders.ts';
 import { makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
-import { createScopeType, createScopeValue, SCOPE_TYPES } from '../support/scopes.ts';
+import { createScopeType, createScopeValue, DEFAULT_ID, SCOPE_TYPES } from '../support/scopes.ts';
 import { startedForEach } from '../support/started.ts';
 import { fileVersionOf } from '../support/withdrawals.ts';
 
@@ -106,8 +109,8 @@ describe('a folder of parameter files that is refused', () => {
         [`/${DEFAULT}/parameters/port`, `/${prodFile}/parameters/port`],
       ] as const),
     );
-    await ok(200, hawser.admin.call('PATCH', `${SCOPE_TYPES}/${environment}/disable`));
-    await expectRefused({}, 409, 'scope_type_disabled', ['/parameters/web/Environment/dev.yaml']);
+    await ok(200, hawser.admin.call('PATCH', `${SCOPE_TYPES}/${DEFAULT_ID}/disable`));
+    await expectRefused({}, 409, 'scope_type_disabled', ['/parameters/app/Default.yaml']);
   });
 
   it('is an empty one, or one whose query or fields are wrong', async () => {
@@ -210,6 +213,18 @@ describe('a folder of parameter files that is refused', () => {
       'Default 1.0.0 Published',
       'Environment/prod 1.0.0 Published',
     ]);
+  });
+
+  itOnSqlite('takes back what it made where another configuration cannot be written', async () => {
+    const { admin } = hawser;
+    await ok(200, push({ 'parameters/app/Default.yaml': withPort(1) }, { publish: true }));
+    // The loss of a repository of parameters is found under its lock alone.
+    await hawser.restart();
+    rmSync(join(hawser.reposDir, 'parameters/web.git'), { recursive: true });
+    const files = { 'parameters/app/Default.yaml': withPort(2), [DEFAULT]: withPort(2) };
+    await expectProblem(push(files), 500, 'repository_missing');
+    const left = await ok(200, admin.get(`${CONFIGURATIONS}/app/parameter-files`));
+    expect(named(left)).to.deep.equal(['Default 1.0.0 Published']);
   });
 
   it('leaves a draft alone that somebody has changed before it is published', async () => {

@@ -72,7 +72,10 @@ describe('hawserctl param push and pull', () => {
     const node = await hawser.registerNode('web-01.example.org');
     await assign(hawser, node, 'web');
     await save(withPort(1));
-    await ok(200, hawser.admin.put('/api/v1/configurations/web/settings', { parameterValidationMode: 'Warn' }));
+    await ok(
+      200,
+      hawser.admin.put('/api/v1/configurations/web/settings', { parameterValidationMode: 'Warn' }),
+    );
     session.folder('site', { 'parameters/web/Default.yaml': 'parameters: {port: x}\n' });
     const refused = await run('push', 'site', '--publish');
     expect(refused.code).to.equal(1);
