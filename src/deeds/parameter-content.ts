@@ -91,7 +91,8 @@ export function readFile(
   );
 }
 
-async function read(
+/** @param member the part of the request that holds the text, as a JSON Pointer, for errors that are found later */
+export async function read(
   { documents, caller }: ContentReader,
   bytes: Buffer,
   type: DocumentType,

@@ -83,7 +83,6 @@ export function saveFile(
   file: FileName,
   { content, message, publish = false }: SavedContent,
 ): Promise<ChangedFile & { isNew: boolean }> {
-  const { database } = tools;
   const { version } = file;
   return authorVersions(tools, target, async (author) => {
     await requireFile(tools, target, file, 'Modify');
@@ -95,19 +94,39 @@ export function saveFile(
     // Nothing is made where no secret can be stored.
     if (incoming && incoming.survey.clear.length > 0) await tools.secrets.sealingKey();
     refuseGone(target.gone);
-    // The value is made before the file. A value without a file does no harm, but a file without its value is shown to nobody.
-    const scope = await defineValue(database, target.actor, type.id, wanted);
-    const series = seriesOf(scope);
-    const { name } = target.resource;
-    const of = { configurationName: name, series, version, caller: target.principal.userId };
-    const sealed = incoming && (await sealContent(tools, of, incoming, earlierOf(author, of)));
-    const draft = await writeDraft(tools, author, { name, series, version, content: sealed, message });
-    const publishing = { series, nodeId: await ownerOf(database.read, type, scope) };
+    const stored = await storeChecked(tools, target, author, { ...checked, version, message });
+    const { scope, series } = stored;
+    const publishing = { series, nodeId: await ownerOf(tools.database.read, type, scope) };
     const details = publish
-      ? await tools.store.parameters.describe(name, await author.publish(version, async () => [], publishing))
-      : draft.details;
-    return { type, scope, details, needsMigration, isNew: draft.isNew };
+      ? await tools.store.parameters.describe(
+          target.resource.name,
+          await author.publish(version, async () => [], publishing),
+        )
+      : stored.details;
+    return { type, scope, details, needsMigration, isNew: stored.isNew };
   });
+}
+
+/** Makes or replaces a draft of what was checked, with its secrets encrypted. @throws HawserError as `sealContent` */
+export async function storeChecked(
+  tools: ParameterTools,
+  target: FileTarget,
+  author: Author,
+  {
+    type,
+    wanted,
+    incoming,
+    version,
+    message,
+  }: CheckedContent & { version: string; message?: string | undefined },
+): Promise<{ scope: ParameterScope; series: string; isNew: boolean; details: ParameterDetails }> {
+  // The value is made before the file. A value without a file does no harm, but a file without its value is shown to nobody.
+  const scope = await defineValue(tools.database, target.actor, type.id, wanted);
+  const series = seriesOf(scope);
+  const { name } = target.resource;
+  const of = { configurationName: name, series, version, caller: target.principal.userId };
+  const content = incoming && (await sealContent(tools, of, incoming, earlierOf(author, of)));
+  return { scope, series, ...(await writeDraft(tools, author, { name, series, version, content, message })) };
 }
 
 /** The versions whose secrets keep their texts where they are still the same: the draft, and the highest that is published. */
@@ -200,7 +219,7 @@ export async function checkFile(
 }
 
 /** A file that may be stored, once its secrets are encrypted. */
-interface CheckedContent {
+export interface CheckedContent {
   type: ScopeTypeRow;
   wanted: WantedScope;
   needsMigration: boolean;

@@ -176,6 +176,11 @@ interface RouteDescription {
   wholeAs?: string;
   /** Set for a GET that waits. Its handler may look once more whether the caller may do this, as that of a change. */
   waits?: true;
+  /**
+   * Set where the last segment of the path may also be the name of a resource: the path of such a resource. Other methods on the
+   * path are about the resource of that name.
+   */
+  besideNames?: string;
   /** The path of the GET whose ETag `If-Match` on this route means. The default is the route's own path. */
   represents?: string;
   /**

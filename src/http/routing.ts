@@ -24,16 +24,28 @@ export function routerOf(routes: readonly Route[], dispatch: Dispatch): Middlewa
   // Among patterns with the same number of parameters the router takes the first. A brace sorts behind every letter.
   for (const path of [...new Set(routes.map((route) => route.path))].sort()) {
     const ofPath = routes.filter((route) => route.path === path);
-    const methods = new Map<string, Route>(ofPath.map((route) => [route.method, route]));
+    const named = ofPath.find(({ besideNames }) => besideNames !== undefined)?.besideNames;
+    const ofName = routes.filter((route) => route.path === named);
+    const methods = new Map<string, Route>([...ofName, ...ofPath].map((route) => [route.method, route]));
     const get = methods.get('GET');
     if (get !== undefined) methods.set('HEAD', get);
     router.all(toPattern(path), (context) => {
       const ctx = context as unknown as Context & Exchange;
       const route = methods.get(ctx.method);
+      if (route !== undefined && route.path === named) ctx.params = paramsIn(named, path);
       return route === undefined ? answerWithMethods(ctx, methods.keys()) : dispatch(ctx, route);
     });
   }
   return router.routes() as unknown as Middleware;
+}
+
+/** The parameters that a path has where it is taken for one of this pattern. */
+function paramsIn(pattern: string, path: string): Record<string, string> {
+  const segments = path.split('/');
+  const named = pattern
+    .split('/')
+    .map((segment, at) => [/^\{(\w+)\}$/.exec(segment)?.[1], segments[at] ?? '']);
+  return Object.fromEntries(named.filter(([name]) => name !== undefined));
 }
 
 /** The last middleware, which answers what no route has. */

@@ -5,6 +5,7 @@ import type { ParameterTools } from '../../deeds/parameter-checks.ts';
 import { readFile, readText } from '../../deeds/parameter-content.ts';
 import { switchedOff } from '../../deeds/parameter-scopes.ts';
 import { withObstacles } from '../../deeds/publish-obstacles.ts';
+import { pushFolder } from '../../deeds/push-folder.ts';
 import {
   deleteFile,
   type FileName,
@@ -15,7 +16,7 @@ import {
   saveFile,
 } from '../../deeds/put-parameters.ts';
 import { fileWithdrawalEffect, offerFileAgain, withdrawFile } from '../../deeds/withdraw.ts';
-import { created, json } from '../../http/answer.ts';
+import { created, json, noContent } from '../../http/answer.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { RequestFacts, Route } from '../../http/route.ts';
 import { invalidField } from '../../lib/errors.ts';
@@ -26,7 +27,7 @@ import type { UserPrincipal } from '../../security/principal.ts';
 import { findBlockers } from '../../versions/rules.ts';
 import type { BlameTools } from '../shared/blaming.ts';
 import { PublishCheckView, toPublishCheck } from '../shared/publish-check.ts';
-import { callerOf } from '../shared/routes.ts';
+import { callerOf, ResourceRoutes } from '../shared/routes.ts';
 import { type GrantedRoutes, grantedRoutes, PUBLISHING, SERIES } from '../shared/versioned.ts';
 import { FileEffectView, FOLLOWING, takingBack } from '../shared/withdraw-routes.ts';
 import { blameRoute } from './blame-route.ts';
@@ -37,10 +38,13 @@ import {
   InSet,
   InVersion,
   NewParameterFile,
+  OfFolder,
   OfScope,
   PARAMETER_FILE_FIELDS,
+  PARAMETER_FOLDER_FIELDS,
   ParameterFileForm,
   ParameterFileView,
+  ParameterFolderForm,
 } from './schemas.ts';
 import { secretRoutes } from './secret-routes.ts';
 
@@ -53,6 +57,15 @@ const WRITE_PROBLEMS = [
   ...['published_version', 'version_exists', 'draft_changed'],
   ...WRITING_REPOSITORIES,
 ];
+const PUBLISH_PROBLEMS = [
+  'scope_type_disabled',
+  'already_published',
+  [409, 'schema_unknown'],
+  [409, 'validation_failed'],
+  ...['secret_in_clear', [409, 'secret_unreadable'] as const, 'secret_key_missing'],
+  'draft_changed',
+  ...WRITING_REPOSITORIES,
+] as const;
 const FILE = { name: 'parametersFile', bytes: 5 * 1024 * 1024 };
 
 const VERSION = '/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}';
@@ -79,15 +92,7 @@ export function parameterRoutes(
       query: OfScope,
       body: PUBLISHING,
       answer: { description: 'The published version', schema: ParameterFileView },
-      problems: [
-        'scope_type_disabled',
-        'already_published',
-        [409, 'schema_unknown'],
-        [409, 'validation_failed'],
-        ...['secret_in_clear', [409, 'secret_unreadable'] as const, 'secret_key_missing'],
-        'draft_changed',
-        ...WRITING_REPOSITORIES,
-      ],
+      problems: PUBLISH_PROBLEMS,
       handle: async (call) =>
         toParameterFile(
           call.resource.id,
@@ -105,6 +110,7 @@ export function parameterRoutes(
       handle: (call) => deleteFile(tools, targetOf(call), nameOf(call)),
     }),
     uploadRoute(tools, named.modifying),
+    folderRoute(tools),
     ...secretRoutes(tools),
   ];
 }
@@ -234,6 +240,41 @@ function uploadRoute(tools: ParameterTools, modifying: GrantedRoutes): Route {
       const saved = await saveFile(tools, target, name, { content, publish, message });
       const { id } = call.resource;
       return created(locationOf(id, saved), toParameterFile(id, saved));
+    },
+  });
+}
+
+function folderRoute(tools: ParameterTools): Route {
+  const forUsers = new ResourceRoutes(tools.database, { tags: TAGS, access: { kind: 'user' } });
+  return forUsers.own('POST', '/api/v1/configurations/parameter-folder', {
+    id: 'pushParameterFolder',
+    besideNames: '/api/v1/configurations/{name}',
+    changesNodes: ({ query }) => query.publish === true,
+    summary: 'Make drafts of a folder of parameter files, or publish them',
+    description:
+      'Parts named `files`, or one part `archive` (ZIP), with the paths `parameters/<configuration>/<ScopeType>/<value>.yaml` ' +
+      'and `parameters/<configuration>/Default.yaml`; an empty file that ends in `.passthrough` in place of `.yaml` is a ' +
+      'passthrough. Needs Modify on each file. A file whose content is not what its scope gives now to the highest published ' +
+      'version of the configuration becomes a draft of its major: the next free patch above what is published there. A draft ' +
+      'that has the content is named in place of a new one, and none is replaced. All is checked first, by the rules of the ' +
+      'PUT of a draft; after a refusal nothing was made, and `errors` begin with the path of the file. With `publish` the ' +
+      'drafts are published one by one; the first refusal ends that, and the rest stay drafts.',
+    query: OfFolder,
+    body: { kind: 'upload', schema: ParameterFolderForm, fields: PARAMETER_FOLDER_FIELDS },
+    answers: {
+      200: {
+        description: 'The drafts, or what was published, by configuration, precedence and value',
+        schema: ParameterFileView.array(),
+      },
+      204: { description: 'Nothing differs' },
+    },
+    problems: [[404, 'not_found'], ...WRITE_PROBLEMS, ...PUBLISH_PROBLEMS],
+    async handle({ body: { message }, query: { publish = false }, files, ...call }) {
+      const pushed = await pushFolder(tools, callerOf(call), {
+        ...{ files, message, publish, gone: call.facts.over },
+      });
+      if (pushed.length === 0) return noContent();
+      return json(pushed.map(({ configurationId, ...file }) => toParameterFile(configurationId, file)));
     },
   });
 }

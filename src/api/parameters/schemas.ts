@@ -107,6 +107,14 @@ export const ParameterFileForm = z.strictObject({
 });
 export const PARAMETER_FILE_FIELDS = Object.keys(ParameterFileForm.shape);
 
+export const OfFolder = z.object({
+  publish: given(Flag).meta({
+    description: 'True: publish the drafts one by one, in the order of the answer',
+  }),
+});
+export const ParameterFolderForm = z.strictObject({ message: given(Message) });
+export const PARAMETER_FOLDER_FIELDS = Object.keys(ParameterFolderForm.shape);
+
 export const InSet = idsInPath('scopeTypeId', 'configurationId');
 export const InVersion = InSet.extend({ version: z.string() });
 export const InMajor = InSet.extend({

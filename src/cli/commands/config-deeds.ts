@@ -42,7 +42,7 @@ function publishCommand(kind: Kind): Command {
       await api.get(`${kind.base}/{name}/versions/{version}` as const, { path });
       const publish = async () => {
         if (!options['no-preview'])
-          await lookAtEffect(context, publishingOf(kind, name, version), `${name} ${version}`);
+          await lookAtEffect(context, [publishingOf(kind, name, version)], `${name} ${version}`);
         const json = messageOf(options.message);
         return api.put(`${kind.base}/{name}/versions/{version}/publish` as const, { path, json });
       };

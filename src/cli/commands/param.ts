@@ -19,6 +19,7 @@ import {
   SCOPE,
   VERSION_PATH,
 } from './param-files.ts';
+import { pull, push } from './param-folder.ts';
 import { grant, grants } from './param-grants.ts';
 import { edit, set } from './param-set.ts';
 import { lookAtEffect, PUBLISH_OPTIONS } from './publish-effect.ts';
@@ -117,7 +118,7 @@ const publish = command({
     // Its ETag guards what is published.
     const draft = await api.get(VERSION_PATH, given);
     const label = `version ${version} of ${files.label}`;
-    if (!options['no-preview']) await lookAtEffect(context, publishingOfFile(name, draft), label);
+    if (!options['no-preview']) await lookAtEffect(context, [publishingOfFile(name, draft)], label);
     const done = await api.put(`${VERSION_PATH}/publish`, { ...given, json: messageOf(options.message) });
     out.answer(done, () => {
       out.text(
@@ -139,6 +140,8 @@ export const PARAM_COMMANDS = [
   withdraw,
   restore,
   remove,
+  push,
+  pull,
   explain,
   grants,
   grant,

@@ -30,24 +30,32 @@ const HARMS: readonly Harm[] = [
   { words: 'would move to another major version', isMet: movesToOtherMajor },
 ];
 
+/** So many changes fit into one preview. */
+const MOST_CHANGES = 20;
+
 /**
- * Makes a preview and prints its counts. Asks where nodes get new parameter problems, lose what they have or move to another
+ * Makes a preview, or several for many changes, and prints the counts. Asks where nodes get new parameter problems, lose what they have or move to another
  * major version.
  * @param what such as `web 1.2.0`
  * @throws Failure where the answer is no, or nobody can be asked; nothing was done then
  */
 export async function lookAtEffect(
   { api, ask, out }: Pick<Context, 'api' | 'ask' | 'out'>,
-  change: Schemas['NewPreview']['changes'][number],
+  changes: Schemas['NewPreview']['changes'],
   what: string,
 ): Promise<void> {
-  const preview = await unlessForbidden(makePreview(api, { changes: [change] }, out));
-  if (preview === null) {
-    out.note('What nodes would get was not looked at: that needs the permission nodes.read.');
-    return;
+  const groups: Group[] = [];
+  for (let at = 0; at < changes.length; at += MOST_CHANGES) {
+    const slice = changes.slice(at, at + MOST_CHANGES);
+    const preview = await unlessForbidden(makePreview(api, { changes: slice }, out));
+    if (preview === null) {
+      out.note('What nodes would get was not looked at: that needs the permission nodes.read.');
+      return;
+    }
+    const part = changes.length > MOST_CHANGES ? `files ${at + 1} to ${at + slice.length} of ${what}` : what;
+    if (!out.isJson) showCounts(part, preview, out);
+    groups.push(...(await api.all('/api/v1/previews/{id}/groups', { path: { id: preview.id } })));
   }
-  if (!out.isJson) showCounts(what, preview, out);
-  const groups = await api.all('/api/v1/previews/{id}/groups', { path: { id: preview.id } });
   const harms = HARMS.map(({ words, isMet }) => ({ words, met: groups.filter(isMet) })).filter(
     ({ met }) => met.length > 0,
   );
