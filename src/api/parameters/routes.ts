@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { ParameterTools } from '../../deeds/parameter-checks.ts';
-import { readFile, readText } from '../../deeds/parameter-content.ts';
+import { MAX_FILE_BYTES, readFile, readText } from '../../deeds/parameter-content.ts';
 import { requireScopeType, scopeNamed, switchedOff } from '../../deeds/parameter-scopes.ts';
 import { withObstacles } from '../../deeds/publish-obstacles.ts';
 import {
@@ -54,7 +54,7 @@ const WRITE_PROBLEMS = [
   ...['published_version', 'version_exists', 'draft_changed'],
   ...WRITING_REPOSITORIES,
 ];
-const FILE = { name: 'parametersFile', bytes: 5 * 1024 * 1024 };
+const FILE = { name: 'parametersFile', bytes: MAX_FILE_BYTES };
 
 const VERSION = '/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}';
 
