@@ -17,7 +17,7 @@ import { historyRoutes } from './api/fleet/history.ts';
 import { fleetReportRoute } from './api/fleet/report-routes.ts';
 import { fleetSummaryRoute } from './api/fleet/summary-route.ts';
 import { versionUseRoute } from './api/fleet/version-use-route.ts';
-import { Pushes } from './api/git/pushes.ts';
+import { Pushes, type PushTools } from './api/git/pushes.ts';
 import { gitRoutes } from './api/git/routes.ts';
 import { groupRoutes } from './api/groups/routes.ts';
 import { healthRoutes } from './api/health/routes.ts';
@@ -223,7 +223,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
         database,
         store,
         uploadPack: options.uploadPack,
-        pushes: openPushes(options, versionTools),
+        pushes: openPushes(options, { ...parameterTools, ...versionTools }),
       }),
       ...(config.ui.isOn ? consoleRoutes(options.consoleFiles) : []),
       fleetSummaryRoute({ database, questions: fleetThreads.questions }),
@@ -267,7 +267,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
 
 function openPushes(
   { uploadPack, config, threads, clock }: AppOptions,
-  tools: ReturnType<typeof makeParts>['versionTools'],
+  tools: Omit<PushTools, 'searchPath' | 'push' | 'uploadPack' | 'threads' | 'clock'>,
 ): Pushes {
   const { searchPath, push } = config;
   return new Pushes({ ...tools, searchPath, push, uploadPack, threads, clock });

@@ -7,6 +7,9 @@ import { type FieldError, HawserError, invalid } from '../lib/errors.ts';
 import type { DocumentSource } from '../resolve/document-tasks.ts';
 import { type DocumentRunner, newSource } from '../resolve/documents.ts';
 
+/** A parameter file that comes as a file has so many bytes at most. */
+export const MAX_FILE_BYTES = 5 * 1024 * 1024;
+
 /** The names of the types in answers. */
 export const MEDIA_TYPES = { yaml: 'application/yaml', json: 'application/json' } as const;
 

@@ -149,12 +149,16 @@ export async function secretBlockers(
   return blockers;
 }
 
-/** The refusal of content with secrets in the clear. It names their places, and never their values. */
-export function secretInClear(paths: readonly string[]): HawserError {
+/**
+ * The refusal of content with secrets in the clear. It names their places, and never their values.
+ * @param file where an earlier commit of a push has them
+ */
+export function secretInClear(paths: readonly string[], file?: string): HawserError {
   const named = paths.slice(0, NAMED).join(', ');
   const more = paths.length > NAMED ? ` and ${paths.length - NAMED} more` : '';
   const message =
-    `Secrets stand in the clear at ${named}${more}. Save the draft again, which encrypts them; ` +
+    `Secrets stand in the clear at ${named}${more}${file === undefined ? '' : ` of ${file} in a commit`}. ` +
+    'Save the draft again, which encrypts them; ' +
     'for a push, encrypt each one first with "hawserctl secret encrypt" or POST .../encrypt';
   return conflict('secret_in_clear', message, { paths: paths.slice(0, NAMED) });
 }

@@ -14,14 +14,14 @@ import {
   readRef,
   readSnapshot,
 } from './ref-reader.ts';
-import { moveRef, type PackedRef, packRefs, type RefMove } from './refs.ts';
+import { moveRef, moveRefs, type PackedRef, type PeeledMove, packRefs, type RefMove } from './refs.ts';
 import { sweepLeftOvers } from './repository-layout.ts';
 
 export class FolderRefs implements RefBackend {
   readonly isTransactional = false;
   private readonly folder: GitFolder;
-  /** The refs that the lock's holder has moved. */
-  private moves: RefMove[] = [];
+  /** The refs that the lock's holder has moved; those of one list are taken back at once. */
+  private moves: (readonly RefMove[])[] = [];
 
   constructor(folder: GitFolder) {
     this.folder = folder;
@@ -64,12 +64,21 @@ export class FolderRefs implements RefBackend {
 
   async move(move: RefMove): Promise<boolean> {
     // It is noted first: where the disk fails, the ref may have moved all the same.
-    this.moves.push(move);
+    this.moves.push([move]);
     return moveRef(this.folder, move);
+  }
+
+  async moveAll(moves: readonly PeeledMove[]): Promise<boolean> {
+    this.moves.push(moves);
+    return moveRefs(this.folder, moves);
   }
 
   moveForGood(move: RefMove): Promise<boolean> {
     return moveRef(this.folder, move);
+  }
+
+  moveAllForGood(moves: readonly PeeledMove[]): Promise<boolean> {
+    return moveRefs(this.folder, moves);
   }
 
   removeForGood(
@@ -98,10 +107,10 @@ export class FolderRefs implements RefBackend {
 
   /** The latest move is taken back first. */
   async rollBack(): Promise<void> {
-    for (let move = this.moves.at(-1); move !== undefined; move = this.moves.at(-1)) {
-      const { name, from, to } = move;
-      // The result is false when the ref never moved, or when another program has moved it on.
-      await guardDisk(() => moveRef(this.folder, { name, from: to, to: from }));
+    for (let moves = this.moves.at(-1); moves !== undefined; moves = this.moves.at(-1)) {
+      // A ref that is there again was a branch, or a record of which git tells nothing.
+      const back = moves.map(({ name, from, to }) => ({ name, from: to, to: from, peeled: null }));
+      await guardDisk(() => takeBack(this.folder, back));
       this.moves.pop();
     }
   }
@@ -125,4 +134,10 @@ export class FolderRefs implements RefBackend {
   sweep(): Promise<void> {
     return sweepLeftOvers(this.folder.fs, this.folder.gitdir);
   }
+}
+
+/** A ref stays that never moved, or that another program has moved on; the others go back all the same. */
+async function takeBack(folder: GitFolder, moves: readonly PeeledMove[]): Promise<void> {
+  if (moves.length > 1 && (await moveRefs(folder, moves))) return;
+  for (const move of moves) await moveRef(folder, move);
 }

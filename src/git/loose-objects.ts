@@ -48,9 +48,13 @@ export async function wrapObject(type: string, content: Uint8Array): Promise<Wra
   return { oid: await hashInBlocks('sha1', header, content), header, content };
 }
 
+export async function idOf(type: string, content: Uint8Array): Promise<string> {
+  return (await wrapObject(type, content)).oid;
+}
+
 /** The id that a file of these bytes has. */
-export async function blobIdOf(content: Uint8Array): Promise<string> {
-  return (await wrapObject('blob', content)).oid;
+export function blobIdOf(content: Uint8Array): Promise<string> {
+  return idOf('blob', content);
 }
 
 /** The content of an object's file, in one piece or, for a large object, in several that were made on another thread. */

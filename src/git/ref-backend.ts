@@ -4,7 +4,7 @@ import type { Db } from '../db/database.ts';
 import type { RefsChange } from '../db/git-tables.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import type { RefSnapshot, RefValue } from './ref-reader.ts';
-import type { PackedRef, RefMove } from './refs.ts';
+import type { PackedRef, PeeledMove, RefMove } from './refs.ts';
 
 export interface RefBackend {
   /**
@@ -40,8 +40,15 @@ export interface RefBackend {
    * @returns false, with nothing changed, when the ref has another value than `from`
    */
   move(move: RefMove): Promise<boolean>;
+  /**
+   * Moves refs as `move` does, all of them or none, whenever the process ends.
+   * @returns false, with nothing changed, when one of them has another value than `from`
+   */
+  moveAll(moves: readonly PeeledMove[]): Promise<boolean>;
   /** Does what `move` does. A ref in a folder stays moved, whatever becomes of the holder's work. @returns as `move` */
   moveForGood(move: RefMove): Promise<boolean>;
+  /** As `moveAll`, and as `moveForGood`. */
+  moveAllForGood(moves: readonly PeeledMove[]): Promise<boolean>;
   /**
    * Removes versions for good. History is first made to end at these commits.
    * @param withdrawals go last, so that a crash in between offers none of these versions again

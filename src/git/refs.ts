@@ -6,6 +6,7 @@
 import { dirname, join } from 'node:path';
 import { sortByBytes } from '../lib/byte-order.ts';
 import { HawserError } from '../lib/errors.ts';
+import { damagedRepository } from './disk-errors.ts';
 import { type GitFolder, type LockFile, takeLock, withLock } from './lock-file.ts';
 import { findPackedRef, type RefValue, readLooseRef, readPackedRefs, readRef } from './ref-reader.ts';
 
@@ -52,6 +53,46 @@ export async function moveRef(folder: GitFolder, { name, from, to }: RefMove): P
   return from === null || deleteRef(folder, name, from);
 }
 
+/** A move, and what an annotated tag that it makes leads to in the end; null for a branch, and for a ref that goes. */
+export interface PeeledMove extends RefMove {
+  peeled: string | null;
+}
+
+/**
+ * Moves refs all at once, also for who reads them meanwhile and where the process ends: one rename of `packed-refs` is the
+ * change. Refs that are loose are packed as they are before that.
+ * @returns false, with nothing changed, when one of them has another value than `from`
+ * @throws HawserError `repository_damaged` for a `packed-refs` in another form than git gives it
+ */
+export async function moveRefs(folder: GitFolder, moves: readonly PeeledMove[]): Promise<boolean> {
+  const { fs, gitdir } = folder;
+  const locks: LockFile[] = [];
+  const replace = async (change: Parameters<typeof withPackedRefs>[1], gone: readonly string[] = []) => {
+    const text = withPackedRefs(readPackedRefs(fs, gitdir).toString('utf8'), change, gone);
+    if (text === null) throw damagedRepository(new Error('packed-refs is not in the form that git gives it'));
+    await replacePacked(folder, text);
+  };
+  try {
+    for (const { name } of moves) locks.push(await takeLock(folder, join(gitdir, name)));
+    return await withLock(folder, join(gitdir, 'packed-refs'), async () => {
+      if (!allHold(folder, moves)) return false;
+      const loose = moves.flatMap(({ name, from: oid }) =>
+        oid === null || readLooseRef(fs, gitdir, name) === null ? [] : [{ name, oid, peeled: null }],
+      );
+      if (loose.length > 0) await replace(loose);
+      // They hide what is packed, so none may come back after a power cut.
+      for (const { name } of loose) await fs.unlink(join(gitdir, name));
+      const made = moves.flatMap(({ name, to, peeled }) => (to === null ? [] : [{ name, oid: to, peeled }]));
+      const gone = moves.flatMap(({ name, to }) => (to === null ? [name] : []));
+      await replace(made, gone);
+      return true;
+    });
+  } finally {
+    for (const lock of locks) await lock.release();
+    for (const { name } of moves) await dropEmptyFolders(folder, name);
+  }
+}
+
 /** Removes a ref, loose and packed. Returns false, with nothing changed, when it has another value than `from`. */
 export function deleteRef(folder: GitFolder, name: string, from: string): Promise<boolean> {
   return deleteRefs(folder, [{ name, oid: from }]);
@@ -63,7 +104,13 @@ export async function deleteRefs(folder: GitFolder, refs: readonly RefValue[]): 
   const locks: LockFile[] = [];
   try {
     for (const { name } of refs) locks.push(await takeLock(folder, join(gitdir, name)));
-    if (!allHold(folder, refs)) return false;
+    if (
+      !allHold(
+        folder,
+        refs.map(({ name, oid: from }) => ({ name, from })),
+      )
+    )
+      return false;
     // It is held until the loose files are gone too: a pack-refs in between would pack the refs again.
     await withLock(folder, join(gitdir, 'packed-refs'), async () => {
       await dropPacked(folder, refs);
@@ -76,10 +123,10 @@ export async function deleteRefs(folder: GitFolder, refs: readonly RefValue[]): 
   }
 }
 
-function allHold({ fs, gitdir }: GitFolder, refs: readonly RefValue[]): boolean {
+function allHold({ fs, gitdir }: GitFolder, refs: readonly Pick<RefMove, 'name' | 'from'>[]): boolean {
   const packed = readPackedRefs(fs, gitdir);
   return refs.every(
-    ({ name, oid }) => (readLooseRef(fs, gitdir, name) ?? findPackedRef(packed, name)) === oid,
+    ({ name, from }) => (readLooseRef(fs, gitdir, name) ?? findPackedRef(packed, name)) === from,
   );
 }
 
@@ -155,8 +202,15 @@ export function withoutPackedRef(text: string, name: string): string | null {
   return text.slice(0, at - 40) + text.slice(end);
 }
 
-/** The text of `packed-refs` with these refs added or replaced; null when the text has another form than git gives it. */
-export function withPackedRefs(text: string, added: readonly PackedRef[]): string | null {
+/**
+ * The text of `packed-refs` with these refs added or replaced, and without those that are gone; null when the text has
+ * another form than git gives it.
+ */
+export function withPackedRefs(
+  text: string,
+  added: readonly PackedRef[],
+  gone: readonly string[] = [],
+): string | null {
   const [header, ...lines] = text === '' ? [HEADER] : text.split('\n');
   if (header?.trimEnd() !== HEADER.trimEnd()) return null;
   const blocks = new Map<string, string>();
@@ -171,6 +225,7 @@ export function withPackedRefs(text: string, added: readonly PackedRef[]): strin
   for (const { name, oid, peeled } of added) {
     blocks.set(name, `${oid} ${name}\n${peeled === null ? '' : `^${peeled}\n`}`);
   }
+  for (const name of gone) blocks.delete(name);
   const sorted = sortByBytes([...blocks], ([name]) => name);
   return `${HEADER}\n${sorted.map(([, block]) => block).join('')}`;
 }

@@ -94,14 +94,22 @@ export class TableRefs implements RefBackend {
     return this.now?.refs.get(name) ?? null;
   }
 
-  async move(move: RefMove): Promise<boolean> {
-    if (this.get(move.name) !== move.from) return false;
-    this.stage([move]);
+  move(move: RefMove): Promise<boolean> {
+    return this.moveAll([move]);
+  }
+
+  async moveAll(moves: readonly RefMove[]): Promise<boolean> {
+    if (moves.some(({ name, from }) => this.get(name) !== from)) return false;
+    this.stage(moves);
     return true;
   }
 
   moveForGood(move: RefMove): Promise<boolean> {
-    return this.move(move);
+    return this.moveAll([move]);
+  }
+
+  moveAllForGood(moves: readonly RefMove[]): Promise<boolean> {
+    return this.moveAll(moves);
   }
 
   async removeForGood(

@@ -8,6 +8,7 @@ import type { Database } from '../db/database.ts';
 import { isOutcomeUnknown } from '../db/errors.ts';
 import { PARAMETER_WRITES } from '../domain/lock-names.ts';
 import { missingRepository } from '../git/disk-errors.ts';
+import type { GivenObject } from '../git/objects.ts';
 import type { RepositoryKind } from '../git/types.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
@@ -32,6 +33,7 @@ import {
   ONLY_SERIES,
   type PlannedEntry,
   type PublishedRollout,
+  type SeriesIndex,
   type TakenPush,
   type VersionDetails,
   type VersionIndex,
@@ -139,6 +141,10 @@ export class VersionAuthor<K extends RepositoryKind> {
     this.target = target;
     this.writer = writer;
     this.facts = AUTHORED[target.kind];
+  }
+
+  get all(): SeriesIndex {
+    return this.writer.index;
   }
 
   index(series = ONLY_SERIES): VersionIndex {
@@ -256,17 +262,40 @@ export class VersionAuthor<K extends RepositoryKind> {
   }
 
   /**
-   * Takes a version that was pushed.
-   * @throws HawserError conflict `version_exists`, `already_published`, `draft_changed`, `rollout_running`
+   * Takes all that one push is about, and records it in one transaction.
+   * @param load as of `LockedRepository.takePushes`
+   * @throws HawserError as `requireTakeable`; conflict `rollout_running`
    */
-  async takePush(push: TakenPush): Promise<VersionDetails> {
-    const { version, from, to } = push;
-    if (!('draft' in to)) this.requireNoRollout(version);
-    const { created, replaced } = this.facts.actions;
-    const written = from ? replaced : created;
-    const action = 'draft' in to ? written : (`${AUDITED[this.target.kind]}.version_published` as const);
-    const entry = this.plan(ONLY_SERIES, version, { action, details: PUSHED, replaces: from ?? null });
-    return this.record(entry, await this.writer.takePush(push));
+  async takePushes(
+    pushes: readonly TakenPush[],
+    load: (() => AsyncIterable<GivenObject>) | null,
+  ): Promise<void> {
+    const planned = pushes.map((push) => ({ ...push, entry: this.entryOfPush(push) }));
+    await this.writer.takePushes(planned, load);
+    const entries = planned.map(({ entry, to }) =>
+      withCommit(entry, to && ('draft' in to ? to.draft : to.commit)),
+    );
+    const { actor } = this.target;
+    await recordChanges(this.database, this.target, { writer: this.writer, actor }, entries);
+  }
+
+  private entryOfPush(push: TakenPush): PlannedEntry {
+    const { series, version, from = null, to } = push;
+    const audited = AUDITED[this.target.kind];
+    if (to === null)
+      return this.entry(series, version, {
+        action: `${audited}.version_deleted`,
+        details: { commit: from, ...PUSHED },
+      });
+    if (!('draft' in to)) {
+      this.requireNoRollout(version, series);
+      const action = `${audited}.version_published` as const;
+      return this.entry(series, version, { action, details: PUSHED, replaces: from });
+    }
+    const before = this.index(series).get(version) ?? null;
+    const { details, replaces } = this.facts.draftDetails(push, before);
+    const action = before ? this.facts.actions.replaced : this.facts.actions.created;
+    return this.entry(series, version, { action, details: { ...details, ...PUSHED }, replaces });
   }
 
   /**
@@ -302,15 +331,19 @@ export class VersionAuthor<K extends RepositoryKind> {
     return { author, at: madeAt, ...(gone && { gone }) };
   }
 
+  private plan(series: string, version: string, change: PlannedChange): PlannedEntry {
+    const planned = this.entry(series, version, change);
+    this.writer.plan(planned);
+    return planned;
+  }
+
   /** A backup reads version, scope and commit of these entries (`operations/backup/recorded-versions.ts`). */
-  private plan(series: string, version: string, { action, details, replaces }: PlannedChange): PlannedEntry {
+  private entry(series: string, version: string, { action, details, replaces }: PlannedChange): PlannedEntry {
     const { kind, resource, actor } = this.target;
     const { value: scopeValue, scopeType } = scopeOf(series);
     const scope = kind === 'parameters' && series !== SCHEMA_SERIES ? { scopeValue, scopeType } : {};
     const entry = { action, details: { ...scope, version, ...details }, replaces };
-    const planned = { ...entry, actor, resourceId: resource.id };
-    this.writer.plan(planned);
-    return planned;
+    return { ...entry, actor, resourceId: resource.id };
   }
 
   private requireNoRollout(version: string, series = ONLY_SERIES): void {

@@ -29,8 +29,6 @@ export interface BesideTaker {
 }
 
 export interface MoveFacts {
-  /** The id of the record of the push by which the ref moves. */
-  record?: string | null;
   /** The audit entry of the move. Default: that which the holder has planned. */
   entry?: PlannedEntry;
 }

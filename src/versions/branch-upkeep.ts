@@ -49,12 +49,13 @@ export interface BranchUpkeep {
   announce(series: string, tag: string): void;
   /**
    * Brings the branches up to date and drops the draft branches of published versions.
+   * @param dropDrafts drops many at once
    * @param failed called with each failure; the rest is done all the same
    * @returns whether anything was done
    */
   tidy(
     state: BranchState,
-    dropDraft: (left: LeftOver) => Promise<void>,
+    dropDrafts: (lefts: readonly LeftOver[]) => Promise<void>,
     failed: (error: unknown) => void,
   ): Promise<boolean>;
   /** The commits at which history must end, so that nothing that is kept leads to one of `removed`, or to a former tag of it. */

@@ -64,6 +64,9 @@ export type ContentTrailers = Pick<DraftContent, 'entryPoint' | 'isPassthrough'>
 
 export const SCHEMA_SERIES = 'schema';
 
+/** The names of a parameter file in the folder of its value. */
+export const FILE_NAMES = ['parameters.yaml', 'parameters.json'];
+
 /** Trailers of commits and tags. The scope trailer names the scope of a parameter file. */
 export const ENTRY_POINT_TRAILER = 'Entry-Point';
 export const SCOPE_TRAILER = 'Parameter-Scope';
@@ -113,7 +116,7 @@ const parameters: VersionKind = {
   isMadeOnDemand: true,
   inheritsEntryPoints: false,
   holdsEntryPoint: false,
-  takesPushes: false,
+  takesPushes: true,
   hasSeries: true,
   paths: contentPaths,
   trailers: ({ series, version }, { isPassthrough = false }) => ({
@@ -208,7 +211,7 @@ function contentPaths(series: string): string[] {
   if (series === SCHEMA_SERIES) return ['schema.yaml', 'schema.json'];
   const slash = series.indexOf('/');
   const folder = slash < 0 ? '' : `${series.slice(slash + 1)}/`;
-  return [`${folder}parameters.yaml`, `${folder}parameters.json`];
+  return FILE_NAMES.map((name) => folder + name);
 }
 
 /** @throws HawserError `invalid_path` unless each path is in its stored form and all fit beside each other */

@@ -6,10 +6,9 @@
 import { damagedRepository } from '../git/disk-errors.ts';
 import type { History } from '../git/history.ts';
 import type { RefBackend } from '../git/ref-backend.ts';
-import { MAIN, oidOf, type RefSnapshot, type RefValue } from '../git/ref-reader.ts';
+import { MAIN, oidOf, type RefSnapshot } from '../git/ref-reader.ts';
 import { allSettled } from '../lib/awaitable.ts';
 import type { BranchState, BranchUpkeep } from './branch-upkeep.ts';
-import { recordedName } from './push-records.ts';
 import type { LeftOver } from './repository-index.ts';
 import { ONLY_SERIES, type VersionRef } from './types.ts';
 
@@ -18,16 +17,13 @@ export class MainBranch implements BranchUpkeep {
   /** Where we have moved `main` to since the refs were read. */
   private moved: { snapshot: RefSnapshot | undefined; oid: string | null } | undefined;
 
-  private readonly strays = new WeakMap<RefSnapshot, RefValue[]>();
-
   constructor(refs: RefBackend) {
     this.refs = refs;
   }
 
   isBehind(state: BranchState): boolean {
-    const left = state.index.leftOvers.length + this.strayRecords(state).length;
     const main = this.mainOf(state);
-    return left > 0 || placeOf(state, main) !== main;
+    return state.index.leftOvers.length > 0 || placeOf(state, main) !== main;
   }
 
   announce(): void {
@@ -36,17 +32,9 @@ export class MainBranch implements BranchUpkeep {
 
   async tidy(
     state: BranchState,
-    dropDraft: (left: LeftOver) => Promise<void>,
+    dropDrafts: (lefts: readonly LeftOver[]) => Promise<void>,
     failed: (error: unknown) => void,
   ): Promise<boolean> {
-    const dropDrafts = async () => {
-      for (const left of state.index.leftOvers) await dropDraft(left);
-    };
-    const dropRecords = async () => {
-      const strays = this.strayRecords(state);
-      for (const { name, oid } of strays) await this.refs.moveForGood({ name, from: oid, to: null });
-      strays.length = 0;
-    };
     const moveMain = async () => {
       const known = this.mainOf(state);
       if (placeOf(state, known) === known) return;
@@ -58,7 +46,7 @@ export class MainBranch implements BranchUpkeep {
     };
     try {
       // All at once, because each waits for flushes of its own.
-      await allSettled([moveMain(), dropDrafts(), dropRecords()]);
+      await allSettled([moveMain(), dropDrafts(state.index.leftOvers)]);
       return true;
     } catch (error) {
       failed(error);
@@ -93,24 +81,6 @@ export class MainBranch implements BranchUpkeep {
 
   forget(): void {
     this.moved = undefined;
-  }
-
-  /** Records of pushes of which the ref was never moved, or has been moved or removed by another program since. */
-  private strayRecords({ index, snapshot }: BranchState): RefValue[] {
-    if (snapshot === undefined) return [];
-    const known = this.strays.get(snapshot);
-    if (known !== undefined) return known;
-    const found: RefValue[] = [];
-    for (const name of [...snapshot.loose.keys(), ...snapshot.packed.refs.keys()]) {
-      const recorded = recordedName(name);
-      if (recorded === null) continue;
-      const oid = oidOf(snapshot, name);
-      const check = index.check(recorded);
-      const isOfAnother = check?.record === oid && check.facts !== null && check.facts.pushed === undefined;
-      if (oid !== null && (check === undefined || isOfAnother)) found.push({ name, oid });
-    }
-    this.strays.set(snapshot, found);
-    return found;
   }
 
   private mainOf({ snapshot }: BranchState): string | null {

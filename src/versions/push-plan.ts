@@ -1,10 +1,15 @@
 /**
- * What a push asks for, as its refs and options say by themselves: no object is looked at here. A push is about one version.
+ * What a push asks for, as its refs and options say by themselves: no object is looked at here. A push to a configuration is
+ * about one version, and one to parameters about many files.
  */
 
 import { isVersion, isVersionName } from '../domain/version-order.ts';
-import { conflict, type HawserError, invalid } from '../lib/errors.ts';
-import { isBesideStatus, KINDS, parseRefName } from './kinds.ts';
+import { conflict, HawserError, invalid } from '../lib/errors.ts';
+import { groupBy } from '../lib/group-by.ts';
+import { isBesideStatus, KINDS, labelOf, parseRefName, SCHEMA_SERIES } from './kinds.ts';
+
+/** The kinds of repositories that take pushes. */
+export type PushedKind = 'configurations' | 'parameters';
 
 /** The value of a ref before and after, as the client wants it; null where the ref is not, or is not to be. */
 export interface AskedMove {
@@ -14,27 +19,28 @@ export interface AskedMove {
   to: string | null;
 }
 
-/** A draft that is made or moved, and the tag of the same version. At least one of both is there. */
+/** A draft that is made, moved or deleted, and the tag of the same version. At least one of both is there. */
 export interface PushedVersion {
-  kind: 'version';
+  series: string;
   version: string;
-  draft: { from: string | null; to: string } | null;
+  /** The full name of the first of its refs. */
+  ref: string;
+  /** It goes where `to` is null. */
+  draft: { from: string | null; to: string | null } | null;
   /** The id of the tag. */
   tag: string | null;
-  /** Whether the server is to make the tag, in the name of who pushes. */
+}
+
+export interface PushPlan {
+  /** At least one, each with another series or version. */
+  versions: readonly PushedVersion[];
+  /** Whether the server is to make the tags of all drafts, in the name of who pushes. */
   publishes: boolean;
-  /** The path that the client names for it; null for none. */
+  /** The path that the client names for a configuration; null for none. */
   entryPoint: string | null;
 }
 
-/** A draft that is to go. */
-export interface DeletedDraft {
-  kind: 'deletion';
-  version: string;
-  from: string;
-}
-
-export type PushPlan = PushedVersion | DeletedDraft;
+type NamedMove = AskedMove & { series: string; version: string; status: 'Draft' | 'Published' };
 
 const MAIN = 'refs/heads/main';
 const ENTRY_POINT = 'entry-point=';
@@ -44,59 +50,120 @@ const ENTRY_POINT = 'entry-point=';
  * @throws HawserError with the code of the first rule that is broken: `main_follows`, `unknown_ref`, `published_version`,
  *   `one_version_per_push`, `invalid_option`
  */
-export function planPush(moves: readonly AskedMove[], options: readonly string[]): PushPlan {
-  const asked = moves.map((move) => ({ ...move, ...nameOf(move) }));
-  const versions = new Set(asked.map(({ version }) => version));
-  const [version = ''] = versions;
-  if (versions.size !== 1)
+export function planPush(
+  kind: PushedKind,
+  moves: readonly AskedMove[],
+  options: readonly string[],
+): PushPlan {
+  const asked = groupBy(
+    moves.map((move) => ({ ...move, ...blaming(move.name, () => nameOf(kind, move)) })),
+    ({ series, version }) => labelOf(series, version),
+  );
+  if (kind === 'configurations' && asked.size > 1)
     throw invalid('one_version_per_push', 'A push is about one version; push each by itself');
-  const tag = asked.find(({ status }) => status === 'Published');
-  const draft = asked.find(({ status }) => status === 'Draft');
-  const { publishes, entryPoint } = readOptions(options);
-  if (publishes && (tag !== undefined || draft?.to === null))
-    throw wrongOption('"publish" goes with a draft, and with nothing else');
-  if (tag === undefined && draft?.to === null) return { kind: 'deletion', version, from: draft.from ?? '' };
-  return {
-    kind: 'version',
-    version,
-    // A draft that goes with the push of its tag goes by itself.
-    draft: draft && draft.to !== null ? { from: draft.from, to: draft.to } : null,
-    tag: tag?.to ?? null,
-    publishes,
-    entryPoint,
-  };
+  const versions = [...asked.values()].map(versionOf);
+  if (kind === 'parameters') refuseTwins(versions);
+  const { publishes, entryPoint } = readOptions(kind, options);
+  if (publishes && versions.some(({ tag, draft }) => tag !== null || draft?.to === null))
+    throw wrongOption('"publish" goes with drafts, and with nothing else');
+  return { versions, publishes, entryPoint };
 }
 
-function nameOf({ name, from, to }: AskedMove): { version: string; status: 'Draft' | 'Published' } {
-  if (name === MAIN)
+/** @throws HawserError `version_exists` for two of a series that differ in build metadata alone */
+function refuseTwins(versions: readonly PushedVersion[]): void {
+  const seen = new Map<string, PushedVersion>();
+  for (const one of versions) {
+    const [core = ''] = one.version.split('+');
+    const twin = seen.get(labelOf(one.series, core));
+    if (twin) throw ofRef(one.ref, conflict('version_exists', `The push has version ${twin.version} too.`));
+    seen.set(labelOf(one.series, core), one);
+  }
+}
+
+/** Whether a draft goes, and nothing comes in its place. */
+export function isDeletion({ tag, draft }: PushedVersion): boolean {
+  return tag === null && draft?.to === null;
+}
+
+function versionOf(moves: readonly NamedMove[]): PushedVersion {
+  const [{ series, version, name: ref }] = moves as [NamedMove];
+  const tag = moves.find(({ status }) => status === 'Published')?.to ?? null;
+  const draft = moves.find(({ status }) => status === 'Draft') ?? null;
+  // A draft that goes with the push of its tag goes by itself.
+  const isKept = draft !== null && (draft.to !== null || tag === null);
+  return { series, version, ref, tag, draft: isKept ? { from: draft.from, to: draft.to } : null };
+}
+
+function nameOf(
+  kind: PushedKind,
+  { name, from, to }: AskedMove,
+): Pick<NamedMove, 'series' | 'version' | 'status'> {
+  if (kind === 'configurations' && name === MAIN)
     throw conflict(
       'main_follows',
       'main follows the highest stable version by itself; push a draft or a tag',
     );
-  const named = parseRefName(KINDS.configurations, name);
-  if (named === null || named === 'illegal') throw unknownRef();
-  const { version, status } = named;
-  if (isBesideStatus(status)) throw unknownRef();
-  if (!isVersion(version) && !isVersionName(version)) throw unknownRef();
+  const named = parseRefName(KINDS[kind], name);
+  if (named === null || named === 'illegal') throw unknownRef(kind);
+  const { series, version, status } = named;
+  if (isBesideStatus(status) || series === SCHEMA_SERIES) throw unknownRef(kind);
+  // The files of parameters are matched by their major version.
+  if (!isVersion(version) && (kind === 'parameters' || !isVersionName(version))) throw unknownRef(kind);
   if (status === 'Published' && (from !== null || to === null))
     throw conflict('published_version', 'The tag of a published version is never moved nor deleted');
-  return { version, status };
+  return { series, version, status };
 }
 
-function readOptions(options: readonly string[]): Pick<PushedVersion, 'publishes' | 'entryPoint'> {
+function readOptions(
+  kind: PushedKind,
+  options: readonly string[],
+): Pick<PushPlan, 'publishes' | 'entryPoint'> {
   let publishes = false;
   let entryPoint: string | null = null;
+  const takesEntryPoint = kind === 'configurations';
   for (const option of options) {
     if (option === 'publish' && !publishes) publishes = true;
-    else if (option.startsWith(ENTRY_POINT) && entryPoint === null)
+    else if (takesEntryPoint && option.startsWith(ENTRY_POINT) && entryPoint === null)
       entryPoint = option.slice(ENTRY_POINT.length);
-    else throw wrongOption('The options of a push are "publish" and "entry-point=<path>", each once');
+    else if (takesEntryPoint)
+      throw wrongOption('The options of a push are "publish" and "entry-point=<path>", each once');
+    else throw wrongOption('The only option of a push of parameters is "publish", once');
   }
   if (entryPoint !== null && !publishes) throw wrongOption('"entry-point" goes with "publish"');
   return { publishes, entryPoint };
 }
 
+/** Makes the errors of `work` say which ref of a push they are about. */
+export async function blamingLater<T>(ref: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw ofRef(ref, error);
+  }
+}
+
+function blaming<T>(ref: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw ofRef(ref, error);
+  }
+}
+
+/** The error with the full name of the ref of a push that it is about, as `data.pushed`, where it does not say it yet. */
+export function ofRef(ref: string, error: unknown): unknown {
+  if (!(error instanceof HawserError) || 'pushed' in error.data) return error;
+  const { kind, code, message, data, retryAfter, cause } = error;
+  return new HawserError(kind, code, message, { data: { ...data, pushed: ref }, retryAfter, cause });
+}
+
 const wrongOption = (message: string): HawserError => invalid('invalid_option', message);
 
-const unknownRef = (): HawserError =>
-  invalid('unknown_ref', 'A push takes drafts, which are branches draft/<version>, and tags v<version>');
+const TAKEN = {
+  configurations: 'A push takes drafts, which are branches draft/<version>, and tags v<version>',
+  parameters:
+    'A push of parameters takes drafts, which are branches draft/<ScopeType>[/<value>]/<version>, and tags ' +
+    '<ScopeType>[/<value>]/v<version>; versions are SemVer',
+};
+
+export const unknownRef = (kind: PushedKind): HawserError => invalid('unknown_ref', TAKEN[kind]);

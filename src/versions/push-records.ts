@@ -9,10 +9,13 @@ import { sign } from '../git/commits.ts';
 import type { ObjectStore } from '../git/objects.ts';
 import type { NewTag } from '../git/printed-objects.ts';
 import type { RefBackend } from '../git/ref-backend.ts';
+import { oidOf, type RefSnapshot, type RefValue } from '../git/ref-reader.ts';
+import type { PeeledMove } from '../git/refs.ts';
 import { preciseTime, readTrailers, writeMessage } from '../git/trailers.ts';
 import { toTimestamp } from '../lib/clock.ts';
+import type { BranchState } from './branch-upkeep.ts';
 import { creationTrailers, statedOrigin } from './draft-chain.ts';
-import type { VersionKind } from './kinds.ts';
+import { NODE_TRAILER, type VersionKind } from './kinds.ts';
 import type { PushRecord, VersionDetails, VersionRef } from './types.ts';
 
 /** A record that was read. */
@@ -37,9 +40,13 @@ export function recordedName(name: string): string | null {
 /** The tag that is the record of a push. No ref leads to it yet. */
 export function pushRecordTag(
   target: { oid: string; type: 'commit' | 'tag' },
-  { pusher, pushedAt, ...origin }: PushRecord,
+  { pusher, pushedAt, nodeId, ...origin }: PushRecord,
 ): NewTag {
-  const trailers = { [PUSHED_AT]: toTimestamp(pushedAt), ...creationTrailers(origin) };
+  const trailers = {
+    [PUSHED_AT]: toTimestamp(pushedAt),
+    ...creationTrailers(origin),
+    ...(nodeId !== undefined && { [NODE_TRAILER]: nodeId }),
+  };
   const message = writeMessage('pushed', trailers, null);
   const { oid: object, type } = target;
   return { object, type, tag: 'pushed', tagger: sign(pusher, pushedAt), message };
@@ -61,25 +68,48 @@ export async function readPushRecord(
   if (origin === null) return null;
   const { name, email, timestamp } = tag.tagger;
   const pushedAt = preciseTime(trailers.get(PUSHED_AT.toLowerCase()), timestamp);
-  return { target: tag.object, pusher: { name, email }, pushedAt, ...origin };
+  const nodeId = trailers.get(NODE_TRAILER.toLowerCase());
+  return { target: tag.object, pusher: { name, email }, pushedAt, ...origin, ...(nodeId && { nodeId }) };
 }
 
 /**
- * Sets the record of the push of a ref, or removes it. Under the lock only.
- * @param to the id of the record
- * @returns whether there was another, or none
+ * The move by which a ref gets another record of its push, or none; no move where that is so already. Under the lock only.
+ * @param to the id of the record, and the commit that it leads to
  */
-export async function setPushRecord(
+export function recordMoves(
   { kind, refs }: { kind: VersionKind; refs: RefBackend },
   name: string,
-  to: string | null,
-): Promise<boolean> {
-  if (!kind.takesPushes) return false;
+  to: { oid: string; commit: string } | null,
+): PeeledMove[] {
+  if (!kind.takesPushes) return [];
   const record = pushRecordName(name);
   const from = refs.get(record);
-  if (from === to) return false;
-  await refs.move({ name: record, from, to });
-  return true;
+  const oid = to?.oid ?? null;
+  return from === oid ? [] : [{ name: record, from, to: oid, peeled: to?.commit ?? null }];
+}
+
+/** What was found of snapshots, which are asked at each look. */
+const strays = new WeakMap<RefSnapshot, RefValue[]>();
+
+/**
+ * Records of pushes of which the ref was never moved, or has been moved or removed by another program since. Whoever drops
+ * them empties the list.
+ */
+export function strayRecords({ index, snapshot }: BranchState): RefValue[] {
+  if (snapshot === undefined) return [];
+  const known = strays.get(snapshot);
+  if (known !== undefined) return known;
+  const found: RefValue[] = [];
+  for (const name of [...snapshot.loose.keys(), ...snapshot.packed.refs.keys()]) {
+    const recorded = recordedName(name);
+    if (recorded === null) continue;
+    const oid = oidOf(snapshot, name);
+    const check = index.check(recorded);
+    const isOfAnother = check?.record === oid && check.facts !== null && check.facts.pushed === undefined;
+    if (oid !== null && (check === undefined || isOfAnother)) found.push({ name, oid });
+  }
+  strays.set(snapshot, found);
+  return found;
 }
 
 /** What the server knows of a pushed version better than its commit and its tag. */

@@ -50,18 +50,22 @@ export class PushedTrees {
 
   /**
    * Looks at these trees, each the uppermost folder of a commit, and at all below them.
-   * @param ofTip the tree of the version itself, which may have so many files
+   * @param ofTips the trees of the versions themselves, each of which may have so many files
    * @throws HawserError invalid `invalid_path`, `too_complex`; too_large `payload_too_large`, `too_many_files`; what reading
    *   throws
    */
-  async require(ofTip: { tree: string; files: number }, others: Iterable<string>): Promise<void> {
-    const roots = new Set([ofTip.tree, ...others]);
+  async require(
+    ofTips: { trees: ReadonlySet<string>; files: number },
+    others: Iterable<string>,
+  ): Promise<void> {
+    const roots = new Set([...ofTips.trees, ...others]);
     let level = new Map([...roots].map((oid) => [oid, '']));
     while (level.size > 0) level = await this.lookAtLevel(level);
     for (const [oid, { hasTwins, prefix }] of this.found) if (hasTwins) await this.checkTwins(oid, prefix);
-    if (this.measure(ofTip.tree, 1).files > ofTip.files) throw tooManyFiles(ofTip.files);
     for (const root of roots) {
       this.source.requireTime();
+      if (ofTips.trees.has(root) && this.measure(root, 1).files > ofTips.files)
+        throw tooManyFiles(ofTips.files);
       this.requireBounds(root);
     }
   }

@@ -174,7 +174,9 @@ export class RefChecks {
     const pushed = record === undefined ? null : await this.readRecord(record, oid);
     const facts = { commit, entryPoint, stated, tag, ...(nodeId !== null && { nodeId }) };
     if (pushed === null) return { ...facts, createdAt: content.createdAt };
-    return { ...facts, createdAt: pushed.createdAt, pushed };
+    // A tag that was pushed cannot tell it.
+    const { createdAt, nodeId: ofRecord = nodeId } = pushed;
+    return { ...facts, createdAt, pushed, ...(ofRecord !== null && { nodeId: ofRecord }) };
   }
 
   /** Null where the record is that of another object, which had the name before. */

@@ -22,10 +22,11 @@ import {
   withdrawalNameOf,
 } from './kinds.ts';
 import { scopeOf, scopesIn, seriesOf } from './parameter-files.ts';
+import { pushRecordName, pushRecordTag } from './push-records.ts';
 import type { RepositoryIndex } from './repository-index.ts';
 import type { ParameterScope, ScopeNames } from './scope-names.ts';
 import { branchOf, FORMER_SCOPE_TRAILER } from './scope-type-branch.ts';
-import type { SeriesIndex, VersionRef, Withdrawal } from './types.ts';
+import type { PushRecord, SeriesIndex, VersionRef, Withdrawal } from './types.ts';
 import { versionsMoved } from './write-conflicts.ts';
 
 /** Names the tag object of the old name, in the tag of the new one. */
@@ -66,12 +67,14 @@ export async function copyScope(tools: MoverTools, { from, to }: ScopeNames): Pr
     const target = seriesOf({ scopeType: to.scopeType, value: to.value ?? scopeOf(series).value });
     const writer = new RenamedVersions(tools, series, target);
     for (const ref of index.of(series).versions.toReversed()) {
-      const { version, status, withdrawn } = ref;
+      const { version, status, withdrawn, pushed } = ref;
       const oid = await writer.write(ref);
       if (index.of(target).get(version) !== undefined) continue;
       const named = (as: RefName['status']) => refNameOf({ series: target, version, status: as });
       // It comes first, so that nobody ever gets the version without its withdrawal.
       if (withdrawn) await move(named('Withdrawn'), await writer.writeWithdrawal(version, oid, withdrawn));
+      // So does the record of who pushed it.
+      if (pushed) await move(pushRecordName(named(status)), await writer.writeRecord(status, oid, pushed));
       await move(named(status), oid);
     }
   }
@@ -125,6 +128,12 @@ class RenamedVersions {
       tagger: before.tagger,
       message,
     });
+  }
+
+  /** @param target the version by its new name. @returns the id of the record of who pushed it */
+  writeRecord(status: VersionRef['status'], target: string, pushed: PushRecord): Promise<string> {
+    const type = status === 'Draft' ? 'commit' : 'tag';
+    return this.objects.writeTag(this.repository.gitdir, pushRecordTag({ oid: target, type }, pushed));
   }
 
   /** The folder of a value has its name. Where that stays, the commit stays too. */

@@ -2,6 +2,7 @@
 
 import type { Signature } from '../git/commits.ts';
 import { damagedRepository, guardDisk, missingRepository } from '../git/disk-errors.ts';
+import type { GivenObject } from '../git/objects.ts';
 import { type GitOperation, type OnOperation, timed } from '../git/operations.ts';
 import type { RefMove } from '../git/refs.ts';
 import { refuseGone } from '../lib/client-gone.ts';
@@ -15,13 +16,13 @@ import {
   withdraw,
 } from './beside-writes.ts';
 import { checkDraft, type RefName, refNameOf, SCHEMA_SERIES } from './kinds.ts';
-import { setPushRecord } from './push-records.ts';
+import { recordMoves } from './push-records.ts';
 import { copyScope, dropFromBranch, leaveScope, type MoverTools } from './renamed-scopes.ts';
 import type { Repository, RepositoryTools } from './repository.ts';
 import type { RepositoryIndex } from './repository-index.ts';
 import { refuseSameVersion, versionExists } from './rules.ts';
 import type { ParameterScope, ScopeNames } from './scope-names.ts';
-import { takePush } from './taken-pushes.ts';
+import { planMoves, refuseMoved } from './taken-pushes.ts';
 import { takeTags } from './taken-tags.ts';
 import type {
   DraftChange,
@@ -30,10 +31,10 @@ import type {
   LockedRepository,
   NotingWrite,
   PlannedEntry,
+  PlannedPush,
   Publishing,
   RolloutMove,
   RolloutRef,
-  TakenPush,
   TakenTag,
   VersionDetails,
   VersionRef,
@@ -198,8 +199,24 @@ export class RepositoryWriter implements LockedRepository {
     return timed(this.onOperation, 'publish', () => takeTags(taker, tags, load));
   }
 
-  takePush(push: TakenPush): Promise<VersionDetails> {
-    return takePush(this.taker, push);
+  takePushes(pushes: readonly PlannedPush[], load: (() => AsyncIterable<GivenObject>) | null): Promise<void> {
+    const { repository, tools } = this;
+    const isDraft = pushes.every(({ to }) => to === null || 'draft' in to);
+    return timed(this.onOperation, isDraft ? 'draft' : 'publish', async () => {
+      await guardDisk(async () => {
+        if (repository.absent && load) await tools.create();
+        if (load) await tools.objects.writeAll(repository.gitdir, load());
+        const moves = await planMoves(this.taker, pushes);
+        await tools.beforeWrite();
+        await this.unrecordedNote?.write(...moves.map(({ version: move, entry }) => ({ move, entry })));
+        if (!(await repository.refs.moveAll(moves.flatMap(({ all }) => all)))) refuseMoved(this.taker, moves);
+      });
+      this.hasMovedOthers = true;
+      await this.refresh();
+      for (const { series, version, to } of pushes)
+        if ((repository.known?.of(series).get(version) === undefined) !== (to === null))
+          throw damagedRepository();
+    });
   }
 
   copyScope(names: ScopeNames): Promise<void> {
@@ -290,20 +307,16 @@ export class RepositoryWriter implements LockedRepository {
     name: string,
     from: string | null,
     to: string | null,
-    { record = null, entry = this.planned }: MoveFacts = {},
+    { entry = this.planned }: MoveFacts = {},
   ): Promise<boolean> {
     await this.tools.beforeWrite();
     if (entry) await this.unrecordedNote?.write({ move: { name, from, to }, entry });
     const { refs } = this.repository;
-    // The record comes first, so that nobody ever sees the version without it.
-    if (record !== null) await this.setRecord(name, record);
     if (!(await refs.move({ name, from, to }))) return false;
     // It stands on what was pushed, and does not hold for what others have written in its place.
-    if (record === null && from !== null) await this.setRecord(name, null);
+    const records = from === null ? [] : recordMoves(this.repository, name, null);
+    for (const record of records) await refs.move(record);
+    this.hasMovedOthers ||= records.length > 0;
     return true;
-  }
-
-  private async setRecord(name: string, to: string | null): Promise<void> {
-    if (await setPushRecord(this.repository, name, to)) this.hasMovedOthers = true;
   }
 }

@@ -12,7 +12,7 @@ import type { BranchState, BranchTools, BranchUpkeep } from './branch-upkeep.ts'
 import { BLOB, CorruptionTracker } from './corruption-tracker.ts';
 import { KINDS, type VersionKind } from './kinds.ts';
 import { MainBranch } from './main-branch.ts';
-import { pushedFacts, setPushRecord } from './push-records.ts';
+import { pushedFacts, recordMoves, strayRecords } from './push-records.ts';
 import { type CheckTools, RefReader } from './ref-checks.ts';
 import { RefNotifier } from './ref-notifier.ts';
 import { formerTags } from './renamed-scopes.ts';
@@ -92,7 +92,9 @@ export class Repository {
   /** Whether a change that has begun is not finished: a branch is behind, or a ref is left that belongs to no version. */
   get untidy(): boolean {
     const { state } = this;
-    return state !== undefined && (state.index.leftBeside.length > 0 || this.upkeep.isBehind(state));
+    if (state === undefined) return false;
+    const left = state.index.leftBeside.length + strayRecords(state).length;
+    return left > 0 || this.upkeep.isBehind(state);
   }
 
   /** Whether nothing requires it to stay in memory. */
@@ -217,16 +219,23 @@ export class Repository {
   async tidy(): Promise<boolean> {
     const { state } = this;
     if (!state || !this.untidy) return false;
-    const dropDraft = async (left: LeftOver) => {
-      await this.refs.moveForGood({ name: left.draft.name, from: left.draft.oid, to: null });
-      await setPushRecord(this, left.draft.name, null);
-      state.index.removeLeftOver(left);
+    const dropDrafts = async (lefts: readonly LeftOver[]) => {
+      const moves = lefts.flatMap(({ draft: { name, oid } }) => [
+        { name, from: oid, to: null, peeled: null },
+        ...recordMoves(this, name, null),
+      ]);
+      const isDone = lefts.length > 1 && (await this.refs.moveAllForGood(moves));
+      if (!isDone) for (const move of moves) await this.refs.moveForGood(move);
+      for (const left of lefts) state.index.removeLeftOver(left);
     };
     const dropBeside = async () => {
       for (const { name, oid } of state.index.leftBeside) {
         await this.refs.moveForGood({ name, from: oid, to: null });
         state.index.removeBeside({ name, oid });
       }
+      const strays = strayRecords(state);
+      for (const { name, oid } of strays) await this.refs.moveForGood({ name, from: oid, to: null });
+      strays.length = 0;
       return true;
     };
     const failed = (err: unknown) => {
@@ -234,7 +243,7 @@ export class Repository {
       return false;
     };
     // They run at once, because each waits for flushes of its own.
-    const done = [this.upkeep.tidy(state, dropDraft, failed), dropBeside().catch(failed)];
+    const done = [this.upkeep.tidy(state, dropDrafts, failed), dropBeside().catch(failed)];
     return (await Promise.all(done)).includes(true);
   }
 

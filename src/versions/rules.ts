@@ -10,7 +10,6 @@ import { normalizePath, showText } from '../domain/safe-path.ts';
 import { isVersion, leadingVHint, prereleaseChannelOf } from '../domain/version-order.ts';
 import { conflict, type HawserError, invalidField } from '../lib/errors.ts';
 import { scopesIn, seriesOf } from './parameter-files.ts';
-import type { SortedVersions } from './sorted-versions.ts';
 import type { VersionIndex, VersionRef } from './types.ts';
 import type { VersionSource } from './version-source.ts';
 
@@ -111,7 +110,7 @@ export function findDraft(
 }
 
 /** @throws HawserError conflict `version_exists`, also for a version that differs in build metadata alone */
-export function refuseSameVersion(index: SortedVersions, version: string): void {
+export function refuseSameVersion(index: VersionIndex, version: string): void {
   const same = index.findSame(version);
   if (same) throw versionExists(same.version);
 }

@@ -6,12 +6,16 @@
 import { type CommitObject, readCommit } from '../git/commits.ts';
 import { damagedRepository } from '../git/disk-errors.ts';
 import type { History } from '../git/history.ts';
+import { idOf } from '../git/loose-objects.ts';
 import type { ObjectStore } from '../git/objects.ts';
+import { printCommit } from '../git/printed-objects.ts';
 import type { RefBackend } from '../git/ref-backend.ts';
 import { MAIN } from '../git/ref-reader.ts';
 import { readTrailers, writeMessage } from '../git/trailers.ts';
 import { FOLDER_MODE, findEntry, type TreeEntry, withEntry } from '../git/tree.ts';
+import { allSettled } from '../lib/awaitable.ts';
 import { DAY, SECOND } from '../lib/clock.ts';
+import { groupBy } from '../lib/group-by.ts';
 import type {
   BranchSite,
   BranchState,
@@ -20,7 +24,14 @@ import type {
   FormerTags,
   TreeCache,
 } from './branch-upkeep.ts';
-import { labelOf, PASSTHROUGH_TRAILER, SCHEMA_SERIES, SCOPE_TRAILER, type VersionKind } from './kinds.ts';
+import {
+  FILE_NAMES,
+  labelOf,
+  PASSTHROUGH_TRAILER,
+  SCHEMA_SERIES,
+  SCOPE_TRAILER,
+  type VersionKind,
+} from './kinds.ts';
 import { type ParameterScope, scopesIn, seriesOf } from './parameter-files.ts';
 import type { LeftOver } from './repository-index.ts';
 import type { SeriesIndex, VersionRef } from './types.ts';
@@ -30,8 +41,6 @@ import { isContent, type VersionObjects } from './version-objects.ts';
 const TAG_TRAILER = 'Parameter-Tag';
 /** Names the scope that a value was until the commit in which its folder got another name. */
 export const FORMER_SCOPE_TRAILER = 'Former-Scope';
-/** The names of a parameter file in the folder of its value. */
-const FILE_NAMES = ['parameters.yaml', 'parameters.json'];
 /** A record is looked for in so many commits, and beyond them while they are not older than the tag by this. */
 const MIN_COMMITS = 100;
 const SLACK = DAY / SECOND;
@@ -48,6 +57,9 @@ interface Publication {
   author: CommitObject['author'];
   committer: CommitObject['committer'];
 }
+
+/** Begins to write an object, and gives its id. */
+type Write = (type: 'tree' | 'commit', content: Buffer) => Promise<string>;
 
 export class ScopeTypeBranches implements BranchUpkeep {
   private readonly objects: ObjectStore;
@@ -82,27 +94,22 @@ export class ScopeTypeBranches implements BranchUpkeep {
   }
 
   /**
-   * Adds a commit to the branch of the scope type, then removes the draft branch. The versions of a type are taken in
-   * the order of their publishing, and none before its forerunner, so that no record is looked for in vain.
+   * Adds a commit for each to the branch of the scope type, then removes the draft branches. The versions of a type are
+   * taken in the order of their publishing, and none before its forerunner, so that no record is looked for in vain.
    */
   async tidy(
     { index }: BranchState,
-    dropDraft: (left: LeftOver) => Promise<void>,
+    dropDrafts: (lefts: readonly LeftOver[]) => Promise<void>,
     failed: (error: unknown) => void,
   ): Promise<boolean> {
-    const byType = new Map<string, LeftOver[]>();
-    for (const left of index.leftOvers) {
-      const type = scopeTypeOf(left.series);
-      byType.set(type, [...(byType.get(type) ?? []), left]);
-    }
+    const byType = groupBy(index.leftOvers, ({ series }) => scopeTypeOf(series));
     let hasDone = false;
-    for (const leftOvers of byType.values()) {
+    for (const [type, leftOvers] of byType) {
       try {
-        for (const left of await this.inOrder(leftOvers)) {
-          await this.record(left, this.unrecorded.get(left.tag.oid));
-          await dropDraft(left);
-          this.unrecorded.delete(left.tag.oid);
-        }
+        const inOrder = await this.inOrder(leftOvers);
+        await this.record(type, inOrder);
+        await dropDrafts(inOrder);
+        for (const { tag } of inOrder) this.unrecorded.delete(tag.oid);
         hasDone = true;
       } catch (error) {
         failed(error);
@@ -156,17 +163,20 @@ export class ScopeTypeBranches implements BranchUpkeep {
     return this.versions.read(this.gitdir, this.kind, ref);
   }
 
-  /**
-   * Adds the commit of a published version unless it is there, as another process on the same disk may do the same.
-   * `since` is where the branch stood before the version was published, if that is known.
-   */
-  private async record(left: LeftOver, since: string | null | undefined): Promise<void> {
-    const branch = branchOf(scopeTypeOf(left.series));
-    const publication = await this.read(left);
+  /** Adds the commits of published versions unless they are there, as another process on the same disk may do the same. */
+  private async record(type: string, lefts: readonly LeftOver[]): Promise<void> {
+    const branch = branchOf(type);
+    const publications: Publication[] = [];
+    for (const left of lefts) publications.push(await this.read(left));
     for (let attempt = 1; ; attempt += 1) {
-      const tip = this.tip(scopeTypeOf(left.series));
-      if (await this.holds(tip, since, publication)) return;
-      const commit = await this.write(publication, tip);
+      const tip = this.tip(type);
+      const lacking: Publication[] = [];
+      // Where the branch stood before the version was published may be known.
+      for (const publication of publications)
+        if (!(await this.holds(tip, this.unrecorded.get(publication.tag), publication)))
+          lacking.push(publication);
+      if (lacking.length === 0) return;
+      const commit = await this.write(lacking, tip);
       if (await this.refs.moveForGood({ name: branch, from: tip, to: commit })) return;
       // Another program moved the branch meanwhile.
       if (attempt === ATTEMPTS) throw new Error(`the branch ${branch} does not hold still`);
@@ -243,48 +253,59 @@ export class ScopeTypeBranches implements BranchUpkeep {
     return end < commits.length - 1 ? (commits[end] ?? null) : null;
   }
 
-  private async write(publication: Publication, tip: string | null) {
-    const { series, tag, subject, text, file, author, committer } = publication;
-    const { gitdir } = this;
-    const before = tip === null ? null : (await readCommit(this.objects, gitdir, tip)).tree;
-    const tree = await this.writeRoot(before, scopeValueOf(series), file);
-    const trailers = {
-      [SCOPE_TRAILER]: series,
-      [TAG_TRAILER]: tag,
-      ...(file === null ? { [PASSTHROUGH_TRAILER]: 'true' } : {}),
+  /** @returns the commit of the last of them */
+  private async write(publications: readonly Publication[], tip: string | null): Promise<string | null> {
+    const { gitdir, objects } = this;
+    let tree = tip === null ? null : (await readCommit(objects, gitdir, tip)).tree;
+    let last = tip;
+    // They are many where much was published at once, and do not wait for the flushes of each other.
+    const writes: Promise<unknown>[] = [];
+    const made = new Map<string, Buffer>();
+    const write: Write = async (type, content) => {
+      const oid = await idOf(type, content);
+      if (type === 'tree') made.set(oid, content);
+      const written = objects.write(gitdir, type, content);
+      written.catch(() => undefined);
+      writes.push(written);
+      return oid;
     };
-    const message = writeMessage(file === null ? `${subject} (passthrough)` : subject, trailers, text);
-    const parent = tip === null ? [] : [tip];
-    return this.objects.writeCommit(gitdir, { message, tree, parent, author, committer });
+    const read = async (oid: string) =>
+      made.get(oid) ?? this.trees.get(oid) ?? objects.readBytes(gitdir, oid, 'tree');
+    try {
+      for (const { series, tag, subject, text, file, author, committer } of publications) {
+        tree = await writeRoot({ read, write }, tree, scopeValueOf(series), file);
+        const trailers = {
+          [SCOPE_TRAILER]: series,
+          [TAG_TRAILER]: tag,
+          ...(file === null ? { [PASSTHROUGH_TRAILER]: 'true' } : {}),
+        };
+        const message = writeMessage(file === null ? `${subject} (passthrough)` : subject, trailers, text);
+        const commit = { message, tree, parent: last === null ? [] : [last], author, committer };
+        last = await write('commit', Buffer.from(printCommit(commit)));
+      }
+    } finally {
+      await allSettled(writes);
+    }
+    for (const [oid, content] of made) this.trees.set(oid, content);
+    return last;
   }
+}
 
-  /** Writes the tree of the whole branch with this file, or none, for one value. Everything else stays. */
-  private async writeRoot(
-    tree: string | null,
-    value: string | null,
-    file: TreeEntry | null,
-  ): Promise<string> {
-    const root = await this.readTree(tree);
-    if (value === null) return this.writeTree(replaceFile(root, file));
-    const inner = findEntry(root, value);
-    const folder = inner?.mode === FOLDER_MODE ? inner.oid : null;
-    const content = replaceFile(await this.readTree(folder), file);
-    const oid = content.length === 0 ? null : await this.writeTree(content);
-    return this.writeTree(
-      replace(root, value, oid === null ? null : { mode: FOLDER_MODE, name: value, oid }),
-    );
-  }
-
-  private async readTree(oid: string | null): Promise<Buffer> {
-    if (oid === null) return Buffer.alloc(0);
-    return this.trees.get(oid) ?? this.objects.readBytes(this.gitdir, oid, 'tree');
-  }
-
-  private async writeTree(content: Buffer): Promise<string> {
-    const oid = await this.objects.write(this.gitdir, 'tree', content);
-    this.trees.set(oid, content);
-    return oid;
-  }
+/** Writes the tree of the whole branch with this file, or none, for one value. Everything else stays. */
+async function writeRoot(
+  { read, write }: { read(oid: string): Promise<Buffer>; write: Write },
+  tree: string | null,
+  value: string | null,
+  file: TreeEntry | null,
+): Promise<string> {
+  const readOrNone = async (oid: string | null) => (oid === null ? Buffer.alloc(0) : read(oid));
+  const root = await readOrNone(tree);
+  if (value === null) return write('tree', replaceFile(root, file));
+  const inner = findEntry(root, value);
+  const folder = inner?.mode === FOLDER_MODE ? inner.oid : null;
+  const content = replaceFile(await readOrNone(folder), file);
+  const oid = content.length === 0 ? null : await write('tree', content);
+  return write('tree', replace(root, value, oid === null ? null : { mode: FOLDER_MODE, name: value, oid }));
 }
 
 /** The folder of one value with this file, or none, in place of the file that stood there. */

@@ -297,8 +297,10 @@ export class GitStore {
     await this.exclusive(ref, () => guardDisk(() => this.place.pointHead(ref, branch)));
   }
 
-  /** All refs, and the commits at which history ends. */
-  advertised(ref: RepositoryRef): Promise<{ refs: Map<string, string>; shallow: ReadonlySet<string> }> {
+  /** All refs, and the commits at which history ends; none of a repository that is made with its first version. */
+  async advertised(ref: RepositoryRef): Promise<{ refs: Map<string, string>; shallow: ReadonlySet<string> }> {
+    if (KINDS[ref.kind].isMadeOnDemand && !(await this.has(ref)))
+      return { refs: new Map(), shallow: new Set() };
     return this.reading(ref, async ({ refs }) => {
       const all = allRefs(await guardDisk(() => refs.read(undefined)));
       return { refs: all, shallow: await refs.shallow() };

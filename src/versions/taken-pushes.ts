@@ -1,67 +1,109 @@
-/** Takes versions that were pushed, once they were looked at and their objects written: the record of the push, and the ref. */
+/** Takes what was pushed, once it was looked at and its objects written: the records of the push, and all of its refs at once. */
 
-import type { GitOperation } from '../git/operations.ts';
-import { type RefName, refNameOf } from './kinds.ts';
+import type { PeeledMove, RefMove } from '../git/refs.ts';
+import { notFound } from '../lib/errors.ts';
+import { forEachOf } from '../lib/for-each-of.ts';
+import { refNameOf } from './kinds.ts';
+import { recordMoves } from './push-records.ts';
+import type { Repository } from './repository.ts';
 import type { RepositoryIndex } from './repository-index.ts';
 import { refuseSameVersion, versionExists } from './rules.ts';
-import type { SortedVersions } from './sorted-versions.ts';
-import { ONLY_SERIES, type TakenPush, type VersionDetails } from './types.ts';
+import type { PlannedEntry, PlannedPush, TakenPush, VersionIndex } from './types.ts';
 import type { VersionWriter } from './version-writer.ts';
 import { draftMoved, published } from './write-conflicts.ts';
 
 export interface PushTaker {
+  repository: Repository;
   writer: VersionWriter;
   index: RepositoryIndex;
-  make(operation: GitOperation, name: RefName, work: () => Promise<void>): Promise<VersionDetails>;
-  move(
-    name: string,
-    from: string | null,
-    to: string | null,
-    facts: { record: string | null },
-  ): Promise<boolean>;
 }
+
+/** The refs that move with one version of a push. */
+export interface PushMoves {
+  entry: PlannedEntry;
+  /** That of the version itself. */
+  version: RefMove;
+  all: readonly PeeledMove[];
+}
+
+/** So many tags are written at once. */
+const CONCURRENT = 16;
 
 /**
  * Refuses a push that another version, or the version as it is by now, stands against.
- * @throws HawserError conflict `version_exists`, `already_published`, `draft_changed`
+ * @throws HawserError not_found for a draft that is to go and is not there; conflict `version_exists`, `already_published`,
+ *   `published_version`, `draft_changed`
  */
 export function requireTakeable(
-  versions: SortedVersions,
+  versions: VersionIndex,
   { version, from, to }: Pick<TakenPush, 'version' | 'from' | 'to'>,
 ): void {
   const before = versions.get(version);
+  if (to === null && before === undefined) throw notFound('No such version');
   if (before === undefined) refuseSameVersion(versions, version);
-  if (before?.status === 'Published')
+  if (before?.status === 'Published') {
+    if (to === null) throw published('published_version');
     throw 'draft' in to ? versionExists(version) : published('already_published');
+  }
   if (from !== undefined && from !== (before?.oid ?? null)) throw draftMoved();
 }
 
 /**
- * The objects that came are in the repository already.
+ * Writes the tags that a push needs beside what came. No ref leads to them yet.
  * @throws HawserError as `requireTakeable`
  */
-export async function takePush(taker: PushTaker, push: TakenPush): Promise<VersionDetails> {
-  const { version, from, to, record } = push;
-  const { writer, index } = taker;
-  requireTakeable(index.of(ONLY_SERIES), push);
-  const isDraft = 'draft' in to;
-  const name = { series: ONLY_SERIES, version, status: isDraft ? 'Draft' : 'Published' } as const;
-  return taker.make(isDraft ? 'draft' : 'publish', name, async () => {
-    const oid = await tipOf(writer, push);
-    // A tag that the server makes tells by itself who pushed.
-    const recorded =
-      'publish' in to
-        ? null
-        : await writer.writePushRecord({ oid, type: isDraft ? 'commit' : 'tag' }, record);
-    if (await taker.move(refNameOf(name), isDraft ? (from ?? null) : null, oid, { record: recorded })) return;
-    throw isDraft ? draftMoved() : published('already_published');
+export async function planMoves(taker: PushTaker, pushes: readonly PlannedPush[]): Promise<PushMoves[]> {
+  for (const push of pushes) requireTakeable(taker.index.of(push.series), push);
+  const planned: PushMoves[] = [];
+  await forEachOf([...pushes.entries()], CONCURRENT, async ([at, push]) => {
+    planned[at] = { entry: push.entry, ...(await movesOf(taker, push)) };
   });
+  return planned;
 }
 
-async function tipOf(writer: VersionWriter, { version, to, record }: TakenPush): Promise<string> {
-  if ('draft' in to) return to.draft;
-  if ('tag' in to) return to.tag;
-  const draft = { series: ONLY_SERIES, version, parent: null, draft: to.publish, pushed: record, others: [] };
-  const content = { entryPoint: to.entryPoint, isPassthrough: false };
-  return writer.writeTag(draft, content, { tagger: record.pusher, at: record.pushedAt });
+/** @throws HawserError conflict `already_published`, `draft_changed`: why the refs did not move */
+export function refuseMoved({ repository: { refs } }: PushTaker, moves: readonly PushMoves[]): never {
+  const all = moves.flatMap((one) => one.all);
+  const isTag = all.find(({ name, from }) => refs.get(name) !== from)?.name.startsWith('refs/tags/');
+  throw isTag ? published('already_published') : draftMoved();
+}
+
+async function movesOf(
+  { repository, writer, index }: PushTaker,
+  push: TakenPush,
+): Promise<Omit<PushMoves, 'entry'>> {
+  const { series, version, from, to, record } = push;
+  const { kind, upkeep } = repository;
+  const named = (status: 'Draft' | 'Published') => refNameOf({ series, version, status });
+  const recorded = async (name: string, type: 'commit' | 'tag', oid: string, commit: string) =>
+    recordMoves(repository, name, { oid: await writer.writePushRecord({ oid, type }, record), commit });
+  if (to === null || 'draft' in to) {
+    const name = named('Draft');
+    const move = { name, from: from ?? null, to: to?.draft ?? null, peeled: null };
+    const kept = to
+      ? await recorded(name, 'commit', to.draft, to.draft)
+      : recordMoves(repository, name, null);
+    return { version: move, all: [...kept, move] };
+  }
+  const { commit } = to;
+  const oid = 'tag' in to ? to.tag : await writeTag(writer, push, to);
+  const name = named('Published');
+  // A tag that the server makes tells by itself who pushed.
+  const kept = 'tag' in to ? await recorded(name, 'tag', oid, commit) : recordMoves(repository, name, null);
+  const move = { name, from: null, to: oid, peeled: commit };
+  upkeep.announce(series, oid);
+  // The branch of a scope type follows where a draft lies beside its tag, as every publishing leaves it.
+  const isAlone = kind.hasSeries && index.of(series).get(version) === undefined;
+  const draft = isAlone ? [{ name: named('Draft'), from: null, to: commit, peeled: null }] : [];
+  return { version: move, all: [...kept, ...draft, move] };
+}
+
+function writeTag(
+  writer: VersionWriter,
+  { series, version, isPassthrough, record }: TakenPush,
+  { commit: draft, entryPoint }: { commit: string; entryPoint: string | null },
+): Promise<string> {
+  const place = { series, version, parent: null, draft, pushed: record, others: [] };
+  const { pusher: tagger, pushedAt: at, nodeId } = record;
+  return writer.writeTag(place, { entryPoint, isPassthrough }, { tagger, at, nodeId });
 }

@@ -44,6 +44,8 @@ export interface PushRecord {
   /** Who pushed it last. */
   pusher: Person;
   pushedAt: number;
+  /** For which node a file of scope Node was pushed as published. Absent for all else. */
+  nodeId?: string | undefined;
 }
 
 export interface VersionRef {
@@ -82,6 +84,8 @@ export interface VersionIndex {
   readonly published: readonly VersionRef[];
   /** Finds the version that is written exactly so. */
   get(version: string): VersionRef | undefined;
+  /** Finds the version that differs in build metadata at most. */
+  findSame(version: string): VersionRef | undefined;
 }
 
 /** The versions of a repository, which follow its changes: empty for a series that has none. `series` is in no order. */
@@ -203,8 +207,11 @@ export interface LockedRepository {
     tags: readonly TakenTag[],
     load: () => Promise<TakenObjects>,
   ): Promise<(TakenTag & { commit: string | null })[]>;
-  /** Takes a version that was pushed. Conflict `version_exists`, `already_published` or `draft_changed`. */
-  takePush(push: TakenPush): Promise<VersionDetails>;
+  /**
+   * Takes all that one push is about, at once. It throws as `requireTakeable`.
+   * @param load gives the objects that came; null where they are in the repository already
+   */
+  takePushes(pushes: readonly PlannedPush[], load: (() => AsyncIterable<GivenObject>) | null): Promise<void>;
   /** Makes the versions of a scope by another name too. `repository_damaged`; conflict `versions_changed`. */
   copyScope(names: ScopeNames): Promise<void>;
   /** Takes away what a scope has by a name that does not hold. See `leaveScope` in renamed-scopes.ts. */
@@ -233,14 +240,29 @@ export interface TakenTag {
   entry: PlannedEntry;
 }
 
-/** A version that was pushed. All of its objects are in the repository. */
+/** A version that was pushed. */
 export interface TakenPush {
+  series: string;
   version: string;
   /** What the client takes the draft's commit for; null where there should be none. Absent where no draft was pushed. */
   from?: string | null;
-  /** The draft's commit, the tag of a published version, or a commit for which a tag is to be made. */
-  to: { draft: string } | { tag: string } | { publish: string; entryPoint: string };
+  /**
+   * The draft's commit, the tag of a published version with its commit, or a commit for which a tag is to be made. Null
+   * for a draft that is to go.
+   */
+  to:
+    | { draft: string }
+    | { tag: string; commit: string }
+    | { commit: string; entryPoint: string | null }
+    | null;
+  /** Whether it is a parameter file that skips its scope on purpose. */
+  isPassthrough: boolean;
   record: PushRecord;
+}
+
+/** One with its audit entry, which lacks the commit. */
+export interface PlannedPush extends TakenPush {
+  entry: PlannedEntry;
 }
 
 /** The objects that tags lead to, and the commits at which their history ends. */

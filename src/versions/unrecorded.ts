@@ -11,6 +11,7 @@ import { AtomicFs } from '../git/atomic-fs.ts';
 import type { RefMove } from '../git/refs.ts';
 import { gitdirOf } from '../git/repository-layout.ts';
 import type { RepositoryRef } from '../git/types.ts';
+import { groupBy } from '../lib/group-by.ts';
 import type { Owner } from './rows.ts';
 import type { LockedRepository, PlannedEntry } from './types.ts';
 import { type AuditChange, recordChanges } from './version-records.ts';
@@ -37,8 +38,8 @@ export class UnrecordedNote {
     return this.fs.lstatNow(this.path) !== undefined;
   }
 
-  write(note: Note): Promise<void> {
-    return this.fs.append(this.path, `${JSON.stringify(note)}\n`);
+  write(...notes: readonly Note[]): Promise<void> {
+    return this.fs.append(this.path, notes.map((note) => `${JSON.stringify(note)}\n`).join(''));
   }
 
   /** The notes that were written whole. A line that was cut short is of a change that was not made. */
@@ -89,10 +90,15 @@ export async function recordUnrecorded(
   { kind, resource }: Owner,
   writer: LockedRepository,
 ): Promise<void> {
-  for (const { entry, commit } of writer.unrecorded()) {
-    if (await isRecorded(database, entry)) continue;
+  const lost: ReturnType<LockedRepository['unrecorded']> = [];
+  for (const one of writer.unrecorded()) if (!(await isRecorded(database, one.entry))) lost.push(one);
+  // The entries of a push are alike in what `isRecorded` asks, and one transaction has all of them or none.
+  const deeds = groupBy(lost, ({ entry }) => JSON.stringify([entry.resourceId, entry.actor]));
+  for (const made of deeds.values()) {
+    const [{ entry }] = made as [(typeof lost)[number]];
     const owner = { kind, resource: { ...resource, id: entry.resourceId } };
-    await recordChanges(database, owner, { writer, actor: entry.actor }, [withCommit(entry, commit)]);
+    const changes = made.map((one) => withCommit(one.entry, one.commit));
+    await recordChanges(database, owner, { writer, actor: entry.actor }, changes);
   }
   await writer.dropUnrecorded();
 }

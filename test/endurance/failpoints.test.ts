@@ -5,6 +5,7 @@ import type { WholeObject } from '../../src/git/objects.ts';
 import { packRefs } from '../../src/git/refs.ts';
 import { MINUTE } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
+import { systemActor } from '../../src/security/audit.ts';
 import type { GitStore, VersionRef } from '../../src/versions/store.ts';
 import { failureOf } from '../support/failures.ts';
 import { sharedWorkshop } from '../support/hand-made-push.ts';
@@ -106,12 +107,25 @@ describe('the store when the disk fails', () => {
       const take = async (store: GitStore, from: string | null) => {
         await store.writeObjects(WEB, objectsOf(oid));
         return store.exclusive(WEB, (repository) =>
-          repository.takePush({
-            version: '1.1.0',
-            ...(status === 'Draft' && { from }),
-            to: status === 'Draft' ? { draft: oid } : { tag: oid },
-            record: { createdAt: AT, creator: BOB, pusher: BOB, pushedAt: AT + MINUTE },
-          }),
+          repository.takePushes(
+            [
+              {
+                series: '',
+                version: '1.1.0',
+                ...(status === 'Draft' && { from }),
+                to: status === 'Draft' ? { draft: oid } : { tag: oid, commit: tip },
+                isPassthrough: false,
+                record: { createdAt: AT, creator: BOB, pusher: BOB, pushedAt: AT + MINUTE },
+                entry: {
+                  actor: systemActor(AT),
+                  resourceId: 'web',
+                  action: 'configuration.version_created',
+                  details: {},
+                },
+              },
+            ],
+            null,
+          ),
         );
       };
       const before = async (store: GitStore) => (await store.versions(WEB)).get('1.1.0')?.oid ?? null;

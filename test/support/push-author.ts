@@ -50,7 +50,20 @@ export async function cloneOf(
   count += 1;
   const path = `clone-${count}`;
   await succeeds(client.run('clone', '-q', ...options, client.url(`configurations/${name}`, token), path));
-  const folder = join(client.folder, path);
+  return authorIn(client, name, join(client.folder, path));
+}
+
+/** An author of the parameters of a configuration, which need not have any file yet. Nothing is checked out. */
+export async function authorOfFiles(client: GitClient, name: string, token: string): Promise<PushAuthor> {
+  count += 1;
+  const folder = join(client.folder, `files-${count}`);
+  await succeeds(client.run('init', '-q', folder));
+  const author = authorIn(client, name, folder);
+  await author.ok('remote', 'add', 'origin', client.url(`parameters/${name}`, token));
+  return author;
+}
+
+function authorIn(client: GitClient, name: string, folder: string): PushAuthor {
   const git = (...args: string[]) => client.run('-C', folder, ...ADA, ...args);
   const ok = (...args: string[]) => succeeds(git(...args));
   return {

@@ -1,40 +1,46 @@
 /** What git shows the author of a push: the lines before `remote:`, and what became of each ref. */
 
-import type { TakenPush } from '../../deeds/receive-push.ts';
+import type { TakenPush, TakenVersion } from '../../deeds/receive-push.ts';
 import type { Change, CompatibilityReport } from '../../domain/compatibility.ts';
 import { type Finding, lineOfFinding } from '../../domain/findings.ts';
 import { showText } from '../../domain/safe-path.ts';
 import { splitText, type Ways } from '../../domain/ways.ts';
-import type { PushCommand, PushRequest } from '../../git/push/push-request.ts';
+import type { PushRequest } from '../../git/push/push-request.ts';
 import { pushReport, type RefOutcome } from '../../git/push/report.ts';
 import type { FieldError, HawserError } from '../../lib/errors.ts';
+import { labelOf, refNameOf } from '../../versions/kinds.ts';
 
 /** Lines that are shown at most. */
 const MOST_LINES = 20;
 
 /** The answer to a push that was taken. */
 export function taken({ commands, capabilities }: PushRequest, push: TakenPush): Buffer {
-  const outcomes = commands.map(({ name, to }) => ({
-    name,
-    error: null,
-    became: to === null ? undefined : becameOf(push),
-  }));
-  const lines = linesOf(push).slice(0, MOST_LINES).map(said);
+  const made = new Map(push.versions.map((version) => [refNameOf({ ...version, status: 'Draft' }), version]));
+  const outcomes = commands.map(({ name }) => ({ name, error: null, became: becameOf(made.get(name)) }));
+  const all = [
+    ...push.versions.map((version) => lineOf(push, version)),
+    ...push.findings.map(lineOfFinding),
+    ...linesOfReport(push.report),
+  ];
+  const isLong = all.length > MOST_LINES;
+  const shown = isLong ? all.slice(0, MOST_LINES - 1) : all;
+  const lines = [...shown, ...(isLong ? [`And ${all.length - shown.length} lines more.`] : [])].map(said);
   return pushReport(capabilities, { unpack: 'ok', outcomes, lines });
 }
 
 /** The tag that the server has made in place of the draft. */
-function becameOf(push: TakenPush): RefOutcome['became'] {
-  if (push.kind !== 'published' || push.madeTag === null) return undefined;
-  return { name: `refs/tags/v${push.version}`, from: null, to: push.madeTag };
+function becameOf(version: TakenVersion | undefined): RefOutcome['became'] {
+  if (version === undefined || version.madeTag === null) return undefined;
+  return { name: refNameOf({ ...version, status: 'Published' }), from: null, to: version.madeTag };
 }
 
-function linesOf(push: TakenPush): string[] {
-  const { version } = push;
-  if (push.kind === 'deleted') return [`draft/${version} of ${push.configurationName} is deleted.`];
-  const found = push.findings.map(lineOfFinding);
-  if (push.kind === 'draft') return [`draft/${version} is there; publish it with its tag.`, ...found];
-  return [`${version} is published${textOfWays(push.nodes)}.`, ...found, ...linesOfReport(push.report)];
+function lineOf({ configurationName, nodes }: TakenPush, named: TakenVersion): string {
+  const { series, version, became, needsMigration } = named;
+  const draft = refNameOf({ ...named, status: 'Draft' }).replace('refs/heads/', '');
+  const refused = needsMigration ? ' The schema of its major version refuses it.' : '';
+  if (became === 'deleted') return `${draft} of ${configurationName} is deleted.`;
+  if (became === 'draft') return `${draft} is there; publish it with its tag.${refused}`;
+  return `${labelOf(series, version)} is published${textOfWays(nodes)}.${refused}`;
 }
 
 /**
@@ -50,7 +56,8 @@ export function refused(
   const outcomes = commands.map(({ name }) => ({ name, error: code }));
   const details =
     error.kind === 'internal' ? [`Request id: ${requestId}`] : findingsOf(error).slice(0, MOST_LINES - 2);
-  const lines = [`${labelOf(commands)}: ${code}: ${message}`, ...details, 'Nothing was changed.'].map(said);
+  const label = labelOfRef(error.data['pushed'] ?? commands[0]?.name);
+  const lines = [`${label}: ${code}: ${message}`, ...details, 'Nothing was changed.'].map(said);
   return pushReport(capabilities, { unpack: 'ok', outcomes, lines });
 }
 
@@ -77,15 +84,19 @@ function linesOfReport(report: CompatibilityReport | null): string[] {
   return [...report.breakingChanges.map(line('breaks')), ...report.nonBreakingChanges.map(line('changes'))];
 }
 
-function findingsOf({ code, data }: HawserError): string[] {
+function findingsOf({ code, message, data }: HawserError): string[] {
   if (code === 'document_unreadable') return (data['errors'] as Finding[]).map(lineOfFinding);
   const report = data['compatibilityReport'] as CompatibilityReport | undefined;
-  return linesOfReport(report ?? null);
+  const errors = (data['errors'] ?? []) as FieldError[];
+  // The only error of a field says no more than the message.
+  const isTold = errors.length === 0 || (errors.length === 1 && errors[0]?.message === message);
+  const found = errors.map((error) => `${showText(error.path)}: ${showText(error.message)}`);
+  return [...(isTold ? [] : [`${code}: ${showText(message)}`, ...found]), ...linesOfReport(report ?? null)];
 }
 
-/** The first ref as authors name it. */
-function labelOf([first]: readonly PushCommand[]): string {
-  return showText((first?.name ?? '').replace(/^refs\/(?:heads|tags)\//, ''));
+/** The ref as authors name it. */
+function labelOfRef(name: unknown): string {
+  return showText(String(name ?? '').replace(/^refs\/(?:heads|tags)\//, ''));
 }
 
 const said = (line: string) => `hawser: ${line}`;

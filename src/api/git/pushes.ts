@@ -5,6 +5,7 @@
 
 import type { Readable } from 'node:stream';
 import { translateDatabaseError } from '../../db/errors.ts';
+import { requireAllScopes } from '../../deeds/pushed-files.ts';
 import { PushDeeds, type PushDeedTools, type TakenPush } from '../../deeds/receive-push.ts';
 import { pushAdvertisement } from '../../git/push/advertisement.ts';
 import { type PushRequest, readPushRequest } from '../../git/push/push-request.ts';
@@ -19,6 +20,7 @@ import { FairQueue } from '../../lib/fair-queue.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import type { PushedKind } from '../../versions/push-plan.ts';
 import type { RepositoryRef } from '../../versions/store.ts';
 import { refused, taken } from './push-answers.ts';
 
@@ -31,8 +33,9 @@ export interface PushTools extends PushDeedTools {
   uploadPack: Pick<UploadPack, 'isAtLeast'>;
 }
 
-/** A request that pushes to a configuration. */
+/** A request that pushes to a configuration, or to its parameters. */
 export interface PushCall {
+  kind: PushedKind;
   resource: GrantedResource;
   principal: UserPrincipal;
   facts: RequestFacts;
@@ -67,10 +70,10 @@ export class Pushes {
    * The refs that a client sees before it pushes.
    * @throws HawserError forbidden, also `push_not_supported`; not_implemented `git_not_available`
    */
-  async advertise({ resource: { id, name }, principal }: Omit<PushCall, 'facts'>): Promise<Buffer> {
-    this.requirePushes(principal);
-    await grantedResource(this.tools.database.read, principal, 'configuration', 'Modify', { id });
-    const { refs, shallow } = await this.tools.store.advertised({ kind: 'configurations', name });
+  async advertise(call: Omit<PushCall, 'facts'>): Promise<Buffer> {
+    await this.requireAllowed(call);
+    const { kind, resource } = call;
+    const { refs, shallow } = await this.tools.store.advertised({ kind, name: resource.name });
     // The records of pushes are the server's own.
     const shown = [...refs].filter(([ref]) => /^refs\/(?:heads|tags)\//.test(ref));
     return pushAdvertisement(shown, shallow);
@@ -81,7 +84,7 @@ export class Pushes {
    * @throws HawserError as `advertise`; `too_slow`; and for what is no request of git, so that no ref can be named in an answer
    */
   async receive(call: PushCall, body: Readable): Promise<Buffer> {
-    this.requirePushes(call.principal);
+    await this.requireAllowed(call);
     const request = await readPushRequest(body);
     if (request === null || request.commands.length === 0) return Buffer.alloc(0);
     try {
@@ -105,10 +108,10 @@ export class Pushes {
   private async take(call: PushCall, request: PushRequest): Promise<TakenPush> {
     const { store, searchPath, push, limits } = this.tools;
     const { packBytes } = push;
-    const repository = { kind: 'configurations', name: call.resource.name } as const;
-    const { resource, principal, facts } = call;
+    const { kind, resource, principal, facts } = call;
+    const repository = { kind, name: resource.name };
     const reauthorize = () => facts.reauthorize();
-    const pushed = { resource, principal, actor: facts.actor, gone: facts.over, reauthorize };
+    const pushed = { kind, resource, principal, actor: facts.actor, gone: facts.over, reauthorize };
     const deed = this.deeds.plan(pushed, request);
     const tips = request.commands.flatMap(({ to }) => to ?? []);
     let have = await this.refsOf(repository);
@@ -149,12 +152,24 @@ export class Pushes {
   /** What the refs lead to, each once. The folder in which git looks is brought to that state, where it is a cache. */
   private async refsOf(repository: RepositoryRef): Promise<readonly string[]> {
     const { store } = this.tools;
-    await store.folders.materialise(repository);
+    if (await store.has(repository)) await store.folders.materialise(repository);
     const { refs } = await store.advertised(repository);
     return [...new Set(refs.values())].sort();
   }
 
-  /** Browsers send their session by themselves, so it is not taken here. */
+  /**
+   * Whether the caller may push anything at all. Which files of parameters is asked once they are known. Browsers send their
+   * session by themselves, so it is not taken here.
+   */
+  private async requireAllowed({ kind, principal, resource }: Omit<PushCall, 'facts'>): Promise<void> {
+    this.requirePushes(principal);
+    const { database, store } = this.tools;
+    const { id, name } = resource;
+    if (kind === 'configurations')
+      await grantedResource(database.read, principal, 'configuration', 'Modify', { id });
+    else await requireAllScopes(database, principal, resource, await store.parameters.index(name));
+  }
+
   private requirePushes({ authMethod }: UserPrincipal): void {
     if (!this.tools.push.isOn) throw pushNotSupported();
     if (authMethod !== 'Token')
@@ -164,8 +179,9 @@ export class Pushes {
     throw new HawserError('not_implemented', 'git_not_available', message);
   }
 
-  private note({ resource, facts }: PushCall, { kind, code, message, cause }: HawserError): void {
-    const told = { requestId: facts.requestId, configuration: resource.name, code, detail: message };
+  private note(call: PushCall, { kind, code, message, cause }: HawserError): void {
+    const { resource, facts } = call;
+    const told = { requestId: facts.requestId, [call.kind]: resource.name, code, detail: message };
     if (kind === 'internal' || kind === 'storage_full') this.tools.log.error({ ...told, err: cause }, 'push');
     else this.tools.log.info(told, 'push refused');
   }

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Database } from '../../db/database.ts';
 import { listScopeTypes } from '../../db/scope-types.ts';
+import { requireAllScopes } from '../../deeds/pushed-files.ts';
 import type { GrantKind } from '../../domain/permissions.ts';
 import { missingRepository } from '../../git/disk-errors.ts';
 import { PUSH_ADVERTISEMENT_TYPE } from '../../git/push/advertisement.ts';
@@ -12,10 +13,7 @@ import { STREAMED, streamed } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { forbidden, invalid, notFound } from '../../lib/errors.ts';
-import type { GrantedResource } from '../../security/access.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
-import { SeriesRights } from '../../security/series-rights.ts';
-import { scopesIn } from '../../versions/parameter-files.ts';
+import type { PushedKind } from '../../versions/push-plan.ts';
 import { branchToCheckOut } from '../../versions/scope-type-branch.ts';
 import type { GitStore, RepositoryKind, RepositoryRef } from '../../versions/store.ts';
 import { pushRoutes } from './push-routes.ts';
@@ -85,8 +83,9 @@ export function gitRoutes(tools: GitTools): Route[] {
   const fetches = SERVED.flatMap((served) => fetchRoutes(served, tools));
   return [
     ...fetches,
-    ...SERVED.flatMap((served) => (takesPushes(served) ? [] : refusedPush(served))),
-    ...pushRoutes(pushes),
+    ...SERVED.flatMap((served) =>
+      isPushed(served.kind) ? pushRoutes(pushes, { ...served, kind: served.kind }) : refusedPush(served),
+    ),
   ];
 }
 
@@ -104,14 +103,15 @@ function fetchRoutes(served: Served, tools: GitTools): Route[] {
         200: {
           description: "The refs, or the server's capabilities",
           mediaType: ADVERTISEMENT,
-          ...(takesPushes(served) && { alternatives: [PUSH_ADVERTISEMENT_TYPE] }),
+          ...(isPushed(served.kind) && { alternatives: [PUSH_ADVERTISEMENT_TYPE] }),
           headers: STREAMED,
         },
       },
       problems: [...FETCH_PROBLEMS, 'push_not_supported', 'smart_protocol_only', 'unknown_service'],
       async handle({ resource, principal, query, facts }) {
-        if (query.service === 'git-receive-pack' && takesPushes(served)) {
-          const refs = await pushes.advertise({ resource, principal });
+        const { kind } = served;
+        if (query.service === 'git-receive-pack' && isPushed(kind)) {
+          const refs = await pushes.advertise({ kind, resource, principal });
           return streamed(Readable.from(refs), PUSH_ADVERTISEMENT_TYPE);
         }
         refuseOtherServices(query.service);
@@ -136,7 +136,7 @@ function fetchRoutes(served: Served, tools: GitTools): Route[] {
   ];
 }
 
-const takesPushes = ({ kind }: Served) => kind === 'configurations';
+const isPushed = (kind: RepositoryKind): kind is PushedKind => kind !== 'composites';
 
 function refusedPush(served: Served): Route {
   return route({
@@ -169,27 +169,9 @@ function refuseOtherServices(service: string | undefined): void {
   throw invalid('unknown_service', 'There is no such service');
 }
 
-/** A clone has the files of all scopes. @throws HawserError not_found, forbidden `partial_read` */
-async function requireAllScopes(
-  { database, store }: Pick<GitTools, 'database' | 'store'>,
-  principal: UserPrincipal,
-  { id, name }: GrantedResource,
-): Promise<void> {
-  const scopes = scopesIn(await store.parameters.index(name));
-  const rights = await SeriesRights.of(database.read, principal, id);
-  const readable = scopes.filter((scope) => rights.mayRead(scope));
-  if (readable.length === scopes.length) return;
-  if (readable.length === 0) throw notFound('No configuration of this name');
-  throw forbidden(
-    'The repository has files of scopes that you may not read: read the others by the API, ' +
-      'GET /api/v1/configurations/{name}/parameter-files',
-    'partial_read',
-  );
-}
-
 async function callOf(
   { kind, label }: Served,
-  { resource, principal, facts }: PushCall,
+  { resource, principal, facts }: Omit<PushCall, 'kind'>,
   tools: Pick<GitTools, 'database' | 'store'>,
 ): Promise<FetchCall> {
   const { store } = tools;
@@ -199,9 +181,10 @@ async function callOf(
     throw kind === 'parameters' ? notFound(`There are no ${label} yet`) : missingRepository();
   }
   if (kind === 'parameters') {
-    await requireAllScopes(tools, principal, resource);
+    const index = await store.parameters.index(resource.name);
+    await requireAllScopes(tools.database, principal, resource, index);
     const types = (await listScopeTypes(tools.database.read)).map(({ name }) => name);
-    const branch = branchToCheckOut(await store.parameters.index(resource.name), types);
+    const branch = branchToCheckOut(index, types);
     // Who clones gets all of it, whichever branch is checked out.
     await store.pointHead(repository, branch).catch(() => undefined);
   }

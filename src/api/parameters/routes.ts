@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { ParameterTools } from '../../deeds/parameter-checks.ts';
-import { readFile, readText } from '../../deeds/parameter-content.ts';
+import { MAX_FILE_BYTES, readFile, readText } from '../../deeds/parameter-content.ts';
 import { switchedOff } from '../../deeds/parameter-scopes.ts';
 import { withObstacles } from '../../deeds/publish-obstacles.ts';
 import { pushFolder } from '../../deeds/push-folder.ts';
@@ -66,7 +66,7 @@ const PUBLISH_PROBLEMS = [
   'draft_changed',
   ...WRITING_REPOSITORIES,
 ] as const;
-const FILE = { name: 'parametersFile', bytes: 5 * 1024 * 1024 };
+const FILE = { name: 'parametersFile', bytes: MAX_FILE_BYTES };
 
 const VERSION = '/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}';
 

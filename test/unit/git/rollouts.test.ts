@@ -230,7 +230,7 @@ describe('the rollout of a version', () => {
   it('is not pushed', () => {
     const move = { name: BRANCH, from: null, to: 'a'.repeat(40) };
     try {
-      planPush([move], []);
+      planPush('configurations', [move], []);
       expect.fail('it was taken');
     } catch (error) {
       expect(error).to.be.instanceOf(HawserError).and.to.have.property('code', 'unknown_ref');

@@ -46,7 +46,7 @@ class Forest {
     });
     const [tree = '', ...others] = roots;
     try {
-      await trees.require({ tree, files }, others);
+      await trees.require({ trees: new Set([tree]), files }, others);
       return null;
     } catch (error) {
       if (error instanceof HawserError) return `${error.code}: ${error.message}`;
