@@ -126,7 +126,12 @@ describeOnPostgres('repositories', () => {
 
   it('have no row, or a row has none', async () => {
     await change(`update git_repositories set name = 'lost' where id = ${ID}`);
-    expect(await told()).to.have.members([
+    const found = await told();
+    // Without its schemas nobody knows which of its parameters are secrets.
+    expect(
+      found.filter((each) => /^warning parameters\/web .* searched for secrets/.test(each)),
+    ).to.have.length(1);
+    expect(found.filter((each) => each.startsWith('error'))).to.have.members([
       'error configurations/web: there is a row and no repository',
       'error configurations/lost: there is a repository and no row',
     ]);

@@ -2,7 +2,7 @@
 /** Ways to secrets that are no routes: stock git within one repository, what commands and webhooks tell, and a kill. */
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -30,6 +30,7 @@ function placesOf(text: string, folder: string): string[] {
   const objects = paths.filter(
     (path) =>
       path.endsWith('.git') &&
+      existsSync(join(path, 'HEAD')) &&
       execFileSync('git', ['-C', path, 'cat-file', '--batch-all-objects', '--batch']).includes(text),
   );
   return [...files, ...objects];
