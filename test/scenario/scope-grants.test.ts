@@ -103,9 +103,12 @@ describe('grants on the parameters of a scope', () => {
     const older = { id: NOBODY, version: '0.2.0', host: 'old', seen_at: new Date() };
     await withDatabase(hawser, async ({ write }) => {
       await write.insertInto('servers').values(older).execute();
-      await expectProblem(put(true), 503, 'upgrade_incomplete', 'old');
-      await ok(204, put(false));
-      await write.deleteFrom('servers').where('id', '=', NOBODY).execute();
+      try {
+        await expectProblem(put(true), 503, 'upgrade_incomplete', 'old');
+        await ok(204, put(false));
+      } finally {
+        await write.deleteFrom('servers').where('id', '=', NOBODY).execute();
+      }
     });
     await ok(204, put(true));
     await ok(204, put(false));
