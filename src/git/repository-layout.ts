@@ -7,7 +7,7 @@ import { invalid } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
 import { type AtomicFs, TEMPORARY_PREFIX } from './atomic-fs.ts';
 import { missingRepository, unlessAbsent } from './disk-errors.ts';
-import { MAIN } from './ref-reader.ts';
+import { listLooseRefs, MAIN } from './ref-reader.ts';
 import type { RepositoryRef, RepositorySettings } from './types.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
@@ -143,6 +143,9 @@ export async function sweepLeftOvers(fs: AtomicFs, gitdir: string): Promise<void
   // Git makes these files exclusively, so it fails where one is left behind.
   await discardIfOld(fs, join(gitdir, 'packed-refs.new'));
   await discardIfOld(fs, join(gitdir, 'packed-refs.lock'));
+  // Many refs may have been locked at once, and whoever waited for each lock to be given up would wait for minutes.
+  for (const name of listLooseRefs(fs, gitdir))
+    if (name.endsWith('.lock')) await discardIfOld(fs, join(gitdir, name));
   await fs.flushIfRecent(join(gitdir, 'objects'));
   for (const { name } of await fs.readdir(join(gitdir, 'objects'))) {
     if (!/^[0-9a-f]{2}$/.test(name)) continue;

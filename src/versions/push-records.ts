@@ -13,7 +13,6 @@ import { oidOf, type RefSnapshot, type RefValue } from '../git/ref-reader.ts';
 import type { PeeledMove } from '../git/refs.ts';
 import { preciseTime, readTrailers, writeMessage } from '../git/trailers.ts';
 import { toTimestamp } from '../lib/clock.ts';
-import type { BranchState } from './branch-upkeep.ts';
 import { creationTrailers, statedOrigin } from './draft-chain.ts';
 import { NODE_TRAILER, type VersionKind } from './kinds.ts';
 import type { PushRecord, VersionDetails, VersionRef } from './types.ts';
@@ -88,6 +87,14 @@ export function recordMoves(
   return from === oid ? [] : [{ name: record, from, to: oid, peeled: to?.commit ?? null }];
 }
 
+/** The refs of a repository, and what was found of each. */
+interface Recorded {
+  index: {
+    check(name: string): { record?: string; facts: { pushed?: PushRecord } | null } | undefined;
+  };
+  snapshot: RefSnapshot | undefined;
+}
+
 /** What was found of snapshots, which are asked at each look. */
 const strays = new WeakMap<RefSnapshot, RefValue[]>();
 
@@ -95,7 +102,7 @@ const strays = new WeakMap<RefSnapshot, RefValue[]>();
  * Records of pushes of which the ref was never moved, or has been moved or removed by another program since. Whoever drops
  * them empties the list.
  */
-export function strayRecords({ index, snapshot }: BranchState): RefValue[] {
+export function strayRecords({ index, snapshot }: Recorded): RefValue[] {
   if (snapshot === undefined) return [];
   const known = strays.get(snapshot);
   if (known !== undefined) return known;

@@ -1,5 +1,6 @@
 /** A push of 60 tags of parameter files is there whole or not at all, wherever its server is killed within it. */
 
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,16 +24,14 @@ import { authorOfFiles, type PushAuthor } from '../support/push-author.ts';
 import { ok } from '../support/replies.ts';
 
 const VALUES = Array.from({ length: 60 }, (_, at) => `v${at}`);
-const COMMITS: Doom[] = ['before commit', 'after commit'].flatMap((point) =>
-  [1, 2].map((passing) => ({ point, passing })),
+const COMMITS: Doom[] = [1, 2, 3].flatMap((passing) =>
+  ['before commit', 'after commit'].map((point) => ({ point, passing })),
 );
 const ON_DISK: Doom[] = [
   ...['before append to note', 'after append to note'].map((point) => ({ point, passing: 1 })),
-  ...[
-    'before flush file of packed refs',
-    'before rename to packed refs',
-    'after rename to packed refs',
-  ].flatMap((point) => [1, 2].map((passing) => ({ point, passing }))),
+  ...['before rename to packed refs', 'after rename to packed refs'].flatMap((point) =>
+    [1, 2].map((passing) => ({ point, passing })),
+  ),
   { point: 'before rename to branch', passing: 1 },
   { point: 'before discard note', passing: 1 },
   { point: 'after rename to packed refs', passing: 1, later: 40 },
@@ -81,9 +80,12 @@ class Site {
   /** @returns the arguments of `git push` */
   async makeTags(version: string): Promise<string[]> {
     const files = VALUES.map((value) => [`${value}/parameters.yaml`, `parameters:\n  port: "${version}"\n`]);
-    await this.author.commit(Object.fromEntries(files));
+    const commit = await this.author.commit(Object.fromEntries(files));
     const tags = VALUES.map((value) => `Ring/${value}/v${version}`);
-    for (const tag of tags) await this.author.ok('tag', '-a', tag, '-m', tag);
+    const person = 'Ada <ada@example.org> 1700000000 +0000';
+    // One process for all of them.
+    const input = tags.map((tag) => `tag ${tag}\nfrom ${commit}\ntagger ${person}\ndata 1\nx\n`).join('');
+    execFileSync('git', ['-C', this.author.folder, 'fast-import', '--quiet'], { input });
     return tags;
   }
 
@@ -126,7 +128,7 @@ describe('a push of 60 tags', function () {
   after(() => removePrograms());
 
   for (const [engine, deaths] of [
-    ['SQLite', [...ON_DISK, ...COMMITS]],
+    ['SQLite', [...ON_DISK, ...COMMITS.slice(0, 2)]],
     ['PostgreSQL', COMMITS],
   ] as const)
     it(`is whole or not there on ${engine}, wherever the server is killed`, async () => {
