@@ -28,13 +28,12 @@ const COMMITS: Doom[] = [1, 2, 3].flatMap((passing) =>
   ['before commit', 'after commit'].map((point) => ({ point, passing })),
 );
 const ON_DISK: Doom[] = [
-  ...['before append to note', 'after append to note'].map((point) => ({ point, passing: 1 })),
-  ...['before rename to packed refs', 'after rename to packed refs'].flatMap((point) =>
-    [1, 2].map((passing) => ({ point, passing })),
-  ),
+  { point: 'after append to note', passing: 1 },
+  { point: 'before rename to packed refs', passing: 1 },
+  { point: 'after rename to packed refs', passing: 1 },
+  // The draft branches beside the tags go.
+  { point: 'before rename to packed refs', passing: 2 },
   { point: 'before rename to branch', passing: 1 },
-  { point: 'before discard note', passing: 1 },
-  { point: 'after rename to packed refs', passing: 1, later: 40 },
 ];
 
 /** A server that is killed, and an author who pushes to it. */
@@ -91,7 +90,10 @@ class Site {
 
   /** How many files of the version there are, by their refs, by the API and by the audit trail. */
   async counts(version: string): Promise<number[]> {
-    const refs = (await this.author.ok('ls-remote', 'origin')).split('\n');
+    // There is no repository before the first push is taken.
+    const { code, output } = await this.author.git('ls-remote', 'origin');
+    expect(code === 0 || output.includes('There are no'), output).to.equal(true);
+    const refs = output.split('\n');
     const path = '/api/v1/configurations/web/parameter-files?take=1000';
     const listed: { version: string; status: string }[] = await ok(200, this.admin.get(path));
     const entries = await auditEntries(
@@ -122,13 +124,13 @@ class Site {
 }
 
 describe('a push of 60 tags', function () {
-  this.timeout(900_000);
+  this.timeout(1_800_000);
 
   before(() => buildProgram('server'));
   after(() => removePrograms());
 
   for (const [engine, deaths] of [
-    ['SQLite', [...ON_DISK, ...COMMITS.slice(0, 2)]],
+    ['SQLite', [...ON_DISK, ...COMMITS.slice(0, 1)]],
     ['PostgreSQL', COMMITS],
   ] as const)
     it(`is whole or not there on ${engine}, wherever the server is killed`, async () => {
