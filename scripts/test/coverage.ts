@@ -6,12 +6,11 @@ import { COMMANDS } from '../../src/cli/commands.ts';
 import type { Calls } from '../../test/support/calls.ts';
 import { PROJECT } from '../support/project.ts';
 
-/** These routes are there to refuse in the words of git: composites and parameters take no push, and nothing takes LFS. */
+/** These routes are there to refuse in the words of git: composites take no push, and nothing takes LFS. */
 const REFUSING = [
   'POST /git/composites/{name}.git/git-receive-pack',
   'POST /git/configurations/{name}.git/info/lfs/locks/verify',
   'POST /git/configurations/{name}.git/info/lfs/objects/batch',
-  'POST /git/parameters/{name}.git/git-receive-pack',
 ];
 
 /** @returns a sentence for each that was not called */
