@@ -186,9 +186,9 @@ describe('stock git reads over HTTPS', () => {
   it('refuses a push to what is not pushed to in words that git shows', async () => {
     const folder = await clone('pushing');
     for (const version of ['0', '2']) {
-      const parameters = client.url('parameters/web', token);
+      const composite = client.url('composites/stack', token);
       const { code, output } = await client.run(
-        ...['-C', folder, '-c', `protocol.version=${version}`, 'push', parameters, 'HEAD:refs/heads/mine'],
+        ...['-C', folder, '-c', `protocol.version=${version}`, 'push', composite, 'HEAD:refs/heads/mine'],
       );
       expect(code).to.equal(128);
       expect(output).to.include(
