@@ -24,9 +24,8 @@ import { authorOfFiles, type PushAuthor } from '../support/push-author.ts';
 import { ok } from '../support/replies.ts';
 
 const VALUES = Array.from({ length: 60 }, (_, at) => `v${at}`);
-const COMMITS: Doom[] = [1, 2, 3].flatMap((passing) =>
-  ['before commit', 'after commit'].map((point) => ({ point, passing })),
-);
+/** The objects have commits of their own. A push never gets to the last of these, and its server is killed after the answer. */
+const COMMITS: Doom[] = [1, 2, 3, 5, 8, 13, 100_000].map((passing) => ({ point: 'after commit', passing }));
 const ON_DISK: Doom[] = [
   { point: 'after append to note', passing: 1 },
   { point: 'before rename to packed refs', passing: 1 },
@@ -161,7 +160,7 @@ describe('a push of 60 tags', function () {
           }
           expect(site.server.errors, what).to.deep.equal([]);
         }
-        expect(kills).to.be.greaterThan(3);
+        expect(kills).to.be.greaterThan(2);
         expect([...seen]).to.have.members([0, VALUES.length]);
       } finally {
         await site.close();
