@@ -396,15 +396,19 @@ async function at<T>(file: Pick<FolderFile, 'path'> | undefined, work: () => Pro
 /** The same refusal with the path of the file before its paths. A fault of the server stays what it is. */
 function ofFile(error: unknown, path: string): unknown {
   if (!(error instanceof HawserError) || error.kind === 'internal') return error;
-  const { kind, code, message, retryAfter, data } = error;
+  const { kind, message, retryAfter, data } = error;
   const own = data['errors'] as FieldError[] | undefined;
-  const errors = (own ?? [{ path: '', message, code }]).map((each) => ({
+  const errors = (own ?? [{ path: '', message, code: error.code }]).map((each) => ({
     ...each,
     // Type and value stand in the path of the file.
     path: pointerOfPath(path) + (each.path === '/scopeValue' ? '' : each.path),
   }));
   const told = `${showText(path)}: ${message}`;
-  return new HawserError(kind, code, told, { data: { ...data, errors }, retryAfter, cause: error.cause });
+  return new HawserError(kind, error.code, told, {
+    data: { ...data, errors },
+    retryAfter,
+    cause: error.cause,
+  });
 }
 
 /** Collects what is wrong with the input, so that one answer says all of it. */
@@ -420,11 +424,12 @@ class Faults {
   }
 
   throwAny(): void {
-    const [first, ...others] = this.found;
-    if (first === undefined) return;
+    const [error, ...others] = this.found;
+    if (error === undefined) return;
     const errors = this.found.flatMap(({ data }) => data['errors'] as FieldError[]).slice(0, MAX_REFUSED);
-    const code = others.every((each) => each.code === first.code) ? first.code : 'validation_failed';
     const more = others.length === 0 ? '' : ` (and ${others.length} more files are refused)`;
-    throw invalid(code, `${first.message}${more}. ${NO_RESULT}`, errors);
+    const told = `${error.message}${more}. ${NO_RESULT}`;
+    if (others.some(({ code }) => code !== error.code)) throw invalid('validation_failed', told, errors);
+    throw new HawserError(error.kind, error.code, told, { data: { errors } });
   }
 }

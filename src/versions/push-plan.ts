@@ -153,8 +153,8 @@ function blaming<T>(ref: string, work: () => T): T {
 /** The error with the full name of the ref of a push that it is about, as `data.pushed`, where it does not say it yet. */
 export function ofRef(ref: string, error: unknown): unknown {
   if (!(error instanceof HawserError) || 'pushed' in error.data) return error;
-  const { kind, code, message, data, retryAfter, cause } = error;
-  return new HawserError(kind, code, message, { data: { ...data, pushed: ref }, retryAfter, cause });
+  const { kind, message, data, retryAfter, cause } = error;
+  return new HawserError(kind, error.code, message, { data: { ...data, pushed: ref }, retryAfter, cause });
 }
 
 const wrongOption = (message: string): HawserError => invalid('invalid_option', message);
