@@ -103,11 +103,9 @@ describe('a folder of parameter files that is refused', () => {
     ]);
     await expectRefused(
       { [DEFAULT]: 'parameters: {port: x}\n', [prodFile]: 'parameters: {port: y}\n' },
-      ...([
-        400,
-        'validation_failed',
-        [`/${DEFAULT}/parameters/port`, `/${prodFile}/parameters/port`],
-      ] as const),
+      400,
+      'validation_failed',
+      [`/${DEFAULT}/parameters/port`, `/${prodFile}/parameters/port`],
     );
     await ok(200, hawser.admin.call('PATCH', `${SCOPE_TYPES}/${DEFAULT_ID}/disable`));
     await expectRefused({}, 409, 'scope_type_disabled', ['/parameters/app/Default.yaml']);
