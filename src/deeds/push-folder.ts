@@ -4,6 +4,7 @@
  * are checked once more.
  */
 
+import pLimit from 'p-limit';
 import { listScopeTypes, type ScopeTypeRow } from '../db/scope-types.ts';
 import { parseTreePath, pointerOfPath, type TreeFile } from '../domain/parameter-tree.ts';
 import { showText } from '../domain/safe-path.ts';
@@ -85,10 +86,15 @@ interface JudgedFile {
   draft: VersionRef | null;
 }
 
+/** A draft, and where it came from. */
+type WrittenDraft = PushedFile & { part: FolderPart; file: FolderFile };
+
 type Author = VersionAuthor<'parameters'>;
 
 /** After so many files that are refused, no more are looked at. */
 const MAX_REFUSED = 100;
+/** So many configurations are written at the same time, each under a lock of its own. */
+const AT_ONCE = 4;
 const NO_RESULT = 'Nothing was made';
 
 /**
@@ -104,14 +110,7 @@ export async function pushFolder(
 ): Promise<PushedFile[]> {
   const parts = await checkParts(tools, caller, readTree(files));
   refuseGone(gone);
-  const made = new Map<FolderPart, string[][]>();
-  const drafts: (PushedFile & { part: FolderPart; file: FolderFile })[] = [];
-  try {
-    for (const part of parts) drafts.push(...(await writePart(tools, part, { message, made })));
-  } catch (error) {
-    for (const [part, names] of made) await takeBack(tools, part, names).catch(() => undefined);
-    throw error;
-  }
+  const drafts = await writeParts(tools, parts, message);
   if (publish)
     for (const [at, { part, file, ...draft }] of drafts.entries())
       drafts[at] = { part, file, ...(await publishDraft(tools, part, file, { draft, message })) };
@@ -299,12 +298,35 @@ async function isStoredAs(
   return details.sha256 === sha256Hex(sealed.bytes);
 }
 
+/** Writes the drafts of all configurations, a few at the same time, and takes them back where one of these cannot be written. */
+async function writeParts(
+  tools: ParameterTools,
+  parts: readonly FolderPart[],
+  message: string | undefined,
+): Promise<WrittenDraft[]> {
+  const turns = pLimit(AT_ONCE);
+  const made = new Map<FolderPart, string[][]>();
+  let isBroken = false;
+  const write = async (part: FolderPart) => {
+    if (isBroken) return [];
+    return writePart(tools, part, { message, made }).catch((error) => {
+      isBroken = true;
+      throw error;
+    });
+  };
+  const written = await Promise.allSettled(parts.map((part) => turns(() => write(part))));
+  const failed = written.find(({ status }) => status === 'rejected');
+  if (failed === undefined) return written.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+  for (const [part, names] of made) await takeBack(tools, part, names).catch(() => undefined);
+  throw (failed as PromiseRejectedResult).reason;
+}
+
 /** Writes the drafts of one configuration, whose files are judged once more under its lock before any of them is written. */
 function writePart(
   tools: ParameterTools,
   part: FolderPart,
   { message, made }: { message: string | undefined; made: Map<FolderPart, string[][]> },
-) {
+): Promise<WrittenDraft[]> {
   const { target, files } = part;
   const { id: configurationId, name } = target.resource;
   return authorVersions(tools, target, async (author) => {
@@ -321,7 +343,7 @@ function writePart(
       ({ checked: { incoming } }) => incoming && incoming.survey.clear.length > 0,
     );
     if (hasSecrets) await tools.secrets.sealingKey();
-    const drafts = [];
+    const drafts: WrittenDraft[] = [];
     for (const { file, checked, version, draft } of judged) {
       const { type, needsMigration, wanted } = checked;
       const known = draft && (await tools.store.parameters.details(name, draft));

@@ -9,7 +9,7 @@ import { configurationId, saveParameters } from '../support/parameter-files.ts';
 import { named, pushFolder, withPort } from '../support/parameter-folders.ts';
 import { makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
-import { createScopeType, createScopeValue, DEFAULT_ID, SCOPE_TYPES } from '../support/scopes.ts';
+import { createScopeType, createScopeValue, NODE_ID, SCOPE_TYPES } from '../support/scopes.ts';
 import { startedForEach } from '../support/started.ts';
 import { fileVersionOf } from '../support/withdrawals.ts';
 
@@ -107,8 +107,9 @@ describe('a folder of parameter files that is refused', () => {
       'validation_failed',
       [`/${DEFAULT}/parameters/port`, `/${prodFile}/parameters/port`],
     );
-    await ok(200, hawser.admin.call('PATCH', `${SCOPE_TYPES}/${DEFAULT_ID}/disable`));
-    await expectRefused({}, 409, 'scope_type_disabled', ['/parameters/app/Default.yaml']);
+    await ok(200, hawser.admin.call('PATCH', `${SCOPE_TYPES}/${NODE_ID}/disable`));
+    const own = 'parameters/web/Node/x.example.org.yaml';
+    await expectRefused({ [own]: withPort(1) }, 409, 'scope_type_disabled', [`/${own}`]);
   });
 
   it('is an empty one, or one whose query or fields are wrong', async () => {
@@ -214,14 +215,13 @@ describe('a folder of parameter files that is refused', () => {
   });
 
   itOnSqlite('takes back what it made where another configuration cannot be written', async () => {
-    const { admin } = hawser;
     await ok(200, push({ 'parameters/app/Default.yaml': withPort(1) }, { publish: true }));
     // The loss of a repository of parameters is found under its lock alone.
     await hawser.restart();
     rmSync(join(hawser.reposDir, 'parameters/web.git'), { recursive: true });
     const files = { 'parameters/app/Default.yaml': withPort(2), [DEFAULT]: withPort(2) };
     await expectProblem(push(files), 500, 'repository_missing');
-    const left = await ok(200, admin.get(`${CONFIGURATIONS}/app/parameter-files`));
+    const left = await ok(200, hawser.admin.get(`${CONFIGURATIONS}/app/parameter-files`));
     expect(named(left)).to.deep.equal(['Default 1.0.0 Published']);
   });
 

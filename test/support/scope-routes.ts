@@ -109,6 +109,14 @@ export async function routesOf(
         }),
     },
     {
+      ...{ level: 'Modify', name: 'folder' },
+      call: (client) => {
+        const scope = value === null ? scopeTypeName : `${scopeTypeName}/${value}`;
+        const files = { [`parameters/web/${scope}.yaml`]: `parameters: {note: ${next(1)}}\n` };
+        return client.upload('/api/v1/configurations/parameter-folder', { files });
+      },
+    },
+    {
       ...{ level: 'Manage', name: 'DELETE' },
       call: async (client) => client.delete(of(`/versions/${await draft()}`)),
     },
