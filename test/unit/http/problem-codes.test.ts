@@ -12,7 +12,14 @@ import { words } from '../../support/words.ts';
 /** In the reports of pushes alone. */
 const OF_PUSHES = [
   ...['incomplete_push', 'invalid_committer', 'invalid_option', 'invalid_pack', 'lfs_pointer'],
-  ...['lightweight_tag', 'main_follows', 'one_version_per_push', 'tag_name_mismatch', 'unknown_ref'],
+  ...[
+    'file_missing',
+    'lightweight_tag',
+    'main_follows',
+    'one_version_per_push',
+    'tag_name_mismatch',
+    'unknown_ref',
+  ],
 ];
 
 /** Before the server listens, when its keys are read anew, or by commands of the operator: never an answer. */
