@@ -20,7 +20,6 @@ import {
   ZERO,
 } from '../support/hand-made-push.ts';
 import { createToken, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { saveParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
@@ -225,27 +224,17 @@ describe('a push by hand', () => {
     }
   });
 
-  it('goes to configurations only', async () => {
+  it('goes to no composite', async () => {
     await ok(201, createComposite(hawser.admin, 'stack'));
-    await saveParameters(hawser, { configuration: 'web', content: 'parameters: {}' });
-    const all = await createToken(hawser.client(), hawser.session, [
+    const token = await createToken(hawser.client(), hawser.session, [
       'composite-configurations.admin-override',
-      'parameters.admin-override',
     ]);
-    const caller = hawser.client().with({ Authorization: `Bearer ${all}` });
-    for (const path of ['composites/stack.git', 'parameters/web.git']) {
-      await expectProblem(
-        caller.get(`/git/${path}/info/refs?service=git-receive-pack`),
-        403,
-        'push_not_supported',
-      );
-      const body = { headers: { 'Content-Type': PUSH_TYPE }, body: whole() };
-      await expectProblem(
-        caller.call('POST', `/git/${path}/git-receive-pack`, body),
-        403,
-        'push_not_supported',
-      );
-    }
+    const caller = hawser.client().with({ Authorization: `Bearer ${token}` });
+    const advertisement = caller.get('/git/composites/stack.git/info/refs?service=git-receive-pack');
+    await expectProblem(advertisement, 403, 'push_not_supported');
+    const body = { headers: { 'Content-Type': PUSH_TYPE }, body: whole() };
+    const push = caller.call('POST', '/git/composites/stack.git/git-receive-pack', body);
+    await expectProblem(push, 403, 'push_not_supported');
   });
 });
 
