@@ -11,6 +11,8 @@ const REFUSING = [
   'POST /git/composites/{name}.git/git-receive-pack',
   'POST /git/configurations/{name}.git/info/lfs/locks/verify',
   'POST /git/configurations/{name}.git/info/lfs/objects/batch',
+  'POST /git/parameters/{name}.git/info/lfs/locks/verify',
+  'POST /git/parameters/{name}.git/info/lfs/objects/batch',
 ];
 
 /** @returns a sentence for each that was not called */

@@ -1,4 +1,4 @@
-// full: SQLite
+// everyday: SQLite
 /** What hawserctl looks at before it replaces, publishes or deletes something, and whom it asks. */
 
 import { mkdirSync } from 'node:fs';

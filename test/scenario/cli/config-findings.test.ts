@@ -1,4 +1,4 @@
-// full: SQLite
+// everyday: SQLite
 import { expect } from 'chai';
 import { expectFailed } from '../../support/cli.ts';
 import { startCliSession } from '../../support/cli-session.ts';
