@@ -37,6 +37,7 @@ import {
   checkFile,
   type FileTarget,
   publishFile,
+  requireSealing,
   storeChecked,
 } from './put-parameters.ts';
 import { sealContent, secretBlockers } from './secret-content.ts';
@@ -338,11 +339,10 @@ function writePart(
       );
       if (found) judged.push(found);
     }
-    // Nothing is made where no secret can be stored.
-    const hasSecrets = judged.some(
-      ({ checked: { incoming } }) => incoming && incoming.survey.clear.length > 0,
+    await requireSealing(
+      tools,
+      judged.map(({ checked: { incoming } }) => incoming),
     );
-    if (hasSecrets) await tools.secrets.sealingKey();
     const drafts: WrittenDraft[] = [];
     for (const { file, checked, version, draft } of judged) {
       const { type, needsMigration, wanted } = checked;

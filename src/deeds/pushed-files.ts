@@ -6,6 +6,7 @@ import { readValidationSettings } from '../db/settings.ts';
 import { reaches } from '../domain/permissions.ts';
 import { showText } from '../domain/safe-path.ts';
 import type { SecretNames } from '../domain/secrets.ts';
+import { majorOf } from '../domain/version-order.ts';
 import { forbidden, invalid, notFound, overLimit, tooLarge } from '../lib/errors.ts';
 import { forEachOf } from '../lib/for-each-of.ts';
 import { secretsIn } from '../resolve/secret-names.ts';
@@ -235,7 +236,7 @@ export class PushedFiles implements PushRules<SeenFiles> {
     isOfAny: boolean,
   ): Promise<SecretNames> {
     const [configurationName, caller] = [seen.row.name, call.principal.userId];
-    const majors = new Map(pushes.map(({ plan: { version } }) => [version.split('.')[0], version]));
+    const majors = new Map(pushes.map(({ plan: { version } }) => [majorOf(version), version]));
     const names = new Set<string>();
     const add = (some: SecretNames) => {
       if (some !== 'all') for (const name of some) names.add(name);

@@ -91,8 +91,7 @@ export function saveFile(
     const { type, wanted, needsMigration, incoming } = checked;
     // This check comes before anything is written. The author repeats it.
     author.findDraft(version, seriesOf(wanted.scope));
-    // Nothing is made where no secret can be stored.
-    if (incoming && incoming.survey.clear.length > 0) await tools.secrets.sealingKey();
+    await requireSealing(tools, [incoming]);
     refuseGone(target.gone);
     const stored = await storeChecked(tools, target, author, { ...checked, version, message });
     const { scope, series } = stored;
@@ -105,6 +104,17 @@ export function saveFile(
       : stored.details;
     return { type, scope, details, needsMigration, isNew: stored.isNew };
   });
+}
+
+/**
+ * Nothing is made where the secrets among these contents cannot be stored. It is asked before anything is.
+ * @throws HawserError unavailable `secret_key_missing`, `upgrade_incomplete`
+ */
+export async function requireSealing(
+  { secrets }: Pick<ParameterTools, 'secrets'>,
+  contents: readonly CheckedContent['incoming'][],
+): Promise<void> {
+  if (contents.some((content) => content && content.survey.clear.length > 0)) await secrets.sealingKey();
 }
 
 /** Makes or replaces a draft of what was checked, with its secrets encrypted. @throws HawserError as `sealContent` */

@@ -47,7 +47,7 @@ export interface RefBackend {
   moveAll(moves: readonly PeeledMove[]): Promise<boolean>;
   /** Does what `move` does. A ref in a folder stays moved, whatever becomes of the holder's work. @returns as `move` */
   moveForGood(move: RefMove): Promise<boolean>;
-  /** As `moveAll`, and as `moveForGood`. */
+  /** Does what `moveAll` does, and the refs stay moved as those of `moveForGood` do. @returns as `moveAll` */
   moveAllForGood(moves: readonly PeeledMove[]): Promise<boolean>;
   /**
    * Removes versions for good. History is first made to end at these commits.

@@ -104,13 +104,8 @@ export async function deleteRefs(folder: GitFolder, refs: readonly RefValue[]): 
   const locks: LockFile[] = [];
   try {
     for (const { name } of refs) locks.push(await takeLock(folder, join(gitdir, name)));
-    if (
-      !allHold(
-        folder,
-        refs.map(({ name, oid: from }) => ({ name, from })),
-      )
-    )
-      return false;
+    const expected = refs.map(({ name, oid: from }) => ({ name, from }));
+    if (!allHold(folder, expected)) return false;
     // It is held until the loose files are gone too: a pack-refs in between would pack the refs again.
     await withLock(folder, join(gitdir, 'packed-refs'), async () => {
       await dropPacked(folder, refs);

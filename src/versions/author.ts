@@ -143,6 +143,7 @@ export class VersionAuthor<K extends RepositoryKind> {
     this.facts = AUTHORED[target.kind];
   }
 
+  /** The versions of all series, as they are under the lock. */
   get all(): SeriesIndex {
     return this.writer.index;
   }

@@ -32,7 +32,7 @@ export interface PushedVersion {
 }
 
 export interface PushPlan {
-  /** At least one, each with another series or version. */
+  /** There is at least one, and no two have the same series and version. */
   versions: readonly PushedVersion[];
   /** Whether the server is to make the tags of all drafts, in the name of who pushes. */
   publishes: boolean;

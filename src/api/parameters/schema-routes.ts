@@ -1,6 +1,6 @@
 /** `/api/v1/configurations/{name}/parameters`: the schema of a configuration's parameters, and checks with it. */
 
-import { contentTypeNamed, readFile } from '../../deeds/parameter-content.ts';
+import { contentTypeNamed, MAX_FILE_BYTES, readFile } from '../../deeds/parameter-content.ts';
 import { type SchemaTools, uploadSchema } from '../../deeds/put-parameters.ts';
 import { leadingVHint } from '../../domain/version-order.ts';
 import { json, noContent, writtenJson } from '../../http/answer.ts';
@@ -22,7 +22,7 @@ import {
   ValidationView,
 } from './schemas.ts';
 
-const FILE = { name: 'parametersFile', bytes: 5 * 1024 * 1024 };
+const FILE = { name: 'parametersFile', bytes: MAX_FILE_BYTES };
 const DOCUMENT_TYPES = [
   'application/json',
   'application/yaml',

@@ -262,20 +262,24 @@ async function compareWithFolder(folder: string, contents: Contents) {
   return { changed, replaced, twins };
 }
 
-async function readIfThere(file: string): Promise<Buffer | null> {
+const readIfThere = (file: string) => unlessAbsent(file, readFile(file));
+
+/** @returns null where the path is not there. @throws Failure where it cannot be read */
+async function unlessAbsent<T>(path: string, reading: Promise<T>): Promise<T | null> {
   try {
-    return await readFile(file);
+    return await reading;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
-    throw new Failure(`${file} cannot be read: ${code}.`);
+    throw new Failure(`${path} cannot be read: ${code}.`);
   }
 }
 
 /** Files of these configurations in the folder that no scope gives. */
 async function otherFiles(folder: string, names: readonly string[], contents: Contents): Promise<string[]> {
   const given = new Set(contents.map(({ path }) => path));
-  const found = await readdir(join(folder, PARAMETERS_FOLDER), { recursive: true }).catch(() => []);
+  const place = join(folder, PARAMETERS_FOLDER);
+  const found = (await unlessAbsent(place, readdir(place, { recursive: true }))) ?? [];
   const paths = found.map((path) => `${PARAMETERS_FOLDER}/${path.replaceAll('\\', '/')}`);
   const isOther = (path: string) => {
     const named = parseTreePath(path);

@@ -34,8 +34,8 @@ const HARMS: readonly Harm[] = [
 const MOST_CHANGES = 20;
 
 /**
- * Makes a preview, or several for many changes, and prints the counts. Asks where nodes get new parameter problems, lose what they have or move to another
- * major version.
+ * Makes a preview, or several for many changes, and prints the counts. Asks where nodes get new parameter problems, lose what
+ * they have or move to another major version.
  * @param what such as `web 1.2.0`
  * @throws Failure where the answer is no, or nobody can be asked; nothing was done then
  */

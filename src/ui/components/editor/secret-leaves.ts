@@ -105,7 +105,7 @@ function entry([step = '', ...within]: readonly string[], quoted: string, isJson
   return `${writtenValue(step, !isJson)}: ${value}`;
 }
 
-/** In a document without content. */
+/** The edit for a document without content, which gets its first mapping at the end. */
 function atEnd(text: string, [block = '', ...within]: readonly string[], quoted: string): Edit | null {
   if (within.length === 0) return null;
   const isOpen = text !== '' && !text.endsWith('\n');
@@ -113,7 +113,7 @@ function atEnd(text: string, [block = '', ...within]: readonly string[], quoted:
   return { from: text.length, to: text.length, insert };
 }
 
-/** In place of the value, or behind the colon where there is none, or where it begins on a line of its own. */
+/** The edit that replaces the value. The text goes behind the colon where there is no value, or it begins on a line of its own. */
 function replaced(text: string, { key, whole }: Member, quoted: string): Edit {
   const [value] = valuesIn(whole);
   const colon = whole.getChild(':')?.to ?? whole.to;
@@ -123,7 +123,7 @@ function replaced(text: string, { key, whole }: Member, quoted: string): Edit {
   return isBelow ? { from: colon, to, insert: ` ${quoted}` } : { from: value.from, to, insert: quoted };
 }
 
-/** As the first member of a mapping that lacks it. */
+/** The edit for a mapping that lacks the member, which becomes its first one. Null where there is no safe place. */
 function inserted(
   { text }: Read,
   { container, parent }: { container: SyntaxNode | null; parent: Member | null },
@@ -146,7 +146,7 @@ function inserted(
   return { from: at, to: at, insert: `${lineBreak}${space}${written}` };
 }
 
-/** As many blanks as stand before a place in its line. */
+/** Gives as many blanks as there are characters before a place in its line. */
 function indent(text: string, place: number): string {
   return ' '.repeat(place - text.lastIndexOf('\n', place - 1) - 1);
 }

@@ -11,6 +11,7 @@ import { apiPath, links } from '../../links.ts';
 import { usePages } from '../../list.ts';
 import { useResource } from '../../resource.ts';
 import { REDACTED } from '../../sealed.ts';
+import { can } from '../../session.ts';
 import type { Provenance, ScopeType } from '../../types.ts';
 import { scopeText } from './scope-text.ts';
 
@@ -48,7 +49,9 @@ function meets({ path, leaf }: Row, query: Readonly<Record<string, string>>): bo
 /** @param name the configuration whose parameters these are */
 export function LeavesTable({ name, explained }: { name: string; explained: Provenance }) {
   const rows = useMemo(() => rowsOf(explained), [explained]);
-  const types = useResource<ScopeType[]>('/scope-types?take=1000', { poll: false });
+  // They are needed for the button alone, which is there only for those who may see secrets.
+  const path = can('secrets.reveal') ? '/scope-types?take=1000' : null;
+  const types = useResource<ScopeType[]>(path, { poll: false });
   const versionOf = ({ scopeTypeName, resolvedVersion }: Leaf) => {
     const id = types.data?.find(({ name }) => name === scopeTypeName)?.id;
     return id && apiPath('parameters', id, explained.configurationId, 'versions', resolvedVersion);

@@ -16,9 +16,9 @@ import { type FileData, type FileName, versionPath } from './file-data.ts';
 import { parametersOf } from './schema.ts';
 import type { Draft } from './use-draft.ts';
 
-/** In milliseconds, from the last key to the look at the text. */
+/** The text is looked at so many milliseconds after the last key. */
 const PAUSE = 200;
-/** In characters. A longer text would hold up whoever types. */
+/** So many characters are looked at. A longer text would hold up whoever types. */
 const LONGEST = 500_000;
 
 interface SecretRow {
