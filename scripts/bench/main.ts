@@ -14,6 +14,7 @@ import { formatCapacity, measureCapacity } from './capacity.ts';
 import { formatConsole, measureConsole } from './console.ts';
 import { makeFleet, makeIdentities, makeTemplate } from './fleet.ts';
 import { formatImport, measureImport } from './importing.ts';
+import { formatManyFiles, measureManyFiles } from './many-files.ts';
 import { type Contender, measure } from './measure.ts';
 import { formatParameters, measureParameters } from './parameters.ts';
 import { formatPostgres, measurePostgres } from './postgres.ts';
@@ -66,6 +67,7 @@ const OWN_PARTS = new Map<string, Measure<PartResult>>([
   ['start', part(measureStart, formatStart)],
   ['publish', part(measurePublishing, formatPublishing)],
   ['push', part(measurePushing, formatPushing)],
+  ['many-files', part(measureManyFiles, formatManyFiles)],
   ['review', part(measureReviewing, formatReviewing)],
   ['previews', part(measurePreviews, formatPreviews)],
   ['secrets', part(measureSecrets, formatSecrets)],

@@ -98,17 +98,14 @@ async function publish(client: Client, minor: number): Promise<number> {
   return ms;
 }
 
-async function tokenOf(client: Client): Promise<string> {
-  const reply = await client.post('/api/v1/auth/tokens', {
-    name: 'bench',
-    scopes: ['configurations.grants'],
-  });
+export async function tokenOf(client: Client, scopes = ['configurations.grants']): Promise<string> {
+  const reply = await client.post('/api/v1/auth/tokens', { name: 'bench', scopes });
   expect(reply.status === 201, 'a token', reply);
   return reply.json.token;
 }
 
 /** A server with the certificate of the Hawser that runs on `folder`, which runs `git receive-pack` and nothing else. */
-async function serveBare(folder: string): Promise<Server> {
+export async function serveBare(folder: string): Promise<Server> {
   const gitdir = join(folder, BARE);
   await run('git', ['init', '--quiet', '--bare', gitdir]);
   const read = (name: string) => readFileSync(join(folder, 'data/tls', name));

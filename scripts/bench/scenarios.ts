@@ -76,6 +76,8 @@ export interface Effort {
   share: number;
   large: FleetSize;
   parameters: ParameterAmounts;
+  /** The files that are pushed at once, and how long polls are measured before. */
+  manyFiles: { files: number; idleMs: number };
   records: RecordAmounts;
   /** The size of the fleet in the part on starts. */
   start: FleetSize;
@@ -180,6 +182,7 @@ export const FULL: Effort = {
   share: 1,
   large: LARGE,
   parameters: { values: 10_000, nodes: 20_000, connected: 8_000, compared: 2_000, settleMs: 1_200 },
+  manyFiles: { files: 500, idleMs: 5 * SECOND },
   records: {
     many: { nodes: 100_000, reports: 1_000_000, reportsOfBusy: 10_000 },
     ...{ listRequests: 40, reportRoundMs: 2 * SECOND, idleWritesMs: 20 * SECOND },
@@ -212,6 +215,7 @@ export const QUICK: Effort = {
   share: 0.5,
   large: { configurations: 100, nodes: 2_000 },
   parameters: { values: 500, nodes: 1_000, connected: 400, compared: 200, settleMs: 100 },
+  manyFiles: { files: 50, idleMs: SECOND },
   records: {
     many: { nodes: 2_000, reports: 10_000, reportsOfBusy: 1_000 },
     ...{ listRequests: 10, reportRoundMs: SECOND / 2, idleWritesMs: SECOND },

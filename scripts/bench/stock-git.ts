@@ -51,11 +51,18 @@ export class StockGit {
   }
 
   /** @throws Error with what git printed if the push is refused */
-  async push(remote: string, tag: string): Promise<void> {
-    await this.git('push', '--quiet', remote, tag);
+  async push(remote: string, ...what: string[]): Promise<void> {
+    await this.git('push', '--quiet', remote, ...what);
   }
 
-  private write(files: Files): void {
+  /** Makes a commit of these files beside those that are there. */
+  async commit(files: Readonly<Record<string, Buffer | string>>): Promise<void> {
+    this.write(files);
+    await this.git('add', '-A');
+    await this.git('commit', '--quiet', '-m', 'A change');
+  }
+
+  private write(files: Readonly<Record<string, Buffer | string>>): void {
     for (const [path, content] of Object.entries(files)) {
       mkdirSync(dirname(join(this.folder, path)), { recursive: true });
       writeFileSync(join(this.folder, path), content);

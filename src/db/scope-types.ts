@@ -4,6 +4,7 @@ import type { Selectable } from 'kysely';
 import { scopeKey } from '../domain/scopes.ts';
 import { conflict } from '../lib/errors.ts';
 import type { Db } from './database.ts';
+import { engineOf } from './engine-of.ts';
 import { Table } from './rows.ts';
 import type { ScopeTypesTable, ScopeValuesTable } from './schema.ts';
 import { listScopeMoves } from './scope-moves.ts';
@@ -80,6 +81,17 @@ export function findScopeValue(
   value: string,
 ): Promise<ScopeValueRow | undefined> {
   return valuesOf(db, scopeTypeId).where('value_key', '=', scopeKey(value)).executeTakeFirst();
+}
+
+/** Of these values of the type those that exist, as `findScopeValue` finds one. */
+export function findScopeValues(
+  db: Db,
+  scopeTypeId: string,
+  values: readonly string[],
+): Promise<ScopeValueRow[]> {
+  return valuesOf(db, scopeTypeId)
+    .where(engineOf(db).isOneOf('value_key', values.map(scopeKey)))
+    .execute();
 }
 
 /** The id of the value's scope type, or undefined where there is no such value. */

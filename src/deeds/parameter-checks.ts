@@ -1,6 +1,7 @@
 /** Checks parameter files of one configuration by its current schemas and its current validation mode. */
 
 import { LRUCache } from 'lru-cache';
+import type { SecretNames } from '../domain/secrets.ts';
 import type { ParameterValidationMode } from '../domain/server-settings.ts';
 import { type Major, majorOf } from '../domain/version-order.ts';
 import type { FieldError } from '../lib/errors.ts';
@@ -10,7 +11,7 @@ import type { GrantedResource } from '../security/access.ts';
 import type { AuthorTools } from '../versions/author.ts';
 import type { VersionRef } from '../versions/store.ts';
 import { readEffectiveSettings } from './configuration-settings.ts';
-import type { SecretTools } from './secret-content.ts';
+import { type SecretTools, secureNamesFor } from './secret-content.ts';
 
 export interface ParameterTools extends AuthorTools, SecretTools {}
 
@@ -26,7 +27,7 @@ const refusals = new LRUCache<string, boolean>({ max: 50_000 });
 /** What decides the schema of a file: drafts may set what only a draft of the configuration declares. */
 export type CheckedFile = Pick<VersionRef, 'version' | 'status'>;
 
-/** The checks of one request. The settings are read once, and each schema is looked for once. */
+/** The checks of one request. The settings are read once, and each schema and its secrets are looked for once. */
 export class FileChecks {
   readonly mode: ParameterValidationMode;
   private readonly tools: CheckTools;
@@ -37,6 +38,7 @@ export class FileChecks {
     Draft: new Map<Major, Promise<Declared>>(),
     Published: new Map<Major, Promise<Declared>>(),
   };
+  private readonly secure = new Map<Major | null, Promise<SecretNames>>();
 
   private constructor(
     tools: CheckTools,
@@ -56,7 +58,25 @@ export class FileChecks {
       tools.database.read,
       configuration.id,
     );
+    return FileChecks.by(tools, configuration, { mode, caller });
+  }
+
+  /** @param mode is that of the settings, which the caller has read */
+  static by(
+    tools: CheckTools,
+    configuration: ConfigurationOf,
+    { mode, caller }: { mode: ParameterValidationMode; caller: string },
+  ): FileChecks {
     return new FileChecks(tools, configuration, { mode, caller });
+  }
+
+  /** As `secureNamesFor`, which goes by the major of the version alone. */
+  secureNames(version: string): Promise<SecretNames> {
+    const major = majorOf(version);
+    const file = { configurationName: this.name, version, caller: this.caller };
+    const names = this.secure.get(major) ?? secureNamesFor(this.tools, file);
+    this.secure.set(major, names);
+    return names;
   }
 
   /** What the schema finds wrong in a scope's file, which need not set everything. In mode None it finds nothing. */

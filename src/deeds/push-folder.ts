@@ -1,46 +1,38 @@
 /**
  * A folder of parameter files: what differs from what its series give becomes drafts. All of it is checked first, and nothing
- * is held meanwhile. Then it is written configuration by configuration, each under the lock of its parameters, where its files
- * are checked once more.
+ * is held meanwhile. Then it is written configuration by configuration, each under the lock of its parameters, and all drafts of
+ * one at once. Its files are judged once more there if something has changed that they were judged by.
  */
 
 import pLimit from 'p-limit';
-import { listScopeTypes, type ScopeTypeRow } from '../db/scope-types.ts';
-import { parseTreePath, pointerOfPath, type TreeFile } from '../domain/parameter-tree.ts';
+import { parseTreePath, pointerOfPath } from '../domain/parameter-tree.ts';
 import { showText } from '../domain/safe-path.ts';
-import { scopeKey } from '../domain/scopes.ts';
-import { chooseParameterFile } from '../domain/version-choice.ts';
-import {
-  compareVersions,
-  isStable,
-  type Major,
-  majorOf,
-  nextPatch,
-  sameVersion,
-} from '../domain/version-order.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { conflict, type FieldError, HawserError, invalid, invalidField } from '../lib/errors.ts';
-import { sha256Hex } from '../lib/hash.ts';
-import { readOfferedFiles } from '../resolve/offered-files.ts';
 import { grantedPart } from '../security/authorize.ts';
 import type { Caller } from '../security/caller.ts';
-import { SeriesRights } from '../security/series-rights.ts';
 import { authorVersions, type VersionAuthor } from '../versions/author.ts';
-import { seriesOf } from '../versions/parameter-files.ts';
-import type { ParameterDetails, ParameterScope, VersionIndex, VersionRef } from '../versions/store.ts';
+import { contentOf, seriesOf } from '../versions/parameter-files.ts';
+import type { ParameterDetails, VersionRef } from '../versions/store.ts';
+import {
+  type FolderFile,
+  inOrder,
+  type JudgedFile,
+  judge,
+  lookAt,
+  scopeOfFile,
+  textOf,
+  wantedOf,
+} from './folder-judging.ts';
 import type { ParameterTools } from './parameter-checks.ts';
-import { type ReadContent, read } from './parameter-content.ts';
-import { scopeNamed } from './parameter-scopes.ts';
+import { defineValues } from './parameter-scopes.ts';
 import {
   type ChangedFile,
-  type CheckedContent,
-  checkFile,
   type FileTarget,
   publishFile,
   requireSealing,
-  storeChecked,
+  sealChecked,
 } from './put-parameters.ts';
-import { sealContent, secretBlockers } from './secret-content.ts';
 
 export interface FolderPush {
   files: readonly { path: string; content: Buffer }[];
@@ -53,38 +45,12 @@ export interface FolderPush {
 
 export type PushedFile = ChangedFile & { configurationId: string };
 
-/** A file of the tree. */
-interface FolderFile extends TreeFile {
-  path: string;
-  content: Buffer;
-  /** The content, once it was read. */
-  read?: Promise<ReadContent>;
-}
-
-/** The files of one configuration, by precedence and value. */
+/** What is to be written of one configuration, by precedence and value. */
 interface FolderPart {
   target: FileTarget;
-  files: readonly FolderFile[];
-}
-
-/** What a file is judged by. */
-interface Look {
-  target: FileTarget;
-  of(series: string): VersionIndex;
-  rights: SeriesRights;
-  types: ReadonlyMap<string, ScopeTypeRow>;
-  /** The version of the configuration that says which files are given; null where it has none. */
-  configurationVersion: string | null;
-}
-
-/** A file that differs from what its series gives. */
-interface JudgedFile {
-  file: FolderFile;
-  checked: CheckedContent;
-  /** That of the draft. */
-  version: string;
-  /** The draft that has the content already. */
-  draft: VersionRef | null;
+  judged: readonly JudgedFile[];
+  /** What the files were judged by, as `textOf` gives it. */
+  text: string;
 }
 
 /** A draft, and where it came from. */
@@ -158,146 +124,28 @@ async function checkParts(
   const parts: FolderPart[] = [];
   const faults = new Faults();
   for (const [name, target] of targets) {
-    const look = await lookAt(tools, target, await tools.store.parameters.index(name));
-    const files = inOrder(look, tree.get(name) ?? []);
+    const all = tree.get(name) ?? [];
+    const look = await lookAt(tools, target, await tools.store.parameters.index(name), all);
     const seen = new Set<string>();
-    const differing: FolderFile[] = [];
-    for (const file of files) {
+    const judged: JudgedFile[] = [];
+    for (const file of inOrder(look, all)) {
       try {
-        const scope = await scopeOfFile(tools, look, file);
-        if (seen.size === seen.add(seriesOf(scope)).size) throw invalidField('', TWICE, 'not_allowed');
-        if ((await judge(tools, look, file, scope)) !== null) differing.push(file);
+        const series = seriesOf(scopeOfFile(look, file));
+        if (seen.size === seen.add(series).size) throw invalidField('', TWICE, 'not_allowed');
+        const found = await judge(tools, look, file);
+        if (found !== null) judged.push(found);
       } catch (error) {
         faults.take(error, file.path);
       }
     }
-    if (differing.length > 0) parts.push({ target, files: differing });
+    if (judged.length > 0) parts.push({ target, judged, text: textOf(look, filesOf(judged)) });
   }
   faults.throwAny();
   return parts;
 }
 
+const filesOf = (judged: readonly JudgedFile[]) => judged.map(({ file }) => file);
 const TWICE = 'Another file of the folder is of the same scope';
-
-/** @param index that of the versions, which must be older than the rights that are read here */
-async function lookAt(
-  { database: { read }, store }: ParameterTools,
-  target: FileTarget,
-  index: Pick<Look, 'of'>,
-): Promise<Look> {
-  const { resource, principal } = target;
-  const { published, versions } = await store.versions({ kind: 'configurations', name: resource.name });
-  const types = await listScopeTypes(read);
-  return {
-    target,
-    of: (series) => index.of(series),
-    rights: await SeriesRights.of(read, principal, resource.id),
-    types: new Map(types.map((type) => [scopeKey(type.name), type])),
-    configurationVersion: (published[0] ?? versions[0])?.version ?? null,
-  };
-}
-
-function inOrder({ types }: Look, files: readonly FolderFile[]): FolderFile[] {
-  const placeOf = ({ scopeType }: FolderFile) => types.get(scopeKey(scopeType))?.precedence ?? -1;
-  const nameOf = ({ scopeValue }: FolderFile) => scopeValue ?? '';
-  return [...files].sort((a, b) => placeOf(a) - placeOf(b) || (nameOf(a) < nameOf(b) ? -1 : 1));
-}
-
-/** @throws HawserError invalid for an unknown type, not_found below Read, forbidden below Modify */
-async function scopeOfFile(
-  { database: { read } }: ParameterTools,
-  { types, rights }: Look,
-  { scopeType, scopeValue }: FolderFile,
-): Promise<ParameterScope> {
-  const type = types.get(scopeKey(scopeType));
-  if (type === undefined)
-    throw invalidField('', `There is no scope type "${showText(scopeType)}"`, 'unknown_scope_type');
-  const scope = await scopeNamed(read, type, scopeValue);
-  rights.require(scope, 'Modify');
-  return scope;
-}
-
-/** @returns null where the series gives this content. @throws HawserError as putting the file does */
-async function judge(
-  tools: ParameterTools,
-  { target, of, configurationVersion, types }: Look,
-  file: FolderFile,
-  scope: ParameterScope,
-): Promise<JudgedFile | null> {
-  const series = seriesOf(scope);
-  const index = of(series);
-  const offered = (await readOfferedFiles(tools.database.read, [scope]))(scope, index.published);
-  const given = chooseParameterFile(offered, {
-    configurationVersion: configurationVersion ?? '1.0.0',
-    prereleaseChannel: null,
-  })?.file;
-  // What nodes get already is no new file, even where its schema would refuse it by now.
-  if (given && (await isStored(tools, target, file, given))) return null;
-  const major = majorOf(configurationVersion ?? '') ?? majorOf(index.versions[0]?.version ?? '') ?? 1;
-  const version = nextFree(index, major);
-  const caller = target.principal.userId;
-  if (!file.isPassthrough)
-    file.read ??= read({ documents: tools.documents, caller }, file.content, 'yaml', 'findAmbiguous', '');
-  const type = { id: types.get(scopeKey(scope.scopeType))?.id ?? '' };
-  const wanted = { type, scopeValue: file.scopeValue, version, status: 'Draft' } as const;
-  const checked = await checkFile(tools, target, wanted, (await file.read) ?? null);
-  const has = (ref: VersionRef) => isStoredAs(tools, target, { series, version }, checked, ref);
-  if (given && (await has(given))) return null;
-  for (const draft of draftsAbove(index, major, given))
-    if (await has(draft)) return { file, checked, version: draft.version, draft };
-  return { file, checked, version, draft: null };
-}
-
-/** The lowest version of this major that is free above what is published of it, withdrawn versions too. */
-function nextFree({ versions }: VersionIndex, major: Major): string {
-  const own = versions.filter(({ version }) => majorOf(version) === major);
-  const highest = own.find(({ status }) => status === 'Published');
-  let next = highest ? nextPatch(highest.version) : `${major}.0.0`;
-  while (own.some(({ version }) => sameVersion(version, next))) next = nextPatch(next);
-  return next;
-}
-
-/** The drafts of this major that the series would give once they were published. */
-function draftsAbove({ versions }: VersionIndex, major: Major, given: VersionRef | undefined): VersionRef[] {
-  const floor = given && majorOf(given.version) === major ? given.version : null;
-  return versions.filter(
-    ({ version, status }) =>
-      status === 'Draft' &&
-      majorOf(version) === major &&
-      isStable(version) &&
-      (floor === null || compareVersions(version, floor) > 0),
-  );
-}
-
-/** Whether a version has the very bytes of the file, and no secret in the clear that storing it would encrypt. */
-async function isStored(
-  tools: ParameterTools,
-  { resource: { name }, principal }: FileTarget,
-  { isPassthrough, content }: FolderFile,
-  ref: VersionRef,
-): Promise<boolean> {
-  const details = await tools.store.parameters.details(name, ref);
-  if (isPassthrough || details.isPassthrough) return isPassthrough && details.isPassthrough;
-  if (details.sha256 !== sha256Hex(content)) return false;
-  const document = await tools.parameters.source(name, ref);
-  const of = { configurationName: name, version: ref.version, caller: principal.userId };
-  const blockers = document ? await secretBlockers(tools, of, document) : [];
-  return !blockers.some(({ code }) => code === 'secret_in_clear');
-}
-
-/** Whether a version has the content as it would be stored: with secrets encrypted, which keep their texts where they are the same. */
-async function isStoredAs(
-  tools: ParameterTools,
-  { resource: { name: configurationName }, principal: { userId: caller } }: FileTarget,
-  of: { series: string; version: string },
-  { incoming }: CheckedContent,
-  ref: VersionRef,
-): Promise<boolean> {
-  const details = await tools.store.parameters.details(configurationName, ref);
-  if (incoming === null || details.isPassthrough) return incoming === null && details.isPassthrough;
-  const sealed = await sealContent(tools, { configurationName, caller, ...of }, incoming, [ref]);
-  return details.sha256 === sha256Hex(sealed.bytes);
-}
 
 /** Writes the drafts of all configurations, a few at the same time, and takes them back where one of these cannot be written. */
 async function writeParts(
@@ -322,40 +170,71 @@ async function writeParts(
   throw (failed as PromiseRejectedResult).reason;
 }
 
-/** Writes the drafts of one configuration, whose files are judged once more under its lock before any of them is written. */
+/** Makes the drafts of one configuration. Its files are judged anew under its lock where that could come out otherwise by now. */
 function writePart(
   tools: ParameterTools,
   part: FolderPart,
   { message, made }: { message: string | undefined; made: Map<FolderPart, string[][]> },
 ): Promise<WrittenDraft[]> {
-  const { target, files } = part;
+  const { target } = part;
   const { id: configurationId, name } = target.resource;
   return authorVersions(tools, target, async (author) => {
-    const look = await lookAt(tools, target, { of: (series) => author.index(series) });
-    const judged: JudgedFile[] = [];
-    for (const file of files) {
-      const found = await at(file, async () =>
-        judge(tools, look, file, await scopeOfFile(tools, look, file)),
-      );
-      if (found) judged.push(found);
-    }
+    const judged = await judgedNow(tools, part, author);
     await requireSealing(
       tools,
       judged.map(({ checked: { incoming } }) => incoming),
     );
+    const lacking = judged.filter(({ draft }) => draft === null);
+    // A value without a file does no harm, but a file without its value is shown to nobody.
+    const scopes = await defineValues(
+      tools.database,
+      target.actor,
+      lacking.map(({ file, checked }) => ({ file, ...checked })),
+      ({ file }, work) => at(file, work),
+    );
+    const contents: Parameters<Author['createDrafts']>[0][number][] = [];
+    for (const [place, { file, checked, version }] of lacking.entries()) {
+      const series = seriesOf(scopes[place] ?? checked.wanted.scope);
+      const sealing = { ...checked, series, version };
+      const content = await at(file, () => sealChecked(tools, target, author, sealing));
+      contents.push({ series, version, content: { ...contentOf(series, content), message } });
+    }
+    const written = await author.createDrafts(contents);
+    made.set(
+      part,
+      contents.map(({ series, version }, place) => [series, version, written[place]?.commit ?? '']),
+    );
     const drafts: WrittenDraft[] = [];
-    for (const { file, checked, version, draft } of judged) {
-      const { type, needsMigration, wanted } = checked;
-      const known = draft && (await tools.store.parameters.details(name, draft));
-      const { scope, details } = known
-        ? { scope: wanted.scope, details: known }
-        : await at(file, () => storeChecked(tools, target, author, { ...checked, version, message }));
-      if (known === null)
-        made.set(part, [...(made.get(part) ?? []), [seriesOf(scope), version, details.commit]]);
+    for (const one of judged) {
+      const { file, draft, checked } = one;
+      const place = lacking.indexOf(one);
+      const fresh = written[place];
+      const details = fresh
+        ? await tools.store.parameters.describe(name, fresh)
+        : await tools.store.parameters.details(name, draft as VersionRef);
+      const { type, wanted, needsMigration } = checked;
+      const scope = scopes[place] ?? wanted.scope;
       drafts.push({ part, file, configurationId, type, scope, details, needsMigration });
     }
     return drafts;
   });
+}
+
+/** Under the lock. @throws HawserError as `judge` */
+async function judgedNow(
+  tools: ParameterTools,
+  { target, judged, text }: FolderPart,
+  author: Author,
+): Promise<readonly JudgedFile[]> {
+  const look = await lookAt(tools, target, author.all, filesOf(judged));
+  for (const { file } of judged) await at(file, async () => wantedOf(look, file) && scopeOfFile(look, file));
+  if (textOf(look, filesOf(judged)) === text) return judged;
+  const again: JudgedFile[] = [];
+  for (const { file } of judged) {
+    const found = await at(file, () => judge(tools, look, file));
+    if (found) again.push(found);
+  }
+  return again;
 }
 
 /**

@@ -7,7 +7,7 @@ import { reaches } from '../domain/permissions.ts';
 import { showText } from '../domain/safe-path.ts';
 import type { SecretNames } from '../domain/secrets.ts';
 import { majorOf } from '../domain/version-order.ts';
-import { forbidden, invalid, notFound, overLimit, tooLarge } from '../lib/errors.ts';
+import { forbidden, internal, invalid, notFound, overLimit, tooLarge } from '../lib/errors.ts';
 import { forEachOf } from '../lib/for-each-of.ts';
 import { secretsIn } from '../resolve/secret-names.ts';
 import type { GrantedResource } from '../security/access.ts';
@@ -18,10 +18,12 @@ import { scopeOf, scopesIn } from '../versions/parameter-files.ts';
 import { blamingLater, isDeletion, ofRef, type PushedVersion, type PushPlan } from '../versions/push-plan.ts';
 import { type FormerFile, formerFiles, type JudgedPush } from '../versions/pushed-content.ts';
 import type { ConfigurationRow } from '../versions/rows.ts';
-import type { SeriesIndex, VersionIndex } from '../versions/types.ts';
+import { oidsOf } from '../versions/sorted-versions.ts';
+import type { SeriesIndex } from '../versions/types.ts';
 import { readEffectiveSettings } from './configuration-settings.ts';
+import { FileChecks } from './parameter-checks.ts';
 import { MAX_FILE_BYTES, type ReadContent, readFile } from './parameter-content.ts';
-import { defineValue, ownerOf, scopeToWrite, switchedOff, type WantedScope } from './parameter-scopes.ts';
+import { defineValues, KnownScopes, switchedOff, type WantedScope } from './parameter-scopes.ts';
 import {
   isPublishing,
   type JudgedVersion,
@@ -34,7 +36,7 @@ import {
   textOfVersions,
   type Verdict,
 } from './push-rules.ts';
-import { checkFile, judgeContent } from './put-parameters.ts';
+import { checkContent, schemaBlocker } from './put-parameters.ts';
 import { type IncomingContent, secretInClear, secureNamesFor } from './secret-content.ts';
 
 /** A scope that a push names. */
@@ -109,8 +111,14 @@ export class PushedFiles implements PushRules<SeenFiles> {
   async judge(site: Site, pushes: readonly JudgedPush[]): Promise<Verdict> {
     const versions: JudgedVersion[] = [];
     const keyIds = new Set<string>();
+    const { seen, call } = site;
+    const { parameterValidationMode: mode } = seen.settings;
+    const resource = { ...call.resource, name: seen.row.name };
+    const checks = FileChecks.by(this.tools, resource, { mode, caller: call.principal.userId });
     await forEachOf([...pushes.entries()], CONCURRENT, async ([at, push]) => {
-      const { judged, incoming } = await blamingLater(push.plan.ref, () => this.judgeFile(site, push));
+      const { judged, incoming } = await blamingLater(push.plan.ref, () =>
+        this.judgeFile(site, checks, push),
+      );
       versions[at] = judged;
       for (const id of incoming?.survey.keyIds ?? []) keyIds.add(id);
     });
@@ -121,75 +129,61 @@ export class PushedFiles implements PushRules<SeenFiles> {
   /** A value does no harm without a file, but a file without its value is shown to nobody. */
   async prepare({ actor }: PushCall, { scopes }: SeenFiles, { keyIds }: Verdict): Promise<boolean> {
     await this.tools.secrets.noteUse(keyIds);
-    for (const { type, wanted } of scopes.values()) {
-      if (wanted === null) continue;
-      const { value } = await defineValue(this.tools.database, actor, type.id, wanted);
-      if (value !== wanted.scope.value) return false;
-    }
-    return true;
+    const all = [...scopes.values()].flatMap(({ type, wanted }) => (wanted ? [{ type, wanted }] : []));
+    const defined = await defineValues(this.tools.database, actor, all);
+    return all.every(({ wanted: { scope } }, at) => defined[at]?.value === scope.value);
   }
 
   private async scopesOf({ versions }: PushPlan): Promise<Map<string, PushedScope>> {
     const { read } = this.tools.database;
     const types = new Map((await listScopeTypes(read)).map((type) => [type.name, type]));
+    const named = new Map(versions.map(({ series }) => [series, scopeOf(series)]));
+    const given = [...named.values()].flatMap(({ scopeType, value }) => {
+      const type = types.get(scopeType);
+      return type ? [{ type, value }] : [];
+    });
+    const known = await KnownScopes.of(read, given);
     const scopes = new Map<string, PushedScope>();
     for (const one of versions) {
       const { series } = one;
-      const known = scopes.get(series);
-      if (known?.wanted || (known && isDeletion(one))) continue;
-      scopes.set(series, await blamingLater(one.ref, () => this.scopeNamed(types, one)));
+      const before = scopes.get(series);
+      if (before?.wanted || (before && isDeletion(one))) continue;
+      scopes.set(series, await blamingLater(one.ref, async () => pushedScope(types, known, one)));
     }
     refuseSpellings(versions, scopes);
     return scopes;
   }
 
-  private async scopeNamed(
-    types: ReadonlyMap<string, ScopeTypeRow>,
-    one: PushedVersion,
-  ): Promise<PushedScope> {
-    const { read } = this.tools.database;
-    const scope = scopeOf(one.series);
-    const type = types.get(scope.scopeType);
-    if (type === undefined) throw invalid('unknown_ref', `There is no scope type "${scope.scopeType}"`);
-    if (isDeletion(one)) return { type, wanted: null, nodeId: undefined };
-    const blocker = switchedOff(type);
-    if (blocker) throw blocker;
-    const wanted = await scopeToWrite(read, type, scope.value);
-    if (wanted.scope.value !== scope.value) throw otherSpelling(wanted.scope.value);
-    return { type, wanted, nodeId: await ownerOf(read, type, scope) };
-  }
-
   /** @throws HawserError as PUT and publishing; conflict `secret_in_clear` */
   private async judgeFile(
     site: Site,
+    checks: FileChecks,
     push: JudgedPush,
   ): Promise<{ judged: JudgedVersion; incoming: IncomingContent | null }> {
     const { call, plan, seen } = site;
     const { series, version } = push.plan;
-    const scope = seen.scopes.get(series);
+    const { type, wanted, nodeId } = seen.scopes.get(series) ?? {};
+    if (!type || !wanted)
+      throw internal('internal_error', 'A push was judged by scopes that it does not name');
     const isPublished = isPublishing(plan, push.plan);
     const resource = { ...call.resource, name: seen.row.name };
     const admit = async ({ survey: { clear } }: IncomingContent) => {
       if (clear.length > 0) throw secretInClear(clear);
     };
-    const target = { resource, principal: call.principal, admit };
+    const target = { resource, principal: call.principal, admit, checks };
     const status = isPublished ? 'Published' : 'Draft';
-    const named = {
-      type: { id: scope?.type.id ?? '' },
-      scopeValue: scopeOf(series).value,
-      version,
-      status,
-    } as const;
-    const checked = await checkFile(this.tools, target, named, await this.contentOf(site, push));
-    const { incoming } = checked;
-    let { needsMigration } = checked;
-    if (isPublished) {
-      const judgement = await judgeContent(this.tools, target, version, incoming?.opened ?? null);
-      for (const blocker of judgement.blockers) throw blocker;
-      needsMigration = judgement.needsMigration;
-    }
-    const nodeId = isPublished ? scope?.nodeId : undefined;
-    return { judged: { push, entryPoint: null, nodeId, needsMigration }, incoming };
+    const content = await this.contentOf(site, push);
+    // What publishing asks of secrets has been asked then: none is in the clear, and all open.
+    const { incoming, needsMigration } = await checkContent(
+      this.tools,
+      target,
+      { type, wanted, version, status },
+      content,
+    );
+    const blocker = isPublished ? await schemaBlocker(checks, version) : null;
+    if (blocker) throw blocker;
+    const owner = isPublished ? nodeId : undefined;
+    return { judged: { push, entryPoint: null, nodeId: owner, needsMigration }, incoming };
   }
 
   private async contentOf(
@@ -265,6 +259,22 @@ export class PushedFiles implements PushRules<SeenFiles> {
   }
 }
 
+function pushedScope(
+  types: ReadonlyMap<string, ScopeTypeRow>,
+  known: KnownScopes,
+  one: PushedVersion,
+): PushedScope {
+  const scope = scopeOf(one.series);
+  const type = types.get(scope.scopeType);
+  if (type === undefined) throw invalid('unknown_ref', `There is no scope type "${scope.scopeType}"`);
+  if (isDeletion(one)) return { type, wanted: null, nodeId: undefined };
+  const blocker = switchedOff(type);
+  if (blocker) throw blocker;
+  const wanted = known.toWrite({ type, value: scope.value });
+  if (wanted.scope.value !== scope.value) throw otherSpelling(wanted.scope.value);
+  return { type, wanted, nodeId: known.ownerOf(type, scope) };
+}
+
 /** @throws HawserError forbidden, also for a scope of which nothing may be known */
 function requireRight(rights: SeriesRights, one: PushedVersion): void {
   const needed = isDeletion(one) ? 'Manage' : 'Modify';
@@ -293,5 +303,3 @@ function otherSpelling(value: string | null): Error {
 function requireSize(bytes: number): void {
   if (bytes > MAX_FILE_BYTES) throw tooLarge(`A parameter file is ${overLimit(MAX_FILE_BYTES)}`);
 }
-
-const oidsOf = ({ versions }: VersionIndex) => versions.map(({ oid, withdrawn }) => [oid, withdrawn?.tag]);

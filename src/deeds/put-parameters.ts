@@ -118,25 +118,31 @@ export async function requireSealing(
 }
 
 /** Makes or replaces a draft of what was checked, with its secrets encrypted. @throws HawserError as `sealContent` */
-export async function storeChecked(
+async function storeChecked(
   tools: ParameterTools,
   target: FileTarget,
   author: Author,
-  {
-    type,
-    wanted,
-    incoming,
-    version,
-    message,
-  }: CheckedContent & { version: string; message?: string | undefined },
+  checked: CheckedContent & { version: string; message?: string | undefined },
 ): Promise<{ scope: ParameterScope; series: string; isNew: boolean; details: ParameterDetails }> {
+  const { version, message } = checked;
   // The value is made before the file. A value without a file does no harm, but a file without its value is shown to nobody.
-  const scope = await defineValue(tools.database, target.actor, type.id, wanted);
+  const scope = await defineValue(tools.database, target.actor, checked);
   const series = seriesOf(scope);
   const { name } = target.resource;
-  const of = { configurationName: name, series, version, caller: target.principal.userId };
-  const content = incoming && (await sealContent(tools, of, incoming, earlierOf(author, of)));
+  const content = await sealChecked(tools, target, author, { ...checked, series });
   return { scope, series, ...(await writeDraft(tools, author, { name, series, version, content, message })) };
+}
+
+/** The content of a version as it is stored. @throws HawserError as `sealContent` */
+export async function sealChecked(
+  tools: ParameterTools,
+  { resource: { name: configurationName }, principal: { userId: caller } }: FileTarget,
+  author: Author,
+  { incoming, series, version }: Pick<CheckedContent, 'incoming'> & { series: string; version: string },
+): Promise<ReadContent | null> {
+  if (incoming === null) return null;
+  const earlier = earlierOf(author, { series, version });
+  return sealContent(tools, { configurationName, caller, series, version }, incoming, earlier);
 }
 
 /** The versions whose secrets keep their texts where they are still the same: the draft, and the highest that is published. */
@@ -201,7 +207,7 @@ export async function findFile(
 /** Whose parameters a file is checked for, and by whom. */
 type CheckedFor = Pick<FileTarget, 'resource' | 'principal'> & {
   /** Refuses content by what it holds of secrets, before anything is told of its values. */
-  admit?(incoming: IncomingContent): Promise<void>;
+  admit?: ((incoming: IncomingContent) => Promise<void>) | undefined;
 };
 
 /**
@@ -211,17 +217,27 @@ type CheckedFor = Pick<FileTarget, 'resource' | 'principal'> & {
 export async function checkFile(
   tools: CheckTools,
   { resource, principal, admit }: CheckedFor,
-  { type: choice, scopeValue, version, status }: FileName & CheckedFile,
+  { type: choice, scopeValue, ...file }: FileName & CheckedFile,
   content: ReadContent | null,
 ): Promise<CheckedContent> {
   const { read } = tools.database;
   const type = await requireEnabledType(read, choice);
   const wanted = await scopeToWrite(read, type, scopeValue);
+  const checks = await FileChecks.of(tools, resource, principal.userId);
+  return checkContent(tools, { resource, principal, admit, checks }, { ...file, type, wanted }, content);
+}
+
+/** The rules for the content alone, of a scope that may be written. @throws HawserError as `checkFile` */
+export async function checkContent(
+  tools: CheckTools,
+  { resource, principal, admit, checks }: CheckedFor & { checks: FileChecks },
+  { version, status, type, wanted }: CheckedFile & Pick<CheckedContent, 'type' | 'wanted'>,
+  content: ReadContent | null,
+): Promise<CheckedContent> {
   const { userId: caller } = principal;
   const file = { configurationName: resource.name, series: seriesOf(wanted.scope), version, caller };
-  const incoming = content && (await surveyContent(tools, file, content));
+  const incoming = content && (await surveyContent(tools, file, content, await checks.secureNames(version)));
   if (incoming) await admit?.(incoming);
-  const checks = await FileChecks.of(tools, resource, caller);
   const errors = await checks.errorsOf({ version, status }, incoming?.opened ?? null);
   if (checks.mode === 'Strict' && errors.length > 0)
     throw invalid('validation_failed', refusal(version), errors);
@@ -322,19 +338,24 @@ export async function judgeContent(
   document: DocumentSource | null,
 ): Promise<Judgement> {
   const file = { version, status: 'Published' } as const;
-  const of = { configurationName: resource.name, version, caller: principal.userId };
-  const secrets = document && (await secretBlockers(tools, of, document));
+  const { userId: caller } = principal;
+  const checks = await FileChecks.of(tools, resource, caller);
+  const secrets =
+    document && (await secretBlockers(tools, { caller }, document, await checks.secureNames(version)));
   if (secrets && secrets.length > 0) return { blockers: secrets, needsMigration: false };
-  const checks = await FileChecks.of(tools, resource, principal.userId);
   const errors = await checks.errorsOf(file, document);
   const needsMigration = errors.length > 0;
-  if (checks.mode !== 'Strict') return { blockers: [], needsMigration };
-  if (await checks.isUnknown(file)) {
-    const blocker = conflict('schema_unknown', DESCRIBE_UNKNOWN);
-    return { blockers: [blocker], needsMigration };
-  }
+  const unknown = await schemaBlocker(checks, version);
+  if (checks.mode !== 'Strict' || unknown !== null)
+    return { blockers: unknown === null ? [] : [unknown], needsMigration };
   const blockers = needsMigration ? [conflict('validation_failed', refusal(version), { errors })] : [];
   return { blockers, needsMigration };
+}
+
+/** In mode Strict nothing is published that nobody can check. @returns conflict `schema_unknown`, or null */
+export async function schemaBlocker(checks: FileChecks, version: string): Promise<HawserError | null> {
+  const isBlocked = checks.mode === 'Strict' && (await checks.isUnknown({ version, status: 'Published' }));
+  return isBlocked ? conflict('schema_unknown', DESCRIBE_UNKNOWN) : null;
 }
 
 /** Deletes a draft, of a type that is switched off too. @throws HawserError not_found, conflict `published_version` */

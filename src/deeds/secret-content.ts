@@ -68,6 +68,7 @@ export async function secureNamesFor(
 
 /**
  * Finds the secrets of content that is to be stored.
+ * @param secure as `secureNamesFor`
  * @throws HawserError invalid `validation_failed` with `secret_alias` for secrets that cannot be encrypted as they are
  *   written, `secret_unreadable` for a text that does not open there; unavailable `secret_key_missing`
  */
@@ -75,17 +76,18 @@ export async function surveyContent(
   tools: SecretTools,
   file: SecretFile,
   content: ReadContent,
+  secure: SecretNames,
 ): Promise<IncomingContent> {
-  const secure = await secureNamesFor(tools, file);
   requireClearContent(content, secure);
-  const place = await tools.parameters.placeOf(file.configurationName, file.series);
   const { document } = content;
+  // What holds nothing encrypted need not know where that opens.
+  const place = document.maySeal ? await tools.parameters.placeOf(file.configurationName, file.series) : null;
   const survey = await tools.documents.run(file.caller, 'surveySecrets', { document, place, secure });
   const { faults, unreadable } = survey;
   if (faults.length > 0)
     throw invalid('validation_failed', 'Some secrets cannot be encrypted as they are written', [...faults]);
   if (unreadable.length > 0) throw await unreadableIn(tools, unreadable);
-  return { content, secure, survey, opened: tools.parameters.opened(document, place) };
+  return { content, secure, survey, opened: place ? tools.parameters.opened(document, place) : document };
 }
 
 async function unreadableIn(
@@ -130,14 +132,15 @@ export async function sealContent(
 /**
  * Why content that is stored cannot be published as it is: secrets in the clear, or encrypted texts that do not open.
  * @param document with its secrets opened at its place
+ * @param secure as `secureNamesFor`
  */
 export async function secretBlockers(
   tools: SecretTools,
-  file: Omit<SecretFile, 'series'>,
+  { caller }: Pick<SecretFile, 'caller'>,
   document: DocumentSource,
+  secure: SecretNames,
 ): Promise<HawserError[]> {
-  const secure = await secureNamesFor(tools, file);
-  const found = await tools.documents.run(file.caller, 'judgeSecrets', { document, secure });
+  const found = await tools.documents.run(caller, 'judgeSecrets', { document, secure });
   const blockers: HawserError[] = [];
   if (found.clear.length > 0) blockers.push(secretInClear(found.clear));
   const [lost] = found.unreadable;

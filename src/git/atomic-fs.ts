@@ -204,6 +204,22 @@ export class AtomicFs {
     }
   }
 
+  /** Does the same as `makeFoldersBelow` for what does not last: nothing is flushed. Mostly the last folder alone is absent. */
+  async makePassingFoldersBelow(base: string, path: string): Promise<void> {
+    if (path === base) return;
+    const make = async (isAgain: boolean): Promise<void> => {
+      try {
+        await this.recordingFault(() => this.disk.mkdir(path, { mode: 0o777 }));
+      } catch (error) {
+        if (errnoOf(error) === 'EEXIST') return;
+        if (errnoOf(error) !== 'ENOENT' || isAgain) throw error;
+        await this.makePassingFoldersBelow(base, dirname(path));
+        await make(true);
+      }
+    };
+    await make(false);
+  }
+
   async flushFolder(path: string): Promise<void> {
     // Windows has no way to flush a folder.
     if (process.platform === 'win32') return;

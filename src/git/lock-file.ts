@@ -57,18 +57,27 @@ export class LockFile {
   }
 }
 
+/** Whether the lock may become the file, so that the folders that are made for it must outlive a power cut. */
+interface LockUse {
+  isLasting: boolean;
+}
+
 /**
  * Takes the lock on a file.
  * @param target absolute path, inside the repository
  * @throws HawserError `repository_locked` when another program keeps it
  */
-export async function takeLock(folder: GitFolder, target: string): Promise<LockFile> {
+export async function takeLock(
+  folder: GitFolder,
+  target: string,
+  use: LockUse = { isLasting: true },
+): Promise<LockFile> {
   const start = performance.now();
   for (;;) {
     try {
       return new LockFile(folder.fs, target, await folder.fs.createEmpty(lockPath(target)));
     } catch (error) {
-      await beforeRetry(folder, target, error, performance.now() - start);
+      await beforeRetry(folder, target, { error, waited: performance.now() - start, ...use });
     }
   }
 }
@@ -87,9 +96,13 @@ export async function withLock<T>(
   }
 }
 
-async function beforeRetry(folder: GitFolder, target: string, error: unknown, waited: number): Promise<void> {
+async function beforeRetry(
+  folder: GitFolder,
+  target: string,
+  { error, waited, isLasting }: LockUse & { error: unknown; waited: number },
+): Promise<void> {
   const errno = errnoOf(error);
-  if (errno === 'ENOENT' && waited < PATIENCE) return makeParent(folder, target);
+  if (errno === 'ENOENT' && waited < PATIENCE) return makeParent(folder, target, isLasting);
   if (errno !== 'EEXIST') throw error;
   if (waited >= STALE_PATIENCE && (await breakStaleLock(folder, target))) return;
   if (waited < PATIENCE) return sleep(PAUSE);
@@ -98,10 +111,13 @@ async function beforeRetry(folder: GitFolder, target: string, error: unknown, wa
 }
 
 /** Makes the folder of a ref, which packing refs removes when it is empty. */
-async function makeParent(folder: GitFolder, target: string): Promise<void> {
-  if ((await unlessAbsent(folder.fs.lstat(folder.gitdir), null)) === null) throw missingRepository();
+async function makeParent({ fs, gitdir }: GitFolder, target: string, isLasting: boolean): Promise<void> {
+  if (fs.lstatNow(gitdir) === undefined) throw missingRepository();
+  const made = isLasting
+    ? fs.makeFoldersBelow(gitdir, dirname(target))
+    : fs.makePassingFoldersBelow(gitdir, dirname(target));
   // Packing may remove the folder as soon as it is made. The next attempt makes it again.
-  await unlessAbsent(folder.fs.makeFoldersBelow(folder.gitdir, dirname(target)), undefined);
+  await unlessAbsent(made, undefined);
 }
 
 /** Removes a lock that an ended process has left. Returns true when the lock is gone. */

@@ -6,9 +6,17 @@
 import { dirname, join } from 'node:path';
 import { sortByBytes } from '../lib/byte-order.ts';
 import { HawserError } from '../lib/errors.ts';
+import { forEachOf } from '../lib/for-each-of.ts';
 import { damagedRepository } from './disk-errors.ts';
 import { type GitFolder, type LockFile, takeLock, withLock } from './lock-file.ts';
-import { findPackedRef, type RefValue, readLooseRef, readPackedRefs, readRef } from './ref-reader.ts';
+import {
+  findPackedRef,
+  parsePackedRefs,
+  type RefValue,
+  readLooseRef,
+  readPackedRefs,
+  readRef,
+} from './ref-reader.ts';
 
 /** A ref to be put into `packed-refs`. */
 export interface PackedRef extends RefValue {
@@ -21,6 +29,11 @@ const HEADER = '# pack-refs with: peeled fully-peeled sorted ';
 
 /** These folders stay when they become empty. Those below them come and go with their refs. */
 const LASTING = ['refs/heads', 'refs/heads/draft', 'refs/tags'];
+
+/** So many locks of one move are taken at once. */
+const CONCURRENT_LOCKS = 16;
+/** So many refs are looked for one by one in `packed-refs`. */
+const FEW = 8;
 
 /**
  * Moves a ref from one value to another, or makes it.
@@ -66,15 +79,13 @@ export interface PeeledMove extends RefMove {
  */
 export async function moveRefs(folder: GitFolder, moves: readonly PeeledMove[]): Promise<boolean> {
   const { fs, gitdir } = folder;
-  const locks: LockFile[] = [];
   const replace = async (change: Parameters<typeof withPackedRefs>[1], gone: readonly string[] = []) => {
     const text = withPackedRefs(readPackedRefs(fs, gitdir).toString('utf8'), change, gone);
     if (text === null) throw damagedRepository(new Error('packed-refs is not in the form that git gives it'));
     await replacePacked(folder, text);
   };
-  try {
-    for (const { name } of moves) locks.push(await takeLock(folder, join(gitdir, name)));
-    return await withLock(folder, join(gitdir, 'packed-refs'), async () => {
+  return withLocks(folder, moves, () =>
+    withLock(folder, join(gitdir, 'packed-refs'), async () => {
       if (!allHold(folder, moves)) return false;
       const loose = moves.flatMap(({ name, from: oid }) =>
         oid === null || readLooseRef(fs, gitdir, name) === null ? [] : [{ name, oid, peeled: null }],
@@ -86,10 +97,25 @@ export async function moveRefs(folder: GitFolder, moves: readonly PeeledMove[]):
       const gone = moves.flatMap(({ name, to }) => (to === null ? [name] : []));
       await replace(made, gone);
       return true;
+    }),
+  );
+}
+
+/** Holds the locks of all these refs while `work` runs. None of them becomes a file. */
+async function withLocks<T>(
+  folder: GitFolder,
+  refs: readonly Pick<RefMove, 'name'>[],
+  work: () => Promise<T>,
+): Promise<T> {
+  const locks: LockFile[] = [];
+  try {
+    await forEachOf(refs, CONCURRENT_LOCKS, async ({ name }) => {
+      locks.push(await takeLock(folder, join(folder.gitdir, name), { isLasting: false }));
     });
+    return await work();
   } finally {
-    for (const lock of locks) await lock.release();
-    for (const { name } of moves) await dropEmptyFolders(folder, name);
+    await forEachOf(locks, CONCURRENT_LOCKS, (lock) => lock.release());
+    await dropEmptyFolders(folder, ...refs.map(({ name }) => name));
   }
 }
 
@@ -101,9 +127,7 @@ export function deleteRef(folder: GitFolder, name: string, from: string): Promis
 /** Removes refs, loose and packed. Returns false, with nothing changed, when one of them has another value. */
 export async function deleteRefs(folder: GitFolder, refs: readonly RefValue[]): Promise<boolean> {
   const { fs, gitdir } = folder;
-  const locks: LockFile[] = [];
-  try {
-    for (const { name } of refs) locks.push(await takeLock(folder, join(gitdir, name)));
+  return withLocks(folder, refs, async () => {
     const expected = refs.map(({ name, oid: from }) => ({ name, from }));
     if (!allHold(folder, expected)) return false;
     // It is held until the loose files are gone too: a pack-refs in between would pack the refs again.
@@ -112,17 +136,15 @@ export async function deleteRefs(folder: GitFolder, refs: readonly RefValue[]): 
       for (const { name } of refs) await fs.unlink(join(gitdir, name));
     });
     return true;
-  } finally {
-    for (const lock of locks) await lock.release();
-    for (const { name } of refs) await dropEmptyFolders(folder, name);
-  }
+  });
 }
 
 function allHold({ fs, gitdir }: GitFolder, refs: readonly Pick<RefMove, 'name' | 'from'>[]): boolean {
-  const packed = readPackedRefs(fs, gitdir);
-  return refs.every(
-    ({ name, from }) => (readLooseRef(fs, gitdir, name) ?? findPackedRef(packed, name)) === from,
-  );
+  const file = readPackedRefs(fs, gitdir);
+  // To look for each of many would read the whole file for each.
+  const packed = refs.length > FEW ? parsePackedRefs(file.toString('utf8')) : null;
+  const find = (name: string) => (packed ? (packed.get(name) ?? null) : findPackedRef(file, name));
+  return refs.every(({ name, from }) => (readLooseRef(fs, gitdir, name) ?? find(name)) === from);
 }
 
 /**
@@ -157,12 +179,18 @@ async function dropLoose(folder: GitFolder, { name, oid }: PackedRef): Promise<v
 }
 
 /**
- * Removes the folders that have become empty above a ref, as git does, so that there are not more folders to look at than
+ * Removes the folders that have become empty above refs, as git does, so that there are not more folders to look at than
  * refs. A failure leaves an empty folder, which harms nothing.
  */
-async function dropEmptyFolders({ fs, gitdir }: GitFolder, name: string): Promise<void> {
-  for (let path = dirname(name); !LASTING.includes(path) && path.includes('/'); path = dirname(path)) {
-    if (!(await fs.discardEmptyFolder(join(gitdir, path)).catch(() => false))) return;
+async function dropEmptyFolders({ fs, gitdir }: GitFolder, ...names: readonly string[]): Promise<void> {
+  let paths = new Set(names.map((name) => dirname(name)));
+  while (paths.size > 0) {
+    const above = new Set<string>();
+    await forEachOf(paths, CONCURRENT_LOCKS, async (path) => {
+      if (LASTING.includes(path) || !path.includes('/')) return;
+      if (await fs.discardEmptyFolder(join(gitdir, path)).catch(() => false)) above.add(dirname(path));
+    });
+    paths = above;
   }
 }
 

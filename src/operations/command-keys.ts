@@ -2,10 +2,10 @@
 
 import type { Config } from '../config.ts';
 import { inspectDatabase } from '../db/inspection.ts';
-import { readSecretState } from '../db/secret-keys.ts';
 import { openEvidenceKey, sealedKeyId } from '../lib/sealed-text.ts';
 import { type HeldKeys, holding, NO_KEYS } from '../resolve/held-keys.ts';
 import { readKeyFile } from '../security/secrets/key-file.ts';
+import { readKeyState } from './key-state.ts';
 
 type Place = Pick<Config, 'dataDir' | 'databaseUrl' | 'secretsKeyFile'>;
 
@@ -16,8 +16,7 @@ export async function readCommandKeys(place: Place): Promise<HeldKeys> {
     // Whoever reads the tables says that there is no database, which tells more than an error of the file beside it.
     if (database.read === null) return holding(NO_KEYS);
     const keys = (await readKeyFile(place)) ?? [];
-    const state = await readSecretState(database.read);
-    const sealed = state?.evidenceKey ?? null;
+    const { evidenceKey: sealed } = await readKeyState(database);
     const opened = sealed === null ? [] : keys.flatMap((key) => openEvidenceKey(key, sealed) ?? []);
     return holding({ keys, evidence: opened[0] ?? null, evidenceKeyId: sealed && sealedKeyId(sealed) });
   } finally {

@@ -60,11 +60,13 @@ export interface MergedDocuments {
 
 interface SurveyedFile {
   document: DocumentSource;
-  place: SeriesPlace;
+  /** Null for a document without encrypted texts. */
+  place: SeriesPlace | null;
   secure: SecretNames;
 }
 
 interface SealedFile extends SurveyedFile {
+  place: SeriesPlace;
   key: SecretKey;
   /** As `Sealing.earlier`. */
   earlier: readonly DocumentSource[];

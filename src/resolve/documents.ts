@@ -25,6 +25,10 @@ const TURN = 10;
 /** Ten thousand documents of half a kilobyte fit into this when they are parsed. */
 const THREAD_CACHE_BYTES = 64 * 1024 * 1024;
 
+/** To read and open an encrypted text costs as much as so many bytes of YAML, unless its own bytes cost more as JSON. */
+const SEALED_AS_YAML = 48;
+const SEALED = /ENC\[[0-9a-f]{16},[A-Za-z0-9+/]+={0,2}\]/g;
+
 const ANCHOR = '&'.charCodeAt(0);
 const ALIAS = '*'.charCodeAt(0);
 
@@ -39,8 +43,9 @@ export function storedSource(oid: string, bytes: Uint8Array, type: DocumentType)
 }
 
 function sourceOf(id: string, bytes: Uint8Array, type: DocumentType, isStored: boolean): DocumentSource {
-  const weight = weightOf(type, bytes);
-  const maySeal = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(SEALED_BEGIN);
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const maySeal = text.includes(SEALED_BEGIN);
+  const weight = weightOf(type, text) - (maySeal && type === 'yaml' ? sealedRelief(text) : 0);
   return { key: `${id} ${type}`, type, bytes: withOwnBuffer(bytes), isStored, maySeal, place: null, weight };
 }
 
@@ -157,4 +162,14 @@ function weightOf(type: DocumentType, bytes: Uint8Array): number {
   if (type === 'json') return bytes.byteLength;
   const hasAliases = bytes.includes(ALIAS) && bytes.includes(ANCHOR);
   return hasAliases ? Number.POSITIVE_INFINITY : bytes.byteLength * WEIGHT_OF_YAML;
+}
+
+/** What the encrypted texts of a document weigh less than other YAML of their length. */
+function sealedRelief(bytes: Buffer): number {
+  if (bytes.byteLength > SMALL_DOCUMENT) return 0;
+  const texts = bytes.toString('latin1').match(SEALED) ?? [];
+  const lighter = texts.map(
+    ({ length }) => length * WEIGHT_OF_YAML - Math.max(length, SEALED_AS_YAML * WEIGHT_OF_YAML),
+  );
+  return lighter.reduce((sum, each) => sum + Math.max(0, each), 0);
 }

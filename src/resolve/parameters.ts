@@ -262,9 +262,10 @@ export class ParameterReader {
   }
 
   private async read(configurationName: string, ref: VersionRef): Promise<DocumentSource | null> {
-    const { contentType } = await this.store.parameters.details(configurationName, ref);
+    const { contentType, oid } = await this.store.parameters.details(configurationName, ref);
     const content = await this.store.parameters.content(configurationName, ref);
-    const source = content && storedSource(ref.oid, content, contentType ?? 'yaml');
+    // By the id of the file, what was read of a draft that was judged is there for the version that it has become.
+    const source = content && storedSource(oid ?? ref.oid, content, contentType ?? 'yaml');
     this.sources.set(ref.oid, { source });
     return source;
   }

@@ -113,10 +113,13 @@ function unreadable(pointer: string): HawserError {
   return new HawserError('conflict', 'secret_unreadable', message, { data: { path: pointer } });
 }
 
-/** @param secure the names of the parameters whose leaves are secrets; `all` means every leaf of the file */
+/**
+ * @param place null for a document without encrypted texts
+ * @param secure the names of the parameters whose leaves are secrets; `all` means every leaf of the file
+ */
 export function surveyLeaves(
   { bytes, type }: DocumentSource,
-  { place, secure, keys }: { place: SeriesPlace; secure: SecretNames; keys: KeyRing },
+  { place, secure, keys }: { place: SeriesPlace | null; secure: SecretNames; keys: KeyRing },
 ): SecretSurvey {
   const { document, leaves } = spanLeaves(bytes, type);
   const faults: FieldError[] = [];
@@ -127,7 +130,7 @@ export function surveyLeaves(
     if (!isStored) clear.push(leaf.pointer);
     if (faults.length < MAX_FAULTS) faults.push(...faultsOf(leaf));
   }
-  const found = collectSealed(openLeaves(document, place, keys));
+  const found = place === null ? [] : collectSealed(openLeaves(document, place, keys));
   const keyIds = new Set(found.map(({ text }) => sealedKeyId(text) ?? ''));
   return { clear, keyIds: [...keyIds], unreadable: unreadableIn(found, keys), faults };
 }

@@ -129,6 +129,12 @@ interface PublishOptions {
   others?: readonly AuditChange[];
 }
 
+interface NewDraft {
+  series: string;
+  version: string;
+  content: DraftContent;
+}
+
 /** Writes versions for one caller while the lock is held. */
 export class VersionAuthor<K extends RepositoryKind> {
   private readonly database: Database;
@@ -173,6 +179,21 @@ export class VersionAuthor<K extends RepositoryKind> {
     const entry = this.plan(series, version, { action, ...this.facts.draftDetails(content, null) });
     const made = await this.writer.writeDraft(series, { version, ...content, ...this.writing });
     return this.record(entry, made);
+  }
+
+  /** Makes drafts, all of them at once, and records them in one transaction. @throws HawserError as `createDraft` */
+  async createDrafts(drafts: readonly NewDraft[]): Promise<VersionDetails[]> {
+    if (drafts.length === 0) return [];
+    const { created: action } = this.facts.actions;
+    const planned = drafts.map(({ series, version, content }) => {
+      const entry = this.entry(series, version, { action, ...this.facts.draftDetails(content, null) });
+      return { series, version, ...content, ...this.writing, entry };
+    });
+    const made = await this.writer.writeDrafts(planned);
+    const entries = planned.map(({ entry }, at) => withCommit(entry, made[at]?.commit ?? null));
+    const { actor } = this.target;
+    await recordChanges(this.database, this.target, { writer: this.writer, actor }, entries);
+    return made;
   }
 
   /**

@@ -22,7 +22,7 @@ import type { Repository, RepositoryTools } from './repository.ts';
 import type { RepositoryIndex } from './repository-index.ts';
 import { refuseSameVersion, versionExists } from './rules.ts';
 import type { ParameterScope, ScopeNames } from './scope-names.ts';
-import { planMoves, refuseMoved } from './taken-pushes.ts';
+import { planDrafts, planMoves, refuseMoved, type VersionMoves } from './taken-pushes.ts';
 import { takeTags } from './taken-tags.ts';
 import type {
   DraftChange,
@@ -30,6 +30,7 @@ import type {
   DraftInput,
   LockedRepository,
   NotingWrite,
+  PlannedDraft,
   PlannedEntry,
   PlannedPush,
   Publishing,
@@ -94,6 +95,28 @@ export class RepositoryWriter implements LockedRepository {
       const oid = await this.objects.writeDraft({ series, version, parent }, draft);
       refuseGone(draft.gone);
       if (!(await this.move(refNameOf(name), null, oid))) throw versionExists(version);
+    });
+  }
+
+  async writeDrafts(drafts: readonly PlannedDraft[]): Promise<VersionDetails[]> {
+    const { repository, tools } = this;
+    for (const draft of drafts) {
+      await checkDraft(repository.kind, { ...draft, status: 'Draft' }, draft);
+      refuseSameVersion(this.index.of(draft.series), draft.version);
+    }
+    return timed(this.onOperation, 'draft', async () => {
+      await guardDisk(async () => {
+        if (repository.absent) await tools.create();
+        await this.moveTogether(await planDrafts(this.taker, drafts));
+      });
+      await this.refresh();
+      const made = drafts.map(({ series, version }) => repository.known?.of(series).get(version));
+      return Promise.all(
+        made.map((ref) => {
+          if (ref === undefined) throw damagedRepository();
+          return repository.details(ref);
+        }),
+      );
     });
   }
 
@@ -206,12 +229,8 @@ export class RepositoryWriter implements LockedRepository {
       await guardDisk(async () => {
         if (repository.absent && load) await tools.create();
         if (load) await tools.objects.writeAll(repository.gitdir, load());
-        const moves = await planMoves(this.taker, pushes);
-        await tools.beforeWrite();
-        await this.unrecordedNote?.write(...moves.map(({ version: move, entry }) => ({ move, entry })));
-        if (!(await repository.refs.moveAll(moves.flatMap(({ all }) => all)))) refuseMoved(this.taker, moves);
+        await this.moveTogether(await planMoves(this.taker, pushes));
       });
-      this.hasMovedOthers = true;
       await this.refresh();
       for (const { series, version, to } of pushes)
         if ((repository.known?.of(series).get(version) === undefined) !== (to === null))
@@ -301,6 +320,15 @@ export class RepositoryWriter implements LockedRepository {
       make: (...made) => this.write(...made),
       move: (...moved) => this.move(...moved),
     };
+  }
+
+  /** Moves the refs of many versions at once, with the notes of all their entries before. */
+  private async moveTogether(moves: readonly VersionMoves[]): Promise<void> {
+    const { refs } = this.repository;
+    await this.tools.beforeWrite();
+    await this.unrecordedNote?.write(...moves.map(({ version: move, entry }) => ({ move, entry })));
+    if (!(await refs.moveAll(moves.flatMap(({ all }) => all)))) refuseMoved(this.taker, moves);
+    this.hasMovedOthers = true;
   }
 
   private async move(

@@ -168,3 +168,8 @@ function compareKeys(a: Key, b: Key): number {
   if (a.semver || b.semver) return a.semver ? 1 : -1;
   return a.createdAt - b.createdAt || (a.version === b.version ? 0 : a.version < b.version ? 1 : -1);
 }
+
+/** The ids of all versions and of their withdrawals. Where two are alike, nothing was made, moved or withdrawn in between. */
+export function oidsOf({ versions }: VersionIndex): unknown[] {
+  return versions.map(({ oid, withdrawn }) => [oid, withdrawn?.tag]);
+}

@@ -1,6 +1,10 @@
-/** Takes what was pushed, once it was looked at and its objects written: the records of the push, and all of its refs at once. */
+/**
+ * Many versions at once. Takes what was pushed, once it was looked at and its objects written: the records of the push, and all
+ * of its refs; or makes drafts.
+ */
 
 import type { PeeledMove, RefMove } from '../git/refs.ts';
+import { refuseGone } from '../lib/client-gone.ts';
 import { notFound } from '../lib/errors.ts';
 import { forEachOf } from '../lib/for-each-of.ts';
 import { refNameOf } from './kinds.ts';
@@ -8,7 +12,7 @@ import { recordMoves } from './push-records.ts';
 import type { Repository } from './repository.ts';
 import type { RepositoryIndex } from './repository-index.ts';
 import { refuseSameVersion, versionExists } from './rules.ts';
-import type { PlannedEntry, PlannedPush, TakenPush, VersionIndex } from './types.ts';
+import type { PlannedDraft, PlannedEntry, PlannedPush, TakenPush, VersionIndex } from './types.ts';
 import type { VersionWriter } from './version-writer.ts';
 import { draftMoved, published } from './write-conflicts.ts';
 
@@ -18,15 +22,15 @@ export interface PushTaker {
   index: RepositoryIndex;
 }
 
-/** The refs that move with one version of a push. */
-export interface PushMoves {
+/** The refs that move with one of many versions. */
+export interface VersionMoves {
   entry: PlannedEntry;
   /** That of the version itself. */
   version: RefMove;
   all: readonly PeeledMove[];
 }
 
-/** So many tags are written at once. */
+/** So many drafts or tags are written at once. */
 const CONCURRENT = 16;
 
 /**
@@ -52,17 +56,38 @@ export function requireTakeable(
  * Writes the tags that a push needs beside what came. No ref leads to them yet.
  * @throws HawserError as `requireTakeable`
  */
-export async function planMoves(taker: PushTaker, pushes: readonly PlannedPush[]): Promise<PushMoves[]> {
+export async function planMoves(taker: PushTaker, pushes: readonly PlannedPush[]): Promise<VersionMoves[]> {
   for (const push of pushes) requireTakeable(taker.index.of(push.series), push);
-  const planned: PushMoves[] = [];
+  const planned: VersionMoves[] = [];
   await forEachOf([...pushes.entries()], CONCURRENT, async ([at, push]) => {
     planned[at] = { entry: push.entry, ...(await movesOf(taker, push)) };
   });
   return planned;
 }
 
+/**
+ * Writes the commits of drafts that are made together. No ref leads to them yet.
+ * @throws HawserError unavailable where the caller has gone
+ */
+export async function planDrafts(
+  { writer, index }: PushTaker,
+  drafts: readonly PlannedDraft[],
+): Promise<VersionMoves[]> {
+  const planned: VersionMoves[] = [];
+  await forEachOf([...drafts.entries()], CONCURRENT, async ([at, draft]) => {
+    const { series, version, at: createdAt, entry } = draft;
+    const parent = index.parentOf(series, { version, createdAt });
+    const to = await writer.writeDraft({ series, version, parent }, draft);
+    const name = refNameOf({ series, version, status: 'Draft' });
+    const move = { name, from: null, to, peeled: null };
+    planned[at] = { entry, version: move, all: [move] };
+  });
+  for (const { gone } of drafts) refuseGone(gone);
+  return planned;
+}
+
 /** @throws HawserError conflict `already_published`, `draft_changed`: why the refs did not move */
-export function refuseMoved({ repository: { refs } }: PushTaker, moves: readonly PushMoves[]): never {
+export function refuseMoved({ repository: { refs } }: PushTaker, moves: readonly VersionMoves[]): never {
   const all = moves.flatMap((one) => one.all);
   const isTag = all.find(({ name, from }) => refs.get(name) !== from)?.name.startsWith('refs/tags/');
   throw isTag ? published('already_published') : draftMoved();
@@ -71,7 +96,7 @@ export function refuseMoved({ repository: { refs } }: PushTaker, moves: readonly
 async function movesOf(
   { repository, writer, index }: PushTaker,
   push: TakenPush,
-): Promise<Omit<PushMoves, 'entry'>> {
+): Promise<Omit<VersionMoves, 'entry'>> {
   const { series, version, from, to, record } = push;
   const { kind, upkeep } = repository;
   const named = (status: 'Draft' | 'Published') => refNameOf({ series, version, status });

@@ -136,6 +136,12 @@ export interface DraftInput extends DraftContent {
   at: number;
 }
 
+/** A draft that is made together with others, with its audit entry, which lacks the commit. */
+export interface PlannedDraft extends DraftInput {
+  series: string;
+  entry: PlannedEntry;
+}
+
 /** New content for a draft. The draft keeps its author and the time at which it was made. */
 export interface DraftChange extends DraftContent {
   committer: Person;
@@ -174,6 +180,8 @@ export interface LockedRepository {
   readonly index: SeriesIndex;
   /** Conflict `version_exists`, also for a version that differs in build metadata alone. */
   writeDraft(series: string, draft: DraftInput): Promise<VersionDetails>;
+  /** Makes drafts, no two of the same version: all of them at once or none. It throws as `writeDraft`. */
+  writeDrafts(drafts: readonly PlannedDraft[]): Promise<VersionDetails[]>;
   /** Gives a draft other content. Not found; conflict `published_version` or `draft_changed`. */
   replaceDraft(series: string, version: string, change: DraftChange): Promise<VersionDetails>;
   /** Saves or deletes one file of a draft. Not found; conflict `published_version` or `draft_changed`. */

@@ -1,4 +1,4 @@
-/** A push of 60 tags of parameter files is there whole or not at all, wherever its server is killed within it. */
+/** 60 parameter files that are pushed, or sent as a folder, are there whole or not at all, wherever the server is killed within it. */
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -19,6 +19,7 @@ import {
   publishConfiguration,
   signIn,
 } from '../support/hawser.ts';
+import { pushFolder, withPort } from '../support/parameter-folders.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { authorOfFiles, type PushAuthor } from '../support/push-author.ts';
 import { ok } from '../support/replies.ts';
@@ -34,6 +35,33 @@ const ON_DISK: Doom[] = [
   { point: 'before rename to packed refs', passing: 2 },
   { point: 'before rename to branch', passing: 1 },
 ];
+
+/** A folder makes its drafts by one move, and says which values there are before that. */
+const FOLDER_ON_DISK: Doom[] = [
+  { point: 'after append to note', passing: 1 },
+  { point: 'before rename to packed refs', passing: 1 },
+  { point: 'after rename to packed refs', passing: 1 },
+  { point: 'after commit', passing: 1 },
+];
+const FOLDER_COMMITS: Doom[] = [1, 2, 5, 60, 100_000].map((passing) => ({ point: 'after commit', passing }));
+
+/** What is counted of files: those that are published, or drafts. */
+interface Counted {
+  status: 'Published' | 'Draft';
+  action: string;
+  isRef(line: string, version: string): boolean;
+}
+
+const TAGS: Counted = {
+  status: 'Published',
+  action: 'parameters.version_published',
+  isRef: (line, version) => line.endsWith(`/v${version}`),
+};
+const DRAFTS: Counted = {
+  status: 'Draft',
+  action: 'parameters.version_saved',
+  isRef: (line, version) => line.includes('/draft/') && line.endsWith(`/${version}`),
+};
 
 /** A server that is killed, and an author who pushes to it. */
 class Site {
@@ -88,27 +116,39 @@ class Site {
   }
 
   /** How many files of the version there are, by their refs, by the API and by the audit trail. */
-  async counts(version: string): Promise<number[]> {
+  async counts(version: string, { status, action, isRef }: Counted): Promise<number[]> {
     // There is no repository before the first push is taken.
     const { code, output } = await this.author.git('ls-remote', 'origin');
     expect(code === 0 || output.includes('There are no'), output).to.equal(true);
     const refs = output.split('\n');
     const path = '/api/v1/configurations/web/parameter-files?take=1000';
     const listed: { version: string; status: string }[] = await ok(200, this.admin.get(path));
-    const entries = await auditEntries(
-      { admin: this.admin },
-      'action=parameters.version_published&take=1000',
-    );
+    const entries = await auditEntries({ admin: this.admin }, `action=${action}&take=1000`);
     const told = entries.filter(({ details }) => details?.['version'] === version);
-    expect(
-      refs.some((line) => line.includes('/draft/')),
-      'drafts that are left',
-    ).to.equal(false);
+    if (status === 'Published')
+      expect(
+        refs.some((line) => line.includes('/draft/')),
+        'drafts that are left',
+      ).to.equal(false);
     return [
-      refs.filter((line) => line.endsWith(`/v${version}`)).length,
-      listed.filter((file) => file.version === version && file.status === 'Published').length,
+      refs.filter((line) => isRef(line, version)).length,
+      listed.filter((file) => file.version === version && file.status === status).length,
       told.length,
     ];
+  }
+
+  /** Sends a folder with a file for each value. @returns the versions of the answer; null where there was none */
+  async sendFolder(port: number): Promise<string[] | null> {
+    const files = VALUES.map((value) => [`parameters/web/Ring/${value}.yaml`, withPort(port)]);
+    const reply = await pushFolder(this.admin, Object.fromEntries(files)).catch(() => null);
+    if (reply === null) return null;
+    expect(reply.status, reply.text).to.equal(200);
+    return reply.json.map(({ version }: { version: string }) => version);
+  }
+
+  requireSound(): void {
+    const fsck = git(join(this.server.reposDir, 'parameters/web.git'), 'fsck', '--strict');
+    expect(fsck).to.not.include('error');
   }
 
   async close(): Promise<void> {
@@ -122,49 +162,69 @@ class Site {
   }
 }
 
-describe('a push of 60 tags', function () {
-  this.timeout(1_800_000);
+/** Kills the server once for each death, and looks whether all of the files are there or none. */
+async function killAgainAndAgain(
+  engine: 'SQLite' | 'PostgreSQL',
+  deaths: readonly Doom[],
+  counted: Counted,
+  /** Gives the version of the files and what sends them; this tells whether there was an answer. */
+  sending: (site: Site, at: number) => Promise<{ version: string; send: () => Promise<boolean> }>,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'hawser-push-crash-'));
+  const site = new Site(folder, engine === 'SQLite' ? null : (await newDatabase()).url);
+  const seen = new Set<number>();
+  let kills = 0;
+  try {
+    await site.prepare();
+    for (const [at, doom] of deaths.entries()) {
+      const { version, send } = await sending(site, at);
+      site.server.arm(doom);
+      if (await send()) await site.server.kill();
+      else kills += 1;
+      await site.restart();
+      const [refs, ...others] = await site.counts(version, counted);
+      const what = `${doom.point} ${doom.passing}`;
+      expect(refs, what).to.be.oneOf([0, VALUES.length]);
+      expect(others, what).to.deep.equal([refs, refs]);
+      seen.add(refs ?? -1);
+      if (refs === 0) expect(await send(), what).to.equal(true);
+      expect(await site.counts(version, counted), what).to.deep.equal([60, 60, 60]);
+      if (engine === 'SQLite') site.requireSound();
+      expect(site.server.errors, what).to.deep.equal([]);
+    }
+    expect(kills).to.be.greaterThan(2);
+    expect([...seen]).to.have.members([0, VALUES.length]);
+  } finally {
+    await site.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
 
-  before(() => buildProgram('server'));
-  after(() => removePrograms());
+for (const [engine, pushes, folders] of [
+  ['SQLite', [...ON_DISK, ...COMMITS.slice(0, 1)], FOLDER_ON_DISK],
+  ['PostgreSQL', COMMITS, FOLDER_COMMITS],
+] as const)
+  describe(`60 parameter files on ${engine}, wherever the server is killed`, function () {
+    this.timeout(1_800_000);
 
-  for (const [engine, deaths] of [
-    ['SQLite', [...ON_DISK, ...COMMITS.slice(0, 1)]],
-    ['PostgreSQL', COMMITS],
-  ] as const)
-    it(`is whole or not there on ${engine}, wherever the server is killed`, async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'hawser-push-crash-'));
-      const site = new Site(folder, engine === 'SQLite' ? null : (await newDatabase()).url);
-      const seen = new Set<number>();
-      let kills = 0;
-      try {
-        await site.prepare();
-        for (const [at, doom] of deaths.entries()) {
-          const version = `1.${at}.0`;
-          const tags = await site.makeTags(version);
-          site.server.arm(doom);
-          const { code } = await site.author.push(...tags);
-          if (code === 0) await site.server.kill();
-          else kills += 1;
-          await site.restart();
-          const [refs, ...others] = await site.counts(version);
-          const what = `${doom.point} ${doom.passing}`;
-          expect(refs, what).to.be.oneOf([0, VALUES.length]);
-          expect(others, what).to.deep.equal([refs, refs]);
-          seen.add(refs ?? -1);
-          if (refs === 0) expect((await site.author.push(...tags)).code, what).to.equal(0);
-          expect(await site.counts(version), what).to.deep.equal([60, 60, 60]);
-          if (engine === 'SQLite') {
-            const fsck = git(join(site.server.reposDir, 'parameters/web.git'), 'fsck', '--strict');
-            expect(fsck).to.not.include('error');
-          }
-          expect(site.server.errors, what).to.deep.equal([]);
-        }
-        expect(kills).to.be.greaterThan(2);
-        expect([...seen]).to.have.members([0, VALUES.length]);
-      } finally {
-        await site.close();
-        rmSync(folder, { recursive: true, force: true });
-      }
-    });
-});
+    before(() => buildProgram('server'));
+    after(() => removePrograms());
+
+    it('are all there as tags that were pushed, or none is', () =>
+      killAgainAndAgain(engine, pushes, TAGS, async (site, at) => {
+        const version = `1.${at}.0`;
+        const tags = await site.makeTags(version);
+        return { version, send: async () => (await site.author.push(...tags)).code === 0 };
+      }));
+
+    it('are all there as drafts of a folder, or none is', () =>
+      killAgainAndAgain(engine, folders, DRAFTS, async (site, at) => {
+        const version = `1.0.${at}`;
+        const send = async () => {
+          const versions = await site.sendFolder(1_000 + at);
+          if (versions !== null) expect(versions).to.deep.equal(VALUES.map(() => version));
+          return versions !== null;
+        };
+        return { version, send };
+      }));
+  });

@@ -130,6 +130,16 @@ describe('the doctor', () => {
         encoding: 'utf8',
       });
 
+    itOnSqlite('looks at the documents of a database from before there were secrets', async () => {
+      await inDatabase('drop table secret_state');
+      await inDatabase('drop table secret_keys');
+      await inDatabase("delete from kysely_migration where name >= '0037'");
+      const checks = await examine({ config: await configOf(), now: Date.now(), progress: () => undefined });
+      const documents = checks.find(({ name }) => name === 'documents');
+      expect(documents?.summary).to.match(/^0 of \d+ versions? /);
+      expect(documents?.findings).to.deep.equal([]);
+    });
+
     it('finds nothing, and leaves every file and folder as it was', async () => {
       const before = state();
       expect(await find()).to.deep.equal([]);

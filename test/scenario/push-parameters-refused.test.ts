@@ -2,6 +2,7 @@
 /** What a push of parameter files is refused for, as its author reads it. It changes nothing then, whatever else it holds. */
 
 import { expect } from 'chai';
+import { NODE_SCOPE_TYPE_ID } from '../../src/domain/scopes.ts';
 import { gitClient } from '../support/git-client.ts';
 import { quarantinesOf } from '../support/hand-made-push.ts';
 import { createToken, publishConfiguration, startHawser } from '../support/hawser.ts';
@@ -190,6 +191,42 @@ describe('a refused git push of parameters', function () {
       expect(await author.ok('ls-remote', 'origin')).to.equal(refs);
       expect(hawser.git(`parameters/${author.name}.git`, 'fsck', '--strict')).to.equal('');
     });
+
+  it('with a secret that does not open at its place is refused with secret_unreadable, and taken at its own', async () => {
+    const author = await begin();
+    const { id } = await ok(200, hawser.admin.get(author.api));
+    const path = '/parameters/password';
+    const asked = { scopeValue: 'prod', path, value: 'hunter-two' };
+    const { text } = await ok(200, hawser.admin.post(`/api/v1/parameters/${type}/${id}/encrypt`, asked));
+    const refs = await author.ok('ls-remote', 'origin');
+    const secret = `parameters:\n  password: "${text}"\n`;
+    await author.commit({ 'stage/parameters.yaml': secret, 'prod/parameters.yaml': secret });
+    const stage = `HEAD:${DRAFT}/Environment/stage/1.0.0`;
+    const { code, output } = await author.push(GOOD, stage);
+    expect(code, output).to.not.equal(0);
+    expect(output).to.include('draft/Environment/stage/1.0.0: secret_unreadable: ').and.include(path);
+    expect(await author.ok('ls-remote', 'origin')).to.equal(refs);
+    const own = await author.push(GOOD, `HEAD:${DRAFT}/Environment/prod/1.0.0`);
+    expect(own.code, own.output).to.equal(0);
+  });
+
+  it('of a scope type that is switched off is refused with scope_type_disabled, all of it', async () => {
+    const author = await begin();
+    const { fqdn } = await hawser.registerNode(`off-${count}.example.org`);
+    const node = `HEAD:${DRAFT}/Node/${fqdn}/1.0.0`;
+    await author.commit({ [`${fqdn}/parameters.yaml`]: port(1) });
+    await ok(200, hawser.admin.call('PATCH', `/api/v1/scope-types/${NODE_SCOPE_TYPE_ID}/disable`));
+    try {
+      const refs = await author.ok('ls-remote', 'origin');
+      const { code, output } = await author.push(GOOD, node);
+      expect(code, output).to.not.equal(0);
+      expect(output).to.include(`draft/Node/${fqdn}/1.0.0: scope_type_disabled: `);
+      expect(await author.ok('ls-remote', 'origin')).to.equal(refs);
+    } finally {
+      await ok(200, hawser.admin.call('PATCH', `/api/v1/scope-types/${NODE_SCOPE_TYPE_ID}/enable`));
+    }
+    expect((await author.push(GOOD, node)).code).to.equal(0);
+  });
 
   it('names the file that may not be changed, where one may modify another', async () => {
     const author = await begin();

@@ -5,7 +5,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
+import { Threads } from '../../src/lib/threads.ts';
 import { makeClient } from '../support/client.ts';
 import { MAIN } from '../support/configurations.ts';
 import { storedBytes } from '../support/database.ts';
@@ -13,6 +15,7 @@ import { itOnSqlite, placeOf } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { asAdmin, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationId, poll, pullParameters, saveParameters } from '../support/parameter-files.ts';
+import { pushFolder } from '../support/parameter-folders.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, DEFAULT_ID, tagNode } from '../support/scopes.ts';
@@ -34,6 +37,30 @@ function placesOf(text: string, folder: string): string[] {
       execFileSync('git', ['-C', path, 'cat-file', '--batch-all-objects', '--batch']).includes(text),
   );
   return [...files, ...objects];
+}
+
+/** Ends the thread that is given this task first, in the middle of it. */
+function endThreadOf(task: string) {
+  const { prototype } = Threads;
+  const { run } = prototype;
+  let ended = 0;
+  prototype.run = function (this: Threads<never>, caller: string, name: string, ...rest: unknown[]) {
+    const running = run.call(this, caller, name as never, ...(rest as [never]));
+    if (name !== task || ended > 0) return running;
+    ended += 1;
+    // The task is on its way once its caller has its turn.
+    setImmediate(() => {
+      for (const { worker } of (this as unknown as { threads: Set<{ worker: Worker }> }).threads)
+        void worker.terminate();
+    });
+    return running;
+  } as typeof run;
+  return {
+    ended: () => ended,
+    stop() {
+      prototype.run = run;
+    },
+  };
 }
 
 describe('secrets under attack', () => {
@@ -156,5 +183,42 @@ describe('secrets under attack', () => {
     again.child.kill('SIGTERM');
     await again.ended;
     rmSync(folder, { recursive: true });
+  });
+
+  it('leave nothing half written where the thread that encrypts them ends in the middle', async () => {
+    await publishConfiguration(hawser.admin, 'ended', { '1.0.0': { [MAIN]: SCHEMA } });
+    // So much that it is read in a thread.
+    const large = `parameters:\n  pw: "${CANARY}${'x'.repeat(4_000)}"\n`;
+    const series = `/api/v1/parameters/${DEFAULT_ID}/${await configurationId(hawser.admin, 'ended')}`;
+    const save = () => hawser.admin.put(series, { version: '1.0.0', content: large });
+    const folder = () =>
+      pushFolder(hawser.admin, {
+        'parameters/ended/Default.yaml': large,
+        'parameters/shop/Default.yaml': 'parameters: {pw: another}\n',
+      });
+    const files = async () => [
+      await ok(200, hawser.admin.get('/api/v1/configurations/ended/parameter-files')),
+      await ok(200, hawser.admin.get('/api/v1/configurations/shop/parameter-files')),
+    ];
+    const before = await files();
+    for (const [task, send] of [
+      ['surveySecrets', save],
+      ['sealSecrets', save],
+      ['sealSecrets', folder],
+    ] as const) {
+      const ending = endThreadOf(task);
+      try {
+        await expectProblem(send(), 500, 'internal_error');
+      } finally {
+        ending.stop();
+      }
+      expect(ending.ended(), task).to.equal(1);
+      expect(await files(), task).to.deep.equal(before);
+    }
+    expect(placesOf(CANARY, join(hawser.folder, 'repos'))).to.deep.equal([]);
+    await ok(201, save());
+    const { content } = await ok(200, hawser.admin.get(`${series}/versions/1.0.0`));
+    expect(content).to.match(/^parameters:\n {2}pw: "ENC\[/);
+    expect((await ok(200, folder())).length).to.equal(2);
   });
 });

@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { defineScopeValue } from '../../deeds/define-scope-value.ts';
 import { newContent, type ReadContent } from '../../deeds/parameter-content.ts';
 import { ownerOf } from '../../deeds/parameter-scopes.ts';
-import { type SecretTools, sealContent, surveyContent } from '../../deeds/secret-content.ts';
+import { type SecretTools, sealContent, secureNamesFor, surveyContent } from '../../deeds/secret-content.ts';
 import { COMPOSITE_FILE } from '../../domain/composite-document.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
 import type { RepositoryKind } from '../../git/types.ts';
@@ -143,7 +143,7 @@ export class VersionsWriter {
     const { secrets } = this.tools;
     const file = { configurationName: name, series, version, caller: AUTHOR };
     try {
-      const incoming = await surveyContent(secrets, file, content);
+      const incoming = await surveyContent(secrets, file, content, await secureNamesFor(secrets, file));
       const [highest] = (await secrets.parameters.index(name)).of(series).published;
       return await sealContent(secrets, file, incoming, highest ? [highest] : []);
     } catch (error) {

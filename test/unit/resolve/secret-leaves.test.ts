@@ -3,7 +3,9 @@ import { readDocument } from '../../../src/domain/parameter-document.ts';
 import { inTheClear, isSealed, type Mapping } from '../../../src/domain/value.ts';
 import { printYaml } from '../../../src/domain/yaml-printer.ts';
 import { open, sealedKeyId, secretKey } from '../../../src/lib/sealed-text.ts';
-import { newSource } from '../../../src/resolve/documents.ts';
+import type { Threads } from '../../../src/lib/threads.ts';
+import type { DocumentTasks } from '../../../src/resolve/document-tasks.ts';
+import { Documents, newSource } from '../../../src/resolve/documents.ts';
 import {
   type KeyRing,
   openLeaves,
@@ -228,3 +230,39 @@ function plain(text: string, pointer: string, type: 'yaml' | 'json' = 'yaml'): s
   expect(sealedKeyId(sealedText)).to.equal(key.id);
   return open(key, { ...place, pointer }, sealedText).reveal();
 }
+
+describe('where a file with secrets is read', () => {
+  const asked: string[] = [];
+  const threads = {
+    run: (_caller: string, name: string) => Promise.resolve(asked.push(name)),
+  } as unknown as Threads<DocumentTasks>;
+  const documents = new Documents(threads, keys);
+  const lines = (count: number, value: (at: number) => string) =>
+    `parameters:\n${Array.from({ length: count }, (_, at) => `  leaf${at}: ${value(at)}\n`).join('')}`;
+  const readIn = async (text: string) => {
+    asked.length = 0;
+    await documents.run('anna', 'readDocument', { document: source(text) });
+    return asked.length === 0 ? 'at once' : 'in a thread';
+  };
+
+  it('takes twenty encrypted texts at once, and as many letters of other YAML in a thread', async () => {
+    const text = sealed(
+      lines(20, (at) => `value-${at}`),
+      { secure: 'all' },
+    );
+    expect(await readIn(text)).to.equal('at once');
+    expect(await readIn(text.replaceAll('ENC[', 'enc['))).to.equal('in a thread');
+  });
+
+  it('takes more than that in a thread, and short texts that only look encrypted', async () => {
+    expect(
+      await readIn(
+        sealed(
+          lines(100, (at) => `value-${at}`),
+          { secure: 'all' },
+        ),
+      ),
+    ).to.equal('in a thread');
+    expect(await readIn(lines(80, () => 'ENC[0123456789abcdef,A]'))).to.equal('in a thread');
+  });
+});
