@@ -19,7 +19,7 @@ const ENTRIES = { 'hawserctl.mjs': 'src/cli/main.ts', 'hawser-agent.mjs': 'src/a
 const SYNTAX = 'node12.20';
 
 /** Leaves out the messages of Zod in forty other languages, which are a fifth of the file. */
-const WITHOUT_LOCALES = {
+export const WITHOUT_LOCALES = {
   name: 'without-locales',
   setup(build) {
     const all = { filter: /\/locales\/index\.js$/ };

@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CALLS_FOLDER } from '../test/support/calls.ts';
 import { writeToMemory } from '../test/support/memory-disk.ts';
+import { buildOnce } from '../test/support/program.ts';
 import { PROJECT } from './support/project.ts';
 import { findUncalled } from './test/coverage.ts';
 import { type Engine, type Selection, selectTests, type Tier } from './test/declarations.ts';
@@ -91,6 +92,7 @@ function run(engine: Engine, paths: readonly string[], jobs: number): Promise<Fi
 let removeMemory = (): void => undefined;
 try {
   const selections = selected();
+  buildOnce();
   // Tests of endurance are about what a disk keeps, too.
   const isEndurance = selections.some(({ paths }) =>
     paths.some((path) => path.startsWith('test/endurance/')),

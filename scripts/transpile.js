@@ -4,14 +4,18 @@
  *
  * The folder is named after a hash of all that goes into it and never changes once it is there. So a run of the tests
  * keeps its files while somebody edits. A file that was transpiled before is taken over as it is.
+ *
+ * The modules that threads begin with are bundled with all that they import. The tests start hundreds of servers, whose
+ * threads would load some hundred files each, which takes twice the processor time.
  */
 
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { transform, version } from 'esbuild';
+import { build, transform, version } from 'esbuild';
 import { writeApiTypes } from './api-types.js';
+import { WITHOUT_LOCALES } from './build-clients.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BUILD = join(ROOT, '.build');
@@ -19,6 +23,8 @@ const FOLDERS = ['src', 'test', 'scripts'];
 const NAME = /^transpiled-[0-9a-f]{16}$/;
 /** In each folder: the hash of every source that it holds, by path. */
 const INDEX = 'index.json';
+/** The modules that threads of a server begin with. */
+const THREADS = /^src\/.*\bthread\.ts$/;
 /** Runs that are under way may still load files of older folders. */
 const KEPT = 5;
 
@@ -43,6 +49,7 @@ export async function transpile() {
   const earlier = earlierFiles();
   const unfinished = `${folder}-${process.pid}`;
   const write = async ([path, hash]) => {
+    if (THREADS.test(path)) return;
     const target = join(unfinished, path.replace(/\.tsx?$/, '.js'));
     fs.mkdirSync(dirname(target), { recursive: true });
     const before = earlier.get(`${path} ${hash}`);
@@ -52,6 +59,10 @@ export async function transpile() {
   };
   try {
     await Promise.all([...sources].map(write));
+    await bundleThreads(
+      [...sources.keys()].filter((path) => THREADS.test(path)),
+      unfinished,
+    );
     // The version of the project is read from there, and that files are modules.
     fs.writeFileSync(join(unfinished, 'package.json'), packageText);
     fs.writeFileSync(join(unfinished, INDEX), JSON.stringify({ transpiler: hashOf(own), index }));
@@ -89,6 +100,23 @@ async function transpileFile(path, target) {
   const name = target.slice(target.lastIndexOf('/') + 1);
   fs.writeFileSync(target, `${imports}//# sourceMappingURL=${name}.map\n`);
   fs.writeFileSync(`${target}.map`, map);
+}
+
+/** @param target the folder of all files */
+async function bundleThreads(paths, target) {
+  await build({
+    entryPoints: paths.map((path) => join(ROOT, path)),
+    ...{ outbase: ROOT, outdir: target, bundle: true },
+    ...{ platform: 'node', format: 'esm', target: 'node20.19', sourcemap: true, sourcesContent: false },
+    // A native program, with files beside it.
+    external: ['better-sqlite3'],
+    // The CommonJS packages in it need `require`.
+    banner: {
+      js: "import { createRequire as forBuild } from 'node:module'; const require = forBuild(import.meta.url);",
+    },
+    plugins: [WITHOUT_LOCALES],
+    logLevel: 'error',
+  });
 }
 
 /** What older folders hold, by path and hash of the source. */

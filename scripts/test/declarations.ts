@@ -5,7 +5,8 @@
  * - `// everyday: SQLite; full: PostgreSQL` is run by `npm test` on SQLite, and by `npm run test:full` on both;
  * - `// full: SQLite` is run by `npm run test:full` alone.
  *
- * Unit tests declare nothing: all of them are run every day, and each once. Tests of endurance are a run of their own.
+ * Unit tests that declare nothing are run every day, and each once. Those that take seconds of processor time, because they
+ * run git, PostgreSQL or a model for long, declare `// full: SQLite`. Tests of endurance are a run of their own.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -50,10 +51,14 @@ export function readDeclaration(path: string, text: string): TestFile {
 /** @throws Error for a scenario that declares nothing */
 export function selectTests(tier: Tier): Selection[] {
   if (tier === 'endurance') return [{ engine: 'sqlite', paths: testsBelow('test/endurance') }];
-  const units = testsBelow('test/unit').map((path): TestFile => ({ path, everyday: ['sqlite'], full: [] }));
-  const scenarios = testsBelow('test/scenario').map((path) =>
-    readDeclaration(path, readFileSync(join(PROJECT, path), 'utf8')),
-  );
+  const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8');
+  const units = testsBelow('test/unit').map((path): TestFile => {
+    const text = read(path);
+    return text.startsWith('// full:')
+      ? readDeclaration(path, text)
+      : { path, everyday: ['sqlite'], full: [] };
+  });
+  const scenarios = testsBelow('test/scenario').map((path) => readDeclaration(path, read(path)));
   const selections = (['sqlite', 'postgres'] as const).map((engine) => ({
     engine,
     paths: [...scenarios, ...units].filter((file) => isRun(file, engine, tier)).map(({ path }) => path),

@@ -1,7 +1,11 @@
-/** Prints one line for each file of tests, and at the end what failed and how many tests there were. */
+/**
+ * Prints one line for each file of tests, and at the end which files took the most processor time, what failed and how many
+ * tests there were.
+ */
 
 import { relative } from 'node:path';
 import Mocha from 'mocha';
+import { readCpuTimes } from '../../test/support/cpu-times.ts';
 
 const {
   EVENT_HOOK_END,
@@ -57,10 +61,12 @@ export class FileReporter extends Mocha.reporters.Base {
       outcomeOf(test).failures.push(`${test.fullTitle()}\n${error.stack ?? error.message}`);
     });
     let printed = 0;
+    const times = () => new Map(readCpuTimes().map(({ path, seconds }) => [path, seconds]));
     // The events of a file come together, with those of its suites last.
     const print = () => {
+      const seconds = times();
       for (const outcome of [...outcomes.values()].slice(printed))
-        Mocha.reporters.Base.consoleLog(lineOf(outcome));
+        Mocha.reporters.Base.consoleLog(lineOf(outcome, seconds.get(outcome.path)));
       printed = outcomes.size;
     };
     runner.on(EVENT_SUITE_END, (suite) => {
@@ -68,16 +74,35 @@ export class FileReporter extends Mocha.reporters.Base {
     });
     runner.once(EVENT_RUN_END, () => {
       print();
+      for (const line of dearest(times())) Mocha.reporters.Base.consoleLog(line);
       this.epilogue();
     });
   }
 }
 
-function lineOf({ path, passing, pending, failures, milliseconds }: FileOutcome): string {
+/** How many files are named at the end. */
+const NAMED = 10;
+
+/** @param times the CPU seconds of each file */
+function dearest(times: ReadonlyMap<string, number>): string[] {
+  if (times.size <= NAMED) return [];
+  const all = [...times.values()].reduce((sum, seconds) => sum + seconds, 0);
+  const most = [...times].sort(([, one], [, other]) => other - one).slice(0, NAMED);
+  return [
+    `${Math.round(all)} CPU seconds, of which most went to these files:`,
+    ...most.map(([path, seconds]) => `${seconds.toFixed(1).padStart(6)} ${path}`),
+  ];
+}
+
+function lineOf(
+  { path, passing, pending, failures, milliseconds }: FileOutcome,
+  cpuSeconds: number | undefined,
+): string {
   const counts = [
     `${passing} passed`,
     pending > 0 && `${pending} left out`,
     failures.length > 0 && `${failures.length} FAILED`,
   ];
-  return `${failures.length > 0 ? '✗' : '✓'} ${path}: ${counts.filter(Boolean).join(', ')} in ${Math.round(milliseconds / 1_000)} s`;
+  const cpu = cpuSeconds === undefined ? '' : `, ${cpuSeconds.toFixed(1)} CPU seconds`;
+  return `${failures.length > 0 ? '✗' : '✓'} ${path}: ${counts.filter(Boolean).join(', ')} in ${Math.round(milliseconds / 1_000)} s${cpu}`;
 }

@@ -1,16 +1,20 @@
-/** Runs `hawserctl` as its users do: the one file, as a process of its own, with a home of its own. */
+/**
+ * Runs `hawserctl` with a home of its own: most command lines within this process, since a process takes a quarter of a
+ * second of processor time for each, and others as users do: the one file, as a process of its own.
+ */
 
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { Readable, Writable } from 'node:stream';
 import { expect } from 'chai';
-import * as esbuild from 'esbuild';
 import { PROJECT } from '../../scripts/support/project.ts';
+import { runProgram } from '../../src/cli/program.ts';
 import { recordCommand } from './calls.ts';
 import type { Target } from './client.ts';
-import type { Ended } from './spawned.ts';
+import { programArguments } from './program.ts';
+import { type Ended, outputOf } from './spawned.ts';
 
 export interface RunOptions {
   /** In addition to HOME and PATH. */
@@ -24,8 +28,12 @@ export interface Cli {
   home: string;
   /** Where the servers are kept. */
   hostsFile: string;
-  /** @param words the command line */
+  /** Runs a command line within this process. */
   run(words: readonly string[], options?: RunOptions): Promise<Ended>;
+  /** Runs it as a process of its own. */
+  runProcess(words: readonly string[], options?: RunOptions): Promise<Ended>;
+  /** @returns the path of the program, in the home */
+  program(): string;
   /** Begins a command that goes on until it is stopped. */
   begin(words: readonly string[]): Begun;
   /** Runs in a terminal of 80 columns and types these lines; both streams are stdout then. */
@@ -58,34 +66,45 @@ export const rowsOf = (text: string): string[][] =>
     .split('\n')
     .map((line) => line.split(/ {2,}/));
 
-let built: Promise<string> | null = null;
+/** Takes what is written to it as a pipe does. */
+class Sink extends Writable {
+  private readonly chunks: Buffer[] = [];
 
-/** The text of the program, built from the sources once for all tests of a process. */
-function buildOnce(): Promise<string> {
-  built ??= (async () => {
-    const { buildClients } = await import(pathToFileURL(join(PROJECT, 'scripts/build-clients.js')).href);
-    const files: { path: string; contents: Uint8Array }[] = await buildClients(esbuild.build, PROJECT, '');
-    const contents = files.find(({ path }) => path === 'hawserctl.mjs')?.contents ?? Buffer.alloc(0);
-    return Buffer.from(contents).toString('utf8');
-  })();
-  return built;
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.chunks.push(chunk);
+    done();
+  }
+
+  text(): string {
+    return Buffer.concat(this.chunks).toString('utf8');
+  }
+}
+
+/** @param env all variables that the program sees */
+async function runHere(words: readonly string[], { env, stdin, cwd }: Required<RunOptions>): Promise<Ended> {
+  const [stdout, stderr] = [new Sink(), new Sink()];
+  const streams = { stdin: Readable.from([Buffer.from(stdin)]), stdout, stderr } as unknown as Pick<
+    NodeJS.Process,
+    'stdin' | 'stdout' | 'stderr'
+  >;
+  const code = await runProgram(words, { env, cwd, ...streams });
+  return { code, stdout: stdout.text(), stderr: stderr.text() };
 }
 
 export async function makeCli(): Promise<Cli> {
   const home = mkdtempSync(join(tmpdir(), 'hawserctl-'));
   const config = join(home, 'config');
-  const program = join(home, 'hawserctl.mjs');
   const hostsFile = join(config, 'hawser/hosts.json');
-  writeFileSync(program, await buildOnce());
-  const start = (
-    file: string,
-    words: readonly string[],
-    { env = {}, stdin = '', cwd = home }: RunOptions,
-  ) => {
-    const own = { PATH: process.env['PATH'] ?? '', HOME: home, XDG_CONFIG_HOME: config };
+  const own = { PATH: process.env['PATH'] ?? '', HOME: home, XDG_CONFIG_HOME: config };
+  const program = () => {
+    const path = join(home, 'hawserctl.mjs');
+    if (!existsSync(path)) copyFileSync(join(PROJECT, ...programArguments('hawserctl')), path);
+    return path;
+  };
+  const start = (file: string, words: readonly string[], { env, cwd = home }: RunOptions) => {
     const child = spawn(file, words, { cwd, env: { ...own, ...env } });
     child.stdin.on('error', () => undefined);
-    return { child, ended: follow(child), stdin };
+    return { child, ended: outputOf(child).ended };
   };
   const recorded = async (words: readonly string[], ended: Promise<Ended>): Promise<Ended> => {
     const outcome = await ended;
@@ -95,13 +114,16 @@ export async function makeCli(): Promise<Cli> {
   return {
     home,
     hostsFile,
-    run: (words, options = {}) => {
-      const { child, ended, stdin } = start(process.execPath, [program, ...words], options);
-      child.stdin.end(stdin);
+    run: (words, { env, stdin = '', cwd = home } = {}) =>
+      recorded(words, runHere(words, { env: { ...own, ...env }, stdin, cwd })),
+    runProcess: (words, options = {}) => {
+      const { child, ended } = start(process.execPath, [program(), ...words], options);
+      child.stdin.end(options.stdin);
       return recorded(words, ended);
     },
+    program,
     begin: (words) => {
-      const { child, ended } = start(process.execPath, [program, ...words], {});
+      const { child, ended } = start(process.execPath, [program(), ...words], {});
       let stdout = '';
       child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
       return {
@@ -113,7 +135,7 @@ export async function makeCli(): Promise<Cli> {
       };
     },
     runInTerminal: (words, typed, options = {}) => {
-      const line = ['stty cols 80;', process.execPath, program, ...words].map(quoteWord).join(' ');
+      const line = ['stty cols 80;', process.execPath, program(), ...words].map(quoteWord).join(' ');
       const { child, ended } = start('script', ['-qec', line, '/dev/null'], options);
       // A line is typed when the question for it is there.
       const rest = [...typed];
@@ -135,16 +157,6 @@ export async function makeCli(): Promise<Cli> {
     },
     close: () => rmSync(home, { recursive: true, force: true }),
   };
-}
-
-function follow(child: ReturnType<typeof spawn>): Promise<Ended> {
-  let stdout = '';
-  let stderr = '';
-  child.stdout?.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
-  child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')));
-  return new Promise((resolve) => {
-    child.once('close', (code) => resolve({ code, stdout, stderr }));
-  });
 }
 
 /** The first word is a command of the shell. */

@@ -3,7 +3,8 @@
 import { execFileSync } from 'node:child_process';
 import { PROJECT } from '../../scripts/support/project.ts';
 
-let isBuilt = false;
+/** Says to the processes that run tests that the programs have been built for all of them. */
+const BUILT = 'TESTS_BUILT';
 
 /** The files of the programs in the folder `PROJECT`. The clients are one file each, which may be copied anywhere. */
 const FILES = {
@@ -12,10 +13,11 @@ const FILES = {
   hawserctl: '.build/client/hawserctl.mjs',
 } as const;
 
-/** Builds the programs from the sources as they are, once for all tests of a process. */
+/** Builds the programs from the sources as they are, once for all tests of a run. */
 export function buildOnce(): void {
-  if (!isBuilt) execFileSync(process.execPath, ['scripts/build.js'], { cwd: PROJECT });
-  isBuilt = true;
+  if (process.env[BUILT] !== undefined) return;
+  execFileSync(process.execPath, ['scripts/build.js'], { cwd: PROJECT, stdio: 'inherit' });
+  process.env[BUILT] = 'yes';
 }
 
 /** The arguments for node that start a program from the folder `PROJECT`, built from the sources as they are. */

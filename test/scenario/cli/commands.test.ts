@@ -35,11 +35,23 @@ describe('hawserctl', () => {
 
   it('tells its version, which is that of the package', async () => {
     const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
-    expect(await cli.run(['--version'])).to.deep.equal({
+    expect(await cli.runProcess(['--version'])).to.deep.equal({
       code: 0,
       stdout: `hawserctl ${version}\n`,
       stderr: '',
     });
+  });
+
+  it('is a program of its own that takes its input, asks the server and ends with its exit code', async () => {
+    for (const [words, stdin] of [
+      [['config', 'show', 'web'], ''],
+      [['config', 'show', 'none'], ''],
+      [['config', 'show'], ''],
+      [['api', 'PUT', 'settings/validation', '-f', '-'], '{"requireSemVer":true}'],
+    ] as const) {
+      const ended = await cli.runProcess(words, { stdin });
+      expect(ended).to.deep.equal(await cli.run(words, { stdin }));
+    }
   });
 
   for (const words of [

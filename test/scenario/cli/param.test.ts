@@ -328,10 +328,12 @@ describe('hawserctl param', () => {
         const meanwhile = editor(`
           import fs from 'node:fs';
           import { spawnSync } from 'node:child_process';
-          const words = ${JSON.stringify([`${cli.home}/hawserctl.mjs`, ...words])};
+          const words = ${JSON.stringify([cli.program(), ...words])};
           spawnSync(process.execPath, words, { input: 'parameters: {theirs: 1}\\n' });
           fs.writeFileSync(process.argv[2], 'parameters: {mine: 1}\\n');`);
-        const { code, stdout, stderr } = await run(['edit', 'web', ...PROD], meanwhile);
+        // The program that the editor starts needs the environment of a process of its own.
+        const edit = ['param', 'edit', 'web', ...PROD];
+        const { code, stdout, stderr } = await cli.runProcess(edit, meanwhile);
         expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
         expect(stderr).to.match(
           before ? /^hawserctl: precondition_failed: /m : /^hawserctl: version_exists: /m,

@@ -1,3 +1,4 @@
+// full: SQLite
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { sql } from 'kysely';

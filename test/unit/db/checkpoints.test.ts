@@ -1,3 +1,4 @@
+// full: SQLite
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// full: SQLite
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, rm, truncate, utimes, writeFile } from 'node:fs/promises';

@@ -1,3 +1,4 @@
+// full: SQLite
 import { existsSync, readFileSync } from 'node:fs';
 import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// full: SQLite
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';

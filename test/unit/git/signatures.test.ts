@@ -1,3 +1,4 @@
+// full: SQLite
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,3 +1,4 @@
+// full: SQLite
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

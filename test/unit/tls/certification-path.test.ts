@@ -1,3 +1,4 @@
+// full: SQLite
 /** Paths verified by hand, with stock `openssl verify` as the second opinion. */
 
 import { X509Certificate } from 'node:crypto';

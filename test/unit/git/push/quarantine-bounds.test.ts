@@ -1,3 +1,4 @@
+// full: SQLite
 import { existsSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
