@@ -202,6 +202,8 @@ export async function findFile(
 type CheckedFor = Pick<FileTarget, 'resource' | 'principal'> & {
   /** Refuses content by what it holds of secrets, before anything is told of its values. */
   admit?(incoming: IncomingContent): Promise<void>;
+  /** A draft of the configuration that counts as published, as it is about to be. */
+  asPublished?: string | undefined;
 };
 
 /**
@@ -317,7 +319,7 @@ export async function judgeFile(
 /** The rules for publishing content: in mode Strict the schema of published files must accept it. */
 export async function judgeContent(
   tools: CheckTools,
-  { resource, principal }: CheckedFor,
+  { resource, principal, asPublished }: CheckedFor,
   version: string,
   document: DocumentSource | null,
 ): Promise<Judgement> {
@@ -325,7 +327,7 @@ export async function judgeContent(
   const of = { configurationName: resource.name, version, caller: principal.userId };
   const secrets = document && (await secretBlockers(tools, of, document));
   if (secrets && secrets.length > 0) return { blockers: secrets, needsMigration: false };
-  const checks = await FileChecks.of(tools, resource, principal.userId);
+  const checks = await FileChecks.of(tools, resource, principal.userId, asPublished);
   const errors = await checks.errorsOf(file, document);
   const needsMigration = errors.length > 0;
   if (checks.mode !== 'Strict') return { blockers: [], needsMigration };
