@@ -190,7 +190,7 @@ export class RolloutEvaluation {
       return true;
     } catch (error) {
       if (!(error instanceof HawserError && error.code === 'frozen')) throw error;
-      this.tools.log.debug(rolledOut(underWay), 'a rollout waits for the end of the freeze');
+      this.tools.log.debug(told(underWay), 'a rollout waits for the end of the freeze');
       return false;
     }
   }
