@@ -241,7 +241,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...routesOfProof({ ...versionTools, maker, caughtUp: () => options.evidence.caughtUp() }),
       ...configurationRoutes(versionTools),
       ...compositeRoutes(versionTools),
-      ...rolloutRoutes({ ...versionTools, questions: fleetThreads.questions }),
+      ...rolloutRoutes({ ...parameterTools, ...versionTools, questions: fleetThreads.questions }),
       ...GRANT_KINDS.flatMap((kind) => permissionRoutes(database, kind)),
       ...parameterPermissionRoutes(database),
       ...parameterRoutes({ ...parameterTools, ...versionTools }),

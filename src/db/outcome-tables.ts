@@ -16,9 +16,17 @@ export interface ManifestPartsTable {
   version: string;
 }
 
+/** A parameter file in a manifest, by its tag. */
+export interface ManifestFilesTable {
+  checksum: string;
+  configuration_name: string;
+  tag: string;
+}
+
 export interface OutcomeTables {
   node_outcomes: NodeOutcomesTable;
   manifest_parts: ManifestPartsTable;
+  manifest_files: ManifestFilesTable;
 }
 
 /**
@@ -40,6 +48,18 @@ export function outcomeStatements(text: string, kept = ''): readonly string[] {
       primary key (checksum, configuration_name)) ${kept}`,
     'create index manifest_parts_by_name on manifest_parts (configuration_name, version)',
     LAST_OUTCOMES,
+  ];
+}
+
+/** The statements that make the table of the files in manifests, as `outcomeStatements`. */
+export function manifestFilesStatements(text: string, kept = ''): readonly string[] {
+  return [
+    `create table manifest_files (
+      checksum ${text} not null references manifests (checksum) on delete cascade,
+      configuration_name ${text} not null,
+      tag ${text} not null,
+      primary key (checksum, configuration_name, tag)) ${kept}`,
+    'create index manifest_files_by_tag on manifest_files (tag, configuration_name)',
   ];
 }
 

@@ -5,6 +5,8 @@
 
 import { sql } from 'kysely';
 
+import type { RolloutRecord, ScopeIds } from '../domain/rollout.ts';
+import { type HeldPart, hasTaken } from '../domain/rollout-holder.ts';
 import type { Db } from './database.ts';
 import { engineOf } from './engine-of.ts';
 import type { ManifestContent } from './manifests.ts';
@@ -28,12 +30,24 @@ interface Named {
 /** The checksum of what a node has taken, which a row `r` of `node_running` names. */
 export const TAKEN = `case r.evidence when '${'Told' satisfies Evidence}' then served_checksum else r.checksum end`;
 
-/** Whether the version is in the manifest: it is the composite itself, or one of the configurations. */
-export function holds(held: Held | undefined, { kind, name }: Named, version: string): boolean {
+/**
+ * Whether what rolls out is in the manifest: the composite itself, or of a configuration the version and the files.
+ * @param scopes those of the node
+ */
+export function holds(
+  held: Held | undefined,
+  { kind, name }: Named,
+  record: Pick<RolloutRecord, 'version' | 'parameters'>,
+  scopes: readonly ScopeIds[],
+): boolean {
   if (held === undefined) return false;
   if (kind === 'composites')
-    return held.isComposite && held.configurationName === name && held.version === version;
-  return held.parts.some((part) => part.configurationName === name && part.version === version);
+    return held.isComposite && held.configurationName === name && held.version === record.version;
+  return hasTaken(
+    held.parts.find((part) => part.configurationName === name),
+    record,
+    scopes,
+  );
 }
 
 /** By the ids of the nodes. Those are left out that have taken nothing. */
@@ -89,4 +103,29 @@ export function* readingHolders(named: Named, version: string): Reading<Readonly
     },
   };
   return nodeIds;
+}
+
+const SELECT_PARTS = `select m.checksum, m.content from manifest_parts p join manifests m on m.checksum = p.checksum
+    where p.configuration_name = ?`;
+
+/** What each node has taken of a configuration, by its id. Each manifest is read, so this is for few looks. */
+export function* readingParts(configurationName: string): Reading<ReadonlyMap<string, HeldPart>> {
+  const parts = new Map<string, HeldPart>();
+  yield {
+    sql: SELECT_PARTS,
+    values: [configurationName],
+    take([checksum, content]: [string, string]) {
+      const part = partsIn(content).find((each) => each.configurationName === configurationName);
+      if (part) parts.set(checksum, part);
+    },
+  };
+  const held = new Map<string, HeldPart>();
+  yield {
+    sql: SELECT_TAKEN,
+    take([nodeId, checksum]: [string, string | null]) {
+      const part = checksum === null ? undefined : parts.get(checksum);
+      if (part) held.set(nodeId, part);
+    },
+  };
+  return held;
 }

@@ -2,18 +2,33 @@
 
 import type { Fault } from '../domain/report-faults.ts';
 import type { NodeStatus } from '../domain/report-verdict.ts';
+import type { RolloutRecord } from '../domain/rollout.ts';
 import type { CountedNode } from '../domain/rollout-counts.ts';
 import { readingChecksums, TAKEN } from './read-holders.ts';
 import type { Reading } from './reading.ts';
 import type { RolloutKey, RolloutNodesTable } from './rollout-tables.ts';
 
-/** A version, by the id and the name of its configuration or composite. */
+/** What rolls out, by the id and the name of its configuration or composite. */
 export interface RolledOut {
   kind: RolloutKey['kind'];
   id: string;
   name: string;
-  version: string;
+  key: string;
+  version: string | null;
+  /** The tags of its parameter files, without those that skip their scope, of which no manifest tells. */
+  tags: readonly string[];
 }
+
+export function toRolledOut(
+  owner: Pick<RolledOut, 'kind' | 'id' | 'name'>,
+  { key, version, parameters }: RolloutRecord,
+): RolledOut {
+  const files = parameters.filter(({ isPassthrough }) => !isPassthrough);
+  return { ...owner, key, version, tags: files.map(({ tag }) => tag) };
+}
+
+/** Stands for the version among what a node is offered of a rollout. The others are the tags of files. */
+export const THE_VERSION = 'version';
 
 /** What is known of a node, whatever it is offered. */
 export interface FleetNode {
@@ -65,27 +80,57 @@ const SELECT_NODES = `select n.id, n.configuration_mode,
 /**
  * Reads each node of one moment. The nodes are handed over one by one and not kept, because there may be very many.
  * @param seen the reports that the caller has looked at; null for none
+ * @param givenTo tells what of the rollout a node is offered: `THE_VERSION`, and the tags of files
  * @param take is told whether the node has reported since
  * @returns what is seen with them
  */
 export function* readingRollout(
   rolledOut: RolledOut,
   seen: SeenReports | null,
-  take: (nodeId: string, node: FleetNode, hasReported: boolean) => void,
+  {
+    givenTo,
+    take,
+  }: {
+    givenTo(nodeId: string): readonly string[];
+    take(nodeId: string, node: FleetNode, hasReported: boolean): void;
+  },
 ): Reading<SeenReports> {
-  const { kind, id, version } = rolledOut;
-  const checksums = yield* readingChecksums(rolledOut, version);
+  const { kind, id, key } = rolledOut;
+  const parts = yield* readingPartsOf(rolledOut);
   const { reporters, seen: next } = yield* readingReporters(seen);
   yield {
     sql: SELECT_NODES,
-    values: [kind, id, version],
+    values: [kind, id, key],
     take([nodeId, mode, lastCall, checksum, since, statusBefore, operation, status, hasSet, step]: Row) {
-      const takenAt = checksum !== null && checksums.has(checksum) ? since : null;
+      const held = checksum === null ? undefined : parts.get(checksum);
+      // One that is not offered any of it may have some of it all the same.
+      const hasTaken = held !== undefined && givenTo(nodeId).every((part) => held.has(part));
+      const takenAt = hasTaken ? since : null;
       const report = toReport(operation, status, hasSet);
       take(nodeId, { takenAt, statusBefore, report, mode, lastCall, step }, reporters?.has(nodeId) ?? true);
     },
   };
   return next;
+}
+
+/** What of a rollout each manifest holds, by its checksum. */
+function* readingPartsOf(rolledOut: RolledOut): Reading<ReadonlyMap<string, ReadonlySet<string>>> {
+  const { name, version, tags } = rolledOut;
+  const parts = new Map<string, Set<string>>();
+  const add = (checksum: string, part: string) => {
+    const held = parts.get(checksum);
+    if (held) held.add(part);
+    else parts.set(checksum, new Set([part]));
+  };
+  if (version !== null)
+    for (const checksum of yield* readingChecksums(rolledOut, version)) add(checksum, THE_VERSION);
+  for (const tag of tags)
+    yield {
+      sql: 'select checksum from manifest_files where tag = ? and configuration_name = ?',
+      values: [tag, name],
+      take: ([checksum]: [string]) => add(checksum, tag),
+    };
+  return parts;
 }
 
 /** A report as a row of `rollout_nodes` has it. */
@@ -167,13 +212,13 @@ const SELECT_NOTED = `select n.id, n.fqdn, n.configuration_mode,
 
 /** The nodes of the open steps behind an fqdn, so many at most, by fqdn. */
 export function* readingNoted(
-  { kind, id, version }: RolledOut,
+  { kind, id, key }: RolledOut,
   { after, take: most }: { after: string; take: number },
 ): Reading<NotedNode[]> {
   const nodes: NotedNode[] = [];
   yield {
     sql: SELECT_NOTED,
-    values: [after, kind, id, version, most],
+    values: [after, kind, id, key, most],
     take(row: NotedRow) {
       const [
         nodeId,

@@ -3,10 +3,11 @@
 import type { Generated } from 'kysely';
 import type { NodeStatus } from '../domain/report-verdict.ts';
 
-/** The version of a configuration or composite that rolls out, or has. */
+/** What of a configuration or composite rolls out, or has. */
 export interface RolloutKey {
   kind: 'configurations' | 'composites';
   resource_id: string;
+  /** The key of the rollout, which is the version if it has one. */
   version: string;
 }
 

@@ -19,10 +19,20 @@ export interface LastCounts {
 }
 
 /**
- * A node that is to be noted: when it said first that it has taken the version, in epoch milliseconds, null where it has
- * not; and the place of the step that offers it the version, null where none does.
+ * A node that is to be noted: when it said first that it has taken what it is offered, in epoch milliseconds, null where it has
+ * not; the place of the step that offers it, null where none does; and what must be in the manifest that a report is of: the version
+ * (1, or else 0), and so many of the files.
  */
-export type ToNote = readonly [nodeId: string, takenAt: number | null, step: number | null];
+export type ToNote = readonly [
+  nodeId: string,
+  takenAt: number | null,
+  step: number | null,
+  version: number,
+  files: number,
+];
+
+/** A rollout, by its key. */
+type Keyed = Pick<RolledOut, 'kind' | 'id' | 'key'>;
 
 /** What is known of a node by its reports. */
 export type Noted = Pick<CountedNode, 'statusBefore' | 'report'>;
@@ -34,14 +44,14 @@ type NotedRow = Pick<RolloutNodesTable, 'node_id' | 'status_before' | 'operation
 /** The last evaluation of a rollout; null before the first one. */
 export async function readRolloutCounts(
   db: Db,
-  { kind, id, version }: Omit<RolledOut, 'name'>,
+  { kind, id, key }: Keyed,
 ): Promise<(LastCounts & { faults: RolloutNode[] }) | null> {
   const row = await db
     .selectFrom('rollout_counts')
     .select(['evaluated_at', 'counts', 'last_report', 'faults'])
     .where('kind', '=', kind)
     .where('resource_id', '=', id)
-    .where('version', '=', version)
+    .where('version', '=', key)
     .executeTakeFirst();
   if (row === undefined) return null;
   const { evaluated_at: evaluatedAt, last_report: lastReport } = row;
@@ -54,10 +64,10 @@ export async function readRolloutCounts(
 /** What the last evaluation has found of the open step; null before the first one, and when the rollout has ended. */
 export async function latestCounts(
   db: Db,
-  owner: Omit<RolledOut, 'name' | 'version'>,
+  owner: Omit<Keyed, 'key'>,
   record: RolloutRecord,
 ): Promise<RolloutCounts | null> {
-  return countsOfStep(record, await readRolloutCounts(db, { ...owner, version: record.version }));
+  return countsOfStep(record, await readRolloutCounts(db, { ...owner, key: record.key }));
 }
 
 /** The same, of an evaluation that was read. */
@@ -74,11 +84,11 @@ export function countsOfStep(
 /** Nothing is written where the configuration or composite was deleted meanwhile. */
 export async function saveRolloutCounts(
   db: Db,
-  { kind, id, version }: Omit<RolledOut, 'name'>,
+  { kind, id, key }: Keyed,
   { evaluatedAt, counts, lastReport }: LastCounts,
 ): Promise<void> {
   await sql`insert into rollout_counts (kind, resource_id, version, evaluated_at, counts, last_report)
-    select ${kind}, id, ${version}, cast(${evaluatedAt} as bigint), ${JSON.stringify(counts)},
+    select ${kind}, id, ${key}, cast(${evaluatedAt} as bigint), ${JSON.stringify(counts)},
       cast(${lastReport} as bigint)
     from ${sql.table(kind)} where id = ${id}
     on conflict (kind, resource_id, version) do update
@@ -100,18 +110,19 @@ export async function noteNodes(
   nodes: readonly ToNote[],
   { began, now }: { began: number; now: number },
 ): Promise<Map<string, Noted>> {
-  const { kind, id, version } = rolledOut;
+  const { kind, id, key } = rolledOut;
   const isSince = (report: string) => reportsOf(db, rolledOut, report);
   // A report from the future was sent before the clock was set back, and is not the last one.
   const latest = now + MINUTE;
   const { rows } = await sql<NotedRow>`with taken as (
       select n.id, n.configuration_mode as mode, cast(given.value ->> 1 as bigint) as taken_at,
-        cast(given.value ->> 2 as integer) as step
+        cast(given.value ->> 2 as integer) as step, cast(given.value ->> 3 as integer) as version,
+        cast(given.value ->> 4 as integer) as files
       from ${engineOf(db).rows(nodes)} given join nodes n on n.id = given.value ->> 0
       where exists (select 1 from rollout_counts
-        where kind = ${kind} and resource_id = ${id} and version = ${version})),
+        where kind = ${kind} and resource_id = ${id} and version = ${key})),
     found as (
-      select t.id, t.taken_at, t.step,
+      select t.id, t.taken_at, t.step, t.version, t.files,
         (select b.seq from reports b where t.taken_at is not null and b.node_id = t.id and b.operation in ('Test', 'Set')
           and not (${isSince('b')}) order by b.timestamp desc, b.seq desc limit 1) as before_seq,
         (select l.seq from reports l where t.taken_at is not null and l.node_id = t.id
@@ -121,7 +132,7 @@ export async function noteNodes(
       from taken t)
     insert into rollout_nodes
       (kind, resource_id, version, node_id, step, status_before, taken_at, report_seq, operation, status, has_set)
-    select ${kind}, ${id}, ${version}, t.id, t.step,
+    select ${kind}, ${id}, ${key}, t.id, t.step,
       case when t.taken_at is not null then coalesce(${statusIn('b')}, 'Unknown') end, t.taken_at,
       case when ${statusIn('l')} <> 'Compliant' then l.seq end, l.operation,
       case when l.seq is not null then ${statusIn('l')} end,
@@ -155,18 +166,31 @@ const reported = (name: (typeof ofReport)[number]) =>
   sql`case when excluded.taken_at is null then ${sql.ref(`rollout_nodes.${name}`)}
     else ${sql.ref(`excluded.${name}`)} end`;
 
-/** Whether a report is of the version: by the checksum that it names, or by its time where nothing is known of that. */
-function reportsOf(db: Db, { kind, name, version }: RolledOut, report: string): RawBuilder<unknown> {
+/** Whether a report is of what rolls out: by the checksum that it names, or by its time where nothing is known of that. */
+function reportsOf(db: Db, rolledOut: RolledOut, report: string): RawBuilder<unknown> {
+  const { name, version, tags } = rolledOut;
   const seq = sql.ref(`${report}.seq`);
+  const holdsVersion = version === null ? sql`true` : holding(db, { ...rolledOut, version });
+  const files = sql`(select count(*) from manifest_files f where f.checksum = m.checksum
+    and f.configuration_name = ${name} and ${engineOf(db).isOneOf('f.tag', tags)})`;
+  const holds =
+    tags.length === 0 ? holdsVersion : sql`(t.version = 0 or ${holdsVersion}) and ${files} >= t.files`;
+  return sql`coalesce((select case when exists (select 1 from manifests m where m.checksum = c.checksum and ${holds})
+      then 1 else 0 end from report_checksums c where c.report_seq = ${seq}),
+    case when ${sql.ref(`${report}.timestamp`)} >= t.taken_at then 1 else 0 end) = 1`;
+}
+
+/** Whether a manifest holds the version: it is that of it, or one of a composite with it. */
+function holding(
+  db: Db,
+  { kind, name, version }: Pick<RolledOut, 'kind' | 'name'> & { version: string },
+): RawBuilder<unknown> {
   const own = sql`m.configuration_name = ${name} and m.version = ${version}
     and m.is_composite = ${kind === 'composites' ? 1 : 0}`;
   // The parts are written by `recordOf` of resolve/manifest-record.ts, in this order of members.
   const part = `{"configurationName":${JSON.stringify(name)},"version":${JSON.stringify(version)},`;
   const isIn = engineOf(db).placeIn(sql`m.content`, part);
-  const holds = kind === 'composites' ? own : sql`(${own} or m.is_composite = 1 and ${isIn} > 0)`;
-  return sql`coalesce((select case when exists (select 1 from manifests m where m.checksum = c.checksum and ${holds})
-      then 1 else 0 end from report_checksums c where c.report_seq = ${seq}),
-    case when ${sql.ref(`${report}.timestamp`)} >= t.taken_at then 1 else 0 end) = 1`;
+  return kind === 'composites' ? sql`(${own})` : sql`(${own} or m.is_composite = 1 and ${isIn} > 0)`;
 }
 
 /** As `judgeReport` has it. */
@@ -177,7 +201,7 @@ const statusIn = (report: 'b' | 'l') =>
 /** Keeps for which nodes a rollout has halted or paused, in place of those before. */
 export async function saveFaults(
   db: Db,
-  { kind, id, version }: Omit<RolledOut, 'name'>,
+  { kind, id, key }: Keyed,
   nodes: readonly RolloutNode[],
 ): Promise<void> {
   const faults = JSON.stringify(nodes);
@@ -186,11 +210,11 @@ export async function saveFaults(
     .set({ faults })
     .where('kind', '=', kind)
     .where('resource_id', '=', id)
-    .where('version', '=', version)
+    .where('version', '=', key)
     .execute();
 }
 
-/** Of which versions something is kept, of all configurations and composites. */
+/** Of which rollouts something is kept, of all configurations and composites. */
 export function listKeptRollouts(db: Db): Promise<RolloutKey[]> {
   return db.selectFrom('rollout_counts').select(['kind', 'resource_id', 'version']).execute();
 }

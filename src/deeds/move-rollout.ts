@@ -7,6 +7,8 @@ import { tidyText } from '../git/trailers.ts';
 import { conflict } from '../lib/errors.ts';
 import { moveRollout as writeMove } from '../versions/rollouts.ts';
 import type { ResourceKind, Target } from '../versions/rows.ts';
+import type { RolloutRef } from '../versions/types.ts';
+import { requireRights } from './rollout-rights.ts';
 import type { RolloutTools } from './start-rollout.ts';
 
 /** Why a rollout is moved, and the state that the caller has seen. */
@@ -15,15 +17,16 @@ export interface WantedMove {
   expectedState: RolloutState;
 }
 
-/** @throws HawserError not_found; conflict `state_changed`, `not_possible`, `same_person`, `approval_pending`, `versions_changed` */
+/** @throws HawserError not_found; forbidden; conflict `state_changed`, `not_possible`, `same_person`, `approval_pending`, `versions_changed` */
 export function moveRollout(
   tools: Pick<RolloutTools, 'database' | 'store'>,
   target: Target<ResourceKind>,
-  { version, deed }: { version: string; deed: Deed },
+  { key, deed }: { key: string; deed: Deed },
   { reason, expectedState }: WantedMove,
-): Promise<unknown> {
+): Promise<RolloutRef> {
   const { principal, actor } = target;
-  return writeMove(tools, target, version, async ({ record }) => {
+  return writeMove(tools, target, key, async ({ record }) => {
+    await requireRights(tools.database.read, target, record);
     const { state } = record;
     if (state !== expectedState)
       throw conflict('state_changed', `The rollout is ${state} by now, not ${expectedState}`);
@@ -36,7 +39,7 @@ export function moveRollout(
     const made = applyDeed(record, deed, { ...by, counts });
     if (made === 'not_possible') throw conflict('not_possible', notPossible(deed, state));
     if (made === 'same_person')
-      throw conflict('same_person', 'Whoever published the version cannot approve its rollout');
+      throw conflict('same_person', 'Whoever published any of it cannot approve its rollout');
     if (made === 'approval_pending')
       throw conflict('approval_pending', 'A step of the rollout asks for an approval that nobody has given');
     return made;

@@ -34,6 +34,7 @@ export class FileChecks {
   private readonly id: string;
   private readonly name: string;
   private readonly caller: string;
+  private readonly asPublished: string | undefined;
   private readonly schemas = {
     Draft: new Map<Major, Promise<Declared>>(),
     Published: new Map<Major, Promise<Declared>>(),
@@ -43,22 +44,35 @@ export class FileChecks {
   private constructor(
     tools: CheckTools,
     { id, name }: ConfigurationOf,
-    { mode, caller }: { mode: ParameterValidationMode; caller: string },
+    {
+      mode,
+      caller,
+      asPublished,
+    }: { mode: ParameterValidationMode; caller: string; asPublished: string | undefined },
   ) {
     this.tools = tools;
     this.id = id;
     this.name = name;
     this.mode = mode;
     this.caller = caller;
+    this.asPublished = asPublished;
   }
 
-  /** @param caller the id of the user in whose turn documents are read */
-  static async of(tools: CheckTools, configuration: ConfigurationOf, caller: string): Promise<FileChecks> {
+  /**
+   * @param caller the id of the user in whose turn documents are read
+   * @param asPublished a draft of the configuration that counts as published
+   */
+  static async of(
+    tools: CheckTools,
+    configuration: ConfigurationOf,
+    caller: string,
+    asPublished?: string,
+  ): Promise<FileChecks> {
     const { parameterValidationMode: mode } = await readEffectiveSettings(
       tools.database.read,
       configuration.id,
     );
-    return FileChecks.by(tools, configuration, { mode, caller });
+    return new FileChecks(tools, configuration, { mode, caller, asPublished });
   }
 
   /** @param mode is that of the settings, which the caller has read */
@@ -67,7 +81,7 @@ export class FileChecks {
     configuration: ConfigurationOf,
     { mode, caller }: { mode: ParameterValidationMode; caller: string },
   ): FileChecks {
-    return new FileChecks(tools, configuration, { mode, caller });
+    return new FileChecks(tools, configuration, { mode, caller, asPublished: undefined });
   }
 
   /** As `secureNamesFor`, which goes by the major of the version alone. */
@@ -116,8 +130,8 @@ export class FileChecks {
     const major = majorOf(version);
     if (this.mode === 'None' || major === null) return NOTHING_DECLARED;
     const known = this.schemas[status];
-    const isDraft = status === 'Draft';
-    const declared = known.get(major) ?? this.tools.schemas.forMajor(this.name, major, this.caller, isDraft);
+    const wish = { isDraft: status === 'Draft', asPublished: this.asPublished };
+    const declared = known.get(major) ?? this.tools.schemas.forMajor(this.name, major, this.caller, wish);
     known.set(major, declared);
     return declared;
   }

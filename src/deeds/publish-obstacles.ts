@@ -4,7 +4,6 @@ import type { Db } from '../db/database.ts';
 import { freezeBlocker } from '../db/freeze.ts';
 import { buildsOnWithdrawn, type Finding } from '../domain/findings.ts';
 import type { HawserError } from '../lib/errors.ts';
-import { rolloutBlocker } from '../versions/rollout-rules.ts';
 import type { GitStore, VersionDetails, VersionIndex, VersionRef } from '../versions/store.ts';
 
 /** What is found in the history of a draft, which may go on through many commits; so it is called without any lock. */
@@ -20,14 +19,15 @@ export async function findingsInHistory(
 
 /**
  * Adds what stands in the way of publishing at the moment, whatever is in the draft: a freeze, which is answered before all
- * else, and the rollout of a lower version, which is answered after all else.
+ * else, and what rolls out, which is answered after all else.
+ * @param rolling what rolls out and stands in the way of a draft; null where nothing does
  */
 export async function withObstacles(
   db: Db,
-  { index, ref, now }: { index: VersionIndex; ref: VersionRef; now: number },
+  { rolling, ref, now }: { rolling: HawserError | null; ref: VersionRef; now: number },
   blockers: readonly HawserError[],
 ): Promise<readonly HawserError[]> {
   const frozen = await freezeBlocker(db, now);
-  const rolling = ref.status === 'Draft' ? rolloutBlocker(index, ref.version) : null;
-  return [...(frozen ? [frozen] : []), ...blockers, ...(rolling ? [rolling] : [])];
+  const isRolling = rolling !== null && ref.status === 'Draft';
+  return [...(frozen ? [frozen] : []), ...blockers, ...(isRolling ? [rolling] : [])];
 }

@@ -208,6 +208,8 @@ export async function findFile(
 type CheckedFor = Pick<FileTarget, 'resource' | 'principal'> & {
   /** Refuses content by what it holds of secrets, before anything is told of its values. */
   admit?: ((incoming: IncomingContent) => Promise<void>) | undefined;
+  /** A draft of the configuration that counts as published, as it is about to be. */
+  asPublished?: string | undefined;
 };
 
 /**
@@ -333,13 +335,13 @@ export async function judgeFile(
 /** The rules for publishing content: in mode Strict the schema of published files must accept it. */
 export async function judgeContent(
   tools: CheckTools,
-  { resource, principal }: CheckedFor,
+  { resource, principal, asPublished }: CheckedFor,
   version: string,
   document: DocumentSource | null,
 ): Promise<Judgement> {
   const file = { version, status: 'Published' } as const;
   const { userId: caller } = principal;
-  const checks = await FileChecks.of(tools, resource, caller);
+  const checks = await FileChecks.of(tools, resource, caller, asPublished);
   const secrets =
     document && (await secretBlockers(tools, { caller }, document, await checks.secureNames(version)));
   if (secrets && secrets.length > 0) return { blockers: secrets, needsMigration: false };

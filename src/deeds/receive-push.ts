@@ -17,7 +17,7 @@ import {
   planPush,
 } from '../versions/push-plan.ts';
 import { judgeContent, type NewObjects } from '../versions/pushed-content.ts';
-import { rolloutBlocker } from '../versions/rollout-rules.ts';
+import { fileBlocker, rolloutBlocker } from '../versions/rollout-rules.ts';
 import { type ConfigurationRow, requireRow, type Target } from '../versions/rows.ts';
 import { SortedVersions } from '../versions/sorted-versions.ts';
 import { requireTakeable } from '../versions/taken-pushes.ts';
@@ -203,11 +203,13 @@ export class PushDeeds {
     );
     const verdict = await rules.judge({ ...site, call, plan, seen }, pushed);
     const judged = new Map(verdict.versions.map((one) => [one.push.plan, one]));
+    const rolling =
+      call.kind === 'parameters' ? await store.versions({ kind: 'configurations', name: row.name }) : null;
     const pushes: PushToTake[] = [];
     for (const version of plan.versions)
       pushes.push(
         await blamingLater(version.ref, async () =>
-          this.pushOf(call, plan, seen, [version, judged.get(version)]),
+          this.pushOf(call, plan, { ...seen, rolling }, [version, judged.get(version)]),
         ),
       );
     return { seen, added, verdict, pushes };
@@ -217,13 +219,13 @@ export class PushDeeds {
   private pushOf(
     call: PushCall,
     plan: PushPlan,
-    { versions, pushIdentity }: Seen,
+    { versions, pushIdentity, rolling }: Seen & { rolling: VersionIndex | null },
     [version, judged]: [PushedVersion, JudgedVersion | undefined],
   ): PushToTake {
     const index = versions.get(version.series) ?? SortedVersions.EMPTY;
     if (judged && pushIdentity !== 'Any') checkIdentity(call, judged.push);
-    const blocker = isPublishing(plan, version) ? rolloutBlocker(index, version.version) : null;
-    if (blocker) throw blocker;
+    const blocker = rolling ? fileBlocker(rolling) : rolloutBlocker(index, version.version);
+    if (blocker && isPublishing(plan, version)) throw blocker;
     const push = takenPush(call, plan, index, [version, judged]);
     requireTakeable(index, push);
     return push;

@@ -56,7 +56,7 @@ export async function secureNamesFor(
   const major = majorOf(version);
   const all: Declared[] = [];
   if (major !== null) {
-    for (const isDraft of [true, false]) all.push(await schemas.forMajor(name, major, caller, isDraft));
+    for (const isDraft of [true, false]) all.push(await schemas.forMajor(name, major, caller, { isDraft }));
     // A draft of the configuration opens nothing.
     const below = await schemas.belowDraft(name, major, caller);
     if (below !== null) all.push(below);

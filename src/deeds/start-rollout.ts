@@ -1,26 +1,42 @@
-/** Starts rollouts: a version reaches the nodes ring by ring. */
+/** Starts rollouts: a version, parameter files, or both reach the nodes ring by ring. */
 
 import type { Db } from '../db/database.ts';
-import { findScopeTypeByName, orderedValuesOf } from '../db/scope-types.ts';
+import { findScopeTypeByName, findScopeValue, orderedValuesOf } from '../db/scope-types.ts';
 import { readRolloutSettings } from '../db/settings.ts';
 import { ASSIGNMENTS, PARAMETER_WRITES } from '../domain/lock-names.ts';
-import type { OnHalt, RolloutRecord } from '../domain/rollout.ts';
+import type { OnHalt } from '../domain/rollout.ts';
 import { beginRollout } from '../domain/rollout-machine.ts';
 import { type PlannedStep, planFaults } from '../domain/rollout-plan.ts';
-import { scopeKey } from '../domain/scopes.ts';
-import { conflict, invalid } from '../lib/errors.ts';
-import { startRollout as writeStart } from '../versions/rollouts.ts';
+import { NODE_SCOPE_TYPE_ID, scopeKey } from '../domain/scopes.ts';
+import { conflict, type FieldError, invalid, notFound } from '../lib/errors.ts';
+import { SeriesRights } from '../security/series-rights.ts';
+import { seriesOf } from '../versions/parameter-files.ts';
+import { atFile, type FileToRoll, startRollout as writeStart } from '../versions/rollouts.ts';
 import { type ResourceKind, requireRow, type Target } from '../versions/rows.ts';
 import type { PublishRules } from '../versions/rules.ts';
+import type { RolloutRef } from '../versions/types.ts';
 import type { ConfigurationTools } from './create-draft.ts';
+import type { ParameterTools } from './parameter-checks.ts';
+import { ownerOf } from './parameter-scopes.ts';
 import { judgeDraft as judgeConfiguration } from './publish.ts';
 import { type CompositeTools, judgePublish as judgeComposite } from './publish-composite.ts';
+import { judgeFile, scopeToPublish } from './put-parameters.ts';
+import { requireModify } from './rollout-rights.ts';
 
-export type RolloutTools = ConfigurationTools & CompositeTools;
+export type RolloutTools = ConfigurationTools & CompositeTools & ParameterTools;
 
-/** Which version is to be rolled out, and how. */
-export interface WantedRollout {
+/** A parameter file that is to be rolled out. */
+export interface WantedFile {
+  scopeTypeName: string;
+  scopeValue?: string | null | undefined;
   version: string;
+}
+
+/** What is to be rolled out, and how. */
+export interface WantedRollout {
+  /** Absent where parameter files roll out alone. */
+  version?: string | undefined;
+  parameters?: readonly WantedFile[] | undefined;
   /** In the order in which they open. A ring is named in any case. */
   steps: readonly PlannedStep[];
   onHalt: OnHalt;
@@ -28,17 +44,18 @@ export interface WantedRollout {
 }
 
 /**
- * Rolls a version out. A draft is published into its rollout, by the rules of publishing.
- * @throws HawserError not_found; conflict `no_rings`; invalid for the plan; as `writeStart`, and as publishing
+ * Rolls a version out, parameter files, or both. Drafts are published into their rollout, by the rules of publishing.
+ * @throws HawserError not_found; forbidden for a file; conflict `no_rings`; invalid for the plan; as `writeStart`, and as publishing
  */
 export function startRollout(
   tools: RolloutTools,
   target: Target<ResourceKind>,
-  { version, onHalt, message, ...plan }: WantedRollout,
-): Promise<unknown> {
+  { version, parameters = [], onHalt, message, ...plan }: WantedRollout,
+): Promise<RolloutRef> {
   const { principal, actor } = target;
   // It is shared with all who write parameters, and keeps the scope type and its values as they are.
   return tools.locks.share(PARAMETER_WRITES, async () => {
+    if (version !== undefined) await requireModify(tools.database.read, target);
     const { scopeType, values } = await requireRings(tools.database.read);
     const spellings = new Map(values.map((value) => [scopeKey(value), value]));
     const steps = plan.steps.map(({ ring, ...step }) => {
@@ -46,14 +63,67 @@ export function startRollout(
     });
     const faults = planFaults(steps, values);
     if (faults.length > 0) throw invalid('validation_failed', 'The steps cannot be rolled out', faults);
-    const begin = (tag: string, publishedBy: string): RolloutRecord => {
-      const people = { createdBy: principal.username, publishedBy };
-      return beginRollout({ version, tag, scopeType, steps, onHalt, ...people, at: actor.at });
+    const files = await filesToRoll(tools, target, { version, parameters });
+    const start = {
+      ...{ version: version ?? null, files, message },
+      rules: rulesOf(tools, target, version ?? ''),
+      begin: (what: Parameters<Parameters<typeof writeStart>[2]['begin']>[0]) =>
+        beginRollout({ ...what, scopeType, steps, onHalt, createdBy: principal.username, at: actor.at }),
     };
-    const beginning = { rules: rulesOf(tools, target, version), message, begin };
     // The children of a composite must keep the versions that its nodes are about to get.
-    return tools.locks.share(ASSIGNMENTS, () => writeStart(tools, target, version, beginning));
+    return tools.locks.share(ASSIGNMENTS, () => writeStart(tools, target, start));
   });
+}
+
+/** The files with their scopes. Each is named once, and the caller may publish it. */
+async function filesToRoll(
+  tools: RolloutTools,
+  target: Target<ResourceKind>,
+  { version, parameters }: { version: string | undefined; parameters: readonly WantedFile[] },
+): Promise<FileToRoll[]> {
+  if (parameters.length === 0) return [];
+  const { read } = tools.database;
+  const { resource, principal } = target;
+  const rights = await SeriesRights.of(read, principal, resource.id);
+  const files: FileToRoll[] = [];
+  const named = new Map<string, number>();
+  for (const [at, wanted] of parameters.entries()) {
+    const file = await atFile(at, async () => {
+      const { type, scope } = await scopeToPublish(tools, {
+        type: { name: wanted.scopeTypeName },
+        scopeValue: wanted.scopeValue,
+      });
+      rights.require(scope, 'Modify');
+      const nodeId = await ownerOf(read, type, scope);
+      const scopeValueId =
+        scope.value === null ? null : (nodeId ?? (await valueId(read, type.id, scope.value)));
+      if (scope.value !== null && scopeValueId === null) throw notFound('The scope has no such version');
+      return {
+        scope: {
+          ...{ scopeTypeId: type.id, scopeTypeName: type.name },
+          ...{ scopeValueId, scopeValue: scope.value },
+        },
+        ...{ version: wanted.version, nodeId },
+        isOwn: ({ nodeId: of }) => type.id !== NODE_SCOPE_TYPE_ID || of === undefined || of === nodeId,
+        rules: async (ref) =>
+          (await judgeFile(tools, { resource, principal, asPublished: version }, ref)).blockers,
+      } satisfies FileToRoll;
+    });
+    const series = scopeKey(seriesOf({ scopeType: file.scope.scopeTypeName, value: file.scope.scopeValue }));
+    if (named.has(series)) throw invalid('validation_failed', TWICE, [twice(at)]);
+    named.set(series, at);
+    files.push(file);
+  }
+  return files;
+}
+
+const TWICE = 'A scope is named twice; a rollout takes one file of each';
+
+const twice = (at: number): FieldError => ({ path: `/parameters/${at}`, message: TWICE, code: 'duplicate' });
+
+async function valueId(db: Db, typeId: string, value: string): Promise<string | null> {
+  if (typeId === NODE_SCOPE_TYPE_ID) return null;
+  return (await findScopeValue(db, typeId, value))?.id ?? null;
 }
 
 /** The scope type whose values are the rings, and these in their order. @throws HawserError conflict `no_rings` */

@@ -1,16 +1,23 @@
 /** Takes published versions back, and offers them again, in the name of a user, and tells before what that would do. */
 
-import { haltByWithdrawal } from '../domain/rollout-machine.ts';
+import { haltByWithdrawal, type Withdrawn } from '../domain/rollout-machine.ts';
 import { conflict, notFound } from '../lib/errors.ts';
 import type { FleetTools } from '../resolve/fleet-tasks.ts';
 import type { FileWithdrawalEffect, WithdrawalEffect } from '../resolve/withdrawal-effect.ts';
 import { readableComposites } from '../security/rights.ts';
-import { type AuthorTools, authorVersions } from '../versions/author.ts';
+import { type AuthorTools, authorBesideRollouts, authorVersions } from '../versions/author.ts';
 import { seriesOf } from '../versions/parameter-files.ts';
 import { isUnreadable } from '../versions/rollout-branch.ts';
-import { move } from '../versions/rollouts.ts';
+import { move, type RolloutTarget } from '../versions/rollouts.ts';
 import { notFoundIfDeleted, type ResourceKind, type Target } from '../versions/rows.ts';
-import type { VersionDetails, VersionIndex } from '../versions/types.ts';
+import {
+  type LockedRepository,
+  ONLY_SERIES,
+  type RolloutRef,
+  type VersionDetails,
+  type VersionIndex,
+} from '../versions/types.ts';
+import { type AuditChange, recordAll } from '../versions/version-records.ts';
 import { type FileName, type FileTarget, requireFile } from './put-parameters.ts';
 
 /** Who asks what withdrawing would do. */
@@ -30,13 +37,19 @@ export function withdrawVersion(
 ): Promise<VersionDetails> {
   return authorVersions(tools, target, (author) =>
     author.withdraw(version, reason, {
-      async others(writer, { rollout, ...ref }) {
-        if (rollout === null) return [];
-        const halt = isUnreadable(rollout.record) ? null : haltByWithdrawal(rollout.record);
-        return move(writer, target, { ...ref, rollout }, halt);
-      },
+      first: async (writer, { rollout }) => halt(writer, target, rollout, 'version'),
     }),
   );
+}
+
+async function halt(
+  writer: LockedRepository,
+  target: RolloutTarget,
+  rollout: RolloutRef | null,
+  what: Withdrawn,
+): Promise<readonly AuditChange[]> {
+  if (rollout === null || isUnreadable(rollout.record)) return [];
+  return move(writer, target, rollout, haltByWithdrawal(rollout.record, what));
 }
 
 /**
@@ -52,16 +65,41 @@ export function offerVersionAgain(
   return authorVersions(tools, target, (author) => author.offerAgain(version));
 }
 
-/** Withdraws a published parameter file, of a scope type that is switched off too. @throws HawserError as `withdrawVersion` */
+/**
+ * Withdraws a published parameter file, of a scope type that is switched off too, which ends the rollout of it.
+ * @throws HawserError as `withdrawVersion`
+ */
 export async function withdrawFile(
   tools: AuthorTools,
   target: FileTarget,
   name: FileName,
   reason: string,
 ): Promise<void> {
-  await authorVersions(tools, target, async (author) => {
+  const { resource, principal, actor } = target;
+  const owner = { kind: 'configurations', resource } as const;
+  await authorBesideRollouts(tools, target, async (author, configuration) => {
     const { scope } = await requireFile(tools, target, name, 'Manage');
-    await author.withdraw(name.version, reason, { series: seriesOf(scope) });
+    let halted: readonly AuditChange[] = [];
+    await author.withdraw(name.version, reason, {
+      series: seriesOf(scope),
+      async first(_writer, { oid }) {
+        const { rollouts } = configuration.index.of(ONLY_SERIES);
+        const by = { ...owner, principal, actor };
+        for (const rollout of rollouts)
+          if (rollout.record.parameters.some(({ tag }) => tag === oid))
+            halted = [...halted, ...(await halt(configuration, by, rollout, 'file'))];
+        return [];
+      },
+      record: (entries, writer) =>
+        recordAll(
+          tools.database,
+          [
+            ...(halted.length > 0 ? [{ owner, writer: configuration, entries: halted }] : []),
+            { owner: target, writer, entries },
+          ],
+          actor,
+        ),
+    });
   });
 }
 

@@ -18,6 +18,8 @@ const WORDS: Readonly<Record<string, (details: Details) => string>> = {
   path: ({ path }) => said(path, 'A file'),
   tag: ({ scopeType, scopeValue }) => `${said(scopeType, 'tag')} ${said(scopeValue, '')}`,
   child: ({ childConfigurationName }) => said(childConfigurationName, 'A child'),
+  rolled: (details) => rolled(details, 'version'),
+  Rolled: (details) => rolled(details, 'Version'),
   move: ({ what }) => said(what, 'changed'),
   holder: ({ principalType }) => said(principalType, 'user').toLowerCase(),
   level: ({ level }) => said(level, 'a level'),
@@ -26,6 +28,9 @@ const WORDS: Readonly<Record<string, (details: Details) => string>> = {
   file,
   assignment,
 };
+
+const rolled = ({ version, key }: Details, noun: string): string =>
+  version === null ? said(key, 'parameters') : `${noun} ${said(version, 'of unknown number')}`;
 
 /** `Environment/production 1.2.0`, or `Default 1.2.0`. */
 function file({ scopeType, scopeValue, version }: Details): string {

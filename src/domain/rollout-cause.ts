@@ -11,6 +11,9 @@ interface Entry {
   cause: RolloutCause | null;
 }
 
+/** The reason of a halt that withdrawing the version makes. */
+export const VERSION_WITHDRAWN = 'The version is withdrawn.';
+
 /** Null unless it is halted, paused or superseded. */
 export function causeOf(
   state: RolloutState,
@@ -27,13 +30,14 @@ export function causeOf(
 /** Commits of earlier releases do not say it, and nor do those that somebody makes with git. */
 function unsaidCause(state: RolloutState, { actorName, reason }: Entry): RolloutCause {
   if (state === 'Superseded') return 'Superseded';
-  if (reason === 'The version is withdrawn.') return 'Withdrawn';
+  if (reason === VERSION_WITHDRAWN) return 'Withdrawn';
   if (actorName !== 'Hawser') return 'Person';
   return state === 'Halted' ? 'Regressions' : 'Deadline';
 }
 
 function summaryOf(cause: RolloutCause, { actorName, to, reason }: Entry): string {
-  if (cause === 'Withdrawn') return `${actorName} has withdrawn the version.`;
+  if (cause === 'Withdrawn')
+    return `${actorName} has withdrawn ${reason === VERSION_WITHDRAWN ? 'the version' : 'a parameter file of it'}.`;
   if (cause !== 'Person') return reason;
   return `${actorName} has ${to.toLowerCase()} it${reason === '' ? '.' : `: ${reason}`}`;
 }

@@ -5,8 +5,8 @@
 
 import { toTimestamp } from '../lib/clock.ts';
 import { parseDuration } from './duration.ts';
-import { nameKey } from './names.ts';
 import {
+  hasPublished,
   NO_COUNTS,
   type OnHalt,
   type RolloutCause,
@@ -15,6 +15,7 @@ import {
   type RolloutState,
   type RolloutStep,
 } from './rollout.ts';
+import { VERSION_WITHDRAWN } from './rollout-cause.ts';
 import { lackOf } from './rollout-gate.ts';
 import type { PlannedStep } from './rollout-plan.ts';
 
@@ -32,14 +33,16 @@ export interface Transition {
 }
 
 export interface RolloutBeginning {
-  version: string;
-  tag: string;
+  key: string;
+  version: string | null;
+  tag: string | null;
+  parameters: RolloutRecord['parameters'];
   scopeType: RolloutRecord['scopeType'];
   /** They are without faults by `planFaults`. */
   steps: readonly PlannedStep[];
   onHalt: OnHalt;
   createdBy: string;
-  publishedBy: string;
+  publishedBy: string | null;
   at: number;
 }
 
@@ -151,12 +154,19 @@ export function supersede(record: RolloutRecord, byVersion: string): Transition 
   return transition(record, next, `Superseded by ${byVersion}`, reason, 'Superseded');
 }
 
-/** Ends a rollout because its version is withdrawn. Null if that would change nothing of it. */
-export function haltByWithdrawal(record: RolloutRecord): Transition | null {
+/**
+ * Ends a rollout because something of it is withdrawn. Null if that would change nothing of it.
+ * @param what the version by default
+ */
+export function haltByWithdrawal(record: RolloutRecord, what: Withdrawn = 'version'): Transition | null {
   if (!isAllowed('revert', record) || record.isReverted) return null;
   const next = halted(record, true);
-  return transition(record, next, haltedTitle(next), 'The version is withdrawn.', 'Withdrawn');
+  const reason = what === 'version' ? VERSION_WITHDRAWN : 'A parameter file of it is withdrawn.';
+  return transition(record, next, haltedTitle(next), reason, 'Withdrawn');
 }
+
+/** What of a rollout is withdrawn. */
+export type Withdrawn = 'version' | 'file';
 
 /** What a person may do with a rollout, and in which states. */
 const ALLOWED = {
@@ -193,7 +203,7 @@ export function applyDeed(
   if (!isAllowed(deed, record)) return 'not_possible';
   if (deed === 'approve') {
     if (!stepOf(record).gate.approval || record.approvedBy !== null) return 'not_possible';
-    if (nameKey(actorName) === nameKey(record.publishedBy)) return 'same_person';
+    if (hasPublished(record, actorName)) return 'same_person';
   }
   if (deed === 'complete' && awaitsApproval(record)) return 'approval_pending';
   const [next, what] = CHANGES[deed](withCounts(record, counts), toTimestamp(at), actorName);

@@ -1,9 +1,11 @@
 /**
- * What a rollout is: a version that reaches the nodes ring by ring. Its record is the file `rollout.json` on the branch
- * `rollout/<version>`, and whoever moves that branch makes the transition.
+ * What a rollout is: a version, parameter files, or both, which reach the nodes ring by ring. Its record is the file
+ * `rollout.json` on the branch `rollout/<key>`, and whoever moves that branch makes the transition.
  */
 
 import { hash } from 'node:crypto';
+import { nameKey } from './names.ts';
+import { scopeKey } from './scopes.ts';
 
 /** Paused counts as running. The other three are ends. */
 export const ROLLOUT_STATES = ['Running', 'Paused', 'Halted', 'Completed', 'Superseded'] as const;
@@ -76,11 +78,33 @@ export interface RolloutStep {
   endedAt: string | null;
 }
 
+/** A parameter file that rolls out. */
+export interface RolledFile {
+  /** The ids stay what they are when somebody gives the type or the value another name. */
+  scopeType: { id: string; name: string };
+  /** Null for Default; of the scope Node the id and the name of the node. */
+  scopeValue: { id: string; value: string } | null;
+  version: string;
+  /** Its annotated tag, in the repository of the parameters. */
+  tag: string;
+  /** Whether it skips its scope on purpose, so that a manifest does not show it. */
+  isPassthrough: boolean;
+  publishedBy: string;
+}
+
+/** So many files roll out together at most. */
+export const MAX_ROLLED_FILES = 500;
+
 /** The content of `rollout.json`. */
 export interface RolloutRecord {
-  version: string;
+  /** The version, or `parameters@<n>` for files alone. It names the rollout in routes and branches. */
+  key: string;
+  /** Null where parameter files roll out alone. */
+  version: string | null;
   /** The annotated tag of the version. The rollout counts for this tag alone, so not for a version that was made anew. */
-  tag: string;
+  tag: string | null;
+  /** In the order in which they were named. */
+  parameters: readonly RolledFile[];
   /** The scope type whose values are the rings. */
   scopeType: { id: string; name: string };
   state: RolloutState;
@@ -93,8 +117,8 @@ export interface RolloutRecord {
   /** The name of the user who has approved the open step; null where nobody has. */
   approvedBy: string | null;
   createdBy: string;
-  /** Who published the version, who may not approve. */
-  publishedBy: string;
+  /** Who published the version, who may not approve, nor may those who published the files. Null without a version. */
+  publishedBy: string | null;
   /** RFC 3339. */
   createdAt: string;
   /** When bake time and deadline began: with the step, or with the last resuming. RFC 3339. */
@@ -125,16 +149,66 @@ export function isInOpenStep(rollout: RolloutRecord, node: RolloutNode): boolean
 }
 
 /** The place of the first step, open or done, to which the node belongs. It opened the version to the node. -1 if none has. */
-export function openStepOf({ version, steps }: RolloutRecord, { nodeId, ring }: RolloutNode): number {
+export function openStepOf({ key, steps }: RolloutRecord, { nodeId, ring }: RolloutNode): number {
   return steps.findIndex(({ state, ring: of, percent }) => {
     if (state === 'Waiting' || of !== ring) return false;
     // Most steps take the whole ring, and a hash takes longer than all the rest.
-    return percent === 100 || shareOf(nodeId, version) < percent;
+    return percent === 100 || shareOf(nodeId, key) < percent;
   });
 }
 
-/** A number from 0 to below 100 that belongs to the node and the version for ever, so that a larger share only adds. */
-export function shareOf(nodeId: string, version: string): number {
-  const digest = hash('sha256', `${nodeId} ${version}`, 'buffer');
+/** A number from 0 to below 100 that belongs to the node and the rollout for ever, so that a larger share only adds. */
+export function shareOf(nodeId: string, key: string): number {
+  const digest = hash('sha256', `${nodeId} ${key}`, 'buffer');
   return (digest.readUInt32BE(0) / 2 ** 32) * 100;
+}
+
+const FILES_KEY = /^parameters@([1-9]\d{0,9})$/;
+
+/** Whether the text is the key of a rollout of parameter files alone. No version is named so. */
+export function isFilesKey(text: string): boolean {
+  return FILES_KEY.test(text);
+}
+
+/** The key of the next rollout of files alone, given all keys there are. */
+export function nextFilesKey(keys: readonly string[]): string {
+  const numbers = keys.map((key) => Number(FILES_KEY.exec(key)?.[1] ?? 0));
+  return `parameters@${Math.max(0, ...numbers) + 1}`;
+}
+
+/** Whether this user published any of it. */
+export function hasPublished({ publishedBy, parameters }: RolloutRecord, username: string): boolean {
+  const publishers = [publishedBy, ...parameters.map((file) => file.publishedBy)];
+  return publishers.some((name) => name !== null && nameKey(name) === nameKey(username));
+}
+
+/** A scope by its ids, the value's or the node's. Null stands for none. */
+export interface ScopeIds {
+  scopeTypeId: string;
+  scopeValueId: string | null;
+}
+
+/** Whether the file is of this scope. */
+export function isOfScope({ scopeType, scopeValue }: RolledFile, scope: ScopeIds): boolean {
+  return scopeType.id === scope.scopeTypeId && (scopeValue?.id ?? null) === scope.scopeValueId;
+}
+
+/** Whether this version of the file's scope is the file. The tag of a version is another one once its scope was renamed. */
+export function isFile(
+  file: RolledFile,
+  { version, oid }: { version: string; oid: string },
+  scope: { scopeTypeName: string; scopeValue: string | null },
+): boolean {
+  if (file.version !== version) return false;
+  return file.tag === oid || !isSameName(file, scope);
+}
+
+function isSameName(
+  { scopeType, scopeValue }: RolledFile,
+  scope: { scopeTypeName: string; scopeValue: string | null },
+): boolean {
+  const same = (a: string, b: string) => scopeKey(a) === scopeKey(b);
+  if (!same(scopeType.name, scope.scopeTypeName)) return false;
+  const [own, other] = [scopeValue?.value ?? null, scope.scopeValue];
+  return own === null || other === null ? own === other : same(own, other);
 }

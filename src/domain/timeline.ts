@@ -92,6 +92,14 @@ const ofScope: Fits = (details, change) =>
     typeof details['scopeValue'] === 'string' ? details['scopeValue'] : null,
   );
 
+/** Parameter files that roll out change what nodes get of the version that they have. */
+const ofRollout =
+  (fits: Fits): Fits =>
+  (details, change, isOwn) =>
+    fits(details, change, isOwn) || (hasFiles(details) && isSameVersion(change));
+const hasFiles = ({ version, parameters }: Details) =>
+  version === null || (Array.isArray(parameters) && parameters.length > 0);
+
 /** The deeds that change what nodes are offered, and which changes each may have caused. */
 const CAUSES: Partial<Record<AuditAction, Fits>> = {
   'node.configuration_assigned': always,
@@ -103,8 +111,8 @@ const CAUSES: Partial<Record<AuditAction, Fits>> = {
   'configuration.version_withdrawn': takes,
   'configuration.version_deleted': takes,
   'configuration.version_offered_again': gives,
-  'configuration.rollout_started': gives,
-  'configuration.rollout_moved': either,
+  'configuration.rollout_started': ofRollout(gives),
+  'configuration.rollout_moved': ofRollout(either),
   'configuration.updated': withinVersion,
   'configuration.deleted': always,
   'composite.version_published': gives,

@@ -135,3 +135,16 @@ export function sentenceOf(error: unknown): string {
 export function internal(code: string, message: string, cause?: unknown): HawserError {
   return new HawserError('internal', code, message, { cause });
 }
+
+/**
+ * The same refusal with the path of the part of the input that it is about before its paths, or with that path alone. What is no
+ * refusal stays what it is.
+ * @param path a JSON Pointer
+ */
+export function behind(error: unknown, path: string): unknown {
+  if (!isRefusal(error)) return error;
+  const { kind, code, message, data, cause } = error;
+  const own = data['errors'] as FieldError[] | undefined;
+  const errors = (own ?? [{ path: '', message, code }]).map((each) => ({ ...each, path: path + each.path }));
+  return new HawserError(kind, code, message, { data: { ...data, errors }, cause });
+}

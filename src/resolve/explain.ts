@@ -194,7 +194,7 @@ export class Explainer {
 const UNCONSTRAINED = { compositeId: null, majorVersion: null, prereleaseChannel: null, version: null };
 
 function filesOf({ plan, links, prereleaseChannel }: Part): ScopeFile[] {
-  return chooseFiles(plan.parameters, links, { configurationVersion: plan.tag.version, prereleaseChannel });
+  return chooseFiles(plan, links, { configurationVersion: plan.tag.version, prereleaseChannel });
 }
 
 /** Null if the configuration brings its own parameters, because the server does not know what it sets itself. */

@@ -5,6 +5,7 @@
 
 import type { FleetSnapshot } from '../db/fleet-snapshot.ts';
 import { idsOfLink, ownerIdOf, ownScope, type ScopeLink } from '../db/node-lookup.ts';
+import { THE_VERSION } from '../db/read-rollouts.ts';
 import { keyOfScope } from '../db/scope-grants.ts';
 import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
@@ -48,6 +49,8 @@ export interface Way {
 const MAX_OUTCOMES = 500;
 const MAX_CHOICES = 5_000;
 const NOTHING_ASSIGNED = 'nothing';
+const NOTHING: readonly string[] = [];
+const VERSION_ALONE: readonly string[] = [THE_VERSION];
 
 export class FleetOffers {
   readonly snapshot: FleetSnapshot;
@@ -112,6 +115,38 @@ export class FleetOffers {
   giving(repository: RepositoryRef, version: string): (at: number) => boolean {
     const wayTo = this.waysTo(repository);
     return (at) => wayTo(at)?.version === version;
+  }
+
+  /**
+   * Tells of each place what of a rollout is in what the node gets, as `waysTo`: `THE_VERSION`, and the tags of the files.
+   */
+  givenOf(
+    repository: RepositoryRef,
+    { version, tags }: { version: string | null; tags: readonly string[] },
+  ): (at: number) => readonly string[] {
+    const wayTo = this.waysTo(repository);
+    const rolled = new Set(tags);
+    const known = new WeakMap<readonly GivenFile[], readonly string[]>();
+    const tagsIn = (files: readonly GivenFile[]) => {
+      const found = known.get(files) ?? files.map(({ file }) => file.oid).filter((oid) => rolled.has(oid));
+      known.set(files, found);
+      return found;
+    };
+    return (at) => {
+      const given = wayTo(at)?.version ?? null;
+      if (given === null) return NOTHING;
+      const files = rolled.size === 0 ? NOTHING : tagsIn(this.filesOfPart(at, repository.name));
+      if (version === null || given !== version) return files;
+      return files.length === 0 ? VERSION_ALONE : [THE_VERSION, ...files];
+    };
+  }
+
+  /** The files that are merged for one configuration of the node at this place. */
+  private filesOfPart(at: number, name: string): readonly GivenFile[] {
+    const planned = this.plannedFor(at);
+    if (planned === null || 'error' in planned.plan) return [];
+    const part = planned.plan.parts.findIndex((each) => each.plan.name === name);
+    return this.filesOf(at, planned).scopes[part] ?? [];
   }
 
   /**
@@ -271,12 +306,11 @@ function wayIn({ names, pinned, plan }: Planned, { kind, name }: RepositoryRef):
 }
 
 function fileOf(
-  { parameters, tag }: ConfigurationPlan,
+  plan: ConfigurationPlan,
   link: ScopeLink,
   prereleaseChannel: string | null,
 ): GivenFile | null {
-  if (parameters === null) return null;
-  return chooseFile(parameters, link, { configurationVersion: tag.version, prereleaseChannel });
+  return chooseFile(plan, link, { configurationVersion: plan.tag.version, prereleaseChannel });
 }
 
 function settle(delivery: ReturnType<ManifestMaker['deliver']>): Awaitable<Outcome> {

@@ -5,6 +5,7 @@
 
 import type { FleetSnapshot } from '../db/fleet-snapshot.ts';
 import type { Assignment, ScopeLink } from '../db/node-lookup.ts';
+import type { RolloutRecord, ScopeIds } from '../domain/rollout.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { HawserError } from '../lib/errors.ts';
 import type { RepositoryRef } from '../versions/store.ts';
@@ -36,6 +37,8 @@ export interface Planned {
   plan: { whole: Plan; key: string; parts: readonly PlannedPart[] } | { error: DeliveryError };
 }
 
+export type Takers = (nodeId: string, scopes: readonly ScopeIds[]) => boolean;
+
 export interface OfferTools {
   /** It lists versions as they were when they were first looked at. */
   source: VersionSource;
@@ -43,8 +46,8 @@ export interface OfferTools {
   maker: ManifestMaker;
   /** Texts that stand for parts of keys. Offers with the same map have comparable keys. */
   keys: Map<string, number>;
-  /** The ids of the nodes that have taken a version. It is asked only where that matters. */
-  takersOf(repository: RepositoryRef, version: string): Awaitable<ReadonlySet<string>>;
+  /** Tells of nodes, by their ids and scopes, whether they have taken what rolls out. It is asked only where that matters. */
+  takersOf(repository: RepositoryRef, record: RolloutRecord): Awaitable<Takers>;
 }
 
 export interface FleetPlans {
@@ -96,13 +99,13 @@ class Asking {
     const { nodes, scopes } = this.snapshot;
     const nodeId = nodes.nodeIds[at] ?? '';
     const links = scopes[nodes.scopesOf[at] ?? 0] ?? [];
-    return (repository, ref) =>
-      isOpen(ref, {
+    return (repository, rollout) =>
+      isOpen(rollout, {
         nodeId,
         links,
-        hasTaken: () => {
+        hasTaken: (scopes) => {
           this.asksTaken = true;
-          return andThen(this.tools.takersOf(repository, ref.version), (takers) => takers.has(nodeId));
+          return andThen(this.tools.takersOf(repository, rollout.record), (has) => has(nodeId, scopes));
         },
       });
   }

@@ -1,22 +1,22 @@
 /** Versions as they were when they were first looked at. What a repository lists does not change while others move refs. */
 
 import type { BlobInfo, RepositoryKind, RepositoryRef, StoredFile } from '../git/types.ts';
-import { SortedVersions } from '../versions/sorted-versions.ts';
+import type { SeriesLists } from '../versions/repository-index.ts';
+import type { SortedVersions } from '../versions/sorted-versions.ts';
 import type { VersionDetails, VersionRef } from '../versions/types.ts';
-import type { ParameterSource, SortedSeries, VersionSource } from '../versions/version-source.ts';
+import type { ParameterSource, VersionSource } from '../versions/version-source.ts';
 
 export class FrozenVersions implements VersionSource {
   readonly parameters: ParameterSource;
   private readonly stored: VersionSource;
   private readonly lists = new Map<string, Promise<SortedVersions>>();
-  private readonly indexes = new Map<string, Promise<SortedSeries>>();
+  private readonly indexes = new Map<string, Promise<SeriesLists>>();
 
   constructor(stored: VersionSource) {
     this.stored = stored;
     const { parameters } = stored;
     this.parameters = {
-      index: (name) =>
-        once(this.indexes, `parameters/${name}`, async () => freeze(await parameters.index(name))),
+      index: (name) => once(this.indexes, `parameters/${name}`, () => parameters.index(name)),
       details: (name, ref) => parameters.details(name, ref),
       content: (name, ref) => parameters.content(name, ref),
     };
@@ -50,13 +50,6 @@ export class FrozenVersions implements VersionSource {
   fileInfos(ref: RepositoryRef, files: readonly Pick<StoredFile, 'oid'>[]): Promise<BlobInfo[]> {
     return this.stored.fileInfos(ref, files);
   }
-}
-
-/** A copy, because the index of a repository changes in place. The lists in it never change. */
-function freeze(index: SortedSeries): SortedSeries {
-  const series = [...index.series];
-  const lists = new Map(series.map((name) => [name, index.of(name)]));
-  return { series, of: (name) => lists.get(name) ?? SortedVersions.EMPTY };
 }
 
 function once<V>(known: Map<string, Promise<V>>, key: string, make: () => Promise<V>): Promise<V> {

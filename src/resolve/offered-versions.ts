@@ -24,7 +24,9 @@ export class OfferedVersions {
   private readonly openness: NodeOpenness;
 
   constructor(store: GitStore, composites: CompositeReader, openness: NodeOpenness) {
-    this.readers = { versions: (repository) => store.versions(repository), composites };
+    // Which files go with a version does not matter here.
+    const parameters = async () => () => null;
+    this.readers = { versions: (repository) => store.versions(repository), parameters, composites };
     this.openness = openness;
   }
 

@@ -1,7 +1,8 @@
 /** The parameters of a configuration for one node: which file each scope gives, and what they make together. */
 
-import type { ScopeLink } from '../db/node-lookup.ts';
+import { idsOfLink, type ScopeLink } from '../db/node-lookup.ts';
 import { takesParametersPlace } from '../domain/bundle-paths.ts';
+import { isFile, isOfScope } from '../domain/rollout.ts';
 import { type ChosenFile, chooseParameterFile, ownedBy } from '../domain/version-choice.ts';
 import { type Awaitable, allOf, andThen, singleFlight, thenOrElse } from '../lib/awaitable.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
@@ -12,6 +13,7 @@ import type { VersionSource } from '../versions/version-source.ts';
 import type { SeriesPlace } from './document-source.ts';
 import type { DocumentSource, MergedDocuments } from './document-tasks.ts';
 import { type DocumentRunner, openedAt, storedSource } from './documents.ts';
+import type { ClosedFiles } from './open-versions.ts';
 import type { SeriesPlaces } from './series-places.ts';
 
 /** A scope that applies to a node, with the file that it gives. */
@@ -46,12 +48,12 @@ const CACHE_BYTES = 32 * 1024 * 1024;
  * this is the case for a configuration that brings its own parameters.
  */
 export function chooseFiles(
-  index: SeriesIndex | null,
+  files: OfferedFiles,
   links: readonly ScopeLink[],
   constraint: FileConstraint,
 ): ScopeFile[] {
   return links.map((link) => {
-    const chosen = index && choose(index, link, constraint);
+    const chosen = choose(files, link, constraint);
     return { ...link, file: chosen?.file ?? null, isFallback: chosen?.isFallback ?? false };
   });
 }
@@ -64,14 +66,14 @@ export interface ChosenRefs {
 
 /** The files alone. This is part of a node's poll after a change, so it makes nothing else. */
 export function chooseRefs(
-  index: SeriesIndex | null,
+  files: OfferedFiles,
   links: readonly ScopeLink[],
   constraint: FileConstraint,
 ): ChosenRefs {
   const refs: VersionRef[] = [];
   const given: ScopeLink[] = [];
   for (const link of links) {
-    const chosen = index && choose(index, link, constraint);
+    const chosen = choose(files, link, constraint);
     if (!chosen) continue;
     refs.push(chosen.file);
     given.push(link);
@@ -83,6 +85,34 @@ interface Choice extends FileConstraint {
   chosen: ChosenFile<VersionRef> | null;
 }
 
+/** The files of a plan: those among which its nodes' are chosen, and those of them that are closed to these nodes. */
+export interface OfferedFiles {
+  /** Null where there are none to choose from. */
+  parameters: SeriesIndex | null;
+  closed: ClosedFiles;
+}
+
+/** Lists without what is closed. Those who choose compare lists by identity. */
+const openLists = new WeakMap<ClosedFiles, WeakMap<readonly VersionRef[], readonly VersionRef[]>>();
+
+function openAmong(
+  published: readonly VersionRef[],
+  link: ScopeLink,
+  closed: ClosedFiles,
+): readonly VersionRef[] {
+  const known = openLists.get(closed) ?? new WeakMap<readonly VersionRef[], readonly VersionRef[]>();
+  openLists.set(closed, known);
+  let open = known.get(published);
+  if (open === undefined) {
+    const ids = idsOfLink(link);
+    const own = closed.filter((file) => isOfScope(file, ids));
+    const isClosed = (ref: VersionRef) => own.some((file) => isFile(file, ref, link));
+    open = published.some(isClosed) ? published.filter((ref) => !isClosed(ref)) : published;
+    known.set(published, open);
+  }
+  return open;
+}
+
 /** A poll looks through all choices of a list. Most nodes have one of very few versions and channels. */
 const MAX_CHOICES = 8;
 
@@ -91,21 +121,24 @@ const choices = new WeakMap<readonly VersionRef[], Choice[]>();
 
 /** The file that one scope gives, or null. */
 export function chooseFile(
-  index: SeriesIndex,
+  files: OfferedFiles,
   link: ScopeLink,
   constraint: FileConstraint,
 ): (ScopeFile & { file: VersionRef }) | null {
-  const chosen = choose(index, link, constraint);
+  const chosen = choose(files, link, constraint);
   return chosen && { ...link, file: chosen.file, isFallback: chosen.isFallback };
 }
 
 function choose(
-  index: SeriesIndex,
-  { scopeTypeName, scopeValue, owner }: ScopeLink,
+  { parameters, closed }: OfferedFiles,
+  link: ScopeLink,
   { configurationVersion, prereleaseChannel }: FileConstraint,
 ): Choice['chosen'] {
-  const { published: all } = index.of(seriesOf({ scopeType: scopeTypeName, value: scopeValue }));
-  const published = owner ? ownedBy(all, owner) : all;
+  if (parameters === null) return null;
+  const { scopeTypeName, scopeValue, owner } = link;
+  const { published: all } = parameters.of(seriesOf({ scopeType: scopeTypeName, value: scopeValue }));
+  const open = closed.length === 0 ? all : openAmong(all, link, closed);
+  const published = owner ? ownedBy(open, owner) : open;
   if (published.length === 0) return null;
   const known = choices.get(published) ?? [];
   for (const choice of known) {

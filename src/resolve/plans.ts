@@ -12,12 +12,20 @@ import { notFound } from '../lib/errors.ts';
 import type { RepositoryRef, SeriesIndex, StoredFile, VersionRef } from '../versions/store.ts';
 import type { VersionSource } from '../versions/version-source.ts';
 import type { CompositeReader } from './composites.ts';
-import { type ByNode, Fork, type NodeOpenness, OPEN_TO_ANYONE, valueFor } from './open-versions.ts';
+import {
+  type ByNode,
+  type ClosedFiles,
+  Fork,
+  type NodeOpenness,
+  OPEN_TO_ANYONE,
+  valueFor,
+} from './open-versions.ts';
 import { besideParameters, type ParameterReader } from './parameters.ts';
 import type { Registry } from './registry.ts';
 import {
   byVersion,
   byVersions,
+  type GivenFiles,
   type GivenReaders,
   type GivenVersions,
   isWhole,
@@ -38,6 +46,8 @@ export interface ConfigurationPlan {
   filesBesideParameters: readonly StoredFile[];
   /** Null if the configuration brings its own parameters. */
   parameters: SeriesIndex | null;
+  /** Those of them that are not open to the nodes of this plan. */
+  closed: ClosedFiles;
 }
 
 export interface CompositePlan {
@@ -142,32 +152,38 @@ export class Planner {
   /** @throws HawserError not_found `no_eligible_version` */
   async make(given: GivenVersions | null): Promise<Plan> {
     if (given === null) throw noEligibleVersion('No published version fits the assignment of this node');
-    const { repository, tag, composite } = given;
-    if (composite === null) return this.planConfiguration(repository.name, tag);
+    const { repository, tag, files, composite } = given;
+    if (composite === null) return this.planConfiguration(repository.name, tag, files);
     const children: ConfigurationPlan[] = [];
-    for (const { child, tag: childTag } of composite.children) {
+    for (const { child, tag: childTag, files: childFiles } of composite.children) {
       if (childTag === null)
         throw noEligibleVersion('A child of the composite has no published version that fits');
-      children.push(await this.planConfiguration(child.configuration, childTag));
+      children.push(await this.planConfiguration(child.configuration, childTag, childFiles));
     }
     const { entryPoint } = composite.document;
     return { kind: 'composite', name: repository.name, tag, entryPoint, children };
   }
 
-  private async planConfiguration(name: string, tag: VersionRef): Promise<ConfigurationPlan> {
+  private async planConfiguration(
+    name: string,
+    tag: VersionRef,
+    given: GivenFiles,
+  ): Promise<ConfigurationPlan> {
     const { entryPoint, files } = await this.store.details({ kind: 'configurations', name }, tag);
     const known = await this.registry.configuration(name);
-    const parameters = await this.parametersOf(name, known);
+    const { closed } = given;
+    const parameters = given.parameters();
     const filesBesideParameters = besideParameters(files);
     const of = { kind: 'configuration', id: known?.id ?? '', name, tag, entryPoint } as const;
-    return { ...of, files, filesBesideParameters, parameters };
+    return { ...of, files, filesBesideParameters, parameters, closed };
   }
 
   /**
    * The parameter files to choose from; null if the configuration brings its own parameters.
    * @throws HawserError `repository_missing` if there was a repository, so that no bundle is ever incomplete
    */
-  private async parametersOf(name: string, known: KnownConfiguration | null): Promise<SeriesIndex | null> {
+  private async parametersOf(name: string): Promise<SeriesIndex | null> {
+    const known: KnownConfiguration | null = await this.registry.configuration(name);
     if (!known?.usesParameters) return null;
     if (known.hasParameters && !(await this.store.has({ kind: 'parameters', name })))
       throw missingRepository();
@@ -175,7 +191,17 @@ export class Planner {
   }
 
   private get given(): GivenReaders {
-    return { versions: (repository) => this.store.versions(repository), composites: this.readers.composites };
+    return {
+      versions: (repository) => this.store.versions(repository),
+      parameters: (name) =>
+        this.parametersOf(name).then(
+          (index) => () => index,
+          (error) => () => {
+            throw error;
+          },
+        ),
+      composites: this.readers.composites,
+    };
   }
 
   private async repositoryOf({ configurationId, compositeId }: Assignment): Promise<RepositoryRef> {

@@ -179,7 +179,7 @@ function keyFor(
   for (const { plan, declared } of parts) {
     key += `${plan.id} ${plan.name} ${schemaIn(declared)?.key ?? ''}\n`;
     const constraint = { configurationVersion: plan.tag.version, prereleaseChannel };
-    const chosen = chooseRefs(plan.parameters, links, constraint);
+    const chosen = chooseRefs(plan, links, constraint);
     for (const [at, link] of chosen.links.entries()) key += `${chosen.refs[at]?.oid}@${ownerIdOf(link)} `;
   }
   return key;

@@ -8,9 +8,10 @@ import type { BlobInfo, RepositoryKind, RepositoryRef, StoredFile } from '../git
 import { conflict, notFound } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import type { ParameterContentType, ParameterDetails } from '../versions/parameter-files.ts';
+import type { SeriesLists } from '../versions/repository-index.ts';
 import type { SortedVersions } from '../versions/sorted-versions.ts';
 import { ONLY_SERIES, type VersionDetails, type VersionRef } from '../versions/types.ts';
-import type { ParameterSource, SortedSeries, VersionSource } from '../versions/version-source.ts';
+import type { ParameterSource, VersionSource } from '../versions/version-source.ts';
 
 /** A draft that counts as published. */
 export interface PublishedDraft {
@@ -116,7 +117,7 @@ export class ProposedVersions implements VersionSource {
     return known;
   }
 
-  private async indexOfParameters(name: string): Promise<SortedSeries> {
+  private async indexOfParameters(name: string): Promise<SeriesLists> {
     const stored = await this.stored.parameters.index(name);
     const proposal = this.proposals.get(keyOf({ kind: 'parameters', name }));
     return proposal === undefined ? stored : proposal.index(stored);
@@ -158,7 +159,7 @@ class ProposedSeries {
     return versions;
   }
 
-  index(stored: SortedSeries): SortedSeries {
+  index(stored: SeriesLists): SeriesLists {
     const added = this.refs.map(({ series }) => series);
     return {
       of: (series) => this.over(series, stored.of(series)),

@@ -1,11 +1,13 @@
 /** Reads what the fleet is offered in the state of one moment. */
 
-import { readingHolders } from '../db/read-holders.ts';
+import { readingHolders, readingParts } from '../db/read-holders.ts';
+import type { RolloutRecord } from '../domain/rollout.ts';
+import { hasTaken } from '../domain/rollout-holder.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import { CompositeReader } from './composites.ts';
 import type { Fleet, Moment } from './fleet.ts';
 import { FleetOffers } from './fleet-offers.ts';
-import type { OfferTools } from './fleet-plans.ts';
+import type { OfferTools, Takers } from './fleet-plans.ts';
 import { ManifestMaker } from './manifest-maker.ts';
 import { OPEN_TO_ANYONE } from './open-versions.ts';
 import { ParameterReader } from './parameters.ts';
@@ -39,12 +41,23 @@ export function readOffers(
   return FleetOffers.of(snapshot, { source, planner, maker, keys, takersOf: takersIn(fleet) });
 }
 
-/** Who has taken a version is read once. It may be newer than the snapshot, as what a node has taken may be at any time. */
+/** Who has taken what is read once. It may be newer than the snapshot, as what a node has taken may be at any time. */
 function takersIn({ database }: Fleet): OfferTools['takersOf'] {
-  const known = new Map<string, Awaitable<ReadonlySet<string>>>();
-  return ({ kind, name }, version) => {
-    const key = `${kind}/${name} ${version}`;
-    const takers = known.get(key) ?? database.read(readingHolders({ kind, name }, version));
+  const known = new Map<string, Awaitable<Takers>>();
+  const ofVersion = async (named: { kind: string; name: string }, version: string): Promise<Takers> => {
+    const holders = await database.read(readingHolders(named, version));
+    return (nodeId) => holders.has(nodeId);
+  };
+  const ofFiles = async (name: string, record: RolloutRecord): Promise<Takers> => {
+    const parts = await database.read(readingParts(name));
+    return (nodeId, scopes) => hasTaken(parts.get(nodeId), record, scopes);
+  };
+  return ({ kind, name }, record) => {
+    const { key: rollout, version, parameters } = record;
+    const key = `${kind}/${name} ${rollout}`;
+    const isOfVersion = version !== null && parameters.length === 0;
+    const takers =
+      known.get(key) ?? (isOfVersion ? ofVersion({ kind, name }, version) : ofFiles(name, record));
     known.set(key, takers);
     return takers;
   };

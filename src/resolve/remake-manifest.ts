@@ -87,5 +87,6 @@ async function planOf(
     files,
     filesBesideParameters: besideParameters(files),
     parameters: null,
+    closed: [],
   };
 }

@@ -161,7 +161,7 @@ function refsOf(
   prereleaseChannel: string | null,
 ): ChosenRefs {
   const constraint = { configurationVersion: plan.tag.version, prereleaseChannel };
-  return chooseRefs(plan.parameters, links, constraint);
+  return chooseRefs(plan, links, constraint);
 }
 
 function isFor({ generation, assignment }: Remembered, node: KnownNode): boolean {

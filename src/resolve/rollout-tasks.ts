@@ -9,6 +9,7 @@ import {
   readingNoted,
   readingRollout,
   type SeenReports,
+  THE_VERSION,
 } from '../db/read-rollouts.ts';
 import type { ToNote } from '../db/rollouts.ts';
 import { tellFault } from '../domain/report-faults.ts';
@@ -21,11 +22,10 @@ import {
   type RolloutNode,
 } from '../domain/rollout-counts.ts';
 import type { Send } from '../lib/threads.ts';
-import { ONLY_SERIES } from '../versions/types.ts';
 import type { CurrentOffers } from './current-offers.ts';
 import type { Fleet } from './fleet.ts';
 import type { FleetOffers } from './fleet-offers.ts';
-import { ProposedVersions } from './proposed-versions.ts';
+import { ProposedVersions, type PublishedDraft } from './proposed-versions.ts';
 import { readOffers } from './read-offers.ts';
 
 export interface RolloutQuestion {
@@ -71,10 +71,12 @@ export interface NodesSlice {
   next: string | null;
 }
 
-/** A version that may be rolled out, by the rings of a scope type. */
+/** What may be rolled out, by the rings of a scope type. */
 export interface RingsQuestion {
+  /** Its tags are those of files, or the commits of drafts. */
   rolledOut: RolledOut;
-  isDraft: boolean;
+  /** The drafts of it, which count as published. */
+  drafts: readonly PublishedDraft[];
   scopeTypeId: string;
 }
 
@@ -93,19 +95,24 @@ export function rolloutTasks(fleet: () => Fleet, offers: () => CurrentOffers) {
     async rolloutCounts(question: RolloutQuestion, send: Send): Promise<RolloutAnswer | null> {
       const current = await offers().read();
       const { rolledOut, record, oid } = question;
-      const ref = (await current.versions(rolledOut)).get(rolledOut.version);
-      if (ref?.rollout?.oid !== oid) return null;
-      const stepOf = openStepsIn(current, question);
+      const { rollouts } = await current.versions(rolledOut);
+      if (!rollouts.some((rollout) => rollout.oid === oid)) return null;
+      const givenTo = givenIn(current, question);
       const openedAt = record.steps.map(({ startedAt }) => Date.parse(startedAt ?? ''));
       const counts = record.steps.map(() => ({ ...NO_COUNTS }));
       const toNote: NodeToNote[] = [];
-      const reading = readingRollout(rolledOut, question.seen, (nodeId, node, hasReported) => {
+      const take = (nodeId: string, node: FleetNode, hasReported: boolean) => {
         const { takenAt, statusBefore } = node;
-        const step = stepOf(nodeId);
+        const { step, parts } = givenTo(nodeId);
         const counted = step === null ? null : toCounted(node, openedAt[step] ?? 0);
         const isNews = takenAt !== null && (statusBefore === null || hasReported);
-        if (isNews || step !== node.step) toNote.push({ toNote: [nodeId, takenAt, step], counted });
+        if (isNews || step !== node.step)
+          toNote.push({ toNote: [nodeId, takenAt, step, ...neededOf(rolledOut, parts)], counted });
         else if (counted) countNode(counts[step ?? -1] as RolloutCounts, counted);
+      };
+      const reading = readingRollout(rolledOut, question.seen, {
+        givenTo: (nodeId) => givenTo(nodeId).parts,
+        take,
       });
       const seen = await fleet().database.read(reading);
       for (let at = 0; at < toNote.length; at += PIECE) await send(toNote.slice(at, at + PIECE));
@@ -113,17 +120,15 @@ export function rolloutTasks(fleet: () => Fleet, offers: () => CurrentOffers) {
     },
 
     /** How many nodes of each ring would get the version if it were published and open to all; only rings with any. */
-    ringCounts({ rolledOut, isDraft, scopeTypeId }: RingsQuestion): Promise<[string | null, number][]> {
-      const { kind, name, version } = rolledOut;
-      const published = isDraft ? [{ kind, name, series: ONLY_SERIES, version }] : [];
+    ringCounts({ rolledOut, drafts, scopeTypeId }: RingsQuestion): Promise<[string | null, number][]> {
       return fleet().atOneMoment(async ({ snapshot, source }) => {
-        const proposed = new ProposedVersions(source, { published, files: [] });
+        const proposed = new ProposedVersions(source, { published: drafts, files: [] });
         const offers = await readOffers(fleet(), { snapshot, source: proposed });
-        const isGiven = offers.giving(rolledOut, version);
+        const partsFor = offers.givenOf(rolledOut, rolledOut);
         const ringOf = ringsIn(snapshot, scopeTypeId);
         const counts = new Map<string | null, number>();
         for (let at = 0; at < snapshot.size; at += 1)
-          if (isGiven(at)) counts.set(ringOf(at), (counts.get(ringOf(at)) ?? 0) + 1);
+          if (partsFor(at).length > 0) counts.set(ringOf(at), (counts.get(ringOf(at)) ?? 0) + 1);
         return [...counts];
       });
     },
@@ -183,18 +188,39 @@ async function shown({ database }: Fleet, nodes: readonly [NotedNode, Outcome][]
   });
 }
 
-/** Tells the place of the open step that offers the version to a node; null where none does. */
-function openStepsIn(offers: FleetOffers, { rolledOut, record }: RolloutQuestion) {
+/** What of a rollout is offered to a node, and the place of the open step that offers it; null where none does. */
+interface GivenPart {
+  step: number | null;
+  parts: readonly string[];
+}
+
+const NOTHING_GIVEN: GivenPart = { step: null, parts: [] };
+
+/** Tells what of a rollout is offered to a node. It is asked for one node after the other. */
+function givenIn(offers: FleetOffers, { rolledOut, record }: RolloutQuestion): (nodeId: string) => GivenPart {
   const { snapshot } = offers;
   const ringOf = ringsIn(snapshot, record.scopeType.id);
-  const isGiven = offers.giving(rolledOut, rolledOut.version);
-  return (nodeId: string) => {
+  const partsFor = offers.givenOf(rolledOut, rolledOut);
+  const find = (nodeId: string): GivenPart => {
     const at = snapshot.findPlace(nodeId);
     // One that is not known has come since the fleet was looked at.
-    if (at === undefined || !isGiven(at)) return null;
+    const parts = at === undefined ? [] : partsFor(at);
+    if (at === undefined || parts.length === 0) return NOTHING_GIVEN;
     const step = openStepOf(record, { nodeId, ring: ringOf(at) });
-    return step < 0 ? null : step;
+    return { step: step < 0 ? null : step, parts };
   };
+  let last: { nodeId: string; given: GivenPart } | null = null;
+  return (nodeId) => {
+    if (last?.nodeId !== nodeId) last = { nodeId, given: find(nodeId) };
+    return last.given;
+  };
+}
+
+/** What must be in the manifest that a report is of. One that is offered none of it may have taken some of it. */
+function neededOf({ version }: RolledOut, parts: readonly string[]): [version: number, files: number] {
+  if (parts.length === 0) return version === null ? [0, 1] : [1, 0];
+  const hasVersion = parts.includes(THE_VERSION);
+  return [Number(hasVersion), parts.length - Number(hasVersion)];
 }
 
 /** Tells the ring of the node at each place; null for one without a tag of the scope type. */

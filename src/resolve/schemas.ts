@@ -28,6 +28,14 @@ export interface SchemaVersion {
   upload: VersionRef | null;
 }
 
+/** For which files the schema is asked. */
+export interface SchemaWish {
+  /** Whether for drafts. */
+  isDraft?: boolean;
+  /** A draft of the configuration that counts as published, as it is about to be. */
+  asPublished?: string | undefined;
+}
+
 /** The memory for schemas in bytes. */
 const CACHE_BYTES = 32 * 1024 * 1024;
 
@@ -114,9 +122,12 @@ export class SchemaReader {
     configurationName: string,
     major: Major,
     caller: string,
-    isDraft = false,
+    { isDraft = false, asPublished }: SchemaWish = {},
   ): Promise<Declared> {
-    const chosen = await this.chosenFor(configurationName, major, isDraft);
+    const chosen =
+      asPublished === undefined
+        ? await this.chosenFor(configurationName, major, isDraft)
+        : chooseSchemaVersion(countAsPublished(await this.allOf(configurationName), asPublished), major);
     return chosen === null ? NOTHING_DECLARED : this.read(configurationName, chosen, caller);
   }
 
@@ -215,6 +226,10 @@ export class SchemaReader {
   private indexOf(name: string): Promise<VersionIndex> {
     return this.store.versions({ kind: 'configurations', name });
   }
+}
+
+function countAsPublished({ versions }: AllVersions, version: string): SchemaVersion[] {
+  return versions.map((each) => (each.version === version ? { ...each, isPublished: true } : each));
 }
 
 function toSchemaVersion(

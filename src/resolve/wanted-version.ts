@@ -3,9 +3,16 @@
 import type { CompositeChild, CompositeDocument } from '../domain/composite-document.ts';
 import type { VersionConstraint } from '../domain/version-choice.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
-import type { RepositoryRef, VersionIndex, VersionRef } from '../versions/store.ts';
+import type { RepositoryRef, SeriesIndex, VersionIndex, VersionRef } from '../versions/store.ts';
 import type { CompositeReader } from './composites.ts';
-import { type ByNode, type Candidates, candidatesIn, fork } from './open-versions.ts';
+import {
+  type ByNode,
+  byClosedFiles,
+  type Candidates,
+  type ClosedFiles,
+  candidatesIn,
+  fork,
+} from './open-versions.ts';
 
 export interface WantedVersion extends VersionConstraint {
   /** The only version that is admitted; null pins nothing. */
@@ -15,6 +22,7 @@ export interface WantedVersion extends VersionConstraint {
 export interface GivenVersions {
   repository: RepositoryRef;
   tag: VersionRef;
+  files: GivenFiles;
   /** Null for a configuration. */
   composite: { document: CompositeDocument; children: readonly GivenChild[] } | null;
 }
@@ -23,10 +31,22 @@ export interface GivenChild {
   child: CompositeChild;
   /** Null where no version fits. */
   tag: VersionRef | null;
+  files: GivenFiles;
 }
+
+/** The parameter files among which those of a node are chosen. */
+export interface GivenFiles {
+  /** Gives null where there are none to choose from. It throws what reading them has thrown. */
+  parameters(): SeriesIndex | null;
+  closed: ClosedFiles;
+}
+
+const NO_FILES: GivenFiles = { parameters: () => null, closed: [] };
 
 export interface GivenReaders {
   versions(repository: RepositoryRef): Promise<VersionIndex>;
+  /** The parameter files of a configuration as they are now, as `GivenFiles` has them. It rejects only where nothing can be told. */
+  parameters(configurationName: string): Promise<GivenFiles['parameters']>;
   composites: Pick<CompositeReader, 'document'>;
 }
 
@@ -52,12 +72,12 @@ export function byVersions<T>(
   wanted: WantedVersion,
   lead: (given: GivenVersions | null) => Awaitable<T>,
 ): Promise<ByNode<T>> {
-  return byVersion<T>(readers, repository, wanted, async (tag) => {
+  return byVersion<T>(readers, repository, wanted, async (tag, files) => {
     if (tag === null) return lead(null);
-    if (repository.kind === 'configurations') return lead({ repository, tag, composite: null });
+    if (repository.kind === 'configurations') return lead({ repository, tag, files, composite: null });
     const document = await readers.composites.document(repository, tag);
     return byChildren<T>(readers, document.children, wanted, (children) =>
-      lead({ repository, tag, composite: { document, children } }),
+      lead({ repository, tag, files, composite: { document, children } }),
     );
   });
 }
@@ -71,8 +91,8 @@ function byChildren<T>(
 ): Awaitable<ByNode<T>> {
   if (child === undefined) return lead([]);
   const repository = { kind: 'configurations', name: child.configuration } as const;
-  return byVersion<T>(readers, repository, wantedOf(child, wanted), (tag) =>
-    byChildren<T>(readers, rest, wanted, (others) => lead([{ child, tag }, ...others])),
+  return byVersion<T>(readers, repository, wantedOf(child, wanted), (tag, files) =>
+    byChildren<T>(readers, rest, wanted, (others) => lead([{ child, tag, files }, ...others])),
   );
 }
 
@@ -86,12 +106,30 @@ export function wantedOf(
 
 /** Goes on with the version of one configuration or composite; null where none fits. */
 export async function byVersion<T>(
-  readers: Pick<GivenReaders, 'versions'>,
+  readers: Pick<GivenReaders, 'versions' | 'parameters'>,
   repository: RepositoryRef,
   wanted: WantedVersion,
-  lead: (tag: VersionRef | null) => Awaitable<ByNode<T>>,
+  lead: (tag: VersionRef | null, files: GivenFiles) => Awaitable<ByNode<T>>,
 ): Promise<ByNode<T>> {
-  return fork(repository, candidatesFor(await readers.versions(repository), wanted), lead);
+  const isConfiguration = repository.kind === 'configurations';
+  // They are read first, as a file that rolls out is there only once its rollout is.
+  const parameters = isConfiguration ? await readers.parameters(repository.name) : NO_FILES.parameters;
+  const index = await readers.versions(repository);
+  return fork(repository, candidatesFor(index, wanted), (tag) => {
+    if (tag === null || !isConfiguration) return lead(tag, NO_FILES);
+    return byClosedFiles(repository, index, orNull(parameters), (closed) =>
+      lead(tag, { parameters, closed }),
+    );
+  });
+}
+
+/** What cannot be read is told by whoever needs it. */
+function orNull(parameters: GivenFiles['parameters']): SeriesIndex | null {
+  try {
+    return parameters();
+  } catch {
+    return null;
+  }
 }
 
 /** Whether a node gets anything: without one of its children a composite gives nothing at all. */

@@ -7,7 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
 import { freezeLook } from '../db/freeze.ts';
-import type { SeenReports } from '../db/read-rollouts.ts';
+import { type SeenReports, toRolledOut } from '../db/read-rollouts.ts';
 import { type Noted, noteNodes, readRolloutCounts, saveFaults, saveRolloutCounts } from '../db/rollouts.ts';
 import { NO_COUNTS, type RolloutCause, type RolloutCounts, type RolloutState } from '../domain/rollout.ts';
 import { addCounts, countNode, OUTCOMES } from '../domain/rollout-counts.ts';
@@ -146,10 +146,10 @@ export class RolloutEvaluation {
 
   /** @returns `failed` where the nodes could not be counted */
   private async evaluateOne(underWay: UnderWay, memory: Memory): Promise<'evaluated' | 'failed'> {
-    const { ref } = underWay;
-    const { record } = ref.rollout;
-    if (ref.withdrawn !== null) {
-      await this.move(underWay, haltByWithdrawal(record));
+    const { withdrawn } = underWay;
+    const { record } = underWay.rollout;
+    if (withdrawn !== null) {
+      await this.move(underWay, haltByWithdrawal(record, withdrawn));
       return 'evaluated';
     }
     const counts = await this.count(underWay, memory);
@@ -165,7 +165,7 @@ export class RolloutEvaluation {
 
   /** Keeps the first of the nodes that are the cause, because what is known of nodes goes with a later rollout. */
   private async keepFaults(underWay: UnderWay, cause: RolloutCause): Promise<void> {
-    const { steps, step } = underWay.ref.rollout.record;
+    const { steps, step } = underWay.rollout.record;
     const filter =
       cause === 'Regressions'
         ? { outcomes: ['Regression' as const] }
@@ -184,33 +184,34 @@ export class RolloutEvaluation {
   /** A freeze keeps the version from further nodes. Halting and pausing go on. @returns false while a freeze forbids it */
   private async moveUnlessFrozen(underWay: UnderWay, transition: Transition | null): Promise<boolean> {
     const opensMore =
-      transition?.to === 'Completed' || (transition?.record.step ?? 0) > underWay.ref.rollout.record.step;
+      transition?.to === 'Completed' || (transition?.record.step ?? 0) > underWay.rollout.record.step;
     try {
       await this.move(underWay, transition, { opensMore });
       return true;
     } catch (error) {
       if (!(error instanceof HawserError && error.code === 'frozen')) throw error;
-      this.tools.log.debug(rolledOut(underWay), 'a rollout waits for the end of the freeze');
+      this.tools.log.debug(told(underWay), 'a rollout waits for the end of the freeze');
       return false;
     }
   }
 
   private async move(
-    { owner, ref }: UnderWay,
+    underWay: UnderWay,
     transition: Transition | null,
     { opensMore = false } = {},
   ): Promise<void> {
     if (transition === null) return;
     const now = () => this.tools.clock.now();
     const actor = { ...systemActor(now()), ...(opensMore && { requireUnfrozen: freezeLook(now) }) };
+    const { owner, rollout } = underWay;
     const target = { ...owner, principal: null, actor };
-    await moveRollout(this.tools, target, ref.version, ({ oid }) =>
-      oid === ref.rollout.oid ? transition : null,
+    await moveRollout(this.tools, target, rollout.record.key, ({ oid }) =>
+      oid === rollout.oid ? transition : null,
     );
     const { to, reason } = transition;
     // Somebody must look, whoever started it and whoever waits for it.
     if (to === 'Halted' || to === 'Paused')
-      this.tools.log.warn({ ...told({ owner, ref }), reason }, `a rollout is ${to.toLowerCase()}`);
+      this.tools.log.warn({ ...told(underWay), reason }, `a rollout is ${to.toLowerCase()}`);
   }
 
   /** Null where they cannot be had, so that the rollout does not advance; `early` where the threads do not know its record yet. */
@@ -232,7 +233,7 @@ export class RolloutEvaluation {
 
   /** Notes what nodes were and what they have reported since the last evaluation, and counts all of them by that. */
   private async countAndNote(underWay: UnderWay, memory: Memory): Promise<readonly RolloutCounts[] | null> {
-    const { record, oid } = underWay.ref.rollout;
+    const { record, oid } = underWay.rollout;
     const seen = memory.seen ?? (await this.seenBefore(underWay));
     const noted = record.steps.map(() => ({ ...NO_COUNTS }));
     const onPiece = async (piece: unknown) => {
@@ -266,7 +267,7 @@ export class RolloutEvaluation {
 
   private async note(underWay: UnderWay, nodes: readonly NodeToNote[]): Promise<Map<string, Noted>> {
     this.closing.signal.throwIfAborted();
-    const times = { began: Date.parse(underWay.ref.rollout.record.createdAt), now: this.tools.clock.now() };
+    const times = { began: Date.parse(underWay.rollout.record.createdAt), now: this.tools.clock.now() };
     const toNote = nodes.map((node) => node.toNote);
     // What a power cut takes away is found again.
     const { writeUnflushed } = this.tools.database;
@@ -296,16 +297,16 @@ export class RolloutEvaluation {
   }
 }
 
-function rolledOut({ owner: { kind, resource }, ref: { version } }: UnderWay) {
-  return { kind, id: resource.id, name: resource.name, version };
+function rolledOut({ owner: { kind, resource }, rollout }: UnderWay) {
+  return toRolledOut({ kind, id: resource.id, name: resource.name }, rollout.record);
 }
 
 /** What the log says of a rollout, so that it can be found. */
-function told({ owner: { kind, resource }, ref: { version } }: UnderWay) {
-  return { kind, name: resource.name, version };
+function told({ owner: { kind, resource }, rollout: { record } }: UnderWay) {
+  return { kind, name: resource.name, version: record.version, rollout: record.key };
 }
 
 /** A version that is made anew has another tag, and its rollout is another one. */
-function keyOf({ owner: { kind, resource }, ref }: UnderWay): string {
-  return `${kind} ${resource.id} ${ref.oid}`;
+function keyOf({ owner: { kind, resource }, rollout: { record } }: UnderWay): string {
+  return `${kind} ${resource.id} ${record.tag ?? record.key}`;
 }

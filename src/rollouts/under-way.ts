@@ -5,11 +5,13 @@ import type { Database } from '../db/database.ts';
 import type { RolloutKey } from '../db/rollout-tables.ts';
 import { listKeptRollouts, removeRolloutCounts, removeTakers } from '../db/rollouts.ts';
 import { ROLLOUT_STATES, type RolloutState } from '../domain/rollout.ts';
+import type { Withdrawn } from '../domain/rollout-machine.ts';
 import type { Log } from '../lib/log.ts';
+import { seriesOf } from '../versions/parameter-files.ts';
 import { isUnreadable } from '../versions/rollout-branch.ts';
-import { isRolling, type RollingRef } from '../versions/rollout-rules.ts';
+import { isUnderWay } from '../versions/rollout-rules.ts';
 import type { Owner, ResourceKind } from '../versions/rows.ts';
-import type { GitStore, VersionIndex, VersionRef } from '../versions/store.ts';
+import type { GitStore, RolloutRef, VersionIndex } from '../versions/store.ts';
 import type { MovedRepositories } from './moved-repositories.ts';
 
 /** Rows per transaction. Deleting them takes some two milliseconds. */
@@ -20,7 +22,9 @@ const PAUSE = 10;
 /** A rollout that is under way. */
 export interface UnderWay {
   owner: Owner<ResourceKind>;
-  ref: RollingRef;
+  rollout: RolloutRef;
+  /** What of it is withdrawn, for which it is to end; null where nothing is. */
+  withdrawn: Withdrawn | null;
 }
 
 interface Seen {
@@ -52,17 +56,33 @@ export class RolloutFinder {
     try {
       const seen = await this.look(isMeant);
       if (moved === null || moved.size > 0) await this.tidy(seen);
-      return seen.flatMap(({ owner, index }) =>
-        index.versions
-          .filter(isRolling)
-          .filter(({ rollout }) => !isUnreadable(rollout.record))
-          .map((ref) => ({ owner, ref })),
-      );
+      const found: UnderWay[] = [];
+      for (const { owner, index } of seen)
+        for (const rollout of index.rollouts)
+          if (isUnderWay(rollout.record) && !isUnreadable(rollout.record))
+            found.push({ owner, rollout, withdrawn: await this.withdrawnOf(owner, index, rollout) });
+      return found;
     } catch (error) {
       // What has moved would not be looked at again.
       this.tools.moved.forget();
       throw error;
     }
+  }
+
+  private async withdrawnOf(
+    { resource }: Owner<ResourceKind>,
+    index: VersionIndex,
+    { record: { version, parameters } }: RolloutRef,
+  ): Promise<Withdrawn | null> {
+    if (version !== null && index.get(version)?.withdrawn) return 'version';
+    if (parameters.length === 0) return null;
+    const files = await this.tools.store.parameters.index(resource.name);
+    const isGone = parameters.some(({ scopeType, scopeValue, version: of }) => {
+      const series = seriesOf({ scopeType: scopeType.name, value: scopeValue?.value ?? null });
+      const file = files.of(series).get(of);
+      return file?.status === 'Published' && file.withdrawn !== null;
+    });
+    return isGone ? 'file' : null;
   }
 
   /** How many of all rollouts are in each state. */
@@ -84,11 +104,11 @@ export class RolloutFinder {
         keys.add(key);
         if (!isMeant(key)) continue;
         const index = await this.read(key, { kind, resource });
-        if (index === null || index.versions.some(isRolling)) this.watched.add(key);
+        if (index === null || index.rollouts.some(({ record }) => isUnderWay(record))) this.watched.add(key);
         else this.watched.delete(key);
         if (index === null) continue;
         seen.push({ owner: { kind, resource }, index });
-        const states = index.versions.flatMap(({ rollout }) => rollout?.record.state ?? []);
+        const states = index.rollouts.map(({ record }) => record.state);
         if (states.length > 0) this.states.set(key, states);
         else this.states.delete(key);
       }
@@ -116,10 +136,11 @@ export class RolloutFinder {
     const indexes = new Map(seen.map(({ owner, index }) => [`${owner.kind} ${owner.resource.id}`, index]));
     for (const key of await listKeptRollouts(read)) {
       const index = indexes.get(`${key.kind} ${key.resource_id}`);
-      const ref = index?.get(key.version);
-      if (index === undefined || (ref && (isRolling(ref) || ref === newestRollout(index)))) continue;
+      const rollout = index?.rollouts.find(({ record }) => record.key === key.version);
+      const isKept = rollout && (isUnderWay(rollout.record) || rollout === newestRollout(index));
+      if (index === undefined || isKept) continue;
       await this.forget(key);
-      if (!ref?.rollout) await removeRolloutCounts(write, key);
+      if (!rollout) await removeRolloutCounts(write, key);
     }
   }
 
@@ -131,9 +152,9 @@ export class RolloutFinder {
   }
 }
 
-function newestRollout({ versions }: VersionIndex) {
-  return versions.reduce<VersionRef | null>((newest, ref) => {
-    const begun = ref.rollout?.record.createdAt;
-    return begun !== undefined && begun > (newest?.rollout?.record.createdAt ?? '') ? ref : newest;
+function newestRollout(index: VersionIndex | undefined): RolloutRef | null {
+  return (index?.rollouts ?? []).reduce<RolloutRef | null>((newest, rollout) => {
+    const begun = rollout.record.createdAt;
+    return begun > (newest?.record.createdAt ?? '') ? rollout : newest;
   }, null);
 }

@@ -185,3 +185,8 @@ export function possibleDeeds(rollout: Rollout): RolloutDeed[] {
     return POSSIBLE[deed].includes(state) && !(deed === 'complete' && isPending);
   });
 }
+
+/** A parameter file that rolls out, such as `Environment/prod 1.2.0`. */
+export function fileText({ scopeTypeName, scopeValue, version }: Rollout['parameters'][number]): string {
+  return `${scopeTypeName}${scopeValue === null ? '' : `/${scopeValue}`} ${version}`;
+}

@@ -15,7 +15,7 @@ import type { Locks } from '../lib/locks.ts';
 import { AUTHORED, type KindFacts, type Planned, type PlannedChange, PUSHED } from './author-kinds.ts';
 import { SCHEMA_SERIES } from './kinds.ts';
 import { scopeOf } from './parameter-files.ts';
-import { rolloutBlocker } from './rollout-rules.ts';
+import { fileBlocker, rolloutBlocker } from './rollout-rules.ts';
 import {
   AUDITED,
   type Authorship,
@@ -39,6 +39,7 @@ import {
   type VersionIndex,
   type VersionRef,
 } from './types.ts';
+import { finishRollouts } from './unfinished-rollouts.ts';
 import { recordUnrecorded, withCommit } from './unrecorded.ts';
 import { type AuditChange, recordChanges } from './version-records.ts';
 
@@ -86,6 +87,8 @@ function runUnderLock<K extends RepositoryKind, T>(
   const { rows } = AUTHORED[kind];
   const run = async (writer: LockedRepository) => {
     const row = (await requireRow(database.read, rows, id)) as RowOf<K>;
+    if (kind === 'configurations')
+      await finishRollouts({ database, store }, { kind, resource: { id, name } }, writer);
     await recordUnrecorded(database, { kind, resource: { id, name } }, writer);
     await requireCurrent?.();
     await actor?.requireUnfrozen?.(database.read);
@@ -103,22 +106,48 @@ export function authorVersions<K extends RepositoryKind, T>(
   target: Authorship<K>,
   work: (author: VersionAuthor<K>, row: RowOf<K>) => Promise<T>,
 ): Promise<T> {
-  const run = () =>
-    underLock(tools, target, async (writer, row) => {
-      const hadParameters =
-        target.kind === 'parameters' && 'has_parameters' in row && row.has_parameters === 1;
-      // Writing would begin a new history in place of the one that is lost, and nobody would notice.
-      if (hadParameters && !(await tools.store.has({ kind: 'parameters', name: row.name })))
-        throw missingRepository();
-      return work(new VersionAuthor(tools.database, target, writer), row);
-    });
+  const run = () => authorUnderLock(tools, target, work);
   return target.kind === 'parameters' ? tools.locks.share(PARAMETER_WRITES, run) : run();
+}
+
+/**
+ * The same for parameter files, while the lock of their configuration is held too, so that nothing begins to roll out meanwhile.
+ * @throws HawserError as `underLock`
+ */
+export function authorBesideRollouts<T>(
+  tools: AuthorTools,
+  target: Authorship<'parameters'>,
+  work: (author: VersionAuthor<'parameters'>, configuration: LockedRepository) => Promise<T>,
+): Promise<T> {
+  const { resource, actor } = target;
+  const owner = { kind: 'configurations', resource, actor } as const;
+  return tools.locks.share(PARAMETER_WRITES, () =>
+    underLock(tools, owner, (configuration) =>
+      authorUnderLock(tools, target, (author) => work(author, configuration)),
+    ),
+  );
+}
+
+function authorUnderLock<K extends RepositoryKind, T>(
+  tools: AuthorTools,
+  target: Authorship<K>,
+  work: (author: VersionAuthor<K>, row: RowOf<K>) => Promise<T>,
+): Promise<T> {
+  return underLock(tools, target, async (writer, row) => {
+    const hadParameters = target.kind === 'parameters' && 'has_parameters' in row && row.has_parameters === 1;
+    // Writing would begin a new history in place of the one that is lost, and nobody would notice.
+    if (hadParameters && !(await tools.store.has({ kind: 'parameters', name: row.name })))
+      throw missingRepository();
+    return work(new VersionAuthor(tools, target, writer), row);
+  });
 }
 
 interface WithdrawOptions {
   series?: string;
-  /** Makes further entries of the same deed. It is called where the version was offered until now. */
-  others?(writer: LockedRepository, before: VersionRef): Promise<readonly AuditChange[]>;
+  /** Ends what must end before it is withdrawn, and gives the entries. It is called where the version is offered. */
+  first?(writer: LockedRepository, before: VersionRef): Promise<readonly AuditChange[]>;
+  /** Records the entries. Default: by themselves. */
+  record?(entries: readonly AuditChange[], writer: LockedRepository): Promise<void>;
 }
 
 interface PublishOptions {
@@ -127,6 +156,8 @@ interface PublishOptions {
   rollout?: PublishedRollout;
   nodeId?: string | undefined;
   others?: readonly AuditChange[];
+  /** Records the entries. Default: by themselves. */
+  record?(entries: readonly AuditChange[]): Promise<void>;
 }
 
 interface NewDraft {
@@ -138,12 +169,18 @@ interface NewDraft {
 /** Writes versions for one caller while the lock is held. */
 export class VersionAuthor<K extends RepositoryKind> {
   private readonly database: Database;
+  private readonly store: GitStore;
   private readonly target: Authorship<K>;
   private readonly writer: LockedRepository;
   private readonly facts: KindFacts;
 
-  constructor(database: Database, target: Authorship<K>, writer: LockedRepository) {
+  constructor(
+    { database, store }: Pick<AuthorTools, 'database' | 'store'>,
+    target: Authorship<K>,
+    writer: LockedRepository,
+  ) {
     this.database = database;
+    this.store = store;
     this.target = target;
     this.writer = writer;
     this.facts = AUTHORED[target.kind];
@@ -235,19 +272,22 @@ export class VersionAuthor<K extends RepositoryKind> {
   async publish(
     version: string,
     rules: PublishRules,
-    { series = ONLY_SERIES, message, rollout, nodeId, others = [] }: PublishOptions = {},
+    { series = ONLY_SERIES, message, rollout, nodeId, others = [], record }: PublishOptions = {},
   ): Promise<VersionDetails> {
     const ref = this.index(series).get(version);
     if (ref === undefined) throw notFound(this.facts.noSuchVersion);
     const [blocker] = await findBlockers(ref, rules);
     if (blocker !== undefined) throw blocker;
-    if (!rollout) this.requireNoRollout(version, series);
+    if (!rollout) await this.requireNoRollout(version, series);
     const { author: tagger, at } = this.writing;
     const action = `${AUDITED[this.target.kind]}.version_published` as const;
     const entry = this.plan(series, version, { action, details: {}, replaces: null });
     const made = await this.writer.publish(series, version, { tagger, at, message, rollout, nodeId });
     const begun = this.index(series).get(version)?.rollout?.oid ?? null;
-    return this.record(entry, made, [...others, ...(rollout ? [withCommit(rollout.entry, begun)] : [])]);
+    const added = [...others, ...(rollout ? [withCommit(rollout.entry, begun)] : [])];
+    if (record === undefined) return this.record(entry, made, added);
+    await record([withCommit(entry, made.commit), ...added]);
+    return made;
   }
 
   /**
@@ -259,15 +299,20 @@ export class VersionAuthor<K extends RepositoryKind> {
   async withdraw(
     version: string,
     reason: string,
-    { series = ONLY_SERIES, others }: WithdrawOptions = {},
+    { series = ONLY_SERIES, first, record }: WithdrawOptions = {},
   ): Promise<VersionDetails> {
     const before = this.index(series).get(version);
+    const isOffered = before?.status === 'Published' && before.withdrawn === null;
+    // It comes first, so that no node is offered a part of what belongs together.
+    const others = (isOffered && (await first?.(this.writer, before))) || [];
     const { author: tagger, at } = this.writing;
     const action = `${AUDITED[this.target.kind]}.version_withdrawn` as const;
     const entry = this.plan(series, version, { action, details: { commit: before?.commit, reason } });
     const made = await this.writer.withdraw(series, version, { tagger, at, reason });
-    if (before === undefined || before.withdrawn) return made;
-    return this.record(entry, made, await others?.(this.writer, before));
+    if (!isOffered) return made;
+    if (record === undefined) return this.record(entry, made, others);
+    await record([withCommit(entry, made.commit), ...others], this.writer);
+    return made;
   }
 
   /**
@@ -276,7 +321,7 @@ export class VersionAuthor<K extends RepositoryKind> {
    *   `rollout_running` while a lower version rolls out
    */
   async offerAgain(version: string, series = ONLY_SERIES): Promise<void> {
-    this.requireNoRollout(version, series);
+    await this.requireNoRollout(version, series);
     const commit = this.index(series).get(version)?.commit;
     const action = `${AUDITED[this.target.kind]}.version_offered_again` as const;
     const entry = this.plan(series, version, { action, details: { commit } });
@@ -292,6 +337,8 @@ export class VersionAuthor<K extends RepositoryKind> {
     pushes: readonly TakenPush[],
     load: (() => AsyncIterable<GivenObject>) | null,
   ): Promise<void> {
+    for (const { series, version, to } of pushes)
+      if (to !== null && !('draft' in to)) await this.requireNoRollout(version, series);
     const planned = pushes.map((push) => ({ ...push, entry: this.entryOfPush(push) }));
     await this.writer.takePushes(planned, load);
     const entries = planned.map(({ entry, to }) =>
@@ -310,7 +357,6 @@ export class VersionAuthor<K extends RepositoryKind> {
         details: { commit: from, ...PUSHED },
       });
     if (!('draft' in to)) {
-      this.requireNoRollout(version, series);
       const action = `${audited}.version_published` as const;
       return this.entry(series, version, { action, details: PUSHED, replaces: from });
     }
@@ -368,8 +414,12 @@ export class VersionAuthor<K extends RepositoryKind> {
     return { ...entry, actor, resourceId: resource.id };
   }
 
-  private requireNoRollout(version: string, series = ONLY_SERIES): void {
-    const blocker = rolloutBlocker(this.index(series), version);
+  private async requireNoRollout(version: string, series = ONLY_SERIES): Promise<void> {
+    const { kind, resource } = this.target;
+    const blocker =
+      kind === 'parameters'
+        ? fileBlocker(await this.store.versions({ kind: 'configurations', name: resource.name }))
+        : rolloutBlocker(this.index(series), version);
     if (blocker) throw blocker;
   }
 

@@ -6,6 +6,7 @@ import { notFound } from '../lib/errors.ts';
 import { type BesideStatus, type RefName, refNameOf } from './kinds.ts';
 import type { Repository } from './repository.ts';
 import type { RepositoryIndex } from './repository-index.ts';
+import { SortedVersions } from './sorted-versions.ts';
 import {
   ONLY_SERIES,
   type PlannedEntry,
@@ -14,6 +15,7 @@ import {
   type RolloutMove,
   type RolloutRef,
   type VersionDetails,
+  type VersionIndex,
   type VersionRef,
   type Withdrawing,
 } from './types.ts';
@@ -25,12 +27,16 @@ export interface BesideTaker {
   writer: VersionWriter;
   index: RepositoryIndex;
   make(operation: GitOperation, name: RefName, work: () => Promise<void>): Promise<VersionDetails>;
+  /** Moves a ref that is not that of one version, and gives its name. */
+  beside(operation: GitOperation, work: () => Promise<string>): Promise<void>;
   move(name: string, from: string | null, to: string | null, facts?: MoveFacts): Promise<boolean>;
 }
 
 export interface MoveFacts {
   /** The audit entry of the move. Default: that which the holder has planned. */
   entry?: PlannedEntry;
+  /** Whether the entry is noted already. */
+  isNoted?: boolean;
 }
 
 /** As `LockedRepository.withdraw`. */
@@ -75,28 +81,35 @@ export async function offerAgain(
 /** As `LockedRepository.moveRollout`. */
 export async function moveRollout(
   taker: BesideTaker,
-  version: string,
+  key: string,
   { expected, ...move }: RolloutMove & { expected: string | null },
 ): Promise<RolloutRef> {
   const { repository, writer } = taker;
-  const ref = publishedNamed(taker.index.of(ONLY_SERIES), version);
-  if ((ref.rollout?.oid ?? null) !== expected) throw rolloutMoved();
-  if (move.record.tag !== ref.oid) throw versionsMoved();
-  const named = besideOf(ref, 'Rollout');
-  const name = refNameOf(named);
+  const index = taker.index.of(ONLY_SERIES);
+  if (move.record.version !== null && publishedNamed(index, key).oid !== move.record.tag)
+    throw versionsMoved();
+  const before = findRollout(index, key);
+  if ((before?.oid ?? null) !== expected) throw rolloutMoved();
+  const name = refNameOf({ series: ONLY_SERIES, version: key, status: 'Rollout' });
   // What stands for a record that cannot be read must not become the record.
-  if (ref.rollout && !repository.known?.check(name)?.rollout) throw damagedRepository();
-  await taker.make('rollout', named, async () => {
+  if (before && !repository.known?.check(name)?.rollout) throw damagedRepository();
+  await taker.beside('rollout', async () => {
     requireFolders(repository, name);
     // A branch of this name that counts for nothing is replaced, because nobody else could have meant the name.
     const from = expected ?? repository.refs.get(name);
     const oid = await writer.writeRollout(expected, move);
     if (!(await taker.move(name, from, oid))) throw rolloutMoved();
+    return name;
   });
   // Stock git may have moved the branch, or the tag, meanwhile.
-  const made = repository.known?.of(ONLY_SERIES).get(version)?.rollout;
+  const made = findRollout(repository.known?.of(ONLY_SERIES) ?? SortedVersions.EMPTY, key);
   if (!made || made.oid === expected) throw versionsMoved();
   return made;
+}
+
+/** The rollout of this key that has begun. */
+export function findRollout({ rollouts }: VersionIndex, key: string): RolloutRef | undefined {
+  return rollouts.find(({ record }) => record.key === key);
 }
 
 /**

@@ -6,6 +6,7 @@
 
 import { COMPOSITE_FILE, parseComposite } from '../domain/composite-document.ts';
 import { normalizeHostName } from '../domain/names.ts';
+import { isFilesKey } from '../domain/rollout.ts';
 import { normalizePath, PathSet, showText } from '../domain/safe-path.ts';
 import { isTakenScopeTypeName, SCOPE_NAME } from '../domain/scopes.ts';
 import { isVersion, isVersionName } from '../domain/version-order.ts';
@@ -15,7 +16,7 @@ import { Pace } from '../lib/pace.ts';
 import type { DraftContent, VersionRef } from './types.ts';
 
 /** Raise this number with every change of a rule in this file, or of what is read of commits and trees. What was checked by other rules is checked again. */
-export const RULES = 7;
+export const RULES = 8;
 
 export type Status = VersionRef['status'];
 
@@ -30,7 +31,10 @@ export interface VersionName {
 export const BESIDE = ['Withdrawn', 'Rollout'] as const;
 export type BesideStatus = (typeof BESIDE)[number];
 
-/** What a ref is by its name: a version, or the withdrawal or the rollout of a published one. */
+/**
+ * What a ref is by its name: a version, or the withdrawal or the rollout of a published one. The rollout of parameter files alone
+ * has its key in place of a version.
+ */
 export type RefName = Omit<VersionName, 'status'> & { status: Status | BesideStatus };
 
 /** The content of a version, whether it is about to be written or has been read. */
@@ -180,7 +184,8 @@ export function parseRefName(kind: VersionKind, name: string): RefName | 'illega
   }
   if (!hasSeries && name.startsWith(ROLLOUT_PREFIX)) {
     const version = name.slice(ROLLOUT_PREFIX.length);
-    return isVersion(version) || isVersionName(version) ? { series: '', version, status: 'Rollout' } : null;
+    const isKey = isVersion(version) || isVersionName(version) || isFilesKey(version);
+    return isKey ? { series: '', version, status: 'Rollout' } : null;
   }
   const status = name.startsWith(DRAFT_PREFIX) ? 'Draft' : name.startsWith(TAG_PREFIX) ? 'Published' : null;
   if (status === null) return null;

@@ -3,11 +3,19 @@
 import type { BlobInfos } from '../git/object-caches.ts';
 import type { BlobInfo, RepositoryRef } from '../git/types.ts';
 import type { CacheFacts, CountedCache } from '../lib/counted-cache.ts';
+import { HawserError } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import { KINDS, SCHEMA_SERIES } from './kinds.ts';
-import type { RepositoryIndex } from './repository-index.ts';
+import type { RepositoryIndex, SeriesLists } from './repository-index.ts';
 import type { ParameterScope } from './scope-names.ts';
-import type { DraftContent, SeriesIndex, VersionDetails, VersionRef } from './types.ts';
+import type {
+  DraftContent,
+  RolloutRef,
+  SeriesIndex,
+  VersionDetails,
+  VersionIndex,
+  VersionRef,
+} from './types.ts';
 
 export type { ParameterScope };
 
@@ -23,6 +31,8 @@ export interface ParameterDetails extends Omit<VersionDetails, 'entryPoint' | 'f
 /** What is read from the store. */
 interface Source {
   index(ref: RepositoryRef): Promise<RepositoryIndex>;
+  /** The versions of a configuration. */
+  versions(ref: RepositoryRef): Promise<Pick<VersionIndex, 'rollouts'>>;
   details(ref: RepositoryRef, version: VersionRef): Promise<VersionDetails>;
   blob(ref: RepositoryRef, oid: string): Promise<Buffer>;
 }
@@ -34,6 +44,8 @@ export class ParameterFiles {
   private readonly source: Source;
   private readonly blobInfos: BlobInfos;
   private readonly contents: CountedCache<Buffer>;
+  /** The rollouts of a configuration by the tags of their files. */
+  private readonly rolled = new WeakMap<readonly RolloutRef[], ReadonlyMap<string, RolloutRef>>();
 
   constructor(source: Source, blobInfos: BlobInfos, contents: CountedCache<Buffer>) {
     this.source = source;
@@ -46,14 +58,41 @@ export class ParameterFiles {
     return this.contents.facts;
   }
 
-  /** The versions of all scopes and schemas. Empty where there is no repository, which is no error. */
-  index(name: string): Promise<RepositoryIndex> {
-    return this.source.index(refOf(name));
+  /** The versions of all scopes and schemas as they are now. Empty where there is no repository, which is no error. */
+  async index(name: string): Promise<SeriesLists> {
+    return (await this.source.index(refOf(name))).snapshot;
   }
 
   /** @throws HawserError `repository_damaged` when an object is missing or broken */
   async details(name: string, ref: VersionRef): Promise<ParameterDetails> {
-    return this.describe(name, await this.source.details(refOf(name), ref));
+    const described = await this.describe(name, await this.source.details(refOf(name), ref));
+    return { ...described, rollout: await this.rolloutOf(name, ref) };
+  }
+
+  /** Of parameters that lie there without their configuration none is known. */
+  private async rolloutsOf(name: string): Promise<readonly RolloutRef[]> {
+    try {
+      return (await this.source.versions({ kind: 'configurations', name })).rollouts;
+    } catch (error) {
+      if (error instanceof HawserError && error.code === 'repository_missing') return [];
+      throw error;
+    }
+  }
+
+  /** The last rollout of the file that has begun, which is one of its configuration. */
+  private async rolloutOf(name: string, { oid, status }: VersionRef): Promise<RolloutRef | null> {
+    if (status === 'Draft') return null;
+    const rollouts = await this.rolloutsOf(name);
+    let known = this.rolled.get(rollouts);
+    if (known === undefined) {
+      const oldestFirst = [...rollouts].sort((a, b) => (a.record.createdAt < b.record.createdAt ? -1 : 1));
+      const entries = oldestFirst.flatMap((rollout) =>
+        rollout.record.parameters.map(({ tag }) => [tag, rollout] as const),
+      );
+      known = new Map(entries);
+      this.rolled.set(rollouts, known);
+    }
+    return known.get(oid) ?? null;
   }
 
   /** The details of a version that has just been written or read. */

@@ -3,6 +3,7 @@
  * A series whose versions did not change keeps its index object, by which readers see that nothing changed.
  */
 
+import { isFilesKey } from '../domain/rollout.ts';
 import { isVersion } from '../domain/version-order.ts';
 import { damagedRepository } from '../git/disk-errors.ts';
 import type { RefSnapshot, RefValue } from '../git/ref-reader.ts';
@@ -22,7 +23,14 @@ import { pushRecordName, recordedName } from './push-records.ts';
 import type { RefCheck, RefChecks } from './ref-checks.ts';
 import { unreadableRollout } from './rollout-branch.ts';
 import { isSameRef, type Placed, SortedVersions } from './sorted-versions.ts';
-import { ONLY_SERIES, type RolloutRef, type SeriesIndex, type VersionRef, type Withdrawal } from './types.ts';
+import {
+  type LooseRollouts,
+  ONLY_SERIES,
+  type RolloutRef,
+  type SeriesIndex,
+  type VersionRef,
+  type Withdrawal,
+} from './types.ts';
 import { UNREADABLE } from './withdrawal-tags.ts';
 
 /** A draft branch beside the tag of its version, which a publishing that was cut off has left. */
@@ -31,6 +39,11 @@ export interface LeftOver {
   version: string;
   draft: RefCheck;
   tag: RefCheck;
+}
+
+/** The versions of each series at one moment. */
+export interface SeriesLists extends SeriesIndex {
+  of(series: string): SortedVersions;
 }
 
 type Named = Pick<VersionRef, 'series' | 'version'>;
@@ -50,6 +63,7 @@ export class RepositoryIndex implements SeriesIndex {
   private readonly withoutEntryPoint = new Set<string>();
   private readonly reasons = new Map<string, string>();
   private inheritance: Inheritance = NOTHING_INHERITED;
+  private frozen: SeriesLists | undefined;
 
   constructor(kind: VersionKind) {
     this.kind = kind;
@@ -57,6 +71,15 @@ export class RepositoryIndex implements SeriesIndex {
 
   of(series: string): SortedVersions {
     return this.indexes.get(series) ?? SortedVersions.EMPTY;
+  }
+
+  /** The versions of all series as they are now, which does not follow changes. */
+  get snapshot(): SeriesLists {
+    if (this.frozen === undefined) {
+      const lists = new Map(this.indexes);
+      this.frozen = { series: [...lists.keys()], of: (series) => lists.get(series) ?? SortedVersions.EMPTY };
+    }
+    return this.frozen;
   }
 
   /** The commit on which a version stands: that of the highest published one below it. */
@@ -81,11 +104,17 @@ export class RepositoryIndex implements SeriesIndex {
     return new Map([...this.reasons, ...this.inheritance.faults]);
   }
 
-  /** The withdrawals and rollouts of versions that are not there: there is not even a tag of the version's name. */
+  /**
+   * The withdrawals and rollouts of versions that are not there: there is not even a tag of the version's name. A rollout with
+   * files that has not begun is none of them, as it is going to.
+   */
   get leftBeside(): RefValue[] {
     return [...this.besideTags.values()].filter(
       ({ named, withdrawal, rollout }) =>
-        (withdrawal ?? rollout) !== null && named !== 'illegal' && !this.hasTag(named),
+        (withdrawal ?? rollout) !== null &&
+        (rollout?.parameters.length ?? 0) === 0 &&
+        named !== 'illegal' &&
+        !this.hasTag(named),
     );
   }
 
@@ -171,8 +200,9 @@ export class RepositoryIndex implements SeriesIndex {
     }
     for (const [series, versions] of touched) {
       const before = this.candidates.get(series) ?? SortedVersions.EMPTY;
-      const after = before.with(this.changesOf(series, before, versions));
-      if (after.versions.length > 0) this.candidates.set(series, after);
+      const changed = before.with(this.changesOf(series, before, versions));
+      const after = this.kind.hasSeries ? changed : changed.withLoose(this.looseRollouts());
+      if (!after.isEmpty) this.candidates.set(series, after);
       else this.candidates.delete(series);
     }
     if (this.kind.inheritsEntryPoints) await this.inherit(refChecks);
@@ -202,7 +232,19 @@ export class RepositoryIndex implements SeriesIndex {
   commitBeside({ named, oid }: RefCheck): string | null {
     const ref = named === 'illegal' ? undefined : this.of(named.series).get(named.version);
     if (ref?.withdrawn?.tag === oid) return ref.commit;
-    return ref?.rollout?.oid === oid ? oid : null;
+    return this.of(ONLY_SERIES).rollouts.some((rollout) => rollout.oid === oid) ? oid : null;
+  }
+
+  private looseRollouts(): LooseRollouts {
+    const [alone, unbegun]: [RolloutRef[], RolloutRef[]] = [[], []];
+    for (const { named, oid, rollout } of this.besideTags.values()) {
+      if (named === 'illegal' || named.status !== 'Rollout') continue;
+      if (isFilesKey(named.version))
+        alone.push({ oid, record: rollout ?? unreadableRollout(named.version, null) });
+      else if (rollout && rollout.parameters.length > 0 && !this.hasTag(named))
+        unbegun.push({ oid, record: rollout });
+    }
+    return { alone, unbegun };
   }
 
   private changesOf(series: string, before: SortedVersions, versions: Iterable<string>) {
@@ -287,7 +329,8 @@ export class RepositoryIndex implements SeriesIndex {
     const gone = [...this.inheritance.lacking].map((version) => [version, null] as const);
     const index = candidates.with(new Map(gone));
     if (this.of(series).equals(index)) return false;
-    if (index.versions.length > 0) this.indexes.set(series, index);
+    this.frozen = undefined;
+    if (!index.isEmpty) this.indexes.set(series, index);
     else this.indexes.delete(series);
     return true;
   }

@@ -22,6 +22,7 @@ import type { Repository, RepositoryTools } from './repository.ts';
 import type { RepositoryIndex } from './repository-index.ts';
 import { refuseSameVersion, versionExists } from './rules.ts';
 import type { ParameterScope, ScopeNames } from './scope-names.ts';
+import { finishTags, moveTags } from './tags-together.ts';
 import { planDrafts, planMoves, refuseMoved, type VersionMoves } from './taken-pushes.ts';
 import { takeTags } from './taken-tags.ts';
 import type {
@@ -29,6 +30,7 @@ import type {
   DraftEdit,
   DraftInput,
   LockedRepository,
+  NamedTag,
   NotingWrite,
   PlannedDraft,
   PlannedEntry,
@@ -40,6 +42,7 @@ import type {
   VersionDetails,
   VersionRef,
   Withdrawing,
+  WrittenTag,
 } from './types.ts';
 import { UnrecordedNote } from './unrecorded.ts';
 import { VersionWriter } from './version-writer.ts';
@@ -147,20 +150,60 @@ export class RepositoryWriter implements LockedRepository {
     const draft = draftNamed(this.index.of(series), version, 'already_published');
     const { refs, upkeep } = this.repository;
     return this.write('publish', { series, version, status: 'Published' }, async () => {
-      const content = await this.repository.details(draft);
-      const others = this.index.of(series).versions;
-      const place = { series, version, parent: this.index.parentOf(series, draft) };
-      const written = { ...place, draft: draft.oid, pushed: draft.pushed, others };
-      const oid = await this.objects.writeTag(written, content, publishing);
+      const oid = await this.writeTag(draft, publishing);
       // The caller may have taken time to look at the draft, and stock git does not know our lock.
       if (refs.get(draft.name) !== draft.oid) throw draftMoved();
       const { rollout } = publishing;
-      if (rollout) await beginRollout(this.taker, { version, tag: oid }, rollout, publishing);
-      this.hasMovedOthers ||= rollout !== undefined;
-      upkeep.announce(series, oid);
       const name = refNameOf({ series, version, status: 'Published' });
-      if (!(await this.move(name, null, oid))) throw published('already_published');
+      if (rollout) {
+        const move = { name, from: null, to: oid };
+        // Once the branch has moved, whoever finds that the tag is missing makes it, and this entry tells of it.
+        if (rollout.files && this.planned) await this.unrecordedNote?.write({ move, entry: this.planned });
+        await beginRollout(this.taker, { version, tag: oid }, rollout, publishing);
+        this.hasMovedOthers = true;
+        // Readers must know of the branch before any of the files is published.
+        if (rollout.files) await this.refresh();
+        await rollout.files?.();
+      }
+      upkeep.announce(series, oid);
+      const isNoted = rollout?.files !== undefined;
+      if (!(await this.move(name, null, oid, { isNoted }))) throw published('already_published');
     });
+  }
+
+  async writeTags(
+    drafts: readonly { series: string; version: string; publishing: Publishing; entry: PlannedEntry }[],
+  ): Promise<WrittenTag[]> {
+    const tags: WrittenTag[] = [];
+    await guardDisk(async () => {
+      for (const { series, version, publishing, entry } of drafts) {
+        const draft = draftNamed(this.index.of(series), version, 'already_published');
+        const oid = await this.writeTag(draft, publishing);
+        const name = refNameOf({ series, version, status: 'Published' });
+        const move = { name, from: null, to: oid, peeled: await this.commitOf(oid) };
+        tags.push({ series, version, oid, draft, move, entry });
+      }
+      await this.tools.beforeWrite();
+      await this.unrecordedNote?.write(...tags.map(({ move, entry }) => ({ move, entry })));
+    });
+    return tags;
+  }
+
+  async moveTags(tags: readonly WrittenTag[]): Promise<void> {
+    await timed(this.onOperation, 'publish', async () => {
+      for (const { series, oid } of tags) this.repository.upkeep.announce(series, oid);
+      await guardDisk(() => moveTags(this.repository, tags));
+      this.hasMovedOthers = true;
+      await this.refresh();
+    });
+  }
+
+  async finishTags(tags: readonly NamedTag[]): Promise<boolean> {
+    const { repository } = this;
+    const hasMoved = await guardDisk(() => finishTags(repository, tags, (oid) => this.commitOf(oid)));
+    this.hasMovedOthers ||= hasMoved;
+    if (hasMoved) await this.refresh();
+    return hasMoved;
   }
 
   async putSchema(input: DraftInput): Promise<VersionDetails> {
@@ -198,8 +241,8 @@ export class RepositoryWriter implements LockedRepository {
     return offerAgain(this.taker, { series, version });
   }
 
-  moveRollout(version: string, move: RolloutMove & { expected: string | null }): Promise<RolloutRef> {
-    return moveRollout(this.taker, version, move);
+  moveRollout(key: string, move: RolloutMove & { expected: string | null }): Promise<RolloutRef> {
+    return moveRollout(this.taker, key, move);
   }
 
   async deleteVersions(refs: readonly VersionRef[]): Promise<void> {
@@ -313,11 +356,33 @@ export class RepositoryWriter implements LockedRepository {
     });
   }
 
+  /** Writes the tag that publishes a draft. No ref leads to it yet. */
+  private async writeTag(draft: VersionRef, publishing: Publishing): Promise<string> {
+    const { series, version } = draft;
+    const content = await this.repository.details(draft);
+    const others = this.index.of(series).versions;
+    const place = { series, version, parent: this.index.parentOf(series, draft) };
+    return this.objects.writeTag(
+      { ...place, draft: draft.oid, pushed: draft.pushed, others },
+      content,
+      publishing,
+    );
+  }
+
+  /** The commit to which a tag leads. */
+  private async commitOf(oid: string): Promise<string> {
+    const tag = await this.tools.objects.readParsed(this.repository.gitdir, oid, 'tag');
+    if (tag === null) throw damagedRepository();
+    return tag.object;
+  }
+
   /** What the functions need that write for the holder. */
   private get taker(): BesideTaker {
     return {
       ...{ repository: this.repository, writer: this.objects, index: this.index },
       make: (...made) => this.write(...made),
+      beside: (operation, work) =>
+        timed(this.onOperation, operation, async () => this.refresh(await guardDisk(work))),
       move: (...moved) => this.move(...moved),
     };
   }
@@ -335,10 +400,10 @@ export class RepositoryWriter implements LockedRepository {
     name: string,
     from: string | null,
     to: string | null,
-    { entry = this.planned }: MoveFacts = {},
+    { entry = this.planned, isNoted = false }: MoveFacts = {},
   ): Promise<boolean> {
     await this.tools.beforeWrite();
-    if (entry) await this.unrecordedNote?.write({ move: { name, from, to }, entry });
+    if (entry && !isNoted) await this.unrecordedNote?.write({ move: { name, from, to }, entry });
     const { refs } = this.repository;
     if (!(await refs.move({ name, from, to }))) return false;
     // It stands on what was pushed, and does not hold for what others have written in its place.

@@ -13,6 +13,7 @@ import {
   type RetentionRule,
   ruleFor,
 } from '../domain/retention-plan.ts';
+import type { RolloutRecord } from '../domain/rollout.ts';
 import { chooseParameterFile, ownedBy } from '../domain/version-choice.ts';
 import { type Major, majorOf } from '../domain/version-order.ts';
 import type { Maintenance } from '../git/maintenance.ts';
@@ -24,7 +25,7 @@ import { underLock } from './author.ts';
 import type { CleanupRun } from './cleanup-run.ts';
 import { SCHEMA_SERIES } from './kinds.ts';
 import { scopeOf } from './parameter-files.ts';
-import { isRolling } from './rollout-rules.ts';
+import { isRolling, isUnderWay } from './rollout-rules.ts';
 import { findRow, toRetention } from './rows.ts';
 import type { GitStore } from './store.ts';
 import type { LockedRepository, SeriesIndex, VersionIndex, VersionRef } from './types.ts';
@@ -142,9 +143,10 @@ class RepositoryCleanup {
   private async plan(index: SeriesIndex, rule: RetentionRule, inUse: InUse): Promise<Removal[]> {
     const { now, kind } = this.cleanup;
     const removals: Removal[] = [];
+    const rollouts = kind === 'parameters' ? await this.rollouts() : [];
     for (const series of retainedSeries(index)) {
       const versions = index.of(series);
-      const facts = { inUse: this.inUseOf(versions, inUse), hasMain: kind !== 'parameters', now };
+      const facts = { inUse: this.inUseOf(versions, inUse, rollouts), hasMain: kind !== 'parameters', now };
       const published = () => versions.versions.filter(({ status }) => status === 'Published');
       for (const group of kind === 'parameters' ? byMajor(versions.versions) : [published()]) {
         if (group.length <= rule.keepVersions) continue;
@@ -161,19 +163,37 @@ class RepositoryCleanup {
   /**
    * The versions of a series that are in use. A parameter file is in use if a node with its scope value would get it with
    * some delivered version of the configuration, whether or not such a node exists. So a hundred thousand nodes need not
-   * be read, and a node that is tagged a moment later finds its file.
+   * be read, and a node that is tagged a moment later finds its file. Beside one that rolls out, what others get is in use.
    */
-  private inUseOf({ published }: VersionIndex, inUse: InUse): ReadonlySet<string> {
+  private inUseOf(
+    { published, versions }: VersionIndex,
+    inUse: InUse,
+    rollouts: readonly RolloutRecord[],
+  ): ReadonlySet<string> {
     if (this.cleanup.kind !== 'parameters') {
       const rolling = published.filter(isRolling).map(({ version }) => version);
       return new Set([...inUse.versions(this.repository), ...rolling]);
     }
     if (!this.resource.isServerManaged) return new Set();
     const deliveries = inUse.deliveries(this.resource.name);
+    const limited = new Set(rollouts.flatMap(({ parameters }) => parameters.map(({ tag }) => tag)));
     const used = listsByOwner(published).flatMap((files) =>
-      deliveries.flatMap((wish) => chooseParameterFile(files, wish)?.file.version ?? []),
+      deliveries.flatMap((wish) => chosenAmong(files, wish, limited)),
     );
-    return new Set(used);
+    const tags = new Set(
+      rollouts.filter(isUnderWay).flatMap(({ parameters }) => parameters.map(({ tag }) => tag)),
+    );
+    const rolling = versions.filter(({ oid }) => tags.has(oid)).map(({ version }) => version);
+    return new Set([...used, ...rolling]);
+  }
+
+  /** Those of the configuration that do not give their files to all. */
+  private async rollouts(): Promise<RolloutRecord[]> {
+    const repository = { kind: 'configurations', name: this.resource.name } as const;
+    const { rollouts, loose } = await this.tools.store.versions(repository);
+    return [...rollouts, ...loose.unbegun]
+      .map(({ record }) => record)
+      .filter(({ state }) => state !== 'Completed');
   }
 
   private async candidatesOf(refs: readonly VersionRef[]): Promise<Candidate[]> {
@@ -212,6 +232,22 @@ class RepositoryCleanup {
 /** All series but that of uploaded schemas, which are kept. */
 function retainedSeries(index: SeriesIndex): string[] {
   return index.series.filter((series) => series !== SCHEMA_SERIES);
+}
+
+/** The files that nodes get of a list: those that are given to some alone, and the highest that is given to all. */
+function chosenAmong(
+  files: readonly VersionRef[],
+  wish: Parameters<typeof chooseParameterFile>[1],
+  limited: ReadonlySet<string>,
+): string[] {
+  const chosen: string[] = [];
+  for (let list = files; ; ) {
+    const file = chooseParameterFile(list, wish)?.file;
+    if (file === undefined) return chosen;
+    chosen.push(file.version);
+    if (!limited.has(file.oid)) return chosen;
+    list = list.filter((other) => other !== file);
+  }
 }
 
 /** What each node would choose from, as it has the name for the first time, and as others had it before. */

@@ -1,5 +1,5 @@
 /**
- * The branch `rollout/<version>`: one commit for each transition of a rollout, with the file `rollout.json` alone. Reads and
+ * The branch `rollout/<key>`: one commit for each transition of a rollout, with the file `rollout.json` alone. Reads and
  * writes its objects; no ref is moved here.
  */
 
@@ -23,9 +23,9 @@ const UNKNOWN_TIME = '1970-01-01T00:00:00.000Z';
 /**
  * Stands for a record that cannot be read. The version stays closed to all but those that have taken it: to open it might
  * harm nodes, and to take it away from its holders might too.
- * @param tag the id of the version's tag
+ * @param tag the id of the version's tag; null for a rollout of files alone, whose files are not known then
  */
-export function unreadableRollout(version: string, tag: string): RolloutRecord {
+export function unreadableRollout(key: string, tag: string | null): RolloutRecord {
   const judging = { minNodes: 1, successShare: 1, maxRegressions: 0, maxSilent: null, maxAbsent: null };
   const gate = { ...judging, bakeTime: '01:00:00', deadline: '1.00:00:00', approval: true };
   const time = { startedAt: UNKNOWN_TIME, endedAt: null };
@@ -34,7 +34,8 @@ export function unreadableRollout(version: string, tag: string): RolloutRecord {
   const people = { approvedBy: null, createdBy: 'unknown', publishedBy: 'unknown' };
   const times = { createdAt: UNKNOWN_TIME, since: UNKNOWN_TIME };
   const rings = { scopeType: { id: NO_SCOPE_TYPE, name: 'unknown' }, step: 0, steps: [step] };
-  return { version, tag, ...rings, ...ends, ...people, ...times };
+  const what = { key, version: tag === null ? null : key, tag, parameters: [] };
+  return { ...what, ...rings, ...ends, ...people, ...times };
 }
 
 /** The nil UUID (RFC 9562, 5.9), which no scope type has. */
@@ -45,7 +46,8 @@ export function isUnreadable({ createdAt }: RolloutRecord): boolean {
 }
 
 /**
- * Reads the commit that is named as the rollout of a version.
+ * Reads the commit that is named as the rollout of a version, or of parameter files.
+ * @param version or the key of the files
  * @throws HawserError `repository_damaged` when an object is missing or broken
  */
 export async function readRollout(
@@ -62,7 +64,7 @@ export async function readRollout(
   const text = (await objects.readBytes(gitdir, file.oid, 'blob')).toString('utf8');
   const rollout = parseRollout(text);
   if (rollout === null) return flaw(`The file "${ROLLOUT_FILE}" cannot be used`);
-  if (rollout.version !== version) return flaw(`The file "${ROLLOUT_FILE}" is that of another version`);
+  if (rollout.key !== version) return flaw(`The file "${ROLLOUT_FILE}" is that of another version`);
   return { rollout };
 }
 
@@ -86,6 +88,6 @@ export async function writeRollout(
     parent: parent === null ? [] : [parent],
     author,
     committer: author,
-    message: printRolloutMessage(`${name} ${record.version}`, record.state, message, at),
+    message: printRolloutMessage(`${name} ${record.key}`, record.state, message, at),
   });
 }

@@ -5,25 +5,24 @@ import type { ParsedCommit } from '../git/commits.ts';
 import { History } from '../git/history.ts';
 import type { ObjectStore } from '../git/objects.ts';
 import { preciseTime, tidyText, withoutSignature } from '../git/trailers.ts';
-import { notFound } from '../lib/errors.ts';
 import { readRollout } from './rollout-branch.ts';
 import { readRolloutMessage } from './rollout-messages.ts';
-import type { RolloutEvent, VersionRef } from './types.ts';
+import type { RolloutEvent, RolloutRef } from './types.ts';
 
 /** Of a longer history the newest are given. A rollout of a hundred steps has a few hundred. */
 const MAX_EVENTS = 1_000;
 
 /**
- * The commits of the rollout of a version, oldest first.
+ * The commits of a rollout, oldest first.
  * @param site the repository, with the commits at which its history ends
- * @throws HawserError not_found without a rollout; `repository_damaged` when a commit cannot be read
+ * @throws HawserError `repository_damaged` when a commit cannot be read
  */
 export async function readRolloutHistory(
   objects: ObjectStore,
   { gitdir, shallow }: { gitdir: string; shallow: ReadonlySet<string> },
-  { version, rollout }: VersionRef,
+  rollout: RolloutRef,
 ): Promise<RolloutEvent[]> {
-  if (rollout === null) throw notFound('There is no such rollout.');
+  const version = rollout.record.key;
   const commits: { oid: string; commit: ParsedCommit }[] = [];
   for await (const each of new History(objects, gitdir, shallow).firstParents(rollout.oid)) {
     commits.push(each);

@@ -1,14 +1,23 @@
-/** The terms of the branch `rollout/<version>`, which is the record of a rollout. */
+/** The terms of the branch `rollout/<key>`, which is the record of a rollout. */
 
 import type { RolloutCause, RolloutCounts, RolloutRecord, RolloutState } from '../domain/rollout.ts';
+import type { PeeledMove } from '../git/refs.ts';
 import type { Person } from '../git/types.ts';
 import type { PlannedEntry } from './planned-entry.ts';
 
-/** What the branch `rollout/<version>` says of a published version, while it counts for the version's tag. */
+/** What the branch `rollout/<key>` says: of a published version while it counts for the version's tag, and of parameter files. */
 export interface RolloutRef {
   /** The id of the branch's commit. */
   oid: string;
   record: RolloutRecord;
+}
+
+/** The rollouts of a repository that no version shows. */
+export interface LooseRollouts {
+  /** Those of parameter files alone. */
+  alone: readonly RolloutRef[];
+  /** Those of a version and files that are being published. Until the version has its tag, nobody is offered any of it. */
+  unbegun: readonly RolloutRef[];
 }
 
 /** The rollout of a version that is about to be published. */
@@ -17,6 +26,8 @@ export interface PublishedRollout {
   entry: PlannedEntry;
   /** @param tag the id of the version's tag, which the record is to name */
   begin(tag: string): Pick<RolloutMove, 'record' | 'message'>;
+  /** Publishes the files that go with it, between the branch and the tag. Absent without any. */
+  files?: (() => Promise<void>) | undefined;
 }
 
 /** What the commit of a transition says. */
@@ -48,4 +59,21 @@ export interface RolloutEvent extends Pick<RolloutMessage, 'what' | 'from' | 're
   /** The name of the commit's author. */
   actorName: string;
   to: RolloutState;
+}
+
+/** A tag that is written, to which no ref leads yet. */
+export interface WrittenTag {
+  series: string;
+  version: string;
+  oid: string;
+  /** That of the draft, and the entry of its publishing. */
+  draft: { name: string; oid: string };
+  move: PeeledMove;
+  entry: PlannedEntry;
+}
+
+/** The full name of a tag, and its object. */
+export interface NamedTag {
+  name: string;
+  oid: string;
 }

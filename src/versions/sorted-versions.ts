@@ -6,7 +6,7 @@
 import { compareBuilds, comparePrecedence, type SemVer } from '../domain/semver.ts';
 import { chooseVersion } from '../domain/version-choice.ts';
 import { isVersion, parseVersion, sameVersion } from '../domain/version-order.ts';
-import type { RolloutRef, VersionIndex, VersionRef, Withdrawal } from './types.ts';
+import type { LooseRollouts, RolloutRef, VersionIndex, VersionRef, Withdrawal } from './types.ts';
 
 /** The members that decide the place of a version in the order. */
 export type Placed = Pick<VersionRef, 'version' | 'createdAt'>;
@@ -24,19 +24,38 @@ const WALKS = 8;
 
 type Refs = readonly VersionRef[];
 
+const NO_LOOSE: LooseRollouts = { alone: [], unbegun: [] };
+
 /** An instance never changes: `with` makes another. */
 export class SortedVersions implements VersionIndex {
   static readonly EMPTY = new SortedVersions([], []);
 
   readonly versions: Refs;
   readonly published: Refs;
+  readonly loose: LooseRollouts;
+  private known: readonly RolloutRef[] | undefined;
   private walks = 0;
   private byVersion: Map<string, VersionRef> | undefined;
   private stable: VersionRef | null | undefined;
 
-  private constructor(versions: Refs, published: Refs) {
+  private constructor(versions: Refs, published: Refs, loose = NO_LOOSE) {
     this.versions = versions;
     this.published = published;
+    this.loose = loose;
+  }
+
+  get rollouts(): readonly RolloutRef[] {
+    this.known ??= [...this.versions.flatMap(({ rollout }) => rollout ?? []), ...this.loose.alone];
+    return this.known;
+  }
+
+  get isEmpty(): boolean {
+    return this.versions.length === 0 && this.loose.alone.length === 0 && this.loose.unbegun.length === 0;
+  }
+
+  /** The same versions, with these rollouts in place of those that no version shows. */
+  withLoose(loose: LooseRollouts): SortedVersions {
+    return isSameLoose(this.loose, loose) ? this : new SortedVersions(this.versions, this.published, loose);
   }
 
   /** The same versions, but with another ref for each version in `changes`, or without it where that is null. */
@@ -46,14 +65,14 @@ export class SortedVersions implements VersionIndex {
       const rest = this.versions.filter(({ version }) => !changes.has(version));
       const added = [...changes.values()].filter((ref) => ref !== null);
       const versions = sortHighestFirst([...rest, ...added]);
-      return new SortedVersions(versions, versions.filter(isOffered));
+      return new SortedVersions(versions, versions.filter(isOffered), this.loose);
     }
     const [versions, published] = [[...this.versions], [...this.published]];
     for (const [version, ref] of changes) {
       place(versions, version, ref);
       place(published, version, ref && isOffered(ref) ? ref : null);
     }
-    return new SortedVersions(versions, published);
+    return new SortedVersions(versions, published, this.loose);
   }
 
   get(version: string): VersionRef | undefined {
@@ -94,6 +113,7 @@ export class SortedVersions implements VersionIndex {
   equals(other: SortedVersions): boolean {
     if (this === other) return true;
     return (
+      isSameLoose(this.loose, other.loose) &&
       this.versions.length === other.versions.length &&
       this.versions.every((ref, at) => {
         const theirs = other.versions[at];
@@ -126,6 +146,12 @@ function isSameWithdrawal(a: Withdrawal | null, b: Withdrawal | null): boolean {
 /** The commit says the rest, unless it could not be read before. */
 function isSameRollout(a: RolloutRef | null, b: RolloutRef | null): boolean {
   return a?.oid === b?.oid && a?.record.createdAt === b?.record.createdAt;
+}
+
+function isSameLoose(a: LooseRollouts, b: LooseRollouts): boolean {
+  const isSame = (these: readonly RolloutRef[], those: readonly RolloutRef[]) =>
+    these.length === those.length && these.every((rollout, at) => isSameRollout(rollout, those[at] ?? null));
+  return a === b || (isSame(a.alone, b.alone) && isSame(a.unbegun, b.unbegun));
 }
 
 /** Puts a ref at its place in the list, instead of the one of the same version. */

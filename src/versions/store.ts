@@ -45,6 +45,7 @@ import {
   ONLY_SERIES,
   type RepositoryProblem,
   type RolloutEvent,
+  type RolloutRef,
   type VersionDetails,
   type VersionIndex,
   type VersionRef,
@@ -268,10 +269,10 @@ export class GitStore {
   }
 
   /** As `readRolloutHistory`. */
-  rolloutHistory(ref: RepositoryRef, version: VersionRef): Promise<RolloutEvent[]> {
+  rolloutHistory(ref: RepositoryRef, rollout: RolloutRef): Promise<RolloutEvent[]> {
     return this.reading(ref, async ({ gitdir, refs }) => {
       const site = { gitdir, shallow: await refs.shallow() };
-      return guardDisk(() => readRolloutHistory(this.tools.objects, site, version));
+      return guardDisk(() => readRolloutHistory(this.tools.objects, site, rollout));
     });
   }
 

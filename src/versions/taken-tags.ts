@@ -53,8 +53,9 @@ export async function takeTags(
 
 /** The commit of the version, or of its rollout. */
 function requireUsable({ known }: Repository, { name, oid, named }: TakenTag): string | null {
-  const version = known?.of(named.series).get(named.version);
-  if (named.status === 'Rollout' && version?.rollout?.oid === oid) return oid;
+  const index = known?.of(named.series);
+  if (named.status === 'Rollout' && index?.rollouts.some((rollout) => rollout.oid === oid)) return oid;
+  const version = index?.get(named.version);
   const found = named.status === 'Withdrawn' ? version?.withdrawn?.tag : version?.oid;
   if (version !== undefined && found === oid) return version.commit;
   throw invalid('validation_failed', known?.faults.get(name) ?? 'it is no annotated tag of a version');

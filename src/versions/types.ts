@@ -17,7 +17,14 @@ import type { CommittedFiles, FileContent, Person, RepositoryRef, StoredFile } f
 import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
 import type { PlannedEntry } from './planned-entry.ts';
-import type { PublishedRollout, RolloutMove, RolloutRef } from './rollout-types.ts';
+import type {
+  LooseRollouts,
+  NamedTag,
+  PublishedRollout,
+  RolloutMove,
+  RolloutRef,
+  WrittenTag,
+} from './rollout-types.ts';
 import type { ParameterScope, ScopeNames } from './scope-names.ts';
 
 export type * from './planned-entry.ts';
@@ -82,6 +89,10 @@ export interface VersionIndex {
    * chooses among these. A withdrawn version is had by its name alone, with `get`.
    */
   readonly published: readonly VersionRef[];
+  /** All rollouts that have begun: those of versions, and those of parameter files alone. In no order. */
+  readonly rollouts: readonly RolloutRef[];
+  /** Those of them that no version shows, and those that have not begun. */
+  readonly loose: LooseRollouts;
   /** Finds the version that is written exactly so. */
   get(version: string): VersionRef | undefined;
   /** Finds the version that differs in build metadata at most. */
@@ -188,6 +199,14 @@ export interface LockedRepository {
   editDraft(series: string, version: string, edit: DraftEdit): Promise<VersionDetails>;
   /** Not found; conflict `already_published` or `draft_changed`. */
   publish(series: string, version: string, publishing: Publishing): Promise<VersionDetails>;
+  /** Writes the tags that publish these drafts, and notes the entries. Not found; conflict `already_published`. */
+  writeTags(
+    drafts: readonly { series: string; version: string; publishing: Publishing; entry: PlannedEntry }[],
+  ): Promise<WrittenTag[]>;
+  /** Publishes what `writeTags` has written, all of it at once. Conflict `draft_changed`, `already_published`. */
+  moveTags(tags: readonly WrittenTag[]): Promise<void>;
+  /** Ends what a crash left of this. It gives whether anything was left. */
+  finishTags(tags: readonly NamedTag[]): Promise<boolean>;
   /** Writes a schema, which is published at once, in place of one of the same version. Conflict `schema_changed`. */
   putSchema(input: DraftInput): Promise<VersionDetails>;
   /** Not found; conflict `published_version` or `draft_changed`. */
@@ -200,11 +219,12 @@ export interface LockedRepository {
   /** Offers a withdrawn version again. Not found, also when it is not withdrawn; conflict `versions_changed`. */
   offerAgain(series: string, version: string): Promise<VersionDetails>;
   /**
-   * Moves the branch of the rollout of a published version from the commit `expected`, or makes it where that is null.
+   * Moves the branch of a rollout from the commit `expected`, or makes it where that is null.
+   * @param key the published version that rolls out, or the key of the files
    * Not found; conflict `not_published`, `versions_changed`, `state_changed`, or `in_use` while a branch `rollout` is in the
    * way; `repository_damaged` where its record cannot be read.
    */
-  moveRollout(version: string, move: RolloutMove & { expected: string | null }): Promise<RolloutRef>;
+  moveRollout(key: string, move: RolloutMove & { expected: string | null }): Promise<RolloutRef>;
   /**
    * Removes versions, and cuts the history that leads through them from what is kept. Kept commits keep their ids.
    * Not found; conflict `in_use` for the version at which `main` stands, and `versions_changed`.

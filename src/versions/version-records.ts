@@ -1,6 +1,6 @@
 /** The entries that changes of versions leave in the audit trail, and the removal of many versions with theirs. */
 
-import type { Database } from '../db/database.ts';
+import type { Database, Db } from '../db/database.ts';
 import type { AuditAction } from '../domain/audit-actions.ts';
 import type { RepositoryKind } from '../git/types.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
@@ -15,20 +15,44 @@ export interface AuditChange {
 
 /** Records still under the lock, so that the entries stand in the order of the changes. */
 export function recordChanges(
-  { write }: Database,
-  { kind, resource: { id: resourceId, name } }: Owner,
+  database: Database,
+  owner: Owner,
   { writer, actor }: { writer: LockedRepository; actor: Actor },
   entries: readonly AuditChange[],
 ): Promise<void> {
-  return writer.note((note) =>
-    write.transaction().execute(async (trx) => {
-      await note(trx);
-      if (kind === 'parameters') await noteParameters(trx, resourceId);
-      for (const { action, details } of entries)
-        await recordAudit(trx, actor, { action, resourceId, details: { name, ...details } });
-    }),
-  );
+  return recordAll(database, [{ owner, writer, entries }], actor);
 }
+
+/** What was changed in one repository, and what the audit trail says of it. */
+export interface ChangedRepository {
+  owner: Owner;
+  writer: LockedRepository;
+  entries: readonly AuditChange[];
+}
+
+/** Records changes of several repositories in one transaction. In PostgreSQL it makes all of them. */
+export function recordAll(
+  { write }: Database,
+  changed: readonly ChangedRepository[],
+  actor: Actor,
+): Promise<void> {
+  const record = (rest: readonly ChangedRepository[], notes: readonly Note[]): Promise<void> => {
+    const [next, ...others] = rest;
+    if (next) return next.writer.note((note) => record(others, [...notes, note]));
+    return write.transaction().execute(async (trx) => {
+      for (const note of notes) await note(trx);
+      for (const { owner, entries } of changed) {
+        const { id: resourceId, name } = owner.resource;
+        if (owner.kind === 'parameters') await noteParameters(trx, resourceId);
+        for (const { action, details } of entries)
+          await recordAudit(trx, actor, { action, resourceId, details: { name, ...details } });
+      }
+    });
+  };
+  return record(changed, []);
+}
+
+type Note = (trx: Db) => Promise<void>;
 
 /**
  * Deletes versions, published ones too, in the name of a cleanup. Must run under the lock.

@@ -2,8 +2,9 @@
 
 import type { BlobInfo, RepositoryKind, RepositoryRef, StoredFile } from '../git/types.ts';
 import type { ParameterDetails } from './parameter-files.ts';
+import type { SeriesLists } from './repository-index.ts';
 import type { SortedVersions } from './sorted-versions.ts';
-import type { SeriesIndex, VersionDetails, VersionRef } from './types.ts';
+import type { VersionDetails, VersionRef } from './types.ts';
 
 /** The reading side of the store. `GitStore` says what its methods throw. */
 export interface VersionSource {
@@ -20,11 +21,8 @@ export interface VersionSource {
 
 /** The reading side of the parameter files and schemas. The methods take the name of the configuration. */
 export interface ParameterSource {
-  index(name: string): Promise<SortedSeries>;
+  /** As it is when it is asked for. */
+  index(name: string): Promise<SeriesLists>;
   details(name: string, ref: VersionRef): Promise<ParameterDetails>;
   content(name: string, ref: VersionRef): Promise<Buffer | null>;
-}
-
-export interface SortedSeries extends SeriesIndex {
-  of(series: string): SortedVersions;
 }

@@ -220,8 +220,8 @@ describe('nodes report, and a rollout', function () {
   /** The record has the counts of its last transition, so these are read where every server finds them. */
   async function lastEvaluation() {
     const { id } = await ok(200, hawser.admin.get(`/api/v1/configurations/${name}`));
-    const key = { kind: 'configurations', id, version: '1.1.0' } as const;
-    const last = await withDatabase(hawser, ({ read }) => readRolloutCounts(read, key));
+    const owner = { kind: 'configurations', id, key: '1.1.0' } as const;
+    const last = await withDatabase(hawser, ({ read }) => readRolloutCounts(read, owner));
     return last?.counts[0] ?? expect.fail('never evaluated');
   }
 

@@ -91,7 +91,7 @@ describe('rollouts by the API', () => {
       ...{ configurationName: name, isComposite: false, version: '1.1.0', state: 'Running', step: 0 },
       ...{ onHalt: 'Keep', createdBy: 'admin' },
     });
-    expect(Object.keys(made)).to.have.length(12);
+    expect(Object.keys(made)).to.have.length(14);
     expect(made.cause).to.equal(null);
     expect(made.createdAt).to.match(TIME);
     const common = { percent: 100, gate: GATE, counts: NONE, endedAt: null };

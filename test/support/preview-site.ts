@@ -248,6 +248,7 @@ async function deliver(
       files,
       filesBesideParameters,
       parameters: index,
+      closed: [],
     };
   };
   const links = ['Default', ...scopes].map((series, precedence): ScopeLink => {
@@ -255,7 +256,7 @@ async function deliver(
     return { scopeTypeId: scopeTypeName, scopeTypeName, scopeValue, scopeValueId: scopeValue, precedence };
   });
   const given = (plan: ConfigurationPlan) =>
-    chooseFiles(plan.parameters, links, {
+    chooseFiles(plan, links, {
       configurationVersion: plan.tag.version,
       prereleaseChannel: null,
     }).filter((scope): scope is GivenFile => scope.file !== null);

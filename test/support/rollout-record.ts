@@ -21,8 +21,10 @@ export const well = (nodes: number): RolloutCounts =>
 /** A rollout of two rings, unless told otherwise. */
 export function begun(more: Partial<RolloutBeginning> = {}): RolloutRecord {
   return beginRollout({
+    key: more.version ?? '1.4.0',
     version: '1.4.0',
     tag: 'a'.repeat(40),
+    parameters: [],
     scopeType: { id: '10000000-0000-4000-8000-000000000000', name: 'Ring' },
     steps: [
       { ring: 'canary', percent: 100, gate: gate() },

@@ -5,6 +5,7 @@ import { withObstacles } from '../../deeds/publish-obstacles.ts';
 import type { Finding } from '../../domain/findings.ts';
 import { notFound } from '../../lib/errors.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import { rolloutBlocker } from '../../versions/rollout-rules.ts';
 import { findBlockers } from '../../versions/rules.ts';
 import type { SortedVersions } from '../../versions/sorted-versions.ts';
 import { toPublishCheck } from '../shared/publish-check.ts';
@@ -25,7 +26,8 @@ export async function checkPublish(
     findings = judged.findings;
     return judged.blockers;
   });
-  const blockers = await withObstacles(tools.database.read, { index, ref, now }, found);
+  const rolling = rolloutBlocker(index, ref.version);
+  const blockers = await withObstacles(tools.database.read, { rolling, ref, now }, found);
   const comparedWith = index.highestPublishedBelow(ref)?.version ?? null;
   return toPublishCheck({ blockers, findings, compatibility: null, comparedWith });
 }

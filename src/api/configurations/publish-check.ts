@@ -8,6 +8,7 @@ import { notFound } from '../../lib/errors.ts';
 import { type Compatibility, NOT_COMPARED } from '../../resolve/schema-compatibility.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import { rolloutBlocker } from '../../versions/rollout-rules.ts';
 import { notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
 import { findBlockers } from '../../versions/rules.ts';
 import { toPublishCheck } from '../shared/publish-check.ts';
@@ -33,7 +34,8 @@ export function checkPublish(
       inHistory = await findingsInHistory(store, name, index, await store.details(repository, ref));
       return judged.blockers;
     });
-    const blockers = await withObstacles(database.read, { index, ref, now }, found);
+    const rolling = rolloutBlocker(index, ref.version);
+    const blockers = await withObstacles(database.read, { rolling, ref, now }, found);
     const comparedWith = index.highestPublishedBelow(ref)?.version ?? null;
     const findings = [...inHistory, ...judged.findings];
     return toPublishCheck({ blockers, findings, compatibility: await judged.report(), comparedWith });

@@ -14,7 +14,7 @@ import { nameBasedId } from '../../lib/ids.ts';
 import { limitLoads } from '../../lib/load-limit.ts';
 import { readOfferedFiles } from '../../resolve/offered-files.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import type { ParameterDetails, ParameterScope, VersionRef } from '../../versions/store.ts';
+import type { ParameterDetails, ParameterScope, RolloutRef, VersionRef } from '../../versions/store.ts';
 import { grantedRoutes, SERIES, toAccount } from '../shared/versioned.ts';
 import {
   InMajor,
@@ -172,6 +172,10 @@ interface ShownFile {
   needsMigration: boolean;
 }
 
+function toRolloutOfFile({ record: { key, state, step, steps } }: RolloutRef) {
+  return { key, state, step, steps: steps.length };
+}
+
 export function toParameterFile(
   configurationId: string,
   { type, scope, details, needsMigration }: ShownFile,
@@ -195,6 +199,7 @@ export function toParameterFile(
     publishedAt: toOptionalTimestamp(details.publishedAt),
     publishedBy: details.publishedBy,
     ...toAccount(details),
+    rollout: details.rollout && toRolloutOfFile(details.rollout),
   };
 }
 

@@ -24,6 +24,7 @@ import type { Comparer } from '../../resolve/comparer.ts';
 import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import { fileBlocker } from '../../versions/rollout-rules.ts';
 import { findBlockers } from '../../versions/rules.ts';
 import type { BlameTools } from '../shared/blaming.ts';
 import { PublishCheckView, toPublishCheck } from '../shared/publish-check.ts';
@@ -64,6 +65,7 @@ const PUBLISH_PROBLEMS = [
   [409, 'validation_failed'],
   ...['secret_in_clear', [409, 'secret_unreadable'] as const, 'secret_key_missing'],
   'draft_changed',
+  'rollout_running',
   ...WRITING_REPOSITORIES,
 ] as const;
 const FILE = { name: 'parametersFile', bytes: MAX_FILE_BYTES };
@@ -152,7 +154,10 @@ function checkRoute(tools: ParameterTools, reading: GrantedRoutes): Route {
         async (draft) => (await judgeFile(tools, target, draft)).blockers,
       );
       const off = switchedOff(type);
-      const blockers = await withObstacles(tools.database.read, { index, ref, now }, [
+      const rolling = fileBlocker(
+        await tools.store.versions({ kind: 'configurations', name: resource.name }),
+      );
+      const blockers = await withObstacles(tools.database.read, { rolling, ref, now }, [
         ...(off ? [off] : []),
         ...found,
       ]);
@@ -229,7 +234,7 @@ function uploadRoute(tools: ParameterTools, modifying: GrantedRoutes): Route {
       'YAML and its media type is JSON. A file that cannot be published is not kept as a draft either.',
     body: { kind: 'upload', schema: ParameterFileForm, fields: PARAMETER_FILE_FIELDS, file: FILE },
     answers: { 201: { description: 'The draft or published version', schema: ParameterFileView } },
-    problems: [...WRITE_PROBLEMS, 'already_published'],
+    problems: [...WRITE_PROBLEMS, 'already_published', 'rollout_running'],
     async handle({ body, file, ...call }) {
       if (file === null) throw invalidField(`/${FILE.name}`, 'The form has no file', 'required');
       const { scopeTypeName, scopeValue, version, publish = false, message } = body;

@@ -16,7 +16,7 @@ import {
   Paging,
   Timestamp,
 } from '../../http/schemas.ts';
-import { ACCOUNT, ACCOUNT_EXAMPLE, draftFlag, SemVerVersion } from '../shared/versioned.ts';
+import { ACCOUNT, ACCOUNT_EXAMPLE, draftFlag, ROLLOUT, SemVerVersion } from '../shared/versioned.ts';
 
 /** This is the example of a file in the API description. */
 const FILE = {
@@ -167,6 +167,12 @@ export const ParameterFileView = z
     publishedAt: Timestamp.nullable(),
     publishedBy: z.string().nullable(),
     ...ACCOUNT,
+    rollout: z
+      .object({ key: z.string(), ...ROLLOUT })
+      .nullable()
+      .meta({
+        description: 'Null where the file has no rollout; its key names it among those of the configuration',
+      }),
   })
   .meta({ id: 'ParameterFile', examples: [FILE] });
 

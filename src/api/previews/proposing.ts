@@ -58,7 +58,7 @@ import type { UserPrincipal } from '../../security/principal.ts';
 import type { SecretStore } from '../../security/secrets/secret-store.ts';
 import { checkDraft, KINDS } from '../../versions/kinds.ts';
 import { contentOf, seriesOf } from '../../versions/parameter-files.ts';
-import { rolloutBlocker } from '../../versions/rollout-rules.ts';
+import { fileBlocker, rolloutBlocker } from '../../versions/rollout-rules.ts';
 import { requireRow } from '../../versions/rows.ts';
 import { findBlockers, findDraft, type PublishRules, refuseSameVersion } from '../../versions/rules.ts';
 import type { GitStore, ParameterScope } from '../../versions/store.ts';
@@ -149,6 +149,10 @@ export class Proposing {
   }
 
   private async rolloutInTheWay(change: Change): Promise<HawserError | null> {
+    if (change.kind === 'PublishParameters' || change.kind === 'SetParameters') {
+      const { name } = this.resource('parameters', change.configurationName);
+      return fileBlocker(await this.source.versions({ kind: 'configurations', name }));
+    }
     if (change.kind === 'PublishConfiguration') {
       const { name } = this.resource('configuration', change.configurationName);
       return rolloutBlocker(await this.source.versions({ kind: 'configurations', name }), change.version);

@@ -1,8 +1,9 @@
 /** `/api/v1/rollouts`, and `.../rollouts` of configurations and composites: versions that reach nodes ring by ring. */
 
+import type { z } from 'zod';
 import { pageOfList } from '../../db/rows.ts';
 import { moveRollout } from '../../deeds/move-rollout.ts';
-import { type RolloutTools, startRollout } from '../../deeds/start-rollout.ts';
+import { type RolloutTools, startRollout, type WantedRollout } from '../../deeds/start-rollout.ts';
 import { DEEDS, type Deed } from '../../domain/rollout-machine.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
@@ -11,7 +12,14 @@ import { GRANT_KINDS, type ResourceKind } from '../../versions/rows.ts';
 import { permitted } from '../shared/routes.ts';
 import { type GrantedRoutes, grantedRoutes } from '../shared/versioned.ts';
 import { nodeRoutes } from './node-routes.ts';
-import { AnyRolloutFilter, NewRollout, RolloutDeed, RolloutFilter, RolloutView } from './schemas.ts';
+import {
+  AnyRolloutFilter,
+  NewCompositeRollout,
+  NewRollout,
+  RolloutDeed,
+  RolloutFilter,
+  RolloutView,
+} from './schemas.ts';
 import { inState, readableRollouts, requireRollout, rolloutsOf, showRollout } from './show.ts';
 
 const TAGS = ['Rollouts'];
@@ -29,6 +37,11 @@ const KINDS = {
     noun: 'CompositeRollout',
   },
 } as const;
+
+const BODIES: Record<ResourceKind, z.ZodType<WantedRollout>> = {
+  configurations: NewRollout,
+  composites: NewCompositeRollout,
+};
 
 const SUMMARIES: Record<Deed, string> = {
   pause: 'Open no further step until the rollout is resumed',
@@ -88,7 +101,7 @@ function readingRoutes(tools: Tools, kind: ResourceKind): Route[] {
     }),
     reading.get(`${path}/{version}`, {
       id: `get${noun}`,
-      summary: 'Read the rollout of a version with its history',
+      summary: 'Read a rollout with its history, by its key',
       answer: { description: 'The rollout', schema: RolloutView },
       problems: READING_REPOSITORIES,
       handle: async ({ resource, params, facts }) =>
@@ -100,32 +113,49 @@ function readingRoutes(tools: Tools, kind: ResourceKind): Route[] {
 
 function writingRoutes(tools: RolloutTools, kind: ResourceKind): Route[] {
   const permission = 'rollouts.manage';
-  const { modifying } = grantedRoutes(tools.database, TAGS, { on: GRANT_KINDS[kind], permission });
+  const routes = grantedRoutes(tools.database, TAGS, { on: GRANT_KINDS[kind], permission });
+  // What is asked of a configuration depends on what rolls out, so the deeds ask for the rest.
+  const granted = kind === 'configurations' ? routes.reading : routes.modifying;
   return [
-    startRoute(tools, kind, modifying),
-    ...DEEDS.map((deed) => deedRoute(tools, { kind, deed }, modifying)),
+    startRoute(tools, kind, granted),
+    ...DEEDS.map((deed) => deedRoute(tools, { kind, deed }, granted)),
   ];
 }
 
 /** What publishing a draft of each kind answers beside the rest. */
 const PUBLISHING_PROBLEMS = {
-  configurations: ['document_unreadable', 'incompatible_parameters', [409, 'validation_failed']],
+  configurations: [
+    ...(['document_unreadable', 'incompatible_parameters', [409, 'validation_failed']] as const),
+    ...([
+      [409, 'schema_unknown'],
+      'scope_type_disabled',
+      'secret_in_clear',
+      [409, 'secret_unreadable'],
+      'secret_key_missing',
+    ] as const),
+  ],
   composites: ['no_children', 'unpublished_child', 'beyond_own_permissions'],
 } as const;
 
-function startRoute(tools: RolloutTools, kind: ResourceKind, modifying: GrantedRoutes): Route {
+function startRoute(tools: RolloutTools, kind: ResourceKind, granted: GrantedRoutes): Route {
   const { path, version, noun } = KINDS[kind];
-  return modifying.create(path, {
+  return granted.create(path, {
     id: `start${noun}`,
     changesNodes: true,
     represents: version,
-    namedInBody: (body) => ({ params: { version: body.version }, query: {} }),
-    summary: 'Roll a version out, ring by ring',
+    namedInBody: (body) => ({ params: { version: body.version ?? '' }, query: {} }),
+    summary:
+      kind === 'configurations'
+        ? 'Roll a version out, parameter files, or both, ring by ring'
+        : 'Roll a version out, ring by ring',
     description:
       'A draft is published into its rollout, by the rules for publishing. Of published versions only the highest can be ' +
       'rolled out. The first step opens at once. The rollout of a lower version ends as Superseded. The rings are the ' +
-      'values of the scope type that the setting `rolloutScopeType` names. If-Match takes the ETag of the version.',
-    body: { kind: 'json', schema: NewRollout },
+      'values of the scope type that the setting `rolloutScopeType` names. If-Match takes the ETag of the version.' +
+      (kind === 'configurations'
+        ? ' Needs Modify on the configuration if a version is named, and on each parameter file that is.'
+        : ''),
+    body: { kind: 'json', schema: BODIES[kind] },
     answer: { description: 'The rollout', schema: RolloutView },
     problems: [
       ...['no_rings', 'rollout_running', 'rollout_halted', 'not_possible', 'draft_changed'],
@@ -133,10 +163,10 @@ function startRoute(tools: RolloutTools, kind: ResourceKind, modifying: GrantedR
       ...PUBLISHING_PROBLEMS[kind],
       ...WRITING_REPOSITORIES,
     ],
-    key: ({ version }) => version,
+    key: ({ key }) => key,
     async handle({ caller, resource, body, facts }) {
-      await startRollout(tools, { kind, resource, ...caller }, body);
-      return showRollout(tools, await requireRollout(tools, { kind, resource }, body.version), facts);
+      const rollout = await startRollout(tools, { kind, resource, ...caller }, body);
+      return showRollout(tools, { owner: { kind, resource }, rollout }, facts);
     },
   });
 }
@@ -144,10 +174,10 @@ function startRoute(tools: RolloutTools, kind: ResourceKind, modifying: GrantedR
 function deedRoute(
   tools: RolloutTools,
   { kind, deed }: { kind: ResourceKind; deed: Deed },
-  modifying: GrantedRoutes,
+  granted: GrantedRoutes,
 ): Route {
   const { path, noun } = KINDS[kind];
-  return modifying.update(`${path}/{version}/${deed}`, {
+  return granted.update(`${path}/{version}/${deed}`, {
     id: `${deed}${noun}`,
     method: 'POST',
     represents: `${path}/{version}`,
@@ -162,9 +192,9 @@ function deedRoute(
       ...WRITING_REPOSITORIES,
     ],
     async handle({ caller, resource, params, body, facts }) {
-      const version = params['version'] ?? '';
-      await moveRollout(tools, { kind, resource, ...caller }, { version, deed }, body);
-      return showRollout(tools, await requireRollout(tools, { kind, resource }, version), facts);
+      const key = params['version'] ?? '';
+      const rollout = await moveRollout(tools, { kind, resource, ...caller }, { key, deed }, body);
+      return showRollout(tools, { owner: { kind, resource }, rollout }, facts);
     },
   });
 }

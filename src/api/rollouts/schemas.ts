@@ -6,6 +6,7 @@ import type { WantedMove } from '../../deeds/move-rollout.ts';
 import type { WantedRollout } from '../../deeds/start-rollout.ts';
 import {
   type Gate,
+  MAX_ROLLED_FILES,
   NO_COUNTS,
   ON_HALT,
   ROLLOUT_CAUSES,
@@ -72,39 +73,72 @@ const Ring = z.string().nullable().meta({
 });
 const Percent = z.int().min(1).max(100);
 
+const FILE_EXAMPLE = { scopeTypeName: 'Environment', scopeValue: 'production', version: '1.2.0' };
+
+const FileOfRollout = z.strictObject({
+  scopeTypeName: z.string(),
+  scopeValue: z.string().nullable().meta({ description: 'Null for Default' }),
+  version: z.string(),
+});
+
+const PLAN = {
+  steps: z
+    .array(
+      z.strictObject({
+        ring: Ring,
+        percent: or(Percent, 100, 'The share of the nodes of the ring'),
+        gate: NewGate,
+      }),
+    )
+    .min(1)
+    .max(MAX_STEPS)
+    .meta({ description: 'In any order of the rings; a ring may come again with a larger share' }),
+  onHalt: choice(...ON_HALT).meta({
+    description: 'What the nodes that have it get when it halts: with Revert what they had',
+  }),
+  message: orUnchanged(Message),
+};
+
+const Version = z.string().meta({ description: 'A draft, which is published; or the highest published one' });
+
+const EXAMPLE = {
+  version: '1.4.0',
+  steps: [
+    { ring: 'canary', gate: { minNodes: 10 } },
+    { ring: null, percent: 10, gate: { approval: true } },
+    { ring: null, gate: {} },
+  ],
+  onHalt: 'Revert',
+} as const;
+
 export const NewRollout = z
   .strictObject({
-    version: z.string().meta({ description: 'A draft, which is published; or the highest published one' }),
-    steps: z
-      .array(
-        z.strictObject({
-          ring: Ring,
-          percent: or(Percent, 100, 'The share of the nodes of the ring'),
-          gate: NewGate,
-        }),
-      )
-      .min(1)
-      .max(MAX_STEPS)
-      .meta({ description: 'In any order of the rings; a ring may come again with a larger share' }),
-    onHalt: choice(...ON_HALT).meta({
-      description: 'What the nodes that have it get when it halts: with Revert what they had',
+    version: orUnchanged(Version),
+    parameters: orUnchanged(
+      z
+        .array(FileOfRollout.extend({ scopeValue: z.string().nullish() }))
+        .min(1)
+        .max(MAX_ROLLED_FILES),
+    ).meta({
+      description:
+        'Parameter files that go with the version, or alone: drafts, which are published, or the highest published file of a ' +
+        'major in its scope. A scope is named once',
     }),
-    message: orUnchanged(Message),
+    ...PLAN,
+  })
+  .superRefine(({ version, parameters }, context) => {
+    if (version !== undefined || parameters !== undefined) return;
+    const message = 'A version is required, or parameters, or both';
+    context.addIssue({ code: 'custom', path: ['version'], message, params: { code: 'required' } });
   })
   .meta({
     id: 'NewRollout',
-    examples: [
-      {
-        version: '1.4.0',
-        steps: [
-          { ring: 'canary', gate: { minNodes: 10 } },
-          { ring: null, percent: 10, gate: { approval: true } },
-          { ring: null, gate: {} },
-        ],
-        onHalt: 'Revert',
-      },
-    ],
+    examples: [{ ...EXAMPLE, parameters: [FILE_EXAMPLE] }],
   }) satisfies z.ZodType<WantedRollout>;
+
+export const NewCompositeRollout = z
+  .strictObject({ version: Version, ...PLAN })
+  .meta({ id: 'NewCompositeRollout', examples: [EXAMPLE] }) satisfies z.ZodType<WantedRollout>;
 
 export const RolloutDeed = z
   .strictObject({
@@ -206,7 +240,12 @@ export const RolloutView = z
   .object({
     configurationName: z.string().meta({ description: 'Or the name of the composite' }),
     isComposite: z.boolean(),
-    version: z.string(),
+    key: z.string().meta({
+      description:
+        'The version, or `parameters@<n>` for parameter files alone; it stands in routes and branches',
+    }),
+    version: z.string().nullable().meta({ description: 'Null where parameter files roll out alone' }),
+    parameters: z.array(FileOfRollout).meta({ description: 'The parameter files; none in most rollouts' }),
     state: State,
     step: z.int().meta({ description: 'The newest step that is open, from 0' }),
     steps: z.array(StepView),
@@ -227,7 +266,8 @@ export const RolloutView = z
     id: 'Rollout',
     examples: [
       {
-        ...{ configurationName: 'web', isComposite: false, version: '1.4.0', state: 'Running', step: 0 },
+        ...{ configurationName: 'web', isComposite: false, key: '1.4.0', version: '1.4.0' },
+        ...{ parameters: [], state: 'Running', step: 0 },
         steps: [
           { ring: 'canary', ...STEP, state: 'Open', startedAt: AT, endedAt: null },
           { ring: null, ...STEP, state: 'Waiting', startedAt: null, endedAt: null },

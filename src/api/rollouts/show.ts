@@ -2,6 +2,7 @@
 
 import type { Database } from '../../db/database.ts';
 import { readFreeze } from '../../db/freeze.ts';
+import { toRolledOut } from '../../db/read-rollouts.ts';
 import { countsOfStep, readRolloutCounts } from '../../db/rollouts.ts';
 import type { RolloutState } from '../../domain/rollout.ts';
 import { causeOf } from '../../domain/rollout-cause.ts';
@@ -13,9 +14,9 @@ import { limitLoads } from '../../lib/load-limit.ts';
 import type { NodesQuestion } from '../../resolve/rollout-tasks.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { readableIds } from '../../security/rights.ts';
-import type { RollingRef } from '../../versions/rollout-rules.ts';
+import { toNamedFile } from '../../versions/rollouts.ts';
 import { GRANT_KINDS, notFoundIfDeleted, type Owner, type ResourceKind } from '../../versions/rows.ts';
-import type { GitStore, VersionIndex } from '../../versions/store.ts';
+import type { GitStore, RolloutRef, VersionIndex } from '../../versions/store.ts';
 import { readableIndex } from '../shared/versioned.ts';
 
 export interface RolloutReading {
@@ -23,10 +24,10 @@ export interface RolloutReading {
   store: GitStore;
 }
 
-/** Whose rollout it is, and the version that rolls out or did. */
+/** Whose rollout it is. */
 export interface FoundRollout {
   owner: Owner<ResourceKind>;
-  ref: RollingRef;
+  rollout: RolloutRef;
 }
 
 /** The rollouts of one configuration or composite, the newest first. @throws HawserError not_found where it was deleted */
@@ -45,9 +46,9 @@ export async function rolloutsOf(
 export async function requireRollout(
   tools: RolloutReading,
   owner: Owner<ResourceKind>,
-  version: string,
+  key: string,
 ): Promise<FoundRollout> {
-  const found = (await rolloutsOf(tools, owner)).find(({ ref }) => ref.version === version);
+  const found = (await rolloutsOf(tools, owner)).find(({ rollout }) => rollout.record.key === key);
   if (found === undefined) throw notFound('There is no such rollout.');
   return found;
 }
@@ -80,18 +81,17 @@ export async function readableRollouts(
 }
 
 export function inState(rollouts: readonly FoundRollout[], state: RolloutState | undefined): FoundRollout[] {
-  return rollouts.filter(({ ref }) => state === undefined || ref.rollout.record.state === state);
+  return rollouts.filter(({ rollout }) => state === undefined || rollout.record.state === state);
 }
 
-function inIndex(owner: Owner<ResourceKind>, { versions }: VersionIndex): FoundRollout[] {
-  const refs = versions.filter((ref): ref is RollingRef => ref.rollout !== null);
-  return refs.map((ref) => ({ owner, ref }));
+function inIndex(owner: Owner<ResourceKind>, { rollouts }: VersionIndex): FoundRollout[] {
+  return rollouts.map((rollout) => ({ owner, rollout }));
 }
 
-/** Names and versions make the order a total one. */
+/** Names and keys make the order a total one. */
 function newestFirst(rollouts: readonly FoundRollout[]): FoundRollout[] {
-  const keyOf = ({ owner: { kind, resource }, ref }: FoundRollout) =>
-    [ref.rollout.record.createdAt, kind, resource.name, ref.version].join(' ');
+  const keyOf = ({ owner: { kind, resource }, rollout: { record } }: FoundRollout) =>
+    [record.createdAt, kind, resource.name, record.key].join(' ');
   const keyed = rollouts.map((found) => ({ found, key: keyOf(found) }));
   return keyed.sort((a, b) => (a.key < b.key ? 1 : -1)).map(({ found }) => found);
 }
@@ -99,19 +99,20 @@ function newestFirst(rollouts: readonly FoundRollout[]): FoundRollout[] {
 /** @throws HawserError `repository_damaged` when a commit of its history cannot be read */
 export async function showRollout(
   { database, store }: RolloutReading,
-  { owner, ref }: FoundRollout,
+  { owner, rollout }: FoundRollout,
   { now }: Pick<RequestFacts, 'now'>,
 ) {
   const { kind, resource } = owner;
-  const { record } = ref.rollout;
-  const { version, state, step, onHalt, createdBy, createdAt } = record;
-  const last = await readRolloutCounts(database.read, { kind, id: resource.id, version });
+  const { record } = rollout;
+  const { key, version, state, step, onHalt, createdBy, createdAt } = record;
+  const last = await readRolloutCounts(database.read, { kind, id: resource.id, key });
   const counts = countsOfStep(record, last);
   const steps = record.steps.map((each, at) => (at === step && counts ? { ...each, counts } : each));
-  const history = await store.rolloutHistory({ kind, name: resource.name }, ref);
+  const history = await store.rolloutHistory({ kind, name: resource.name }, rollout);
   const freeze = state === 'Running' ? await readFreeze(database.read, now) : null;
   return {
-    ...{ configurationName: resource.name, isComposite: kind === 'composites', version, state, step },
+    ...{ configurationName: resource.name, isComposite: kind === 'composites', key, version },
+    ...{ parameters: record.parameters.map(toNamedFile), state, step },
     ...{ steps, onHalt, createdBy, createdAt },
     cause: toCause(causeOf(state, history), last?.faults ?? []),
     frozenUntil: toOptionalTimestamp(freeze?.until ?? null),
@@ -133,12 +134,12 @@ function toCause(cause: ReturnType<typeof causeOf>, faults: readonly RolloutNode
 
 /** The nodes of the open steps of a rollout, as the last evaluation has noted them. */
 export function nodesQuestion(
-  { owner: { kind, resource }, ref: { version, rollout } }: FoundRollout,
+  { owner: { kind, resource }, rollout: { record } }: FoundRollout,
   { step, outcome }: { step?: number | undefined; outcome?: Outcome | undefined },
 ): NodesQuestion {
   return {
-    rolledOut: { kind, id: resource.id, name: resource.name, version },
-    openedAt: rollout.record.steps.map(({ startedAt }) => Date.parse(startedAt ?? '')),
+    rolledOut: toRolledOut({ kind, id: resource.id, name: resource.name }, record),
+    openedAt: record.steps.map(({ startedAt }) => Date.parse(startedAt ?? '')),
     filter: { step, outcomes: outcome && [outcome] },
   };
 }

@@ -102,6 +102,13 @@ export const PUBLISHING = {
   isOptional: true,
 } as const;
 
+/** Where a rollout is. */
+export const ROLLOUT = {
+  state: z.enum(ROLLOUT_STATES),
+  step: z.int().meta({ description: 'The newest step that is open, from 0' }),
+  steps: z.int().meta({ description: 'The number of all steps' }),
+};
+
 /** The members that views of versions and of parameter files end with: why, by whom in Git, and whether it is offered. */
 export const ACCOUNT = {
   message: z.string().nullable().meta({ description: 'What the tag says, else the commit' }),
@@ -113,14 +120,7 @@ export const ACCOUNT = {
     description: 'That of the tag, else of the commit; it is there, and the server does not verify it',
   }),
   withdrawn: WithdrawalView,
-  rollout: z
-    .object({
-      state: z.enum(ROLLOUT_STATES),
-      step: z.int().meta({ description: 'The newest step that is open, from 0' }),
-      steps: z.int().meta({ description: 'The number of all steps' }),
-    })
-    .nullable()
-    .meta({ description: 'Null where the version has no rollout' }),
+  rollout: z.object(ROLLOUT).nullable().meta({ description: 'Null where the version has no rollout' }),
 };
 export const ACCOUNT_EXAMPLE = {
   message: 'nginx listens on the new address.',

@@ -1,12 +1,14 @@
-/** `hawserctl rollout`: versions that reach the nodes ring by ring. */
+/** `hawserctl rollout`: versions and parameter files that reach the nodes ring by ring. */
 
 import type { Schemas } from '../../client/api-types.ts';
+import { isFilesKey } from '../../domain/rollout.ts';
 import { OUTCOMES } from '../../domain/rollout-counts.ts';
 import { type Command, type Context, command } from '../declaration.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { dateTime } from '../formats.ts';
 import type { Column } from '../out.ts';
 import { PLAN_OPTIONS, REST, readPlan } from '../rollout-plan.ts';
+import { scopeText, splitScope } from '../scopes.ts';
 import { explainRefusal } from './config-deeds.ts';
 import { COMPOSITE, CONFIGURATION, checkVersion, MESSAGE, messageOf } from './config-kinds.ts';
 
@@ -19,6 +21,7 @@ type Fault = NonNullable<Rollout['cause']>['nodes'][number];
 
 const NAME = { name: 'name', summary: 'the configuration' } as const;
 const VERSION = { name: 'version', summary: 'the version, such as 1.2.0' } as const;
+const KEY = { name: 'version', summary: 'its key: the version, or parameters@1 for files alone' } as const;
 const OF_COMPOSITE = { composite: { summary: 'the name is that of a composite' } } as const;
 const STATES = ['Running', 'Paused', 'Halted', 'Completed', 'Superseded'] as const;
 
@@ -26,27 +29,66 @@ const baseOf = (isComposite: boolean) => (isComposite ? COMPOSITE : CONFIGURATIO
 
 const start = command({
   path: 'rollout start',
-  summary: 'roll a version out, ring by ring',
+  summary: 'roll a version out, parameter files, or both, ring by ring',
   description:
-    'A draft is published into its rollout; of published versions only the highest can be rolled out. The gate that the ' +
-    'options say is that of every step; a file says it for each.',
-  arguments: [NAME, { ...VERSION, summary: 'a draft, or the version that was published last' }],
-  options: { ...PLAN_OPTIONS, ...MESSAGE, ...OF_COMPOSITE },
+    'A draft is published into its rollout; of published versions only the highest can be rolled out. Parameter files go with ' +
+    'the version, or alone. The gate that the options say is that of every step; a file says it for each.',
+  arguments: [
+    NAME,
+    { ...VERSION, summary: 'a draft, or the version that was published last', isOptional: true },
+  ],
+  options: {
+    parameter: {
+      value: 'SCOPE@VERSION',
+      isRepeatable: true,
+      summary: 'a parameter file that goes with it, such as Default@1.2.0 or Environment/prod@1.2.0',
+    },
+    ...PLAN_OPTIONS,
+    ...MESSAGE,
+    ...OF_COMPOSITE,
+  },
   examples: [
     `hawserctl rollout start web 1.4.0 --step canary --step early:10 --step ${REST} --on-halt Revert`,
     'hawserctl rollout start web 1.4.0 --plan rings.yaml -m "Port 8443 everywhere"',
+    'hawserctl rollout start web --parameter Environment/prod@1.2.0 --step canary --on-halt Revert',
   ],
   async run({ api, out, arguments: { name, version }, options, ...input }) {
-    checkVersion(version);
-    const json = { ...(await readPlan(input, options)), version, ...messageOf(options.message) };
-    const path = `${baseOf(options.composite)}/{name}/rollouts` as const;
-    const made = await explainRefusal(api.post(path, { path: { name }, json }), out);
+    if (version !== undefined) checkVersion(version);
+    const files = options.parameter.map(readFile);
+    const json = { ...(await readPlan(input, options)), ...messageOf(options.message) };
+    const isNothing = version === undefined && files.length === 0 && !Object.hasOwn(json, 'parameters');
+    if (isNothing) throw new UsageError('Say what is to roll out: a version, or files by --parameter.');
+    const given = { ...json, ...(files.length > 0 && { parameters: files }) };
+    const made = await explainRefusal(
+      options.composite
+        ? api.post(`${COMPOSITE.base}/{name}/rollouts`, {
+            path: { name },
+            json: { ...given, version: version ?? '' },
+          })
+        : api.post(`${CONFIGURATION.base}/{name}/rollouts`, {
+            path: { name },
+            json: { ...given, ...(version !== undefined && { version }) },
+          }),
+      out,
+    );
     out.answer(made, () => {
       showRollout(made, out);
-      out.note(`Next: "hawserctl rollout status ${name}${ofComposite(made)}" tells how it goes.`);
+      const key = made.version === null ? ` ${made.key}` : '';
+      out.note(`Next: "hawserctl rollout status ${name}${key}${ofComposite(made)}" tells how it goes.`);
     });
   },
 });
+
+/** @throws UsageError */
+function readFile(text: string): NonNullable<Schemas['NewRollout']['parameters']>[number] {
+  const at = text.lastIndexOf('@');
+  if (at < 1)
+    throw new UsageError(`--parameter: "${text}" is no file; one is written as Environment/prod@1.2.0.`);
+  const [scopeTypeName, scopeValue] = splitScope(text.slice(0, at), '--parameter');
+  const version = text.slice(at + 1);
+  checkVersion(version);
+  return { scopeTypeName, scopeValue, version };
+}
 
 const list = command({
   path: 'rollout list',
@@ -68,7 +110,7 @@ const list = command({
 const ROLLOUT_COLUMNS: readonly Column<Rollout>[] = [
   { title: 'NAME', cell: ({ configurationName }) => configurationName },
   { title: 'COMPOSITE', cell: ({ isComposite }) => isComposite },
-  { title: 'VERSION', cell: ({ version }) => version },
+  { title: 'VERSION', cell: ({ key }) => key },
   { title: 'STATE', cell: ({ state }) => state },
   { title: 'STEP', cell: ({ step, steps }) => `${step + 1} of ${steps.length}` },
   { title: 'RING', cell: ({ step, steps }) => (steps[step] ? ringOf(steps[step]) : null) },
@@ -79,13 +121,13 @@ const ROLLOUT_COLUMNS: readonly Column<Rollout>[] = [
 const status = command({
   path: 'rollout status',
   summary: 'show a rollout with its rings and its history',
-  arguments: [NAME, { ...VERSION, summary: 'the version; without it the newest rollout', isOptional: true }],
+  arguments: [NAME, { ...KEY, summary: `${KEY.summary}; without it the newest one`, isOptional: true }],
   options: OF_COMPOSITE,
   examples: ['hawserctl rollout status web', 'hawserctl rollout status web 1.4.0 --json'],
   async run({ api, out, arguments: { name, version }, options: { composite } }) {
     const base = baseOf(composite);
     if (version !== undefined) {
-      checkVersion(version);
+      checkKey(version);
       const found = await api.get(`${base}/{name}/rollouts/{version}` as const, { path: { name, version } });
       out.answer(found, () => showRollout(found, out));
       return;
@@ -101,7 +143,7 @@ const status = command({
 const nodes = command({
   path: 'rollout nodes',
   summary: 'list the nodes of the rings that have opened, each with what it made of the version',
-  arguments: [NAME, VERSION],
+  arguments: [NAME, KEY],
   options: {
     step: { value: 'N', summary: 'those of this step alone, from 1' },
     outcome: { value: 'OUTCOME', choices: OUTCOMES, summary: 'those with this outcome alone' },
@@ -109,7 +151,7 @@ const nodes = command({
   },
   examples: ['hawserctl rollout nodes web 1.4.0 --outcome Regression'],
   async run({ api, out, arguments: { name, version }, options: { step, outcome, composite } }) {
-    checkVersion(version);
+    checkKey(version);
     if (step !== undefined && !/^[1-9]\d{0,3}$/.test(step))
       throw new UsageError(`--step: "${step}" is no step.`);
     const found = await api.all(`${baseOf(composite)}/{name}/rollouts/{version}/nodes` as const, {
@@ -158,14 +200,14 @@ function deedCommand({ name: deed, summary, example }: Deed): Command {
   return command({
     path: `rollout ${deed}`,
     summary,
-    arguments: [NAME, VERSION],
+    arguments: [NAME, KEY],
     options: {
       message: { value: 'REASON', short: 'm', summary: 'why, which is kept in the history' },
       ...OF_COMPOSITE,
     },
     examples: [`hawserctl rollout ${deed} web 1.4.0 -m "${example}"`],
     async run({ api, out, arguments: { name, version }, options: { message, composite } }) {
-      checkVersion(version);
+      checkKey(version);
       if (message === undefined) throw new UsageError('Say why by -m.');
       const path = `${baseOf(composite)}/{name}/rollouts/{version}` as const;
       const given = { path: { name, version } };
@@ -177,13 +219,20 @@ function deedCommand({ name: deed, summary, example }: Deed): Command {
   });
 }
 
+/** @throws UsageError */
+function checkKey(text: string): void {
+  if (!isFilesKey(text)) checkVersion(text);
+}
+
 const ofComposite = ({ isComposite }: Rollout) => (isComposite ? ' --composite' : '');
 
 function showRollout(rollout: Rollout, out: Out): void {
-  const { configurationName, version, state, step, steps, onHalt, createdBy, createdAt } = rollout;
-  const { cause, history } = rollout;
+  const { configurationName, key, state, step, steps, onHalt, createdBy, createdAt } = rollout;
+  const { cause, history, parameters } = rollout;
+  const files = parameters.map((file) => `${scopeText(file)} ${file.version}`);
   out.fields({
-    Rollout: `${configurationName} ${version}`,
+    Rollout: `${configurationName} ${key}`,
+    ...(files.length > 0 && { Parameters: files.join(', ') }),
     State: state,
     ...(cause && { Why: cause.summary }),
     Step: `${step + 1} of ${steps.length}`,

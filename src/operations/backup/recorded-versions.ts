@@ -26,7 +26,9 @@ type Recorded = RefName & { commit: string | null };
 
 /** The members of an entry's details that name a version. A draft that took the place of another has two commits. */
 interface Details {
-  version: string;
+  version: string | null;
+  /** That of a rollout, which is the version unless parameter files roll out alone. */
+  key?: string;
   scopeType?: string;
   scopeValue?: string | null;
   commit: string | { to: string };
@@ -107,7 +109,8 @@ function lastChanges(kind: RepositoryKind, entries: readonly VersionEntry[]): Ma
   for (const { action, details } of entries) {
     const [audited, what = ''] = action.split('.');
     if (audited !== AUDITED[kind]) continue;
-    const { version, scopeType, scopeValue = null, commit }: Details = JSON.parse(details);
+    const { version: own, key, scopeType, scopeValue = null, commit }: Details = JSON.parse(details);
+    const version = own ?? key ?? '';
     const ofSchema = what === 'schema_uploaded' ? SCHEMA_SERIES : ONLY_SERIES;
     const series = scopeType === undefined ? ofSchema : seriesOf({ scopeType, value: scopeValue });
     const changed = {

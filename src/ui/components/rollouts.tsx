@@ -34,10 +34,10 @@ export function RolloutsTable({ rollouts, isNamed }: { rollouts: readonly Rollou
   const name: Column<Rollout> = {
     label: isNamed ? 'Name' : 'Version',
     isName: true,
-    cell: ({ configurationName, isComposite, version }) => (
-      <a href={links.rollout(isComposite ? 'composites' : 'configurations', configurationName, version)}>
+    cell: ({ configurationName, isComposite, key }) => (
+      <a href={links.rollout(isComposite ? 'composites' : 'configurations', configurationName, key)}>
         {isNamed && `${configurationName} `}
-        {version}
+        {key}
       </a>
     ),
   };
@@ -45,9 +45,7 @@ export function RolloutsTable({ rollouts, isNamed }: { rollouts: readonly Rollou
     <SimpleTable
       name="Rollouts"
       rows={rollouts}
-      keyOf={({ configurationName, isComposite, version }) =>
-        `${isComposite} ${configurationName} ${version}`
-      }
+      keyOf={({ configurationName, isComposite, key }) => `${isComposite} ${configurationName} ${key}`}
       columns={[name, ...COLUMNS]}
     />
   );

@@ -6,6 +6,7 @@ import { publishWithChildren } from '../../support/composites.ts';
 import { addVersion, MAIN } from '../../support/configurations.ts';
 import { eventually } from '../../support/eventually.ts';
 import { publishConfiguration } from '../../support/hawser.ts';
+import { saveParameters } from '../../support/parameter-files.ts';
 import { makeUser } from '../../support/people.ts';
 import { ok } from '../../support/replies.ts';
 import { nodeInRing, prepareRings, type Rings, rollOut, rolloutsOf, step } from '../../support/rollouts.ts';
@@ -149,6 +150,40 @@ describe('hawserctl rollout', () => {
     const approved = await run('approve', name, '1.1.0', '-m', 'The canaries are fine');
     expect(approved).to.include({ code: 0, stderr: '' });
     expect((await show()).history.at(-1)).to.include({ actorName: 'admin', reason: 'The canaries are fine' });
+  });
+
+  it('takes parameter files beside the version, or alone, and its key', async () => {
+    const { hawser } = session;
+    name += '-files';
+    const files = { [MAIN]: '$schema: x\nparameters:\n  port: {type: int}\nresources: []\n' };
+    await publishConfiguration(hawser.admin, name, { '1.0.0': files });
+    await ok(
+      201,
+      addVersion(hawser.admin, name, { version: '1.1.0' }, { files: { ...files, 'n.txt': '1' } }),
+    );
+    await nodeInRing(hawser, rings.canary, name);
+    const content = 'parameters:\n  port: 1\n';
+    await saveParameters(hawser, { configuration: name, content, publish: false });
+    const plan = ['--step', 'canary', '--bake-time', '10:00:00', '--on-halt', 'Keep'];
+    expectFailed(await run('start', name, '--parameter', 'Default', ...plan), 2, '--parameter');
+    expectFailed(await run('start', name, ...plan), 2, 'Say what is to roll out');
+    const begun = await run('start', name, '--parameter', 'Default@1.0.0', ...plan);
+    expect(begun.code, begun.stderr).to.equal(0);
+    expect(begun.stderr).to.include(`"hawserctl rollout status ${name} parameters@1"`);
+    const shown = await run('status', name, 'parameters@1');
+    expect(cells(shown.stdout).slice(0, 3)).to.deep.equal([
+      ['Rollout:', `${name} parameters@1`],
+      ['Parameters:', 'Default 1.0.0'],
+      ['State:', 'Running'],
+    ]);
+    expect((await run('nodes', name, 'parameters@1')).code).to.equal(0);
+    expect((await run('complete', name, 'parameters@1', '-m', 'x')).code).to.equal(0);
+    await saveParameters(hawser, { configuration: name, version: '1.0.1', content, publish: false });
+    const together = await run('start', name, '1.1.0', '--parameter', 'Default@1.0.1', ...plan);
+    expect(together.code, together.stderr).to.equal(0);
+    expect((await show()).parameters).to.deep.equal([
+      { scopeTypeName: 'Default', scopeValue: null, version: '1.0.1' },
+    ]);
   });
 
   it('lists rollouts, and knows composites', async () => {

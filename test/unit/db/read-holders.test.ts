@@ -107,7 +107,9 @@ for (const engine of ENGINES)
           those((id) => holders.has(id)),
           `${kind} ${name} ${version}`,
         ).to.deep.equal(expected[at]);
-        expect(those((id) => holds(held.get(id), { kind, name }, version))).to.deep.equal(expected[at]);
+        expect(
+          those((id) => holds(held.get(id), { kind, name }, { version, parameters: [] }, [])),
+        ).to.deep.equal(expected[at]);
       }
     });
   });

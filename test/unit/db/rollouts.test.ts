@@ -85,7 +85,8 @@ for (const engine of ENGINES)
   describe(`the nodes of a rollout on ${engine}`, () => {
     const opened = temporaryEngine(engine, 'all tests');
     const database = () => opened().database;
-    const rolledOut = { kind: 'configurations' as const, id: newId(), name: 'web', version: '1.4.0' };
+    const of = { kind: 'configurations' as const, id: newId(), name: 'web' };
+    const rolledOut = { ...of, key: '1.4.0', version: '1.4.0', tags: [] };
     const key = { kind: rolledOut.kind, resource_id: rolledOut.id, version: rolledOut.version };
 
     before(async () => {
@@ -100,7 +101,7 @@ for (const engine of ENGINES)
       noteNodes(
         database().write,
         rolledOut,
-        nodeIds.map((id) => [id, takenAt, step]),
+        nodeIds.map((id) => [id, takenAt, step, 1, 0]),
         { began: BEGAN, now: NOW },
       );
 
@@ -209,7 +210,9 @@ for (const engine of ENGINES)
         const take = (nodeId: string, _node: unknown, hasReported: boolean) => {
           if (hasReported && [late, early].includes(nodeId)) found.push(nodeId);
         };
-        const next = await opened().reading.read(readingRollout(rolledOut, seen, take));
+        const next = await opened().reading.read(
+          readingRollout(rolledOut, seen, { givenTo: () => [], take }),
+        );
         return { seen: next, found: found.sort() };
       };
       const report = async (nodeId: string, seq: number) => {

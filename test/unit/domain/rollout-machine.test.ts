@@ -53,8 +53,10 @@ describe('new rollout', () => {
       { ring: null, percent: 100, gate: gate() },
     ];
     expect(begun({ steps, onHalt: 'Revert' })).to.deep.equal({
+      key: '1.4.0',
       version: '1.4.0',
       tag: 'a'.repeat(40),
+      parameters: [],
       scopeType: { id: '10000000-0000-4000-8000-000000000000', name: 'Ring' },
       state: 'Running',
       step: 0,

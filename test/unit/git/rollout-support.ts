@@ -24,7 +24,17 @@ export function recordOf(version: string, tag: string): RolloutRecord {
   ];
   const scopeType = { id: newId(), name: 'Ring' };
   const people = { createdBy: 'bob', publishedBy: 'bob' };
-  return beginRollout({ version, tag, scopeType, steps, onHalt: 'Keep', ...people, at: AT });
+  return beginRollout({
+    key: version,
+    version,
+    tag,
+    parameters: [],
+    scopeType,
+    steps,
+    onHalt: 'Keep',
+    ...people,
+    at: AT,
+  });
 }
 
 export function messageOf(message: Partial<RolloutMessage> = {}): RolloutMessage {

@@ -164,7 +164,7 @@ describe('the rollout of a version', () => {
         [commitOf({ 'rollout.json': text, more: '' }), 'nothing else'],
         [commitOf({ other: text }), 'nothing else'],
         [commitOf({ 'rollout.json': text.replace('"1.1.0"', '"1.2.0"') }), 'another version'],
-        [commitOf({ 'rollout.json': text.replace(record.tag, oid) }), 'as it is now'],
+        [commitOf({ 'rollout.json': text.replace(record.tag ?? '', oid) }), 'as it is now'],
         [git('rev-parse', 'v1.0.0^{commit}'), 'nothing else'],
       ];
       for (const [commit, reason] of broken) {
@@ -249,7 +249,7 @@ describe('the history of a rollout', () => {
       git('update-ref', BRANCH, git('commit-tree', `${BRANCH}^{tree}`, '-p', BRANCH, '-m', 'looked at'));
       await until(async () => (await rolloutOf(store))?.oid === git('rev-parse', BRANCH));
       const ref = (await store.versions(WEB)).get('1.1.0');
-      const events = ref ? await store.rolloutHistory(WEB, ref) : [];
+      const events = ref?.rollout ? await store.rolloutHistory(WEB, ref.rollout) : [];
       const said = { at: AT, actorName: 'Bob', counts: COUNTS };
       expect(events.slice(0, 2)).to.deep.equal([
         { ...said, what: 'Started', from: null, to: 'Running', reason: '', cause: null },
@@ -296,7 +296,7 @@ describe('the history of a rollout', () => {
   });
 
   it('takes no other message for one of its own', () => {
-    for (const text of ['a', 'a\n\nState: Running', recordOf('1.0.0', 'a'.repeat(40)).version])
+    for (const text of ['a', 'a\n\nState: Running', recordOf('1.0.0', 'a'.repeat(40)).key])
       expect(readRolloutMessage(text)).to.equal(null);
   });
 });

@@ -3,13 +3,7 @@ import type { AskedNode, Assignment } from '../../../src/db/node-lookup.ts';
 import type { RolloutRecord } from '../../../src/domain/rollout.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import type { CompositeReader } from '../../../src/resolve/composites.ts';
-import {
-  candidatesIn,
-  Fork,
-  isOpen,
-  type OpenTo,
-  type RollingRef,
-} from '../../../src/resolve/open-versions.ts';
+import { candidatesIn, Fork, isOpen, type OpenTo } from '../../../src/resolve/open-versions.ts';
 import type { ParameterReader } from '../../../src/resolve/parameters.ts';
 import { type Plan, Planner } from '../../../src/resolve/plans.ts';
 import { SortedVersions } from '../../../src/versions/sorted-versions.ts';
@@ -47,10 +41,11 @@ const node = (ring: string | null, ...taken: string[]): TestNode => ({
 function answering(asked: string[]): (node: AskedNode) => OpenTo {
   return (each) => (repository, rolling) => {
     const { nodeId, ring, taken } = each as TestNode;
-    asked.push(`${repository.name} ${rolling.version}`);
+    const { key } = rolling.record;
+    asked.push(`${repository.name} ${key}`);
     const type = { scopeTypeId: RING, scopeTypeName: 'Ring', precedence: 5 };
     const links = ring === null ? [] : [{ ...type, scopeValue: ring, scopeValueId: ring }];
-    const hasTaken = async () => taken.includes(`${repository.name} ${rolling.version}`);
+    const hasTaken = async () => taken.includes(`${repository.name} ${key}`);
     return isOpen(rolling, { nodeId, links, hasTaken });
   };
 }
@@ -217,12 +212,12 @@ describe('versions that are open to some nodes', () => {
 });
 
 describe('a fork', () => {
-  const rolling = ref('1.4.0', canary()) as RollingRef;
+  const rolling = { oid: '2'.repeat(40), record: canary() };
   const web = { kind: 'configurations', name: 'web' } as const;
 
   it('does not keep a failure', async () => {
     let calls = 0;
-    const fork = new Fork<string>(web, { rolling: [rolling], last: null }, async () => {
+    const fork = new Fork<string>(web, [rolling], async () => {
       calls += 1;
       if (calls === 1) throw new Error('away');
       return 'there';

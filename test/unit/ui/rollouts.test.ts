@@ -55,7 +55,8 @@ const entry = (from: Entry['from'], to: Entry['to'], hour: number, actorName = '
 
 function rollout(more: Partial<Rollout> = {}): Rollout {
   return {
-    ...{ configurationName: 'web', isComposite: false, version: '1.4.0', state: 'Running', step: 0 },
+    ...{ configurationName: 'web', isComposite: false, key: '1.4.0', version: '1.4.0', parameters: [] },
+    ...{ state: 'Running', step: 0 },
     ...{
       steps: [step()],
       onHalt: 'Keep',

@@ -56,9 +56,11 @@ describe('rollouts and their audit entries', () => {
   });
 
   const start = (version: string) =>
-    startRollout({ database, store }, target, version, {
+    startRollout({ database, store }, target, {
+      version,
+      files: [],
       rules: async () => [],
-      begin: (tag, publishedBy) => ({ ...recordOf(version, tag), publishedBy }),
+      begin: ({ tag, publishedBy }) => ({ ...recordOf(version, tag ?? ''), publishedBy }),
     });
   const deed = (version: string, name: Deed, by: RolloutTarget = server) =>
     moveRollout({ database, store }, by, version, ({ record }) => {
@@ -100,7 +102,7 @@ describe('rollouts and their audit entries', () => {
       'hawser rollout_moved 1.1.0 Resumed',
     ]);
     const now = (await store.versions(WEB)).get('1.1.0');
-    const history = now ? await store.rolloutHistory(WEB, now) : [];
+    const history = now?.rollout ? await store.rolloutHistory(WEB, now.rollout) : [];
     expect(history.map(({ actorName, from, to, reason }) => [actorName, from, to, reason])).to.deep.equal([
       ['ada', null, 'Running', ''],
       ['ada', 'Running', 'Paused', 'pause it'],
@@ -139,7 +141,9 @@ describe('rollouts and their audit entries', () => {
     for (const version of ['1.1.0', '1.2.0']) await addVersion(store, version);
     await start('1.1.0');
     const before = await entries();
-    const failing = startRollout({ database, store }, target, '1.2.0', {
+    const failing = startRollout({ database, store }, target, {
+      version: '1.2.0',
+      files: [],
       rules: async () => [],
       begin: () => {
         throw conflict('not_possible', 'no record');

@@ -91,6 +91,11 @@ function Marks({ named, file }: { named: FileName; file: ParameterContent | null
     <>
       <VersionMark version={file} />
       {file.isPassthrough && <Mark word="Passthrough" tone="idle" />}
+      {file.rollout !== null && (
+        <a href={links.rollout('configurations', named.name, file.rollout.key)}>
+          <Mark word={file.rollout.state} /> <span class="muted">in a rollout</span>
+        </a>
+      )}
       {file.needsMigration && <Mark word="Breaks the schema" tone="warn" />}
       <span class="muted">
         by {file.createdBy}, <Time at={file.publishedAt ?? file.createdAt} />

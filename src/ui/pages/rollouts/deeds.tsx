@@ -92,15 +92,15 @@ interface DialogProps {
 }
 
 export function RolloutDeedDialog({ kind, deed, seen, onClose }: DialogProps) {
-  const { configurationName: name, version, state } = seen;
+  const { configurationName: name, key, state } = seen;
   const { label, says, isDanger = false } = DEEDS[deed];
   const [reason, setReason] = useState('');
   const [isOld, setOld] = useState(false);
   const run = async () => {
     try {
-      const path = apiOf(kind, name, 'rollouts', version, deed);
+      const path = apiOf(kind, name, 'rollouts', key, deed);
       const { data } = await send<Rollout>('POST', path, { reason, expectedState: state });
-      return `The rollout of ${name} ${version} is ${data.state}.`;
+      return `The rollout of ${name} ${key} is ${data.state}.`;
     } catch (error) {
       if (error instanceof ApiProblem && error.code === 'state_changed') {
         // The page behind the dialog shows what it is by now, and which deeds that allows.
@@ -112,7 +112,7 @@ export function RolloutDeedDialog({ kind, deed, seen, onClose }: DialogProps) {
   };
   return (
     <DeedDialog
-      heading={`${label} the rollout of ${name} ${version}`}
+      heading={`${label} the rollout of ${name} ${key}`}
       deed={label}
       isDanger={isDanger}
       isDisabled={isOld}

@@ -10,7 +10,7 @@ import { Time } from '../../components/time.tsx';
 import type { AnyVersion } from '../../components/version-mark.tsx';
 import { apiOf, type Kind, links } from '../../links.ts';
 import { useResource } from '../../resource.ts';
-import { deadlineOf, openStepOf, type RolloutDeed } from '../../rollouts.ts';
+import { deadlineOf, fileText, openStepOf, type RolloutDeed } from '../../rollouts.ts';
 import { can } from '../../session.ts';
 import type { Configuration, Rollout } from '../../types.ts';
 import { DeedButtons, RolloutDeedDialog } from './deeds.tsx';
@@ -38,7 +38,9 @@ function AnyRolloutPage(props: Props & { kind: Kind }) {
 function WholePage({ kind, name, version }: Props & { kind: Kind }) {
   const rollout = useResource<Rollout>(apiOf(kind, name, 'rollouts', version));
   const owner = useResource<Pick<Configuration, 'access'>>(apiOf(kind, name));
-  const published = useResource<AnyVersion>(apiOf(kind, name, 'versions', version), { poll: false });
+  // The key of a rollout of parameter files alone is no version.
+  const of = version.includes('@') ? null : apiOf(kind, name, 'versions', version);
+  const published = useResource<AnyVersion>(of, { poll: false });
   const [asked, setAsked] = useState<{ deed: RolloutDeed; seen: Rollout } | null>(null);
   const { data } = rollout;
   const access = owner.data?.access ?? null;
@@ -120,15 +122,33 @@ const ON_HALT = {
 } as const;
 
 function Facts({ kind, rollout }: { kind: Kind; rollout: Rollout }) {
-  const { configurationName, version, createdAt, createdBy, step, steps, onHalt } = rollout;
+  const { configurationName, key, version, parameters, createdAt, createdBy, step, steps, onHalt } = rollout;
   const deadline = deadlineOf(rollout);
   return (
     <>
       <dl class="facts">
-        <dt>Version</dt>
-        <dd>
-          <a href={links.version(kind, configurationName, version)}>{version}</a>
-        </dd>
+        {version !== null && (
+          <>
+            <dt>Version</dt>
+            <dd>
+              <a href={links.version(kind, configurationName, version)}>{version}</a>
+            </dd>
+          </>
+        )}
+        {parameters.length > 0 && (
+          <>
+            <dt>Parameters</dt>
+            <dd>
+              <ul class="bullets">
+                {parameters.map((file) => (
+                  <li key={fileText(file)}>
+                    <a href={links.parameterFile(configurationName, file)}>{fileText(file)}</a>
+                  </li>
+                ))}
+              </ul>
+            </dd>
+          </>
+        )}
         <dt>Started</dt>
         <dd>
           <Time at={createdAt} exact /> by {createdBy}
@@ -150,7 +170,7 @@ function Facts({ kind, rollout }: { kind: Kind; rollout: Rollout }) {
           {onHalt}: {ON_HALT[onHalt]}
         </dd>
       </dl>
-      <CopyLine label="the line that shows its history in Git" text={`git log origin/rollout/${version}`} />
+      <CopyLine label="the line that shows its history in Git" text={`git log origin/rollout/${key}`} />
     </>
   );
 }

@@ -12,13 +12,15 @@ export interface Course {
   breaking: readonly Ring[];
   /** What a person does once the history has so many entries. */
   deeds: Readonly<Record<number, Deed>>;
+  /** Whether a parameter file goes with the version. A rollout with one is superseded by none. */
+  withFile: boolean;
   /** Who brought it to which state, one after the other. */
   history: readonly string[];
   /** In which rings the nodes run the version in the end. */
   runs: readonly Ring[];
 }
 
-const NONE = { onHalt: 'Keep', breaking: [], deeds: {} } as const;
+const NONE = { onHalt: 'Keep', breaking: [], deeds: {}, withFile: true } as const;
 
 /**
  * A rollout that is left open ends with the next one. In the end all nodes run one version, so that the courses may begin
@@ -47,7 +49,7 @@ export const COURSES: readonly Course[] = [
   },
   {
     ...NONE,
-    ...{ deeds: { 2: 'pause' }, runs: ['canary', 'early'] },
+    ...{ deeds: { 2: 'pause' }, runs: ['canary', 'early'], withFile: false },
     history: ['admin Running', 'Hawser Running', 'admin Paused'],
   },
   {
@@ -103,13 +105,13 @@ export async function withstanding(keeper: Keeper, work: () => Promise<void>): P
 async function takeStep(
   site: RingedSite,
   version: string,
-  { onHalt, breaking, deeds, history }: Course,
+  { onHalt, breaking, deeds, withFile, history }: Course,
   view: RolloutView | null,
 ): Promise<boolean> {
   if (view === null) {
     // All are well with what they have, so that only this version can make it worse.
     await site.visit();
-    await site.start(version, { onHalt });
+    await site.start(version, { onHalt }, withFile);
     return false;
   }
   const deed = deeds[view.history.length];

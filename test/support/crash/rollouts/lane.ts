@@ -9,10 +9,11 @@ import { Tally } from '../tally.ts';
 import { COURSES, checkSuperseded, type Keeper, play, withstanding } from './courses.ts';
 import { RingedSite } from './site.ts';
 
-/** Each transition moves the ref of a rollout once. */
+/** Each transition moves the ref of a rollout once; a start with a file moves those of the tags after it. */
 const POINTS = [
   ...['before create rollout', 'before write rollout', 'after write rollout', 'before flush file of rollout'],
   ...['before rename to rollout', 'after rename to rollout'],
+  ...['before rename to tag', 'after rename to tag'],
 ];
 /** After the move of the ref come its flush, the audit trail and the answer. */
 const LATER = 12;

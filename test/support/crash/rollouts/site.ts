@@ -1,10 +1,12 @@
 /** A server with three rings and a node in each, for rollouts that go on although their server is killed. */
 
 import type { Deed } from '../../../../src/domain/rollout-machine.ts';
+import { DEFAULT_SCOPE_TYPE_ID } from '../../../../src/domain/scopes.ts';
 import { type Client, makeClient, type Reply, type Target } from '../../client.ts';
 import { type ClientCertificate, makeClientCertificate } from '../../client-certificates.ts';
 import { documentWith } from '../../documents.ts';
 import { testedService, testOutput } from '../../dsc-results.ts';
+import { unzipTexts } from '../../unzip.ts';
 import { UnexpectedAnswer, unexpected } from '../acts/act.ts';
 import { Model } from '../model.ts';
 import { prepareSite } from '../prepare.ts';
@@ -38,6 +40,10 @@ export class RingedSite {
   private target: Target;
   private token = '';
   private ringType = '';
+  /** The path of the parameter files. */
+  private files = '';
+  /** The versions with which a file of that version rolled out. */
+  private readonly together = new Set<string>();
   private clients = new Map<RingNode | null, Client>();
 
   private constructor(target: Target) {
@@ -55,6 +61,10 @@ export class RingedSite {
       await site.admin.upload(CONFIGURATIONS, { fields: { name: 'web', version: '1.0.0' }, files }),
     );
     expectStatus(await site.admin.put(`${VERSIONS}/1.0.0/publish`));
+    const { id } = expectStatus(await site.admin.get(`${CONFIGURATIONS}/web`)).json;
+    site.files = `/api/v1/parameters/${DEFAULT_SCOPE_TYPE_ID}/${id}`;
+    await site.draftFile('1.0.0');
+    expectStatus(await site.admin.put(`${site.files}/versions/1.0.0/publish`));
     site.ringType = model.ids.get('scope-types/Ring') ?? '';
     for (const ring of RINGS) {
       const node = await site.register(registrationKey, ring);
@@ -113,11 +123,21 @@ export class RingedSite {
     return rollouts.some(({ state }) => state === 'Running');
   }
 
-  /** @param more members of the plan; its steps are all rings in their order */
-  async start(version: string, more: Record<string, unknown>): Promise<void> {
+  /**
+   * @param more members of the plan; its steps are all rings in their order
+   * @param withFile whether a parameter file of the same version goes with it
+   */
+  async start(version: string, more: Record<string, unknown>, withFile = false): Promise<void> {
     if ((await this.admin.get(`${VERSIONS}/${version}`)).status === 404) await this.draft(version);
     const steps = RINGS.map((ring) => ({ ring, gate: { bakeTime: '00:00:00.001' } }));
-    expectStatus(await this.admin.post(ROLLOUTS, { version, steps, ...more }));
+    const file = { scopeTypeName: 'Default', scopeValue: null, version };
+    if (withFile) {
+      this.together.add(version);
+      if ((await this.admin.get(`${this.files}/versions/${version}`)).status === 404)
+        await this.draftFile(version);
+    }
+    const parameters = withFile ? { parameters: [file] } : {};
+    expectStatus(await this.admin.post(ROLLOUTS, { version, steps, ...parameters, ...more }));
   }
 
   async doDeed(version: string, deed: Deed, expectedState: string): Promise<void> {
@@ -150,6 +170,19 @@ export class RingedSite {
     expectStatus(await this.admin.upload(VERSIONS, { fields: { version }, files }));
   }
 
+  private async draftFile(version: string): Promise<void> {
+    expectStatus(await this.admin.put(this.files, { version, content: `parameters:\n  of: ${version}\n` }));
+  }
+
+  /** A version and the file that rolls out with it come together, and go together. */
+  private async checkBundle(bytes: Buffer): Promise<void> {
+    const { 'main.dsc.yaml': main = '', 'parameters.yaml': parameters = '' } = await unzipTexts(bytes);
+    const [version = '', file = ''] = [main, parameters].map((text) => /1\.(\d+)\.0/.exec(text)?.[0]);
+    const minor = (text: string) => Number(text.split('.')[1]);
+    const isWhole = this.together.has(version) ? file === version : minor(file) < Math.max(1, minor(version));
+    if (!isWhole) throw new Error(`a node gets version ${version} with the parameters of ${file}`);
+  }
+
   private async register(registrationKey: string, ring: Ring): Promise<RingNode> {
     const fqdn = `${ring ?? 'other'}.example.org`;
     const node: RingNode = {
@@ -173,7 +206,7 @@ export class RingedSite {
     const reply = await client.get(`${path}/configuration/checksum`, known);
     if (reply.status !== 304) {
       const { version, checksum } = expectStatus(reply).json;
-      expectStatus(await client.get(`${path}/configuration/bundle`));
+      await this.checkBundle(expectStatus(await client.get(`${path}/configuration/bundle`)).bytes);
       node.held = { version, checksum };
     }
     const inDesiredState = isWell(node);
