@@ -10,7 +10,7 @@ import { conflict } from '../lib/errors.ts';
 import { missingRepository } from './disk-errors.ts';
 import type { RefBackend } from './ref-backend.ts';
 import { type RefSnapshot, type RefValue, snapshotOf } from './ref-reader.ts';
-import type { RefMove } from './refs.ts';
+import type { ReadyMoves, RefMove } from './refs.ts';
 import type { SharedRepositories } from './shared-repositories.ts';
 import type { RepositoryRef, RepositorySettings } from './types.ts';
 
@@ -102,6 +102,17 @@ export class TableRefs implements RefBackend {
     if (moves.some(({ name, from }) => this.get(name) !== from)) return false;
     this.stage(moves);
     return true;
+  }
+
+  async ready(moves: readonly RefMove[]): Promise<ReadyMoves | null> {
+    if (moves.some(({ name, from }) => this.get(name) !== from)) return null;
+    return {
+      make: () => this.stage(moves),
+      takeBack: () => this.unstage(),
+      flush: async () => undefined,
+      flushNow: () => undefined,
+      end: async () => undefined,
+    };
   }
 
   moveForGood(move: RefMove): Promise<boolean> {

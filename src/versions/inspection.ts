@@ -38,7 +38,7 @@ const NO_CACHE = '.no-cache';
 export const NOT_MEANT = 'it is no annotated tag of a version';
 /** The names of unfinished files of git and of this server, in the folders of objects and packs. */
 const UNFINISHED = /^(?:tmp_|\.tmp-)/;
-const LOCK = /\.lock$|^packed-refs\.new$/;
+const LOCK = /\.lock$|^packed-refs\.(?:new|hawser)$/;
 /** Flushing is allowed: it changes nothing, and lets what was read outlast a power cut. */
 const READ_ONLY: Disk = {
   async open(path, flags) {
@@ -52,9 +52,17 @@ const READ_ONLY: Disk = {
   rm: refuse,
   mkdir: refuse,
   rmdir: refuse,
+  link: refuse,
+  renameNow: refuseNow,
+  unlinkNow: refuseNow,
+  flushFolderNow: DISK.flushFolderNow,
 };
 
 async function refuse(): Promise<never> {
+  refuseNow();
+}
+
+function refuseNow(): never {
   throw Object.assign(new Error('EROFS: nothing is written here'), { code: 'EROFS', syscall: 'write' });
 }
 

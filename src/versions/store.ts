@@ -3,6 +3,7 @@
 import { resolve } from 'node:path';
 import type { Db } from '../db/database.ts';
 import type { RefsChange } from '../db/git-tables.ts';
+import { repositoryLock } from '../domain/lock-names.ts';
 import { AtomicFs } from '../git/atomic-fs.ts';
 import { DISK, UNFLUSHED_DISK } from '../git/disk.ts';
 import { damagedRepository, guardDisk } from '../git/disk-errors.ts';
@@ -29,6 +30,7 @@ import { checkDraft, KINDS, refNameOf } from './kinds.ts';
 import { PackWatch } from './pack-watch.ts';
 import { ParameterFiles } from './parameter-files.ts';
 import { type OpenPlace, openPlace } from './places.ts';
+import { RefStep, type StepRepository } from './ref-step.ts';
 import { Repository, type RepositoryTools } from './repository.ts';
 import { repositoryExists } from './repository-folders.ts';
 import type { RepositoryIndex } from './repository-index.ts';
@@ -60,37 +62,61 @@ export type * from './types.ts';
 /** The shares of the cache's bytes. Packs weigh far more than lists of files, and these more than facts of blobs. */
 const SHARES = { packs: 0.65, versions: 0.2, contents: 0.1, blobs: 0.05 };
 
+/** What a store and its steps share. */
+type StoreParts = Pick<OpenPlace, 'place'> & {
+  packs: PackCaches;
+  blobInfos: BlobInfos;
+  withdrawnHistory: WithdrawnHistory;
+  tools: RepositoryTools & { trees: ReturnType<typeof contentCache> };
+};
+
+function openParts(options: GitStoreOptions): StoreParts {
+  const { log, onRefsMoved, cacheBytes, onOperation = () => undefined } = options;
+  const { beforeWrite = async () => undefined } = options;
+  const { shared, fs = new AtomicFs(shared ? UNFLUSHED_DISK : DISK) } = options;
+  const packs = new PackCaches(fs, Math.floor(cacheBytes * SHARES.packs));
+  const trees = contentCache(cacheBytes * SHARES.contents);
+  const { place, objects } = openPlace({ root: resolve(options.root), packs, shared, fs, log });
+  const versions = new VersionObjects(objects, Math.floor(cacheBytes * SHARES.versions), onOperation);
+  return {
+    ...{ packs, place },
+    blobInfos: new BlobInfos(cacheBytes * SHARES.blobs),
+    withdrawnHistory: new WithdrawnHistory(objects, log),
+    tools: { fs, log, objects, versions, trees, onRefsMoved, onOperation, beforeWrite },
+  };
+}
+
 export class GitStore {
   /** The absolute path of the folder of all repositories. */
   readonly root: string;
   /** The parameter files and schemas of configurations. */
   readonly parameters: ParameterFiles;
   readonly packWatch: PackWatch;
+  private readonly parts: StoreParts;
   private readonly place: OpenPlace['place'];
   private readonly packs: PackCaches;
-  private readonly tools: RepositoryTools;
+  private readonly tools: StoreParts['tools'];
   private readonly blobInfos: BlobInfos;
   private readonly withdrawnHistory: WithdrawnHistory;
   private readonly pool: RepositoryPool;
   private readonly absences = new Absences();
 
-  constructor(options: GitStoreOptions) {
-    const { root, log, onRefsMoved, cacheBytes, onOperation = () => undefined } = options;
-    const { beforeWrite = async () => undefined } = options;
-    const { shared, fs = new AtomicFs(shared ? UNFLUSHED_DISK : DISK), locks = new LocalLocks() } = options;
+  /** @param below a store of which this one is a step: it shares the caches, and the repositories that it does not stage */
+  constructor(options: GitStoreOptions, below: GitStore | null = null) {
+    const { root, log, onRefsMoved, locks = new LocalLocks() } = options;
     this.root = resolve(root);
-    this.packs = new PackCaches(fs, Math.floor(cacheBytes * SHARES.packs));
-    const trees = contentCache(cacheBytes * SHARES.contents);
-    this.blobInfos = new BlobInfos(cacheBytes * SHARES.blobs);
-    const { place, objects } = openPlace({ root: this.root, packs: this.packs, shared, fs, log });
-    this.place = place;
-    const versions = new VersionObjects(objects, Math.floor(cacheBytes * SHARES.versions), onOperation);
-    this.tools = { fs, log, objects, versions, trees, onRefsMoved, onOperation, beforeWrite };
-    this.withdrawnHistory = new WithdrawnHistory(objects, log);
+    const parts: StoreParts = below?.parts ?? openParts(options);
+    this.parts = parts;
+    this.packs = parts.packs;
+    this.blobInfos = parts.blobInfos;
+    this.place = parts.place;
+    this.withdrawnHistory = parts.withdrawnHistory;
+    this.tools = { ...parts.tools, onRefsMoved };
+    const { fs, beforeWrite, trees } = this.tools;
     const poolTools = { root: this.root, fs, log, packs: this.packs, locks, beforeWrite };
-    this.pool = new RepositoryPool(poolTools, (ref, gitdir) => {
-      return new Repository(this.tools, ref, { gitdir, refs: place.refsOf(ref, gitdir) });
-    });
+    const make = (ref: RepositoryRef, gitdir: string) =>
+      new Repository(this.tools, ref, { gitdir, refs: this.place.refsOf(ref, gitdir) });
+    this.pool = new RepositoryPool(poolTools, make, below?.pool);
     this.packWatch = new PackWatch({ root: this.root, fs, log, list: (kind) => this.list(kind) });
     this.parameters = new ParameterFiles(this, this.blobInfos, trees);
   }
@@ -216,6 +242,35 @@ export class GitStore {
         }
       }),
     );
+  }
+
+  /**
+   * Holds the locks of repositories, whose moves `work` then makes in one step. They must exist.
+   * @param step has the locks as who holds them sees them, and is told in which transaction refs have moved
+   * @throws HawserError `repository_missing`; what `work` throws
+   */
+  async together<T>(
+    refs: readonly RepositoryRef[],
+    step: Pick<GitStoreOptions, 'onRefsMoved' | 'locks'>,
+    work: (step: RefStep) => Promise<T>,
+  ): Promise<T> {
+    const { root, tools } = this;
+    const store = new GitStore({ root, log: tools.log, cacheBytes: 0, ...step }, this);
+    const sorted = [...new Map(refs.map((ref) => [repositoryLock(ref), ref]))].sort(([a], [b]) =>
+      a < b ? -1 : 1,
+    );
+    const held: StepRepository[] = [];
+    const hold = async (): Promise<T> => {
+      const [, ref] = sorted[held.length] ?? [];
+      if (ref === undefined) return work(new RefStep(store, held));
+      return this.pool.exclusive(ref, async (base) => {
+        const staged = base.stage(store.tools);
+        store.pool.put(staged.repository);
+        held.push({ base, ...staged });
+        return hold();
+      });
+    };
+    return hold();
   }
 
   /** All series of a repository, from memory after the first time. `repository_missing`. */

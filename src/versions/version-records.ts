@@ -15,13 +15,13 @@ export interface AuditChange {
 
 /** Records still under the lock, so that the entries stand in the order of the changes. */
 export function recordChanges(
-  { write }: Database,
+  database: Pick<Database, 'transact'>,
   { kind, resource: { id: resourceId, name } }: Owner,
   { writer, actor }: { writer: LockedRepository; actor: Actor },
   entries: readonly AuditChange[],
 ): Promise<void> {
   return writer.note((note) =>
-    write.transaction().execute(async (trx) => {
+    database.transact(async (trx) => {
       await note(trx);
       if (kind === 'parameters') await noteParameters(trx, resourceId);
       for (const { action, details } of entries)
