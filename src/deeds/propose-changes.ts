@@ -3,19 +3,53 @@
  * the deeds themselves. Nothing is written.
  */
 
-import type { Database } from '../../db/database.ts';
-import type { Assignment } from '../../db/node-lookup.ts';
-import { requireNodes } from '../../db/nodes.ts';
-import { findTypeOfValue } from '../../db/scope-types.ts';
-import { assignmentOf, requireEligible } from '../../deeds/assign.ts';
-import { wouldChange } from '../../deeds/change-lcm-config.ts';
-import { requireScopeOrder, requireSwitchable } from '../../deeds/change-scope-type.ts';
-import type { CheckTools } from '../../deeds/parameter-checks.ts';
-import { contentTypeNamed, readText } from '../../deeds/parameter-content.ts';
-import { ownerOf } from '../../deeds/parameter-scopes.ts';
-import { judgeDraft as judgeConfiguration } from '../../deeds/publish.ts';
-import { judgeDraft as judgeComposite } from '../../deeds/publish-composite.ts';
-import { findingsInHistory } from '../../deeds/publish-obstacles.ts';
+import type { Database } from '../db/database.ts';
+import type { Assignment } from '../db/node-lookup.ts';
+import { requireNodes } from '../db/nodes.ts';
+import { findTypeOfValue } from '../db/scope-types.ts';
+import type { Finding } from '../domain/findings.ts';
+import { scopeKey } from '../domain/scopes.ts';
+import { conflict, type HawserError, notFound } from '../lib/errors.ts';
+import { CompositeReader } from '../resolve/composites.ts';
+import type { Documents } from '../resolve/documents.ts';
+import type { EntryPoints } from '../resolve/entry-points.ts';
+import { OPEN_TO_ANYONE } from '../resolve/open-versions.ts';
+import type { ParameterFileLookup } from '../resolve/parameter-files-of-scopes.ts';
+import { ParameterReader } from '../resolve/parameters.ts';
+import { Planner } from '../resolve/plans.ts';
+import type { Proposal } from '../resolve/proposal.ts';
+import {
+  type ProposedFile,
+  type ProposedOffer,
+  ProposedVersions,
+  type PublishedDraft,
+} from '../resolve/proposed-versions.ts';
+import { registryOf } from '../resolve/registry.ts';
+import { CompatibilityGuard } from '../resolve/schema-compatibility.ts';
+import { SchemaReader } from '../resolve/schemas.ts';
+import type { SeriesPlaces } from '../resolve/series-places.ts';
+import type { GrantedResource } from '../security/access.ts';
+import type { UserPrincipal } from '../security/principal.ts';
+import type { SecretStore } from '../security/secrets/secret-store.ts';
+import { checkDraft, KINDS } from '../versions/kinds.ts';
+import { contentOf, seriesOf } from '../versions/parameter-files.ts';
+import { rolloutBlocker } from '../versions/rollout-rules.ts';
+import { requireRow } from '../versions/rows.ts';
+import { findBlockers, findDraft, type PublishRules, refuseSameVersion } from '../versions/rules.ts';
+import type { GitStore, ParameterScope } from '../versions/store.ts';
+import { ONLY_SERIES, type VersionIndex } from '../versions/types.ts';
+import type { VersionSource } from '../versions/version-source.ts';
+import { assignmentOf, requireEligible } from './assign.ts';
+import { wouldChange } from './change-lcm-config.ts';
+import { requireScopeOrder, requireSwitchable } from './change-scope-type.ts';
+import type { Change, ChangeOf } from './changes.ts';
+import { keyOf, type Resources } from './named-changes.ts';
+import type { CheckTools } from './parameter-checks.ts';
+import { contentTypeNamed, readText } from './parameter-content.ts';
+import { ownerOf } from './parameter-scopes.ts';
+import { judgeDraft as judgeConfiguration } from './publish.ts';
+import { judgeDraft as judgeComposite } from './publish-composite.ts';
+import { findingsInHistory } from './publish-obstacles.ts';
 import {
   checkFile,
   type FileName,
@@ -23,49 +57,9 @@ import {
   judgeFile,
   requireFile,
   scopeToPublish,
-} from '../../deeds/put-parameters.ts';
-import { type IncomingContent, sealContent } from '../../deeds/secret-content.ts';
-import {
-  alreadyTagged,
-  notTagged,
-  requireTypeOfValue,
-  tagsOfType,
-  valuesByType,
-} from '../../deeds/tag-node.ts';
-import type { Finding } from '../../domain/findings.ts';
-import { scopeKey } from '../../domain/scopes.ts';
-import { conflict, type HawserError, notFound } from '../../lib/errors.ts';
-import { CompositeReader } from '../../resolve/composites.ts';
-import type { Documents } from '../../resolve/documents.ts';
-import type { EntryPoints } from '../../resolve/entry-points.ts';
-import { OPEN_TO_ANYONE } from '../../resolve/open-versions.ts';
-import type { ParameterFileLookup } from '../../resolve/parameter-files-of-scopes.ts';
-import { ParameterReader } from '../../resolve/parameters.ts';
-import { Planner } from '../../resolve/plans.ts';
-import type { Proposal } from '../../resolve/proposal.ts';
-import {
-  type ProposedFile,
-  type ProposedOffer,
-  ProposedVersions,
-  type PublishedDraft,
-} from '../../resolve/proposed-versions.ts';
-import { registryOf } from '../../resolve/registry.ts';
-import { CompatibilityGuard } from '../../resolve/schema-compatibility.ts';
-import { SchemaReader } from '../../resolve/schemas.ts';
-import type { SeriesPlaces } from '../../resolve/series-places.ts';
-import type { GrantedResource } from '../../security/access.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
-import type { SecretStore } from '../../security/secrets/secret-store.ts';
-import { checkDraft, KINDS } from '../../versions/kinds.ts';
-import { contentOf, seriesOf } from '../../versions/parameter-files.ts';
-import { rolloutBlocker } from '../../versions/rollout-rules.ts';
-import { requireRow } from '../../versions/rows.ts';
-import { findBlockers, findDraft, type PublishRules, refuseSameVersion } from '../../versions/rules.ts';
-import type { GitStore, ParameterScope } from '../../versions/store.ts';
-import { ONLY_SERIES, type VersionIndex } from '../../versions/types.ts';
-import type { VersionSource } from '../../versions/version-source.ts';
-import type { Change, ChangeOf } from './change-schemas.ts';
-import { keyOf, type Resources } from './named.ts';
+} from './put-parameters.ts';
+import { type IncomingContent, sealContent } from './secret-content.ts';
+import { alreadyTagged, notTagged, requireTypeOfValue, tagsOfType, valuesByType } from './tag-node.ts';
 
 export interface ProposingTools {
   database: Database;

@@ -1,19 +1,19 @@
 /** What the changes of a preview name. Whoever makes the preview, or reads it, must be allowed to read all of it. */
 
-import type { Db } from '../../db/database.ts';
-import { findNodeByFqdn } from '../../db/nodes.ts';
-import { keyOfScope } from '../../db/scope-grants.ts';
-import { findScopeTypeByName, findScopeValue } from '../../db/scope-types.ts';
-import { scopeNamed } from '../../deeds/parameter-scopes.ts';
-import type { GrantKind } from '../../domain/permissions.ts';
-import { NODE_SCOPE_TYPE_ID } from '../../domain/scopes.ts';
-import { HawserError, notFound } from '../../lib/errors.ts';
-import type { GrantedResource } from '../../security/access.ts';
-import { grantedPart, grantedResource } from '../../security/authorize.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
-import { readableResources, scopeReaderOf } from '../../security/rights.ts';
-import { requireSeries } from '../../security/series-rights.ts';
-import type { Change } from './change-schemas.ts';
+import type { Db } from '../db/database.ts';
+import { findNodeByFqdn } from '../db/nodes.ts';
+import { keyOfScope } from '../db/scope-grants.ts';
+import { findScopeTypeByName, findScopeValue } from '../db/scope-types.ts';
+import type { GrantKind } from '../domain/permissions.ts';
+import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
+import { HawserError, notFound } from '../lib/errors.ts';
+import type { GrantedResource } from '../security/access.ts';
+import { grantedPart, grantedResource } from '../security/authorize.ts';
+import type { UserPrincipal } from '../security/principal.ts';
+import { readableResources, scopeReaderOf } from '../security/rights.ts';
+import { requireSeries } from '../security/series-rights.ts';
+import type { Change, NamedFile } from './changes.ts';
+import { scopeNamed } from './parameter-scopes.ts';
 
 /** A configuration, a composite, or the parameters of a configuration, which have its id and its name. */
 export interface Named {
@@ -81,12 +81,6 @@ async function requireScope(
 function nullIfInvalid(error: unknown): null {
   if (error instanceof HawserError && error.kind === 'invalid') return null;
   throw error;
-}
-
-/** The scope whose file a change names. */
-interface NamedFile {
-  scopeTypeName: string;
-  scopeValue?: string | null | undefined;
 }
 
 /** Of parameters the configuration is named too. */

@@ -1,13 +1,13 @@
 /** The changes that a preview is asked for: what a body says of each, and what answers show of it. */
 
 import { z } from 'zod';
+import { CHANGE_KINDS, type Change } from '../../deeds/changes.ts';
 import { contentTypeNamed, MEDIA_TYPES } from '../../deeds/parameter-content.ts';
 import { MAX_VERSION_LENGTH } from '../../domain/version-order.ts';
 import { IdInAnyCase, Reason } from '../../http/schemas.ts';
-import { LcmConfigChange, NodeTags } from '../nodes/schemas.ts';
-import { ScopeOrder } from '../scope-types/schemas.ts';
-import { ASSIGNMENT, refuseBesideVersion } from '../shared/assignment-schemas.ts';
-import { SemVerVersion } from '../shared/versioned.ts';
+import { ASSIGNMENT, refuseBesideVersion } from './assignment-schemas.ts';
+import { LcmConfigChange, NodeTags, ScopeOrder } from './deed-schemas.ts';
+import { SemVerVersion } from './versioned.ts';
 
 /** The most changes of a preview, and the most nodes of a change. */
 const MAX_CHANGES = 20;
@@ -15,27 +15,7 @@ const MAX_NODES = 1_000;
 /** The most nodes to which a preview can be narrowed. */
 const MAX_WATCHED = 20;
 
-/** The members that each kind has in answers, in this order. */
-const MEMBERS = {
-  PublishConfiguration: ['configurationName', 'version'],
-  PublishComposite: ['compositeName', 'version'],
-  PublishParameters: ['configurationName', 'scopeTypeName', 'scopeValue', 'version'],
-  SetParameters: ['configurationName', 'scopeTypeName', 'scopeValue', 'version', 'content', 'contentType'],
-  Assign: [
-    ...['nodeIds', 'configurationName', 'isComposite', 'majorVersion', 'prereleaseChannel', 'version'],
-  ],
-  Unassign: ['nodeIds'],
-  Tag: ['nodeIds', 'scopeValueId'],
-  Untag: ['nodeIds', 'scopeValueId'],
-  SetTags: ['nodeIds', 'scopeValueIds'],
-  Withdraw: ['configurationName', 'compositeName', 'version', 'reason'],
-  Restore: ['configurationName', 'compositeName', 'version'],
-  ReorderScopeTypes: ['scopeTypeIds'],
-  EnableScopeType: ['scopeTypeId'],
-  DisableScopeType: ['scopeTypeId'],
-  SetLcmConfig: ['nodeIds', 'configurationMode', 'configurationModeInterval', 'reportCompliance'],
-} as const;
-const KINDS = new Map(Object.keys(MEMBERS).map((kind) => [kind.toLowerCase(), kind]));
+const KINDS = new Map<string, string>(CHANGE_KINDS.map((kind) => [kind.toLowerCase(), kind]));
 
 const Name = z.string().min(1).max(128);
 const Draft = z.string().min(1).max(MAX_VERSION_LENGTH).meta({ description: 'A draft' });
@@ -107,7 +87,7 @@ const ChangeOfKind = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('EnableScopeType'), scopeTypeId: IdInAnyCase }),
   z.strictObject({ kind: z.literal('DisableScopeType'), scopeTypeId: IdInAnyCase }),
   z.strictObject({ kind: z.literal('SetLcmConfig'), nodeIds: NodeIds, ...LcmConfigChange.shape }),
-]);
+]) satisfies z.ZodType<Change>;
 
 /** One change. Its kind is matched without regard to case. */
 const ChangeInAnyCase = z.preprocess((value) => {
@@ -116,10 +96,8 @@ const ChangeInAnyCase = z.preprocess((value) => {
   return typeof kind === 'string' ? { ...value, kind: KINDS.get(kind.toLowerCase()) ?? kind } : value;
 }, ChangeOfKind);
 
-export type Change = z.output<typeof ChangeOfKind>;
 /** A change as a body of a request states it. */
 export type ChangeInput = z.input<typeof ChangeOfKind>;
-export type ChangeOf<K extends Change['kind']> = Extract<Change, { kind: K }>;
 
 export const NewPreview = z
   .strictObject({
@@ -151,13 +129,6 @@ export const NewPreview = z
       },
     ],
   });
-
-/** A change as answers show it: with each member of its kind, and never with content. */
-export function toShownChange(change: Change): Record<string, unknown> {
-  const given = { ...change, content: null } as Record<string, unknown>;
-  const members = MEMBERS[change.kind].map((name) => [name, given[name] ?? null] as const);
-  return { kind: change.kind, ...Object.fromEntries(members) };
-}
 
 const text = z.string();
 const optionalText = z.string().nullable();
