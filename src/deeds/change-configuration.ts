@@ -43,7 +43,7 @@ export async function changeConfiguration(
       await refuseReservedEntryPoints(store, name, author.index());
     }
     if (isManaged === false) await refusePublishedParameters(store, name);
-    await database.write.transaction().execute(async (trx) => {
+    await database.transact(async (trx) => {
       await updateRow(trx, resourceId, change, actor.at);
       const details = { name, ...changes };
       await recordAudit(trx, actor, { action: 'configuration.updated', resourceId, details });

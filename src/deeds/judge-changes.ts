@@ -43,7 +43,8 @@ export async function requireWatched(db: Db, nodeIds: readonly string[]): Promis
   }
 }
 
-function refusalAt(path: string, thrown: unknown): unknown {
+/** What is thrown at a path: a refusal names it, and is a conflict where it would be a 404. */
+export function refusalAt(path: string, thrown: unknown): unknown {
   if (!(thrown instanceof HawserError) || !REFUSALS.has(thrown.kind)) return thrown;
   const { message, data } = thrown;
   const error = thrown.kind === 'not_found' ? conflict('not_found', message) : thrown;
