@@ -9,7 +9,7 @@ import { type AtomicFs, TEMPORARY_PREFIX } from './atomic-fs.ts';
 import { missingRepository, unlessAbsent } from './disk-errors.ts';
 import { listLooseRefs, MAIN } from './ref-reader.ts';
 import { EARLIER_PACKED } from './refs.ts';
-import type { RepositoryRef, RepositorySettings } from './types.ts';
+import type { RepositorySettings, StoredRef } from './types.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 const SUFFIX = '.git';
@@ -35,7 +35,7 @@ export function scratchPath(root: string): string {
 }
 
 /** The folder of a bare repository. Names are checked again here, where they become paths. */
-export function gitdirOf(root: string, ref: RepositoryRef): string {
+export function gitdirOf(root: string, ref: StoredRef): string {
   if (!NAME.test(ref.name)) throw invalid('invalid_name', 'The name cannot be that of a repository.');
   return join(root, ref.kind, ref.name + SUFFIX);
 }

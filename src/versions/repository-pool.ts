@@ -87,7 +87,7 @@ export class RepositoryPool {
   }
 
   /** Takes in what the feed tells of a repository. */
-  learn(change: RefsChange): void {
+  learn(change: RefsChange & RepositoryRef): void {
     const repository = this.peek(change);
     repository?.learn(change);
     // The holder of the lock may be making another one of the name, of which the feed tells later.

@@ -39,7 +39,7 @@ export interface RolloutStart {
   begin(tag: string, publishedBy: string): RolloutRecord;
 }
 
-const SERVER: Person = { name: 'Hawser', email: '' };
+export const SERVER: Person = { name: 'Hawser', email: '' };
 
 /**
  * Rolls out a draft, which is published into its rollout, or the highest published version. The rollout of a lower version

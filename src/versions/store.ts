@@ -14,18 +14,20 @@ import type { GivenObject, ObjectStore } from '../git/objects.ts';
 import { timed } from '../git/operations.ts';
 import { allRefs } from '../git/ref-list.ts';
 import { gitdirOf } from '../git/repository-layout.ts';
-import type {
-  BlobInfo,
-  GitFolders,
-  RepositoryKind,
-  RepositoryRef,
-  RepositorySettings,
-  StoredFile,
+import {
+  type BlobInfo,
+  type GitFolders,
+  holdsVersions,
+  type RepositoryRef,
+  type RepositorySettings,
+  type StoredFile,
+  type StoredKind,
 } from '../git/types.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import type { CacheFacts } from '../lib/counted-cache.ts';
 import { LocalLocks } from '../lib/locks.ts';
 import { Absences } from './absences.ts';
+import { ChangeHistory } from './change-history.ts';
 import { checkDraft, KINDS, refNameOf } from './kinds.ts';
 import { PackWatch } from './pack-watch.ts';
 import { ParameterFiles } from './parameter-files.ts';
@@ -92,6 +94,8 @@ export class GitStore {
   /** The parameter files and schemas of configurations. */
   readonly parameters: ParameterFiles;
   readonly packWatch: PackWatch;
+  /** The story of the change sets. */
+  readonly changes: ChangeHistory;
   private readonly parts: StoreParts;
   private readonly place: OpenPlace['place'];
   private readonly packs: PackCaches;
@@ -117,6 +121,8 @@ export class GitStore {
     const make = (ref: RepositoryRef, gitdir: string) =>
       new Repository(this.tools, ref, { gitdir, refs: this.place.refsOf(ref, gitdir) });
     this.pool = new RepositoryPool(poolTools, make, below?.pool);
+    const { place, packs } = parts;
+    this.changes = below?.changes ?? new ChangeHistory({ ...poolTools, ...this.tools, place, packs, locks });
     this.packWatch = new PackWatch({ root: this.root, fs, log, list: (kind) => this.list(kind) });
     this.parameters = new ParameterFiles(this, this.blobInfos, trees);
   }
@@ -132,19 +138,22 @@ export class GitStore {
   }
 
   /** Waits for the work that is under way. Further work is refused. */
-  close(): Promise<void> {
-    return this.pool.close();
+  async close(): Promise<void> {
+    await Promise.all([this.pool.close(), this.changes.close()]);
   }
 
   /** Makes the next readers look at the disk: of this repository, or of all if none is named. */
   invalidate(ref?: RepositoryRef): void {
+    if (ref === undefined) this.changes.invalidate();
     this.pool.invalidate(ref);
   }
 
   /** Takes in what the feed tells of a repository in PostgreSQL. */
   learn(change: RefsChange): void {
-    this.absences.note(change, change.after !== null);
-    this.pool.learn(change);
+    if (holdsVersions(change)) {
+      this.absences.note(change, change.after !== null);
+      this.pool.learn(change);
+    } else this.changes.learn(change);
   }
 
   /** Removes a repository, or notes that it is to be removed, in the transaction that deletes its row. */
@@ -153,7 +162,7 @@ export class GitStore {
   }
 
   /** The names of the repositories, sorted. */
-  list(kind: RepositoryKind): Promise<string[]> {
+  list(kind: StoredKind): Promise<string[]> {
     return this.place.list(kind);
   }
 

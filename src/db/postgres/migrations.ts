@@ -20,6 +20,7 @@ import { expectedNodesMigration } from './migrations/0036-expected-nodes.ts';
 import { secretKeysMigration } from './migrations/0037-secret-keys.ts';
 import { scopeGrantsMigration } from './migrations/0038-scope-grants.ts';
 import { nodeColumnsMigration } from './migrations/0039-node-columns.ts';
+import { changeSetsMigration } from './migrations/0041-change-sets.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0019-baseline': baselineMigration,
@@ -41,4 +42,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0037-secret-keys': secretKeysMigration,
   '0038-scope-grants': scopeGrantsMigration,
   '0039-node-columns': nodeColumnsMigration,
+  '0041-change-sets': changeSetsMigration,
 };
