@@ -54,14 +54,21 @@ export interface StepFrame {
   /** Looks once more, under all locks and before any deed, whether they may be done. */
   require(): Promise<void>;
   /**
-   * Is called once all deeds have been judged, with what they do to repositories.
+   * Is called once all deeds have been judged.
    * @param make makes them, with moves that come before all others
    */
-  commit(effects: readonly StepEffect[], make: (first: OtherMoves) => Promise<void>): Promise<void>;
+  commit(step: JudgedStep, make: (first: OtherMoves) => Promise<void>): Promise<void>;
   /** The first thing in the transaction, before any deed. */
   begin(trx: Db): Promise<void>;
-  /** The last thing in it. @param after the versions as the step leaves them */
-  record(trx: Db, after: GitStore): Promise<void>;
+  /** The last thing in it. */
+  record(trx: Db): Promise<void>;
+}
+
+/** A step whose deeds have been judged. */
+export interface JudgedStep {
+  effects: readonly StepEffect[];
+  /** The versions as the step leaves them. */
+  store: GitStore;
 }
 
 type NodeChange = ChangeOf<'Assign' | 'Unassign' | 'Tag' | 'Untag' | 'SetTags' | 'SetLcmConfig'>;
@@ -102,7 +109,9 @@ export async function carryOut(
         at += 1;
       }
       const effects = await step.effects();
-      await frame.commit(effects, (first) => commit(tools, step, { writes, effects, first, frame }));
+      await frame.commit({ effects, store: step.store }, (first) =>
+        commit(tools, step, { writes, effects, first, frame }),
+      );
     });
   });
 }
@@ -130,7 +139,7 @@ async function commit(
           await refusedAt(at, () => write(trx));
           if (pace.isDue) await pace.rest();
         }
-        await frame.record(trx, step.store);
+        await frame.record(trx);
         await ready.commit(trx);
       });
     } catch (error) {
