@@ -22,6 +22,7 @@ import { CHANGES, type FileContent, type Person } from '../git/types.ts';
 import { conflict, internal, shuttingDown } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
 import { inTurn } from '../lib/request-parts.ts';
+import type { OtherMoves } from './ref-step.ts';
 import type { RepositoryPlace } from './repository-place.ts';
 import { SERVER } from './rollouts.ts';
 import type { NotingWrite } from './types.ts';
@@ -234,6 +235,11 @@ export class HeldHistory {
     await write((trx: Db) => this.refs.commit(trx));
     this.refs.settle();
     if (!this.refs.isTransactional) this.refs.confirm();
+  }
+
+  /** Moves that are made in one step with those of other repositories, by who holds the lock of all. */
+  others(moves: readonly PeeledMove[]): OtherMoves {
+    return { refs: this.refs, moves };
   }
 
   /** Commits moves that nobody has noted. */
