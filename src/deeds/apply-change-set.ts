@@ -17,11 +17,14 @@ import type { GitStore } from '../versions/store.ts';
 import { type CarryingOutTools, carryOut, type JudgedStep, type StepFrame } from './carry-out-changes.ts';
 import { type ChangeState, readRowState, readVersionStates } from './change-state.ts';
 import type { Change } from './changes.ts';
+import type { FormerState } from './former-state.ts';
 
 /** A set that is about to be applied. */
 export interface Applying {
   row: ChangeSetRow;
   changes: readonly Change[];
+  /** What was before the set that this one takes back. */
+  former: FormerState;
   /** The files of its branch. */
   files: readonly FileContent[];
   /** How many nodes get something else by it. */
@@ -53,10 +56,10 @@ export async function applyChangeSet(
   { principal, actor: caller }: Caller,
   applying: Applying,
 ): Promise<ChangeSetRow> {
-  const { row, changes } = applying;
+  const { row, changes, former } = applying;
   const actor = { ...caller, changeSetId: row.id };
   const application = new Application(tools, { principal, actor }, applying);
-  await carryOut(tools, { principal, actor }, changes, application);
+  await carryOut(tools, { principal, actor }, { changes, former, frame: application });
   return application.end();
 }
 

@@ -7,7 +7,6 @@ import type { Db } from '../db/database.ts';
 import { requireNodes } from '../db/nodes.ts';
 import { noteRefsMoved } from '../db/repository-rows.ts';
 import { ASSIGNMENTS, PARAMETER_WRITES, repositoryLock } from '../domain/lock-names.ts';
-import type { GrantKind, GrantLevel } from '../domain/permissions.ts';
 import { tidyText } from '../git/trailers.ts';
 import type { RepositoryKind, RepositoryRef } from '../git/types.ts';
 import { internal } from '../lib/errors.ts';
@@ -22,18 +21,17 @@ import { Planner } from '../resolve/plans.ts';
 import { registryOf } from '../resolve/registry.ts';
 import { CompatibilityGuard } from '../resolve/schema-compatibility.ts';
 import { SchemaReader } from '../resolve/schemas.ts';
-import type { GrantedResource } from '../security/access.ts';
-import { grantedPart, grantedResource } from '../security/authorize.ts';
 import type { Caller } from '../security/caller.ts';
-import { requirePermission, type UserPrincipal } from '../security/principal.ts';
 import type { OtherMoves, RefStep, StepEffect } from '../versions/ref-step.ts';
 import type { Target } from '../versions/rows.ts';
 import type { GitStore } from '../versions/store.ts';
-import type { AssignmentTools } from './assign.ts';
-import { type Doing, PERMISSION_OF, type ReadyDeed, readyDeed } from './bulk.ts';
+import { type AssignmentTools, assignChecked, checkAssignment, requireForAll } from './assign.ts';
+import { type Doing, type ReadyDeed, readyDeed } from './bulk.ts';
 import { changeConfiguration } from './change-configuration.ts';
 import { reorderScopeTypes, switchScopeType } from './change-scope-type.ts';
 import type { Change, ChangeOf, NamedFile } from './changes.ts';
+import { levelOf, repositoryOf, type Targeted, targetOf } from './deed-targets.ts';
+import type { FormerState } from './former-state.ts';
 import { refusalAt } from './judge-changes.ts';
 import type { ParameterTools } from './parameter-checks.ts';
 import type { ProposingTools } from './propose-changes.ts';
@@ -76,6 +74,13 @@ type NodeChange = ChangeOf<'Assign' | 'Unassign' | 'Tag' | 'Untag' | 'SetTags' |
 /** What is written once the step is made. */
 type Write = (trx: Db) => Promise<unknown>;
 
+/** What is to be done. */
+export interface Ordered {
+  changes: readonly Change[];
+  former: FormerState;
+  frame: StepFrame;
+}
+
 /**
  * @throws HawserError forbidden or not_found for a deed that the caller may not do; what the first deed that cannot be carried out
  *   answers, with its errors behind `/deeds/<index>`; conflict `versions_changed`; locked `frozen`. Nothing is changed then
@@ -83,12 +88,11 @@ type Write = (trx: Db) => Promise<unknown>;
 export async function carryOut(
   tools: CarryingOutTools,
   caller: Caller,
-  changes: readonly Change[],
-  frame: StepFrame,
+  { changes, former, frame }: Ordered,
 ): Promise<void> {
   const { database, store, locks } = tools;
   const targets: Targeted[] = [];
-  for (const change of changes) targets.push(await targetOf(database.read, caller.principal, change));
+  for (const change of changes) targets.push(await targetOf(database.read, caller.principal, change, former));
   const refs = targets.flatMap(repositoryOf);
   const writes: { at: number; write: Write }[] = [];
   let at = 0;
@@ -102,7 +106,8 @@ export async function carryOut(
     const inStep = new HeldLocks(locks, [...held, ...refs.map(repositoryLock)]);
     await store.together(refs, { locks: inStep, onRefsMoved }, async (step) => {
       const kept = { ...database, transact: async (write: Write) => keep(write) };
-      const deeds = new Deeds({ ...tools, database: kept, locks: inStep, store: step.store }, caller, keep);
+      const inside = { ...tools, database: kept, locks: inStep, store: step.store };
+      const deeds = new Deeds(inside, { caller, former, keep });
       await frame.require();
       for (const change of changes) {
         await refusedAt(at, () => deeds.carryOut(change, targets[at] ?? null));
@@ -179,74 +184,23 @@ async function withLocks(
   return assigning([]);
 }
 
-/** What a deed is done to: a configuration, a composite, or the parameters of a configuration. */
-type Targeted = { on: GrantKind; resource: GrantedResource } | null;
-
-/**
- * Finds what a deed is done to, and checks what its route checks before it.
- * @throws HawserError forbidden; not_found for what the caller may not read
- */
-async function targetOf(db: Db, principal: UserPrincipal, change: Change): Promise<Targeted> {
-  const granted = async (on: 'configuration' | 'composite', level: GrantLevel, name: string) => {
-    return { on, resource: await grantedResource(db, principal, on, level, { name }) };
-  };
-  switch (change.kind) {
-    case 'PublishConfiguration':
-    case 'SetServerManaged':
-      return granted('configuration', 'Modify', change.configurationName);
-    case 'PublishComposite':
-      return granted('composite', 'Modify', change.compositeName);
-    case 'Withdraw':
-    case 'Restore':
-      return typeof change.compositeName === 'string'
-        ? granted('composite', 'Manage', change.compositeName)
-        : granted('configuration', 'Manage', change.configurationName ?? '');
-    case 'PublishParameters':
-    case 'SetParameters':
-    case 'WithdrawParameters':
-    case 'RestoreParameters': {
-      const name = { name: change.configurationName };
-      const level =
-        change.kind === 'PublishParameters' || change.kind === 'SetParameters' ? 'Modify' : 'Manage';
-      return { on: 'parameters', resource: await grantedPart(db, principal, { level, part: 'any' }, name) };
-    }
-    case 'ReorderScopeTypes':
-    case 'EnableScopeType':
-    case 'DisableScopeType':
-      requirePermission(principal, 'scopes.admin-override');
-      return null;
-    case 'Assign':
-    case 'Unassign':
-    case 'Tag':
-    case 'Untag':
-    case 'SetTags':
-    case 'SetLcmConfig':
-      requirePermission(principal, PERMISSION_OF[change.kind]);
-      return null;
-  }
-}
-
-const REPOSITORY_OF = {
-  configuration: 'configurations',
-  composite: 'composites',
-  parameters: 'parameters',
-} as const;
-
-const repositoryOf = (target: Targeted): RepositoryRef[] =>
-  target === null ? [] : [{ kind: REPOSITORY_OF[target.on], name: target.resource.name }];
-
 /** The single deeds, which read and write by the tools of the step. */
 class Deeds {
   private readonly tools: CarryingOutTools;
   private readonly caller: Caller;
+  private readonly former: FormerState;
   private readonly keep: (write: Write) => void;
   private readonly parameters: ParameterReader;
   private readonly schemas: SchemaReader;
   private readonly composites: CompositeReader;
 
-  constructor(tools: CarryingOutTools, caller: Caller, keep: (write: Write) => void) {
+  constructor(
+    tools: CarryingOutTools,
+    { caller, former, keep }: { caller: Caller; former: FormerState; keep: (write: Write) => void },
+  ) {
     this.tools = tools;
     this.caller = caller;
+    this.former = former;
     this.keep = keep;
     const { store, documents, entryPoints } = tools;
     this.parameters = new ParameterReader(store, tools);
@@ -267,12 +221,10 @@ class Deeds {
         await publishFile(this.fileTools(), this.targeted('parameters', target), fileOf(change));
         return;
       case 'WithdrawParameters':
-        return withdrawFile(
-          this.fileTools(),
-          this.targeted('parameters', target),
-          fileOf(change),
-          tidyText(change.reason ?? '') ?? '',
-        );
+        return withdrawFile(this.fileTools(), this.targeted('parameters', target), fileOf(change), {
+          reason: tidyText(change.reason ?? '') ?? '',
+          needed: levelOf(change, this.former),
+        });
       case 'RestoreParameters':
         return offerFileAgain(this.fileTools(), this.targeted('parameters', target), fileOf(change));
       case 'Withdraw':
@@ -331,6 +283,12 @@ class Deeds {
       return {
         apply: async (trx, nodeId) => Boolean(await tagNode(trx, actor, { nodeId, scopeValueId }, gate)),
       };
+    }
+    if (change.kind === 'Assign') {
+      const mayBeIneligible = this.former.wasAssigned(change);
+      const checked = await checkAssignment(tools, principal, change, { mayBeIneligible });
+      await requireForAll(tools.database.read, checked, change.nodeIds);
+      return { apply: (trx, nodeId) => assignChecked(trx, actor, nodeId, checked) };
     }
     if (change.kind === 'Untag') {
       const { scopeValueId } = change;

@@ -1,5 +1,6 @@
 /** Takes published versions back, and offers them again, in the name of a user, and tells before what that would do. */
 
+import type { GrantLevel } from '../domain/permissions.ts';
 import { haltByWithdrawal } from '../domain/rollout-machine.ts';
 import { conflict, notFound } from '../lib/errors.ts';
 import type { FleetTools } from '../resolve/fleet-tasks.ts';
@@ -57,10 +58,10 @@ export async function withdrawFile(
   tools: AuthorTools,
   target: FileTarget,
   name: FileName,
-  reason: string,
+  { reason, needed = 'Manage' }: { reason: string; needed?: GrantLevel },
 ): Promise<void> {
   await authorVersions(tools, target, async (author) => {
-    const { scope } = await requireFile(tools, target, name, 'Manage');
+    const { scope } = await requireFile(tools, target, name, needed);
     await author.withdraw(name.version, reason, { series: seriesOf(scope) });
   });
 }
