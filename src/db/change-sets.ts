@@ -100,6 +100,16 @@ export async function deleteApprovals(trx: Db, id: number): Promise<void> {
   await trx.deleteFrom('change_set_approvals').where('set_id', '=', id).execute();
 }
 
+/** The sets whose application may have been cut off. */
+export function listPendingSets(db: Db): Promise<ChangeSetRow[]> {
+  return db
+    .selectFrom('change_sets')
+    .selectAll()
+    .where('pending_moves', 'is not', null)
+    .orderBy('id')
+    .execute();
+}
+
 /** The deeds of the sets that may still be applied, as JSON. */
 export async function listOpenDeeds(db: Db): Promise<string[]> {
   const rows = await db

@@ -9,8 +9,9 @@ import type { Db } from '../db/database.ts';
 import { MAIN } from '../git/ref-reader.ts';
 import type { FileContent } from '../git/types.ts';
 import { conflict } from '../lib/errors.ts';
-import { recordAudit } from '../security/audit.ts';
+import { type Actor, recordAudit } from '../security/audit.ts';
 import type { Caller } from '../security/caller.ts';
+import type { UserPrincipal } from '../security/principal.ts';
 import { branchOf, type HeldHistory } from '../versions/change-history.ts';
 import type { StepEffect } from '../versions/ref-step.ts';
 import type { GitStore } from '../versions/store.ts';
@@ -38,7 +39,11 @@ export interface PendingStep {
   /** The commit of `main` that applies the set. */
   merge: string;
   effects: readonly StepEffect[];
-  at: number;
+  /** Who applied it, from where and when. */
+  actor: Actor;
+  person: Pick<UserPrincipal, 'userId' | 'username' | 'email'>;
+  /** How many nodes get something else by it. */
+  nodes: number;
 }
 
 /** What a set that was applied has changed, as the row keeps it. */
@@ -63,14 +68,14 @@ export async function applyChangeSet(
   return application.end();
 }
 
-class Application implements StepFrame {
-  private readonly tools: CarryingOutTools;
-  private readonly caller: Caller;
-  private readonly applying: Applying;
-  private row: ChangeSetRow;
+export class Application implements StepFrame {
+  protected readonly tools: CarryingOutTools;
+  protected readonly caller: Caller;
+  protected readonly applying: Applying;
+  protected row: ChangeSetRow;
   private readonly before: Partial<ChangeState> = {};
   private readonly after: Partial<ChangeState> = {};
-  private commits = { branch: '', merge: '' };
+  protected commits = { branch: '', merge: '' };
 
   constructor(tools: CarryingOutTools, caller: Caller, applying: Applying) {
     this.tools = tools;
@@ -85,7 +90,7 @@ class Application implements StepFrame {
   }
 
   async commit({ effects, store }: JudgedStep, make: Parameters<StepFrame['commit']>[1]): Promise<void> {
-    this.after.versions = await this.versionsIn(store);
+    await this.readAfter({ store });
     await this.tools.store.changes.alone(async (story) => {
       const moves = await this.writeStory(story);
       if (this.tools.database.repositories === null) await this.noteStep(effects);
@@ -129,6 +134,10 @@ class Application implements StepFrame {
     return { ...this.row, pending_moves: null };
   }
 
+  protected async readAfter({ store }: Pick<JudgedStep, 'store'>): Promise<void> {
+    this.after.versions = await this.versionsIn(store);
+  }
+
   private versionsIn(store: Pick<GitStore, 'index'>) {
     return readVersionStates(this.tools.database.read, store, this.applying.changes);
   }
@@ -158,7 +167,11 @@ class Application implements StepFrame {
 
   /** So that the next start can end the step, should this process end in between. */
   private async noteStep(effects: readonly StepEffect[]): Promise<void> {
-    const pending: PendingStep = { merge: this.commits.merge, effects, at: this.caller.actor.at };
+    const { requireUnfrozen: _look, ...actor } = this.caller.actor;
+    const { userId, username, email } = this.caller.principal;
+    const person = { userId, username, email };
+    const { nodes } = this.applying;
+    const pending: PendingStep = { merge: this.commits.merge, effects, actor, person, nodes };
     await this.tools.database.write
       .transaction()
       .execute((trx) => this.update(trx, { pending_moves: JSON.stringify(pending) }));

@@ -9,7 +9,7 @@ import { isOutcomeUnknown } from '../db/errors.ts';
 import type { RefsChange } from '../db/git-tables.ts';
 import { repositoryLock } from '../domain/lock-names.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
-import { sign } from '../git/commits.ts';
+import { readCommit, sign } from '../git/commits.ts';
 import { damagedRepository, guardDisk } from '../git/disk-errors.ts';
 import type { PackCaches } from '../git/object-caches.ts';
 import type { ObjectStore } from '../git/objects.ts';
@@ -78,6 +78,18 @@ export class ChangeHistory {
       await this.refs.isFresh(undefined);
       return this.refs.get(MAIN);
     });
+  }
+
+  /** Whether a commit is on the line of `main`. */
+  async isOnMain(commit: string): Promise<boolean> {
+    const { objects } = this.tools;
+    for (let oid = await this.mainHead(); oid !== null; ) {
+      if (oid === commit) return true;
+      const at: string = oid;
+      const [parent] = (await guardDisk(() => readCommit(objects, this.gitdir, at))).parent;
+      oid = parent ?? null;
+    }
+    return false;
   }
 
   /** The tips of all branches of sets, by their ids. */

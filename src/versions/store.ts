@@ -32,7 +32,7 @@ import { checkDraft, KINDS, refNameOf } from './kinds.ts';
 import { PackWatch } from './pack-watch.ts';
 import { ParameterFiles } from './parameter-files.ts';
 import { type OpenPlace, openPlace } from './places.ts';
-import { RefStep, type StepRepository } from './ref-step.ts';
+import { RefStep, type StepEffect, type StepRepository } from './ref-step.ts';
 import { Repository, type RepositoryTools } from './repository.ts';
 import { repositoryExists } from './repository-folders.ts';
 import type { RepositoryIndex } from './repository-index.ts';
@@ -280,6 +280,21 @@ export class GitStore {
       });
     };
     return hold();
+  }
+
+  /**
+   * Ends the moves of a step that the end of the process cut off: makes those that were not made, or takes back those that were.
+   * To be called before the store serves.
+   */
+  async endStep(effects: readonly StepEffect[], isMade: boolean): Promise<void> {
+    for (const { repository: ref, moves } of effects)
+      await this.pool.locked(ref, async ({ refs }) => {
+        for (const { name, from, to } of moves) {
+          const move = isMade ? { name, from, to } : { name, from: to, to: from };
+          await guardDisk(() => refs.moveForGood(move));
+        }
+        this.pool.invalidate(ref);
+      });
   }
 
   /** All series of a repository, from memory after the first time. `repository_missing`. */
