@@ -1,0 +1,98 @@
+// everyday: SQLite; full: PostgreSQL
+import { execFileSync } from 'node:child_process';
+import { expect } from 'chai';
+import type { Client } from '../support/client.ts';
+import { addVersion, create, MAIN, publish } from '../support/configurations.ts';
+import { type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { assign, poll, saveParameters } from '../support/parameter-files.ts';
+import { expectProblem, ok } from '../support/replies.ts';
+import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
+
+const SETS = '/api/v1/change-sets';
+const DOCUMENT = '$schema: https://aka.ms/dsc/schemas/v3/bundled/config/document.json\nresources: []\n';
+
+interface ShownSet {
+  id: number;
+  state: string;
+  digest: string;
+  deeds: object[];
+  revertOf: number | null;
+  revertedBy: number | null;
+  tip: string;
+}
+
+describe('a change set that is applied', () => {
+  const hawser = started(startHawser);
+  let admin: Client;
+  let nodes: NodeUnderTest[];
+  let [prod, test] = ['', ''];
+
+  before(async () => {
+    admin = hawser.admin;
+    nodes = await Promise.all(['a-1.example.org', 'a-2.example.org'].map((name) => hawser.registerNode(name)));
+    for (const name of ['web', 'db']) {
+      await ok(201, create(admin, name, { version: '1.0.0' }, { files: { [MAIN]: DOCUMENT, 'n.txt': '0\n' } }));
+      await ok(200, publish(admin, name, '1.0.0'));
+    }
+    const type = await createScopeType(hawser, 'Environment');
+    [prod, test] = [await createScopeValue(hawser, type, 'prod'), await createScopeValue(hawser, type, 'test')];
+    await saveParameters(hawser, { configuration: 'web', content: 'parameters:\n  n: 0\n' });
+    for (const value of ['prod', 'test'])
+      await saveParameters(hawser, {
+        ...{ configuration: 'web', scopeType: 'Environment', value },
+        content: `parameters:\n  where: ${value}\n`,
+      });
+    for (const node of nodes) {
+      await assign(hawser, node, 'web');
+      await tagNode(hawser, node.nodeId, test);
+    }
+  });
+
+  const draft = (name: string, version: string) =>
+    ok(201, addVersion(admin, name, { version }, { files: { [MAIN]: DOCUMENT, 'n.txt': `${version}\n` } }));
+  const propose = async (deeds: object[], title = 'a change'): Promise<ShownSet> =>
+    (await ok(201, admin.post(SETS, { title, deeds }))).json;
+  const see = async ({ id }: ShownSet): Promise<ShownSet> => (await ok(200, admin.get(`${SETS}/${id}`))).json;
+  const apply = ({ id, digest }: ShownSet, more: object = {}) =>
+    admin.post(`${SETS}/${id}/apply`, { digest, ...more });
+  const offered = () => Promise.all(nodes.map(async (node) => (await poll(node)).json));
+  const nodeIds = () => nodes.map(({ nodeId }) => nodeId);
+  const setting = (version: string, content: string) => ({
+    kind: 'SetParameters',
+    ...{ configurationName: 'web', scopeTypeName: 'Default', scopeValue: null, version },
+    content,
+  });
+  const publishing = (configurationName: string, version: string) => ({
+    kind: 'PublishConfiguration',
+    ...{ configurationName, version },
+  });
+
+  it('does all of its deeds as one step, and tells of it in the audit trail and in git', async () => {
+    await draft('web', '1.1.0');
+    const before = await offered();
+    const set = await propose(
+      [
+        publishing('web', '1.1.0'),
+        setting('1.0.1', 'parameters:\n  n: 1\n'),
+        { kind: 'SetTags', nodeIds: nodeIds(), scopeValueIds: [prod] },
+      ],
+      'Web 1.1 with its values',
+    );
+    expect(await offered()).to.deep.equal(before);
+    const applied: ShownSet = (await ok(200, apply(set, { expectedChanged: 2 }))).json;
+    expect(applied.state).to.equal('Applied');
+    const after = await offered();
+    expect(after.map(({ version }) => version)).to.deep.equal(['1.1.0', '1.1.0']);
+    const url = `/api/v1/nodes/${nodes[0]?.nodeId}/parameters/resolved`;
+    expect(JSON.stringify((await admin.get(url)).json)).to.include('prod');
+    const { data: entries } = (await ok(200, admin.get('/api/v1/audit?take=100'))).json;
+    const own = entries.filter(({ details }: { details: { changeSetId?: number } | null }) => details?.changeSetId === set.id);
+    expect(own.map(({ action }: { action: string }) => action)).to.include.members([
+      ...['configuration.version_published', 'parameters.version_published', 'node.tagged'],
+      'change_set.applied',
+    ]);
+    const main = hawser.git('changes', 'log', '-1', '--format=%an%n%B', 'main');
+    expect(main).to.include('Web 1.1 with its values').and.to.include('web').and.to.match(/\b2 nodes/);
+  });
+});
