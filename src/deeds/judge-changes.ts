@@ -8,7 +8,7 @@ import type { Change } from './changes.ts';
 import type { Proposing } from './propose-changes.ts';
 
 /** The kinds of errors with which a deed says that it cannot be carried out. */
-const REFUSALS: ReadonlySet<string> = new Set(['invalid', 'not_found', 'conflict']);
+export const REFUSALS: ReadonlySet<string> = new Set(['invalid', 'not_found', 'conflict']);
 
 /**
  * @param member of the body that lists the changes
@@ -43,7 +43,7 @@ export async function requireWatched(db: Db, nodeIds: readonly string[]): Promis
   }
 }
 
-function refusalAt(path: string, thrown: unknown): unknown {
+export function refusalAt(path: string, thrown: unknown): unknown {
   if (!(thrown instanceof HawserError) || !REFUSALS.has(thrown.kind)) return thrown;
   const { message, data } = thrown;
   const error = thrown.kind === 'not_found' ? conflict('not_found', message) : thrown;

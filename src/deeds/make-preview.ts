@@ -9,7 +9,7 @@ import type { UserPrincipal } from '../security/principal.ts';
 import { readableResources } from '../security/rights.ts';
 import type { Change } from './changes.ts';
 import { judgeChanges, requireWatched } from './judge-changes.ts';
-import { type Named, notFoundIfGone, requireNamed } from './named-changes.ts';
+import { type Named, notFoundIfGone, type Resources, requireNamed } from './named-changes.ts';
 import { findPreview, type PreviewRow } from './preview-rows.ts';
 import type { PreviewRuns } from './preview-runs.ts';
 import { VisiblePart } from './preview-visible.ts';
@@ -34,8 +34,10 @@ export interface PreviewMakers extends TryingTools {
 /** Changes that could be carried out, one after the other, at the moment when they were tried. */
 export interface TriedChanges {
   changes: readonly Change[];
-  /** What they name. */
+  /** What they name, together and one by one. */
   named: Named[];
+  ofEach: Named[][];
+  resources: Resources;
   /** What they propose together. */
   proposal: Proposal;
   findings: readonly FoundInVersion[];
@@ -50,6 +52,7 @@ export interface SeenPreview {
 
 /**
  * @param member of the body that lists the changes, for the paths of errors
+ * @param admit refuses a caller, by what the changes name, before any is judged
  * @throws HawserError not_found for what the changes name and the caller may not read; as `judgeChanges`
  */
 export async function tryChanges(
@@ -57,14 +60,16 @@ export async function tryChanges(
   principal: UserPrincipal,
   changes: readonly Change[],
   member: 'changes' | 'deeds',
+  admit: (resources: Resources) => Promise<void> = async () => undefined,
 ): Promise<TriedChanges> {
   const { read } = tools.database;
-  const { named, resources } = await requireNamed(read, principal, changes);
+  const { named, ofEach, resources } = await requireNamed(read, principal, changes);
+  await admit(resources);
   const frozen = await freezeBlocker(read, tools.clock.now());
   const proposing = new Proposing(tools, { principal, resources, frozen });
   const proposal = await notFoundIfGone(read, named, () => judgeChanges(proposing, changes, member));
   const { findings, warnings } = proposing;
-  return { changes, named, proposal, findings, warnings };
+  return { changes, named, ofEach, resources, proposal, findings, warnings };
 }
 
 /**
