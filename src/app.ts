@@ -6,6 +6,7 @@ import { auditRoutes } from './api/audit/routes.ts';
 import { loginPageRoutes } from './api/auth/login-routes.ts';
 import { authRoutes, tokenRoutes } from './api/auth/routes.ts';
 import { authorityRoute } from './api/ca/routes.ts';
+import { changeSetRoutes } from './api/change-sets/routes.ts';
 import { compositeRoutes } from './api/composite-configurations/routes.ts';
 import { configurationRoutes } from './api/configurations/routes.ts';
 import type { ConsoleFiles } from './api/console/files.ts';
@@ -203,6 +204,10 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const { offeredVersions, compatibility, bundles, maker } = parts;
   const { dataDir, ui } = config;
   const { providers } = options;
+  const proposing = {
+    ...{ ...options, documents, places, entryPoints, hasParameterFiles: scopeTools.hasParameterFiles },
+    ...{ runs: options.previews, questions: fleetThreads.questions },
+  };
   const auth = { database, dataDir, log, onSignIn, providers, console: ui.isOn ? CONSOLE : null };
   return {
     pull: pullRoutes({ database, resolver, bundles, evidence: options.evidence }),
@@ -256,11 +261,8 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       searchRoute(database),
       ...settingsRoutes({ ...options, planner }),
       ...retentionRoutes(database, options.retention),
-      ...previewRoutes({
-        ...{ ...options, documents, places, entryPoints, hasParameterFiles: scopeTools.hasParameterFiles },
-        runs: options.previews,
-        questions: fleetThreads.questions,
-      }),
+      ...previewRoutes(proposing),
+      ...changeSetRoutes({ ...proposing, ...parameterTools }),
     ],
   };
 }

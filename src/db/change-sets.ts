@@ -55,14 +55,14 @@ export interface ChangeSetFilter {
 }
 
 /** What tells who may see a set. */
-export type ListedChangeSet = Pick<ChangeSetRow, 'id' | 'named'>;
+export type ListedChangeSet = Pick<ChangeSetRow, 'id' | 'deeds' | 'named'>;
 
 /** All sets that match, newest first. */
 export async function listChangeSets(
   db: Db,
   { state, author, namesOneOf }: ChangeSetFilter,
 ): Promise<ListedChangeSet[]> {
-  let rows = db.selectFrom('change_sets').select(['id', 'named']).orderBy('id', 'desc');
+  let rows = db.selectFrom('change_sets').select(['id', 'deeds', 'named']).orderBy('id', 'desc');
   if (state !== undefined) rows = rows.where('state', '=', state);
   if (author !== undefined)
     rows =
@@ -72,6 +72,16 @@ export async function listChangeSets(
   if (namesOneOf !== undefined)
     rows = rows.where((of) => of.or(namesOneOf.map((id) => hasText(db, 'named', `"${id}"`))));
   return rows.execute();
+}
+
+/** Notes the last preview of a set, which is no change of it. */
+export async function rememberPreview(
+  db: Db,
+  id: number,
+  preview: { id: string; digest: string },
+): Promise<void> {
+  const columns = { preview_id: preview.id, preview_digest: preview.digest };
+  await db.updateTable('change_sets').set(columns).where('id', '=', id).execute();
 }
 
 export async function findChangeSets(db: Db, ids: readonly number[]): Promise<ChangeSetRow[]> {

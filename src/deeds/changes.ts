@@ -42,10 +42,13 @@ export type Change =
   | ({ kind: 'SetTags'; scopeValueIds: readonly string[] } & OfNodes)
   | ({ kind: 'Withdraw' } & NamedVersion & Reason)
   | ({ kind: 'Restore' } & NamedVersion)
+  | ({ kind: 'WithdrawParameters'; version: string } & NamedFile & Reason)
+  | ({ kind: 'RestoreParameters'; version: string } & NamedFile)
   | { kind: 'ReorderScopeTypes'; scopeTypeIds: readonly string[] }
   | { kind: 'EnableScopeType'; scopeTypeId: string }
   | { kind: 'DisableScopeType'; scopeTypeId: string }
-  | ({ kind: 'SetLcmConfig' } & OfNodes & LcmSettings);
+  | ({ kind: 'SetLcmConfig' } & OfNodes & LcmSettings)
+  | { kind: 'SetServerManaged'; configurationName: string; useServerManagedParameters: boolean };
 
 export type ChangeOf<K extends Change['kind']> = Extract<Change, { kind: K }>;
 
@@ -64,10 +67,13 @@ const MEMBERS: Record<Change['kind'], readonly string[]> = {
   SetTags: ['nodeIds', 'scopeValueIds'],
   Withdraw: ['configurationName', 'compositeName', 'version', 'reason'],
   Restore: ['configurationName', 'compositeName', 'version'],
+  WithdrawParameters: ['configurationName', 'scopeTypeName', 'scopeValue', 'version', 'reason'],
+  RestoreParameters: ['configurationName', 'scopeTypeName', 'scopeValue', 'version'],
   ReorderScopeTypes: ['scopeTypeIds'],
   EnableScopeType: ['scopeTypeId'],
   DisableScopeType: ['scopeTypeId'],
   SetLcmConfig: ['nodeIds', 'configurationMode', 'configurationModeInterval', 'reportCompliance'],
+  SetServerManaged: ['configurationName', 'useServerManagedParameters'],
 };
 
 /** The kinds as they are spelled. */

@@ -6,8 +6,8 @@
 import { type ChangeSetRow, listPendingSets, updateChangeSet } from '../db/change-sets.ts';
 import { PERMISSION_NAMES } from '../domain/permissions.ts';
 import type { UserPrincipal } from '../security/principal.ts';
-import { Application, type Applying, type PendingStep } from './apply-change-set.ts';
 import { type CarryingOutTools, carryOut, type JudgedStep } from './carry-out-changes.ts';
+import { Application, type Applying, type PendingStep } from './change-set-step.ts';
 
 /** What is read of a row, so that the set can be carried out again. */
 type ReadSet = (row: ChangeSetRow) => Promise<Pick<Applying, 'changes' | 'former' | 'files'>>;

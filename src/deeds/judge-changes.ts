@@ -8,7 +8,7 @@ import type { Change } from './changes.ts';
 import type { Proposing } from './propose-changes.ts';
 
 /** The kinds of errors with which a deed says that it cannot be carried out. */
-const REFUSALS: ReadonlySet<string> = new Set(['invalid', 'not_found', 'conflict']);
+export const REFUSALS: ReadonlySet<string> = new Set(['invalid', 'not_found', 'conflict']);
 
 /**
  * @param member of the body that lists the changes

@@ -8,8 +8,9 @@ import type { Proposal } from '../resolve/proposal.ts';
 import type { UserPrincipal } from '../security/principal.ts';
 import { readableResources } from '../security/rights.ts';
 import type { Change } from './changes.ts';
+import type { FormerState } from './former-state.ts';
 import { judgeChanges, requireWatched } from './judge-changes.ts';
-import { type Named, notFoundIfGone, requireNamed } from './named-changes.ts';
+import { type Named, notFoundIfGone, type Resources, requireNamed } from './named-changes.ts';
 import { findPreview, type PreviewRow } from './preview-rows.ts';
 import type { PreviewRuns } from './preview-runs.ts';
 import { VisiblePart } from './preview-visible.ts';
@@ -34,8 +35,10 @@ export interface PreviewMakers extends TryingTools {
 /** Changes that could be carried out, one after the other, at the moment when they were tried. */
 export interface TriedChanges {
   changes: readonly Change[];
-  /** What they name. */
+  /** What they name, together and one by one. */
   named: Named[];
+  ofEach: Named[][];
+  resources: Resources;
   /** What they propose together. */
   proposal: Proposal;
   findings: readonly FoundInVersion[];
@@ -48,23 +51,33 @@ export interface SeenPreview {
   visible: VisiblePart;
 }
 
+/** How changes are tried. */
+export interface Trying {
+  /** The member of the body that lists the changes, for the paths of errors. */
+  member: 'changes' | 'deeds';
+  /** Refuses a caller, by what the changes name, before any is judged. */
+  admit?(resources: Resources): Promise<void>;
+  /** What was before the set that the changes take back. */
+  former?: FormerState;
+}
+
 /**
- * @param member of the body that lists the changes, for the paths of errors
  * @throws HawserError not_found for what the changes name and the caller may not read; as `judgeChanges`
  */
 export async function tryChanges(
   tools: TryingTools,
   principal: UserPrincipal,
   changes: readonly Change[],
-  member: 'changes' | 'deeds',
+  { member, admit, former }: Trying,
 ): Promise<TriedChanges> {
   const { read } = tools.database;
-  const { named, resources } = await requireNamed(read, principal, changes);
+  const { named, ofEach, resources } = await requireNamed(read, principal, changes);
+  await admit?.(resources);
   const frozen = await freezeBlocker(read, tools.clock.now());
-  const proposing = new Proposing(tools, { principal, resources, frozen });
+  const proposing = new Proposing(tools, { principal, resources, frozen, ...(former && { former }) });
   const proposal = await notFoundIfGone(read, named, () => judgeChanges(proposing, changes, member));
   const { findings, warnings } = proposing;
-  return { changes, named, proposal, findings, warnings };
+  return { changes, named, ofEach, resources, proposal, findings, warnings };
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Db } from '../db/database.ts';
 import type { RefsChange } from '../db/git-tables.ts';
 import { repositoryLock } from '../domain/lock-names.ts';
 import { AtomicFs } from '../git/atomic-fs.ts';
+import { readCommit } from '../git/commits.ts';
 import { DISK, UNFLUSHED_DISK } from '../git/disk.ts';
 import { damagedRepository, guardDisk } from '../git/disk-errors.ts';
 import { History } from '../git/history.ts';
@@ -326,6 +327,16 @@ export class GitStore {
   /** The size and the hash of each file, in their order. They come from memory after the first time. */
   fileInfos(ref: RepositoryRef, files: readonly Pick<StoredFile, 'oid'>[]): Promise<BlobInfo[]> {
     return this.blobInfos.ofAll(files, (oid) => this.blob(ref, oid));
+  }
+
+  /** The names of who made a commit, and of who gave it its content. Of one that came by push both are a claim. */
+  async peopleOf(ref: RepositoryRef, commit: string): Promise<{ author: string; committer: string }> {
+    return this.reading(ref, ({ gitdir }) =>
+      guardDisk(async () => {
+        const { author, committer } = await readCommit(this.tools.objects, gitdir, commit);
+        return { author: author.name, committer: committer.name };
+      }),
+    );
   }
 
   /**

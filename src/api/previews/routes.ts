@@ -81,7 +81,7 @@ function createRoute(tools: PreviewTools, routes: PermittedRoutes): Route {
     answers: MADE_PREVIEW,
     problems: [...CHANGE_REFUSALS, 'rate_limited', ...READING_REPOSITORIES],
     async handle({ principal, body: { changes, nodeIds = null } }): Promise<Answer> {
-      const tried = await tryChanges(tools, principal, changes, 'changes');
+      const tried = await tryChanges(tools, principal, changes, { member: 'changes' });
       return answerOf(await makePreview(tools, principal, tried, nodeIds));
     },
   });
