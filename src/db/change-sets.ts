@@ -74,6 +74,12 @@ export async function listChangeSets(
   return rows.execute();
 }
 
+/** The tips of the branches of all sets, by their ids. */
+export async function readTips(db: Db): Promise<ReadonlyMap<number, string>> {
+  const rows = await db.selectFrom('change_sets').select(['id', 'tip']).execute();
+  return new Map(rows.map(({ id, tip }) => [id, tip]));
+}
+
 /** Notes the last preview of a set, which is no change of it. */
 export async function rememberPreview(
   db: Db,

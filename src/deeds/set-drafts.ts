@@ -1,12 +1,14 @@
 /** The drafts of a change set: content that is proposed is stored as a draft, as a PUT of the file stores it. */
 
+import { listOpenDeeds } from '../db/change-sets.ts';
+import type { Db } from '../db/database.ts';
 import { conflict, HawserError } from '../lib/errors.ts';
 import type { Caller } from '../security/caller.ts';
 import type { UserPrincipal } from '../security/principal.ts';
 import { authorVersions } from '../versions/author.ts';
 import { seriesOf } from '../versions/parameter-files.ts';
 import type { VersionRef } from '../versions/types.ts';
-import type { Change, ChangeOf } from './changes.ts';
+import { type Change, type ChangeOf, ofShownChange, type ShownChange } from './changes.ts';
 import { refusalAt } from './judge-changes.ts';
 import type { TriedChanges, TryingTools } from './make-preview.ts';
 import { keyOf, type Resources } from './named-changes.ts';
@@ -186,3 +188,22 @@ async function inPlace<T>(at: number, work: () => Promise<T>): Promise<T> {
     throw refusalAt(`/deeds/${at}`, error);
   }
 }
+
+/** The drafts of parameter files that sets name which may still be applied. */
+export async function readProposedDrafts(
+  db: Db,
+): Promise<(configurationName: string, series: string) => ReadonlySet<string>> {
+  const drafts = new Map<string, Set<string>>();
+  // Scopes are named without regard to case.
+  const keyOfSeries = (name: string, series: string) => `${name} ${series.toLowerCase()}`;
+  for (const deeds of await listOpenDeeds(db))
+    for (const change of (JSON.parse(deeds) as ShownChange[]).map(ofShownChange)) {
+      if (change.kind !== 'PublishParameters') continue;
+      const { configurationName, scopeTypeName: scopeType, scopeValue, version } = change;
+      const key = keyOfSeries(configurationName, seriesOf({ scopeType, value: scopeValue ?? null }));
+      drafts.set(key, (drafts.get(key) ?? new Set<string>()).add(version));
+    }
+  return (name, series) => drafts.get(keyOfSeries(name, series)) ?? NONE;
+}
+
+const NONE: ReadonlySet<string> = new Set();

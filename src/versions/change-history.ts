@@ -122,6 +122,20 @@ export class ChangeHistory {
     }
   }
 
+  /**
+   * Brings the branches in a folder back to what the rows name: one that is ahead was moved by a process that ended before
+   * its row was committed, so nobody was told of it. In PostgreSQL one commit makes both.
+   * @param rows the tips of all sets that there are, by their ids
+   */
+  async settle(rows: ReadonlyMap<number, string>): Promise<void> {
+    const stray = [...(await this.tips())].filter(([id, oid]) => rows.get(id) !== oid);
+    if (stray.length === 0) return;
+    const moves = stray.map(([id, from]) => {
+      return { name: branchOf(id), from, to: rows.get(id) ?? null, peeled: null };
+    });
+    await this.alone((story) => story.move(moves));
+  }
+
   /** Takes in what the feed of PostgreSQL tells. */
   learn(change: RefsChange): void {
     this.refs.learn(change);

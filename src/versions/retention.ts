@@ -30,8 +30,10 @@ import type { GitStore } from './store.ts';
 import type { LockedRepository, SeriesIndex, VersionIndex, VersionRef } from './types.ts';
 import { deleteVersions } from './version-records.ts';
 
-/** What no cleanup may delete at this moment (resolve/in-use.ts). */
+/** What no cleanup may delete at this moment (resolve/in-use.ts, deeds/set-drafts.ts). */
 export interface InUse {
+  /** The drafts of parameter files of a series that change sets name which may still be applied. */
+  drafts(configurationName: string, series: string): ReadonlySet<string>;
   /** The versions of a configuration or composite that some node gets, or some composite is pinned to. */
   versions(repository: RepositoryRef): ReadonlySet<string>;
   /** Each version of a configuration that is delivered, with the channel of those who get it. */
@@ -144,7 +146,7 @@ class RepositoryCleanup {
     const removals: Removal[] = [];
     for (const series of retainedSeries(index)) {
       const versions = index.of(series);
-      const facts = { inUse: this.inUseOf(versions, inUse), hasMain: kind !== 'parameters', now };
+      const facts = { inUse: this.inUseOf(series, versions, inUse), hasMain: kind !== 'parameters', now };
       const published = () => versions.versions.filter(({ status }) => status === 'Published');
       for (const group of kind === 'parameters' ? byMajor(versions.versions) : [published()]) {
         if (group.length <= rule.keepVersions) continue;
@@ -163,17 +165,19 @@ class RepositoryCleanup {
    * some delivered version of the configuration, whether or not such a node exists. So a hundred thousand nodes need not
    * be read, and a node that is tagged a moment later finds its file.
    */
-  private inUseOf({ published }: VersionIndex, inUse: InUse): ReadonlySet<string> {
+  private inUseOf(series: string, { published }: VersionIndex, inUse: InUse): ReadonlySet<string> {
     if (this.cleanup.kind !== 'parameters') {
       const rolling = published.filter(isRolling).map(({ version }) => version);
       return new Set([...inUse.versions(this.repository), ...rolling]);
     }
-    if (!this.resource.isServerManaged) return new Set();
-    const deliveries = inUse.deliveries(this.resource.name);
+    const { name, isServerManaged } = this.resource;
+    const drafts = inUse.drafts(name, series);
+    if (!isServerManaged) return drafts;
+    const deliveries = inUse.deliveries(name);
     const used = listsByOwner(published).flatMap((files) =>
       deliveries.flatMap((wish) => chooseParameterFile(files, wish)?.file.version ?? []),
     );
-    return new Set(used);
+    return new Set([...used, ...drafts]);
   }
 
   private async candidatesOf(refs: readonly VersionRef[]): Promise<Candidate[]> {

@@ -79,6 +79,12 @@ describe('the story of the change sets', () => {
     expect(await git('rev-list', '-1', '--parents', 'change/1')).to.equal(`${next} ${kept}`);
   });
 
+  it('brings branches back to what the rows name', async () => {
+    const [kept] = [await told(1, 'kept'), await told(1, 'ahead of its row'), await told(2, 'without a row')];
+    await store.changes.settle(new Map([[1, kept]]));
+    expect(await store.changes.tips()).to.deep.equal(new Map([[1, kept]]));
+  });
+
   it('moves main and a branch at once, or neither', async () => {
     const tip = await told(1, 'to be merged');
     const main = await store.changes.mainHead();
