@@ -7,7 +7,7 @@ import type { UserPrincipal } from '../security/principal.ts';
 import { readableResources } from '../security/rights.ts';
 import type { CarryingOutTools } from './carry-out-changes.ts';
 import { applyStep } from './change-set-step.ts';
-import { digestOf, formerOf, judgeSet, type KeptDeeds, requireSet, stateBlocker } from './change-sets.ts';
+import { digestOf, formerOf, judgeSet, type KeptDeeds, requireSet, type SaidOfDeed, stateBlocker } from './change-sets.ts';
 import { type Change, ofShownChange } from './changes.ts';
 import { targetOf } from './deed-targets.ts';
 import type { PreviewMakers } from './make-preview.ts';
@@ -69,17 +69,10 @@ const digestChanged = () =>
     'The change set, or a draft that it names, is another one than you have seen; look at it again',
   );
 
-function blockedAt({
-  code,
-  message,
-  deed,
-}: {
-  code: string;
-  message: string;
-  deed: number | null;
-}): HawserError {
+function blockedAt(error: SaidOfDeed): HawserError {
+  const { code, message, deed } = error;
   const errors = [{ path: deed === null ? '' : `/deeds/${deed}`, message, code }];
-  return new HawserError('conflict', code as HawserError['code'], message, { data: { errors } });
+  return new HawserError('conflict', error.code, message, { data: { errors } });
 }
 
 /** How many nodes get something else by the set, or nothing that can be resolved, as far as the caller may read them. */

@@ -93,7 +93,7 @@ describe('a change set that is applied', () => {
     expect(after.map(({ version }) => version)).to.deep.equal(['1.1.0', '1.1.0']);
     const { tags } = await ok(200, admin.get(`/api/v1/nodes/${nodes[0]?.nodeId}`));
     expect(tags.map(({ scopeValueId }: { scopeValueId: string }) => scopeValueId)).to.deep.equal([prod]);
-    const { data: entries } = await ok(200, admin.get('/api/v1/audit?take=100'));
+    const entries = await ok(200, admin.get('/api/v1/audit?take=100'));
     const own = entries.filter(
       ({ details }: { details: { changeSetId?: number } | null }) => details?.changeSetId === set.id,
     );
