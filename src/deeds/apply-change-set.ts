@@ -7,7 +7,15 @@ import type { UserPrincipal } from '../security/principal.ts';
 import { readableResources } from '../security/rights.ts';
 import type { CarryingOutTools } from './carry-out-changes.ts';
 import { applyStep } from './change-set-step.ts';
-import { digestOf, formerOf, judgeSet, type KeptDeeds, requireSet, type SaidOfDeed, stateBlocker } from './change-sets.ts';
+import {
+  digestOf,
+  formerOf,
+  judgeSet,
+  type KeptDeeds,
+  requireSet,
+  type SaidOfDeed,
+  stateBlocker,
+} from './change-sets.ts';
 import { type Change, ofShownChange } from './changes.ts';
 import { targetOf } from './deed-targets.ts';
 import type { PreviewMakers } from './make-preview.ts';
