@@ -9,7 +9,7 @@ import { isOutcomeUnknown } from '../db/errors.ts';
 import type { RefsChange } from '../db/git-tables.ts';
 import { repositoryLock } from '../domain/lock-names.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
-import { readCommit, sign } from '../git/commits.ts';
+import { readCommit, SERVER, sign } from '../git/commits.ts';
 import { damagedRepository, guardDisk } from '../git/disk-errors.ts';
 import type { PackCaches } from '../git/object-caches.ts';
 import type { ObjectStore } from '../git/objects.ts';
@@ -24,7 +24,6 @@ import type { Locks } from '../lib/locks.ts';
 import { inTurn } from '../lib/request-parts.ts';
 import type { OtherMoves } from './ref-step.ts';
 import type { RepositoryPlace } from './repository-place.ts';
-import { SERVER } from './rollouts.ts';
 import type { NotingWrite } from './types.ts';
 
 export interface ChangeHistoryTools {

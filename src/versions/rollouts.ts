@@ -6,6 +6,7 @@
 import { rolloutEvent } from '../domain/event-types.ts';
 import { NO_COUNTS, type RolloutRecord } from '../domain/rollout.ts';
 import { supersede, type Transition } from '../domain/rollout-machine.ts';
+import { SERVER } from '../git/commits.ts';
 import type { Person } from '../git/types.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import { notFound } from '../lib/errors.ts';
@@ -38,8 +39,6 @@ export interface RolloutStart {
    */
   begin(tag: string, publishedBy: string): RolloutRecord;
 }
-
-export const SERVER: Person = { name: 'Hawser', email: '' };
 
 /**
  * Rolls out a draft, which is published into its rollout, or the highest published version. The rollout of a lower version
