@@ -35,7 +35,6 @@ const RANKS: Record<string, number> = {
   bundles: 6.5,
   pull: 7,
   api: 7,
-  'api/previews': 7.5,
   'api/sign-in': 7.5,
   operations: 7,
   // It opens the stores as a server does, and writes by deeds.
@@ -89,7 +88,7 @@ const IMPORTERS: Record<string, readonly string[]> = {
       'agent',
       'ui',
     ],
-    ...['api', 'api/shared', 'api/previews', 'api/sign-in'],
+    ...['api', 'api/shared', 'api/sign-in'],
   ],
 };
 
@@ -159,10 +158,10 @@ function readSources(): SourceFile[] {
 }
 
 /**
- * The folders inside of others that are rooms of their own: what all segments of `api` share, what asks the rules of the
- * others, what opens sessions as `api/auth` does, and what works as a whole server does.
+ * The folders inside of others that are rooms of their own: what all segments of `api` share, what opens sessions as `api/auth`
+ * does, and what works as a whole server does.
  */
-const INNER_ROOMS = ['api/shared', 'api/previews', 'api/sign-in', 'operations/import-opendsc'];
+const INNER_ROOMS = ['api/shared', 'api/sign-in', 'operations/import-opendsc'];
 
 /** First part of the path: the room a file belongs to. */
 function roomOf(path: string): string {
@@ -198,8 +197,7 @@ function* importFaults(file: SourceFile): Generator<string> {
       yield `${file.path}: takes only types from ${target} (import type)`;
     if (roomOf(target) === 'client' && !['client', 'cli', 'agent'].includes(roomOf(file.path)))
       yield `${file.path}: the server does not call itself by ${target}`;
-    const takesSchemas = file.path.startsWith('operations/') || roomOf(file.path) === 'api/previews';
-    if (takesSchemas && roomOf(target) === 'api' && !target.endsWith('schemas.ts'))
+    if (file.path.startsWith('operations/') && roomOf(target) === 'api' && !target.endsWith('schemas.ts'))
       yield `${file.path}: takes only schemas from the routes of others, and calls deeds, not ${target}`;
     const targetRank = RANKS[roomOf(target)] ?? Number.POSITIVE_INFINITY;
     const sameFolder = folderOf(file.path) === folderOf(target) || rank === 8;

@@ -6,6 +6,7 @@ import { auditRoutes } from './api/audit/routes.ts';
 import { loginPageRoutes } from './api/auth/login-routes.ts';
 import { authRoutes, tokenRoutes } from './api/auth/routes.ts';
 import { authorityRoute } from './api/ca/routes.ts';
+import { changeSetRoutes } from './api/change-sets/routes.ts';
 import { compositeRoutes } from './api/composite-configurations/routes.ts';
 import { configurationRoutes } from './api/configurations/routes.ts';
 import type { ConsoleFiles } from './api/console/files.ts';
@@ -34,7 +35,6 @@ import { schemaRoutes } from './api/parameters/schema-routes.ts';
 import { parameterPermissionRoutes } from './api/permissions/parameter-routes.ts';
 import { permissionCatalogueRoute, permissionRoutes } from './api/permissions/routes.ts';
 import { previewRoutes } from './api/previews/routes.ts';
-import type { PreviewRuns } from './api/previews/runs.ts';
 import { referenceRoutes } from './api/reference/routes.ts';
 import { Joining } from './api/registration-keys/joining.ts';
 import { registrationKeyRoutes } from './api/registration-keys/routes.ts';
@@ -56,6 +56,7 @@ import { LargeFiles } from './bundles/large-files.ts';
 import type { Config } from './config.ts';
 import { translateDatabaseError } from './db/errors.ts';
 import type { RetentionRuns } from './deeds/clean-up.ts';
+import type { PreviewRuns } from './deeds/preview-runs.ts';
 import type { GitBlame } from './git/blame.ts';
 import type { UploadPack } from './git/upload-pack.ts';
 import { CallerCheck } from './http/caller-check.ts';
@@ -203,6 +204,10 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const { offeredVersions, compatibility, bundles, maker } = parts;
   const { dataDir, ui } = config;
   const { providers } = options;
+  const proposing = {
+    ...{ ...options, documents, places, entryPoints, hasParameterFiles: scopeTools.hasParameterFiles },
+    ...{ runs: options.previews, questions: fleetThreads.questions },
+  };
   const auth = { database, dataDir, log, onSignIn, providers, console: ui.isOn ? CONSOLE : null };
   return {
     pull: pullRoutes({ database, resolver, bundles, evidence: options.evidence }),
@@ -256,11 +261,8 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       searchRoute(database),
       ...settingsRoutes({ ...options, planner }),
       ...retentionRoutes(database, options.retention),
-      ...previewRoutes({
-        ...{ ...options, documents, places, entryPoints, hasParameterFiles: scopeTools.hasParameterFiles },
-        runs: options.previews,
-        questions: fleetThreads.questions,
-      }),
+      ...previewRoutes(proposing),
+      ...changeSetRoutes({ ...proposing, ...parameterTools }),
     ],
   };
 }

@@ -3,12 +3,12 @@
 import { X509Certificate } from 'node:crypto';
 import { readConsole } from './api/console/files.ts';
 import { readClients } from './api/download/files.ts';
-import { previewEngine } from './api/previews/engine.ts';
-import { openPreviews } from './api/previews/open.ts';
 import { createApp } from './app.ts';
 import { BundleFiles, bundleFolder } from './bundles/bundle-files.ts';
 import type { Config } from './config.ts';
 import { type CleanupTools, RetentionRuns } from './deeds/clean-up.ts';
+import { openPreviews } from './deeds/open-previews.ts';
+import { previewEngine } from './deeds/preview-engine.ts';
 import { GitBlame } from './git/blame.ts';
 import { Maintenance } from './git/maintenance.ts';
 import { UploadPack } from './git/upload-pack.ts';

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { sweepBundleFiles } from './bundles/bundle-files.ts';
 import { type Config, ConfigError } from './config.ts';
+import { readTips } from './db/change-sets.ts';
 import type { Database } from './db/database.ts';
 import { describeFault } from './db/errors.ts';
 import { openDatabase } from './db/open.ts';
@@ -151,6 +152,7 @@ async function prepare(options: ServerOptions, stores: Stores): Promise<void> {
   // In PostgreSQL a row and its repository are made and removed by one commit.
   if (database.repositories !== null) return;
   await reconcile({ database, store, log, now: clock.now() });
+  await store.changes.settle(await readTips(database.read));
   await endAllScopeMoves({ database, store, locks, log }, clock.now());
 }
 

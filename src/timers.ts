@@ -1,12 +1,12 @@
 /** What happens when nobody asks for it: what the leader does, and what each server does for itself. */
 
 import { hostname } from 'node:os';
-import { startPreviewExpiry } from './api/previews/expiry.ts';
 import type { Database } from './db/database.ts';
 import { removeGoneServers } from './db/servers.ts';
 import type { CleanupTools, RetentionRuns } from './deeds/clean-up.ts';
 import { RetentionSchedule } from './deeds/cleanup-schedule.ts';
 import { startHours } from './deeds/keep-hours.ts';
+import { startPreviewExpiry } from './deeds/preview-expiry.ts';
 import { startAuditRetention } from './deeds/prune-audit.ts';
 import { ROLLOUT_STATES } from './domain/rollout.ts';
 import { startEventExpiry } from './events/expiry.ts';

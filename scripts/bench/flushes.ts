@@ -24,6 +24,9 @@ export class CountingDisk implements Disk {
   readonly rm = DISK.rm;
   readonly mkdir = DISK.mkdir;
   readonly rmdir = DISK.rmdir;
+  readonly link = DISK.link;
+  readonly renameNow = DISK.renameNow;
+  readonly unlinkNow = DISK.unlinkNow;
 
   async open(path: string, flags: string): Promise<DiskFile> {
     const file = await DISK.open(path, flags);
@@ -41,6 +44,11 @@ export class CountingDisk implements Disk {
       utimes: (accessed, modified) => file.utimes(accessed, modified),
       close: () => file.close(),
     };
+  }
+
+  flushFolderNow(path: string): void {
+    this.flushed.push(null);
+    DISK.flushFolderNow(path);
   }
 }
 

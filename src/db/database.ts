@@ -7,7 +7,7 @@ import type { GitTables } from './git-tables.ts';
 import type { Lease } from './lease.ts';
 import type { NodeLookup } from './node-lookup.ts';
 import type { NodeNames } from './node-names.ts';
-import type { Schema } from './schema.ts';
+import type { Db, Schema } from './schema.ts';
 
 export type { Db } from './schema.ts';
 
@@ -24,6 +24,8 @@ export interface Database {
    * database they are tried again for 5 s.
    */
   write: Kysely<Schema>;
+  /** Makes a transaction of `write`. Where many deeds are one step, it is kept and made with those of the others. */
+  transact(work: (trx: Db) => Promise<void>): Promise<void>;
   /**
    * Like `write`, but fails at once while another process holds the database. It is for notes that can be written later.
    * On PostgreSQL these writes do not take their turn among the others, so they must not change what a node gets.

@@ -14,6 +14,8 @@ export interface NodeChanges {
   tags: ReadonlyMap<string, ReadonlyMap<string, string | null>>;
   /** The ids of all scope types in another order of merging. Null or absent leaves the order as it is. */
   scopeOrder?: readonly string[] | null;
+  /** Whether the server manages the parameters of a configuration, by the ids of those for which this changes. */
+  managed?: ReadonlyMap<string, boolean>;
 }
 
 /** A configuration as the registry has it. */
@@ -125,7 +127,9 @@ export class FleetSnapshot {
    * The snapshot as it would be after the changes. What was distinct before keeps its place.
    * @throws HawserError not_found for a node or a scope value that is not there
    */
-  with({ assignments, tags, scopeOrder }: NodeChanges): FleetSnapshot {
+  with({ assignments, tags, scopeOrder, managed }: NodeChanges): FleetSnapshot {
+    if (managed && managed.size > 0)
+      return this.managing(managed).with({ assignments, tags, scopeOrder: scopeOrder ?? null });
     if (scopeOrder) return this.reordered(scopeOrder).with({ assignments, tags });
     const distinct = {
       assignments: new Distinct(this.distinct.assignments),
@@ -141,6 +145,15 @@ export class FleetSnapshot {
       scopesOf[at] = placeOfScopes(distinct.scopes, links);
     }
     return new FleetSnapshot(this.registry, { ...this.nodes, assignmentOf, scopesOf }, distinct);
+  }
+
+  private managing(managed: ReadonlyMap<string, boolean>): FleetSnapshot {
+    const configurations = new Map(this.registry.configurations);
+    for (const [id, usesParameters] of managed) {
+      const known = configurations.get(id);
+      if (known) configurations.set(id, { ...known, usesParameters });
+    }
+    return new FleetSnapshot({ ...this.registry, configurations }, this.nodes, this.distinct);
   }
 
   /** The snapshot with the scope types in another order. Lists of scopes that it changes get places of their own. */

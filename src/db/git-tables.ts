@@ -2,8 +2,11 @@
 
 import type { Db, RepositoryRemovalsTable } from './schema.ts';
 
-/** Which repository a configuration, a composite or a set of parameters has. */
-export type RepositoryName = RepositoryRemovalsTable;
+/** Which repository a configuration, a composite or a set of parameters has, or the one of the change sets. */
+export interface RepositoryName {
+  kind: RepositoryRemovalsTable['kind'] | 'changes';
+  name: string;
+}
 
 export interface StoredRepository extends RepositoryName {
   id: string;

@@ -12,11 +12,11 @@ export interface PreviewsTable {
   expires_at: number;
   /** JSON: the changes as answers show them, without any content. */
   changes: string;
-  /** JSON: the configurations, composites and parameters that the changes name, as `Named` of api/previews/changes.ts. */
+  /** JSON: the configurations, composites and parameters that the changes name, as `Named` of deeds/named-changes.ts. */
   named: string;
-  /** JSON: what is found in the versions that the changes publish, as `FoundInVersion` of api/previews/proposing.ts. */
+  /** JSON: what is found in the versions that the changes publish, as `FoundInVersion` of deeds/propose-changes.ts. */
   findings: string;
-  /** JSON: what is in the way of the changes at the moment, as `PreviewWarning` of api/previews/proposing.ts. */
+  /** JSON: what is in the way of the changes at the moment, as `PreviewWarning` of deeds/propose-changes.ts. */
   warnings: string;
   /** Whether it is narrowed to some nodes. */
   is_narrowed: number;

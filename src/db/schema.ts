@@ -4,6 +4,7 @@
  */
 
 import type { Generated, Kysely, Transaction } from 'kysely';
+import type { ChangeSetTables } from './change-set-tables.ts';
 import type { EventTables } from './event-tables.ts';
 import type { NodeTables } from './node-tables.ts';
 import type { OutcomeTables } from './outcome-tables.ts';
@@ -231,6 +232,7 @@ export interface Schema
     RolloutTables,
     OutcomeTables,
     ScopeGrantTables,
+    ChangeSetTables,
     TruthTables {
   reports: ReportsTable;
   report_checksums: ReportChecksumsTable;

@@ -73,13 +73,14 @@ export async function checkAssignment(
   tools: AssignmentTools,
   principal: UserPrincipal,
   wanted: WantedAssignment,
+  { mayBeIneligible = false } = {},
 ): Promise<CheckedAssignment> {
   const { database, planner } = tools;
   const kind = wanted.isComposite ? 'composite' : 'configuration';
   const named = { name: wanted.configurationName };
   const resource = await grantedResource(database.read, principal, kind, 'Read', named);
   const assignment = assignmentOf(wanted, resource.id);
-  await requireEligible(planner, assignment);
+  if (!mayBeIneligible) await requireEligible(planner, assignment);
   const names = await configurationsGiven(planner, assignment);
   const isReadable = await mayReadConfigurations(database.read, principal, names);
   const files = await GivenFiles.of(tools, principal, names);

@@ -25,7 +25,7 @@ import { NO_GATE, TagGate } from './tag-gate.ts';
 import { hasTag, requireTypeOfValue, setTags, tagNode, untagNode, valuesByType } from './tag-node.ts';
 
 /** One thing that is done to nodes. */
-type Doing =
+export type Doing =
   | ({ action: 'Assign' } & WantedAssignment)
   | { action: 'Unassign' }
   | { action: 'Tag'; scopeValueId: string }
@@ -64,7 +64,7 @@ export interface BulkTools<C> extends AssignmentTools {
 }
 
 /** A deed whose own checks are done. */
-interface ReadyDeed {
+export interface ReadyDeed {
   /**
    * Does it to one node.
    * @returns whether the node was changed; null where it must be called again in another transaction
@@ -104,7 +104,7 @@ export async function doInBulk<C>(
   caller: Caller,
   order: BulkOrder<C>,
 ): Promise<BulkOutcome> {
-  const { apply, require, hold = (work) => work(), onChanged } = await makeReady(tools, caller, order);
+  const { apply, require, hold = (work) => work(), onChanged } = await readyDeed(tools, caller, order);
   const nodeIds = await findTargets(tools, caller, order);
   await require?.(nodeIds);
   return hold(async () => {
@@ -139,7 +139,8 @@ export async function expectInBulk(
   };
 }
 
-async function makeReady(tools: AssignmentTools, caller: Caller, order: Doing): Promise<ReadyDeed> {
+/** Checks what concerns the deed as a whole. @throws HawserError what the single deed throws that concerns no node */
+export async function readyDeed(tools: AssignmentTools, caller: Caller, order: Doing): Promise<ReadyDeed> {
   const { actor } = caller;
   switch (order.action) {
     case 'Assign': {

@@ -10,6 +10,7 @@ import {
   refuseReservedEntryPoints,
   refuseReservedPaths,
 } from '../versions/rules.ts';
+import type { VersionSource } from '../versions/version-source.ts';
 import type { ConfigurationTarget } from './create-draft.ts';
 
 /** What is to be changed of a configuration. Absent members stay; null clears the description. */
@@ -32,23 +33,36 @@ export async function changeConfiguration(
   const { actor, resource } = target;
   const { id: resourceId, name } = resource;
   // Under the lock, so that no draft with a reserved path slips in between.
-  await authorVersions(tools, target, async (author, { description, use_server_managed_parameters }) => {
+  await authorVersions(tools, target, async (_author, { description, use_server_managed_parameters }) => {
     const before = { description, useServerManagedParameters: use_server_managed_parameters === 1 };
     const changes = changedMembers(before, change);
     if (changes === null) return;
     const isManaged = changes['useServerManagedParameters']?.to;
-    const [highest] = author.index().versions;
-    if (highest && isManaged === true) {
-      refuseReservedPaths((await store.details({ kind: 'configurations', name }, highest)).files);
-      await refuseReservedEntryPoints(store, name, author.index());
-    }
-    if (isManaged === false) await refusePublishedParameters(store, name);
-    await database.write.transaction().execute(async (trx) => {
+    if (typeof isManaged === 'boolean') await requireManageable(store, name, isManaged);
+    await database.transact(async (trx) => {
       await updateRow(trx, resourceId, change, actor.at);
       const details = { name, ...changes };
       await recordAudit(trx, actor, { action: 'configuration.updated', resourceId, details });
     });
   });
+}
+
+/**
+ * What stands in the way of the server managing the parameters of a configuration from now on, or no longer.
+ * @throws HawserError as `changeConfiguration`
+ */
+export async function requireManageable(
+  source: VersionSource,
+  name: string,
+  isManaged: boolean,
+): Promise<void> {
+  if (!isManaged) return refusePublishedParameters(source, name);
+  const repository = { kind: 'configurations', name } as const;
+  const index = await source.versions(repository);
+  const [highest] = index.versions;
+  if (highest === undefined) return;
+  refuseReservedPaths((await source.details(repository, highest)).files);
+  await refuseReservedEntryPoints(source, name, index);
 }
 
 async function updateRow(

@@ -147,13 +147,14 @@ export function switchScopeType(
 ): Promise<ScopeTypeRow> {
   return locks.run(PARAMETER_WRITES, async () => {
     const { name } = await requireSwitchable({ database, hasParameterFiles }, id, isEnabled);
-    return database.write.transaction().execute(async (trx) => {
+    await database.transact(async (trx) => {
       const current = await SCOPE_TYPES.require(trx, id);
-      if ((current.is_enabled === 1) === isEnabled) return current;
+      if ((current.is_enabled === 1) === isEnabled) return;
       const action = isEnabled ? 'scope_type.enabled' : 'scope_type.disabled';
       await recordAudit(trx, actor, { action, resourceId: id, details: { name } });
-      return SCOPE_TYPES.update(trx, id, { is_enabled: isEnabled ? 1 : 0, updated_at: actor.at });
+      await SCOPE_TYPES.update(trx, id, { is_enabled: isEnabled ? 1 : 0, updated_at: actor.at });
     });
+    return SCOPE_TYPES.require(database.read, id);
   });
 }
 

@@ -19,8 +19,9 @@ import type { CompositeReader } from '../resolve/composites.ts';
 import { readInUse } from '../resolve/in-use.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
 import { type CleanupRun, type DeletedVersion, Outcome, safeMessage } from '../versions/cleanup-run.ts';
-import { cleanVersions, type VersionCleanupTools } from '../versions/retention.ts';
+import { cleanVersions, type InUse, type VersionCleanupTools } from '../versions/retention.ts';
 import { cleanRecords, type RecordRule } from './clean-records.ts';
+import { readProposedDrafts } from './set-drafts.ts';
 
 export interface CleanupTools extends VersionCleanupTools {
   database: Database;
@@ -154,7 +155,7 @@ export class RetentionRuns {
       keepReleaseVersions: keepReleaseVersions ?? settings.keepReleaseVersions,
     };
     const kind = KINDS[versionType];
-    return cleanVersions(tools, { ...run, kind, actor, rule, readInUse: () => readInUse(tools) });
+    return cleanVersions(tools, { ...run, kind, actor, rule, readInUse: () => readAllInUse(tools) });
   }
 
   private async finish(
@@ -203,5 +204,15 @@ function recordRule(
   return {
     keepCount: keepCount ?? (isOfReports ? settings.reportKeepCount : settings.statusEventKeepCount),
     keepDays: keepDays ?? (isOfReports ? settings.reportKeepDays : settings.statusEventKeepDays),
+  };
+}
+
+/** What nodes get, composites are pinned to, and change sets propose. */
+async function readAllInUse(tools: CleanupTools): Promise<InUse> {
+  const inUse = await readInUse(tools);
+  return {
+    versions: (repository) => inUse.versions(repository),
+    deliveries: (configurationName) => inUse.deliveries(configurationName),
+    drafts: await readProposedDrafts(tools.database.read),
   };
 }

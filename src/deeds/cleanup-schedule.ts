@@ -3,7 +3,7 @@
 import type { Database } from '../db/database.ts';
 import { lastScheduledStart, type VersionType } from '../db/retention-runs.ts';
 import { readRetentionSettings } from '../db/settings.ts';
-import { REPOSITORY_KINDS } from '../git/types.ts';
+import { STORED_KINDS } from '../git/types.ts';
 import { HOUR, MINUTE } from '../lib/clock.ts';
 import { systemActor } from '../security/audit.ts';
 import type { CleanupTools, RetentionRuns } from './clean-up.ts';
@@ -82,7 +82,7 @@ export class RetentionSchedule {
   /** Drops objects that were too young to be dropped right after their versions were deleted. */
   private async maintainAll(): Promise<void> {
     const { store, maintenance } = this.tools;
-    for (const kind of REPOSITORY_KINDS) {
+    for (const kind of STORED_KINDS) {
       for (const name of await store.list(kind)) maintenance.request({ kind, name });
     }
   }

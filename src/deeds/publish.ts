@@ -4,6 +4,7 @@ import type { Finding } from '../domain/findings.ts';
 import type { Compatibility } from '../resolve/schema-compatibility.ts';
 import type { UserPrincipal } from '../security/principal.ts';
 import { authorVersions } from '../versions/author.ts';
+import type { ResourceTools } from '../versions/resources.ts';
 import type { ConfigurationRow } from '../versions/rows.ts';
 import type { VersionDetails, VersionRef } from '../versions/store.ts';
 import { judgingBy, readEffectiveSettings } from './configuration-settings.ts';
@@ -16,7 +17,7 @@ import { findingsInHistory } from './publish-obstacles.ts';
  * @throws HawserError not_found without such a version; the first of its blockers; conflict `draft_changed`
  */
 export async function publishVersion(
-  tools: ConfigurationTools,
+  tools: ResourceTools & Pick<ConfigurationTools, 'compatibility'>,
   target: ConfigurationTarget,
   version: string,
   message?: string,

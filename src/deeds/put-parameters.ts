@@ -59,6 +59,8 @@ export interface SavedContent {
   content: ReadContent | null;
   /** Why. By default a draft that is there keeps its message. */
   message?: string | undefined;
+  /** Is asked, under the lock, before a draft that is there is given other content. It refuses that by throwing. */
+  replacing?(draft: VersionRef): Promise<void>;
   /** Whether it is published at once. */
   publish?: boolean;
 }
@@ -81,7 +83,7 @@ export function saveFile(
   tools: ParameterTools,
   target: FileTarget,
   file: FileName,
-  { content, message, publish = false }: SavedContent,
+  { content, message, publish = false, replacing }: SavedContent,
 ): Promise<ChangedFile & { isNew: boolean }> {
   const { version } = file;
   return authorVersions(tools, target, async (author) => {
@@ -90,7 +92,8 @@ export function saveFile(
     const checked = await checkFile(tools, target, { ...file, status }, content);
     const { type, wanted, needsMigration, incoming } = checked;
     // This check comes before anything is written. The author repeats it.
-    author.findDraft(version, seriesOf(wanted.scope));
+    const draft = author.findDraft(version, seriesOf(wanted.scope));
+    if (draft) await replacing?.(draft);
     await requireSealing(tools, [incoming]);
     refuseGone(target.gone);
     const stored = await storeChecked(tools, target, author, { ...checked, version, message });

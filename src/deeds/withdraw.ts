@@ -1,5 +1,6 @@
 /** Takes published versions back, and offers them again, in the name of a user, and tells before what that would do. */
 
+import type { GrantLevel } from '../domain/permissions.ts';
 import { haltByWithdrawal, type Withdrawn } from '../domain/rollout-machine.ts';
 import { conflict, notFound } from '../lib/errors.ts';
 import type { FleetTools } from '../resolve/fleet-tasks.ts';
@@ -73,12 +74,12 @@ export async function withdrawFile(
   tools: AuthorTools,
   target: FileTarget,
   name: FileName,
-  reason: string,
+  { reason, needed = 'Manage' }: { reason: string; needed?: GrantLevel },
 ): Promise<void> {
   const { resource, principal, actor } = target;
   const owner = { kind: 'configurations', resource } as const;
   await authorBesideRollouts(tools, target, async (author, configuration) => {
-    const { scope } = await requireFile(tools, target, name, 'Manage');
+    const { scope } = await requireFile(tools, target, name, needed);
     let halted: readonly AuditChange[] = [];
     await author.withdraw(name.version, reason, {
       series: seriesOf(scope),

@@ -24,6 +24,8 @@ const WORDS: Readonly<Record<string, (details: Details) => string>> = {
   holder: ({ principalType }) => said(principalType, 'user').toLowerCase(),
   level: ({ level }) => said(level, 'a level'),
   lostLevel: ({ before }) => said(before, 'a level'),
+  id: ({ id }) => said(id, ''),
+  title: ({ title }) => said(title, 'without a title'),
   configuration: ({ configurationName }) => said(configurationName, 'The configuration'),
   file,
   assignment,

@@ -147,6 +147,12 @@ export const AUDIT_ACTIONS = {
     'node.tagged': '{name} was tagged with {tag}',
     'node.untagged': 'The tag {tag} was taken from {name}',
   }),
+  ...on('ChangeSet', {
+    'change_set.created': told('The change set {id}, {title}, was proposed'),
+    'change_set.updated': told('The change set {id}, {title}, was edited'),
+    'change_set.applied': told('The change set {id}, {title}, was applied'),
+    'change_set.discarded': told('The change set {id}, {title}, was discarded'),
+  }),
   ...on('Webhook', {
     'webhook.created': 'A webhook was created',
     'webhook.updated': 'A webhook was changed',

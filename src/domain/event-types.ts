@@ -11,6 +11,7 @@ const SUBJECTS: Readonly<Record<string, (details: Details, resourceId: string | 
   Parameters: ({ name }) => `configurations/${name}`,
   CompositeConfiguration: ({ name }) => `composite-configurations/${name}`,
   Node: (_details, id) => `nodes/${id}`,
+  ChangeSet: ({ id }) => `change-sets/${id}`,
 };
 
 const ROLLOUT_EVENTS = [

@@ -27,7 +27,8 @@ export const PARAMETER_WRITES = 'parameter writes';
 export const ASSIGNMENTS = 'assignments';
 
 /** This lock is held while refs and objects of a repository are written. */
-export const repositoryLock = ({ kind, name }: { kind: Kind; name: string }) => `repository ${kind}/${name}`;
+export const repositoryLock = ({ kind, name }: { kind: Kind | 'changes'; name: string }) =>
+  `repository ${kind}/${name}`;
 
 /** This lock is held while a cleanup of a type runs. The repositories that it deletes from are locked one by one. */
 export const cleanupLock = (versionType: string) => `cleanup ${versionType}`;

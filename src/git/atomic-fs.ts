@@ -146,6 +146,32 @@ export class AtomicFs {
     if (dirname(from) !== dirname(to)) await this.flushFolder(dirname(from));
   }
 
+  /** Moves a file in its folder at once, while nothing else runs in this process. It is not flushed. */
+  renameNow(from: string, to: string): void {
+    try {
+      this.disk.renameNow(from, to);
+      this.writeFault = null;
+    } catch (error) {
+      this.noteFault(error);
+      throw error;
+    }
+  }
+
+  /** Removes a file as `renameNow` moves one. */
+  unlinkNow(path: string): void {
+    this.disk.unlinkNow(path);
+  }
+
+  /** Flushes a folder while nothing else runs in this process. */
+  flushFolderNow(path: string): void {
+    if (process.platform !== 'win32') this.disk.flushFolderNow(path);
+  }
+
+  /** Gives a file a second name, which is not flushed. */
+  link(path: string, name: string): Promise<void> {
+    return this.recordingFault(() => this.disk.link(path, name));
+  }
+
   /** Removes a file, if it exists, and flushes its folder, or the nearest folder above it that exists. */
   async unlink(path: string): Promise<void> {
     await unlessAbsent(this.disk.unlink(path), undefined);
@@ -275,9 +301,13 @@ export class AtomicFs {
       this.writeFault = null;
       return result;
     } catch (error) {
-      this.writeFault = diskFault(errnoOf(error), error)?.code ?? this.writeFault;
+      this.noteFault(error);
       throw error;
     }
+  }
+
+  private noteFault(error: unknown): void {
+    this.writeFault = diskFault(errnoOf(error), error)?.code ?? this.writeFault;
   }
 
   private async replace(path: string, data: FileData): Promise<void> {

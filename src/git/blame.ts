@@ -12,7 +12,7 @@ import { type BlamedLines, BlameOutput } from './blame-output.ts';
 import { damagedRepository, missingRepository } from './disk-errors.ts';
 import { GitProcess } from './git-process.ts';
 import { gitdirOf } from './repository-layout.ts';
-import type { GitFolders, RepositoryRef } from './types.ts';
+import type { GitFolders, StoredRef } from './types.ts';
 
 export interface GitBlameLimits {
   /** How many calls are carried out at once. */
@@ -38,7 +38,7 @@ export interface GitBlameOptions {
 }
 
 export interface BlamedFile {
-  repository: RepositoryRef;
+  repository: StoredRef;
   commit: string;
   /** The path of a file that the commit has. */
   path: string;
@@ -53,7 +53,7 @@ export interface BlameCaller {
 }
 
 interface Run {
-  repository: RepositoryRef;
+  repository: StoredRef;
   args: readonly string[];
   input?: string;
   gone?: AbortSignal;
@@ -133,10 +133,7 @@ export class GitBlame {
    * caller goes, since several may wait for it.
    * @throws HawserError as `lines`
    */
-  async parents(
-    repository: RepositoryRef,
-    commits: readonly string[],
-  ): Promise<Map<string, readonly string[]>> {
+  async parents(repository: StoredRef, commits: readonly string[]): Promise<Map<string, readonly string[]>> {
     const parents = new Map<string, readonly string[]>();
     const take = (line: string) => {
       const [commit, ...rest] = line.split(' ');

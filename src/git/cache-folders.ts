@@ -15,7 +15,7 @@ import { loosePath } from './loose-objects.ts';
 import { listLooseRefs } from './ref-reader.ts';
 import { gitdirOf, makeSkeleton } from './repository-layout.ts';
 import type { SharedRepositories } from './shared-repositories.ts';
-import type { RepositoryRef, RepositorySettings } from './types.ts';
+import type { RepositorySettings, StoredRef } from './types.ts';
 
 /** The word `peeled` is left out, so that git finds out by itself what a tag leads to. */
 const PACKED_HEADER = '# pack-refs with: sorted ';
@@ -47,7 +47,7 @@ export class CacheFolders {
    * Brings the folder of a repository to the state that PostgreSQL has now. Refs that another program made there go.
    * @throws HawserError `repository_missing`; unavailable; or what the disk says
    */
-  materialise(ref: RepositoryRef): Promise<void> {
+  materialise(ref: StoredRef): Promise<void> {
     const gitdir = gitdirOf(this.root, ref);
     return this.locks.run(gitdir, async () => {
       const stored = await this.shared.reader.find(ref);
@@ -60,19 +60,19 @@ export class CacheFolders {
   }
 
   /** The branch that a clone checks out; null where none was chosen. */
-  headOf(ref: RepositoryRef): string | null {
+  headOf(ref: StoredRef): string | null {
     return this.heads.get(gitdirOf(this.root, ref)) ?? null;
   }
 
   /** Chooses the branch that a clone checks out. The folder follows before git reads it. */
-  pointHead(ref: RepositoryRef, branch: string): void {
+  pointHead(ref: StoredRef, branch: string): void {
     const gitdir = gitdirOf(this.root, ref);
     this.heads.set(gitdir, branch);
     this.brought.delete(gitdir);
   }
 
   /** Empties the folder of a repository, because git has found it damaged. */
-  async distrust(ref: RepositoryRef): Promise<void> {
+  async distrust(ref: StoredRef): Promise<void> {
     const gitdir = gitdirOf(this.root, ref);
     this.brought.delete(gitdir);
     await this.fs.discard(gitdir);

@@ -7,7 +7,7 @@ import { basename, join, parse } from 'node:path';
 import { ConfigError } from '../config.ts';
 import { AtomicFs } from './atomic-fs.ts';
 import { gitdirOf, nameOfFolder, TEMPORARY } from './repository-layout.ts';
-import { REPOSITORY_KINDS, type RepositoryRef } from './types.ts';
+import { STORED_KINDS, type StoredRef } from './types.ts';
 
 /** Its content tells since which start of the machine the cache has been filled. */
 const MARK = '.hawser-cache';
@@ -45,7 +45,7 @@ export function refuseOtherUse(root: string, isCache: boolean): void {
 export async function prepareCache(
   fs: AtomicFs,
   root: string,
-  repositories: readonly RepositoryRef[],
+  repositories: readonly StoredRef[],
 ): Promise<void> {
   const mark = fs.readNow(join(root, MARK))?.toString('utf8') ?? '';
   const isTrusted = mark !== '' && mark === bootId(fs);
@@ -77,7 +77,7 @@ function bootId(fs: AtomicFs): string {
 
 /** The paths of the repositories' folders. */
 function listFolders(fs: AtomicFs, root: string): string[] {
-  return REPOSITORY_KINDS.flatMap((kind) =>
+  return STORED_KINDS.flatMap((kind) =>
     fs.readdirNow(join(root, kind)).map(({ name }) => join(root, kind, name)),
   );
 }

@@ -13,6 +13,9 @@ import type { Person } from './types.ts';
 
 export { type CommitObject, isSigned, type ParsedCommit, type Signature, type TagObject };
 
+/** In whose name the server writes what nobody asked for. */
+export const SERVER: Person = { name: 'Hawser', email: '' };
+
 /** Git has no escape for the signs that delimit a name and an address, so they are left out. */
 export function sign(person: Person, at: number): Signature {
   const clean = (text: string) => text.replace(/[\p{Cc}\s<>]+/gu, ' ').trim();

@@ -8,13 +8,17 @@ import {
   appendFileSync,
   closeSync,
   fsync,
+  fsyncSync,
   futimesSync,
+  link,
   mkdir,
   open,
   openSync,
   rename,
+  renameSync,
   rmdir,
   unlink,
+  unlinkSync,
   write,
   writeFileSync,
 } from 'node:fs';
@@ -40,6 +44,12 @@ export interface Disk {
   rm(path: string, options: { recursive: boolean; force: boolean }): Promise<void>;
   mkdir(path: string, options: { mode: number }): Promise<unknown>;
   rmdir(path: string): Promise<void>;
+  /** Gives a file a second name. */
+  link(path: string, name: string): Promise<void>;
+  /** The same as above, for what must be one step with something else in this process: nothing else runs meanwhile. */
+  renameNow(from: string, to: string): void;
+  unlinkNow(path: string): void;
+  flushFolderNow(path: string): void;
 }
 
 /** Up to so many bytes, copying them to the system's cache takes less time than handing the work to another thread. */
@@ -56,6 +66,17 @@ export const DISK: Disk = {
   rm,
   mkdir: promisify<string, { mode: number }>(mkdir),
   rmdir: promisify<string>(rmdir),
+  link: promisify(link),
+  renameNow: renameSync,
+  unlinkNow: unlinkSync,
+  flushFolderNow(path) {
+    const descriptor = openSync(path, 'r');
+    try {
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  },
 };
 
 /** For a cache, which a power cut may spoil: nothing is flushed. */
@@ -70,6 +91,7 @@ export const UNFLUSHED_DISK: Disk = {
       close: () => file.close(),
     };
   },
+  flushFolderNow: () => undefined,
 };
 
 class OpenFile implements DiskFile {

@@ -14,7 +14,16 @@ import {
   readRef,
   readSnapshot,
 } from './ref-reader.ts';
-import { moveRef, moveRefs, type PackedRef, type PeeledMove, packRefs, type RefMove } from './refs.ts';
+import {
+  moveRef,
+  moveRefs,
+  type PackedRef,
+  type PeeledMove,
+  packRefs,
+  type ReadyMoves,
+  type RefMove,
+  readyMoves,
+} from './refs.ts';
 import { sweepLeftOvers } from './repository-layout.ts';
 
 export class FolderRefs implements RefBackend {
@@ -71,6 +80,10 @@ export class FolderRefs implements RefBackend {
   async moveAll(moves: readonly PeeledMove[]): Promise<boolean> {
     this.moves.push(moves);
     return moveRefs(this.folder, moves);
+  }
+
+  ready(moves: readonly PeeledMove[]): Promise<ReadyMoves | null> {
+    return guardDisk(() => readyMoves(this.folder, moves));
   }
 
   moveForGood(move: RefMove): Promise<boolean> {

@@ -7,7 +7,7 @@ import { AtomicFs } from './atomic-fs.ts';
 import { GitProcess, gitVersion } from './git-process.ts';
 import { dropCommitGraph, readShallow } from './history.ts';
 import { gitdirOf } from './repository-layout.ts';
-import type { RepositoryRef } from './types.ts';
+import type { StoredRef } from './types.ts';
 
 export interface MaintenanceOptions {
   root: string;
@@ -28,7 +28,7 @@ const NICENESS = 10;
 export class Maintenance {
   private readonly options: MaintenanceOptions;
   /** The repositories that wait for their turn, by folder. */
-  private readonly waiting = new Map<string, RepositoryRef>();
+  private readonly waiting = new Map<string, StoredRef>();
   private running: Promise<void> | undefined;
   private process: GitProcess | undefined;
   private usable = false;
@@ -52,7 +52,7 @@ export class Maintenance {
   }
 
   /** Has a repository repacked after those that were requested before. */
-  request(repository: RepositoryRef): void {
+  request(repository: StoredRef): void {
     if (!this.usable || this.closed) return;
     this.waiting.set(gitdirOf(resolve(this.options.root), repository), repository);
     this.running ??= this.work().finally(() => {
@@ -81,7 +81,7 @@ export class Maintenance {
     }
   }
 
-  private async repack(folder: string, repository: RepositoryRef): Promise<void> {
+  private async repack(folder: string, repository: StoredRef): Promise<void> {
     const { searchPath, log, grace = DAY } = this.options;
     await this.prepare(folder, repository);
     const expiry = grace === 0 ? 'now' : `${Math.ceil(grace / SECOND)}.seconds.ago`;
@@ -97,7 +97,7 @@ export class Maintenance {
   }
 
   /** Another program's gc may have written the commit graph again while history was cut. */
-  private async prepare(folder: string, repository: RepositoryRef): Promise<void> {
+  private async prepare(folder: string, repository: StoredRef): Promise<void> {
     const fs = new AtomicFs();
     try {
       if ((await readShallow(fs, folder)).size > 0) await dropCommitGraph(fs, folder);

@@ -4,7 +4,7 @@ import type { Db } from '../db/database.ts';
 import type { RefsChange } from '../db/git-tables.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import type { RefSnapshot, RefValue } from './ref-reader.ts';
-import type { PackedRef, PeeledMove, RefMove } from './refs.ts';
+import type { PackedRef, PeeledMove, ReadyMoves, RefMove } from './refs.ts';
 
 export interface RefBackend {
   /**
@@ -45,6 +45,11 @@ export interface RefBackend {
    * @returns false, with nothing changed, when one of them has another value than `from`
    */
   moveAll(moves: readonly PeeledMove[]): Promise<boolean>;
+  /**
+   * Makes moves ready that are to be made in one step with those of other repositories. In PostgreSQL `commit` makes them.
+   * @returns null when one of them has another value than `from`
+   */
+  ready(moves: readonly PeeledMove[]): Promise<ReadyMoves | null>;
   /** Does what `move` does. A ref in a folder stays moved, whatever becomes of the holder's work. @returns as `move` */
   moveForGood(move: RefMove): Promise<boolean>;
   /** Does what `moveAll` does, and the refs stay moved as those of `moveForGood` do. @returns as `moveAll` */

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { sortByBytes } from '../lib/byte-order.ts';
 import { HawserError } from '../lib/errors.ts';
 import { forEachOf } from '../lib/for-each-of.ts';
-import { damagedRepository } from './disk-errors.ts';
+import { damagedRepository, unlessAbsent } from './disk-errors.ts';
 import { type GitFolder, type LockFile, takeLock, withLock } from './lock-file.ts';
 import {
   findPackedRef,
@@ -26,6 +26,9 @@ export interface PackedRef extends RefValue {
 
 /** The first line of `packed-refs`: names are sorted by their bytes, and every annotated tag has its `^` line. */
 const HEADER = '# pack-refs with: peeled fully-peeled sorted ';
+
+/** A second name of the `packed-refs` before a move, by which it can be taken back without space on the disk. */
+export const EARLIER_PACKED = 'packed-refs.hawser';
 
 /** These folders stay when they become empty. Those below them come and go with their refs. */
 const LASTING = ['refs/heads', 'refs/heads/draft', 'refs/tags'];
@@ -72,50 +75,172 @@ export interface PeeledMove extends RefMove {
 }
 
 /**
+ * Moves of refs that are ready to be made: whatever takes time, or space on the disk, is done. The locks of git's protocol are
+ * held until `end`.
+ */
+export interface ReadyMoves {
+  /** Makes all of them at once, also for other programs. They are not flushed. */
+  make(): void;
+  /** Takes back what was made. */
+  takeBack(): void;
+  /** Flushes what was made. */
+  flush(): Promise<void>;
+  /** Does so while nothing else runs in this process. */
+  flushNow(): void;
+  /** Gives the locks back, and drops what was not made. */
+  end(): Promise<void>;
+}
+
+/**
  * Moves refs all at once, also for who reads them meanwhile and where the process ends: one rename of `packed-refs` is the
  * change. Refs that are loose are packed as they are before that.
  * @returns false, with nothing changed, when one of them has another value than `from`
  * @throws HawserError `repository_damaged` for a `packed-refs` in another form than git gives it
  */
 export async function moveRefs(folder: GitFolder, moves: readonly PeeledMove[]): Promise<boolean> {
-  const { fs, gitdir } = folder;
-  const replace = async (change: Parameters<typeof withPackedRefs>[1], gone: readonly string[] = []) => {
-    const text = withPackedRefs(readPackedRefs(fs, gitdir).toString('utf8'), change, gone);
-    if (text === null) throw damagedRepository(new Error('packed-refs is not in the form that git gives it'));
-    await replacePacked(folder, text);
-  };
-  return withLocks(folder, moves, () =>
-    withLock(folder, join(gitdir, 'packed-refs'), async () => {
-      if (!allHold(folder, moves)) return false;
-      const loose = moves.flatMap(({ name, from: oid }) =>
-        oid === null || readLooseRef(fs, gitdir, name) === null ? [] : [{ name, oid, peeled: null }],
-      );
-      if (loose.length > 0) await replace(loose);
-      // They hide what is packed, so none may come back after a power cut.
-      for (const { name } of loose) await fs.unlink(join(gitdir, name));
-      const made = moves.flatMap(({ name, to, peeled }) => (to === null ? [] : [{ name, oid: to, peeled }]));
-      const gone = moves.flatMap(({ name, to }) => (to === null ? [name] : []));
-      await replace(made, gone);
-      return true;
-    }),
-  );
+  const ready = await readyMoves(folder, moves);
+  if (ready === null) return false;
+  try {
+    ready.make();
+    await ready.flush();
+    return true;
+  } finally {
+    await ready.end();
+  }
 }
 
-/** Holds the locks of all these refs while `work` runs. None of them becomes a file. */
-async function withLocks<T>(
+/** Makes moves ready, as `moveRefs` makes them. @returns null when a ref has another value. @throws as `moveRefs` */
+export async function readyMoves(
   folder: GitFolder,
-  refs: readonly Pick<RefMove, 'name'>[],
-  work: () => Promise<T>,
-): Promise<T> {
+  moves: readonly PeeledMove[],
+): Promise<ReadyMoves | null> {
+  const { fs, gitdir } = folder;
+  const locks: LockFile[] = [];
+  const giveBack = () => giveLocksBack(folder, locks, moves);
+  try {
+    await takeLocks(folder, locks, moves);
+    locks.push(await takeLock(folder, join(gitdir, 'packed-refs')));
+    if (!allHold(folder, moves)) {
+      await giveBack();
+      return null;
+    }
+    await packLoose(folder, moves);
+    const made = moves.flatMap(({ name, to, peeled }) => (to === null ? [] : [{ name, oid: to, peeled }]));
+    const gone = moves.flatMap(({ name, to }) => (to === null ? [name] : []));
+    return new PackedMoves(fs, gitdir, await writeNewPacked(folder, made, gone), giveBack);
+  } catch (error) {
+    await giveBack();
+    throw error;
+  }
+}
+
+type Named = Pick<RefMove, 'name'>;
+
+/** Takes the locks of all these refs, none of which becomes a file. */
+async function takeLocks(folder: GitFolder, locks: LockFile[], refs: readonly Named[]): Promise<void> {
+  await forEachOf(refs, CONCURRENT_LOCKS, async ({ name }) => {
+    locks.push(await takeLock(folder, join(folder.gitdir, name), { isLasting: false }));
+  });
+}
+
+async function giveLocksBack(
+  folder: GitFolder,
+  locks: readonly LockFile[],
+  refs: readonly Named[],
+): Promise<void> {
+  await forEachOf(locks, CONCURRENT_LOCKS, (lock) => lock.release());
+  await dropEmptyFolders(folder, ...refs.map(({ name }) => name));
+}
+
+/** Holds the locks of all these refs while `work` runs. */
+async function withLocks<T>(folder: GitFolder, refs: readonly Named[], work: () => Promise<T>): Promise<T> {
   const locks: LockFile[] = [];
   try {
-    await forEachOf(refs, CONCURRENT_LOCKS, async ({ name }) => {
-      locks.push(await takeLock(folder, join(folder.gitdir, name), { isLasting: false }));
-    });
+    await takeLocks(folder, locks, refs);
     return await work();
   } finally {
-    await forEachOf(locks, CONCURRENT_LOCKS, (lock) => lock.release());
-    await dropEmptyFolders(folder, ...refs.map(({ name }) => name));
+    await giveLocksBack(folder, locks, refs);
+  }
+}
+
+/** Packs the loose ones of these refs as they are. The caller holds all locks. */
+async function packLoose(folder: GitFolder, moves: readonly PeeledMove[]): Promise<void> {
+  const { fs, gitdir } = folder;
+  const loose = moves.flatMap(({ name, from: oid }) =>
+    oid === null || readLooseRef(fs, gitdir, name) === null ? [] : [{ name, oid, peeled: null }],
+  );
+  if (loose.length === 0) return;
+  await replacePacked(folder, requirePacked(folder, loose));
+  // They hide what is packed, so none may come back after a power cut.
+  for (const { name } of loose) await fs.unlink(join(gitdir, name));
+}
+
+function requirePacked({ fs, gitdir }: GitFolder, ...change: PackedChange): string {
+  const text = withPackedRefs(readPackedRefs(fs, gitdir).toString('utf8'), ...change);
+  if (text === null) throw damagedRepository(new Error('packed-refs is not in the form that git gives it'));
+  return text;
+}
+
+type PackedChange = [added: readonly PackedRef[], gone?: readonly string[]];
+
+/** Writes the text that is to be `packed-refs`, and keeps the file before it. @returns whether there was one */
+async function writeNewPacked(folder: GitFolder, ...change: PackedChange): Promise<boolean> {
+  const { fs, gitdir } = folder;
+  const text = requirePacked(folder, ...change);
+  const path = join(gitdir, 'packed-refs');
+  try {
+    await fs.writePlain(`${path}.new`, text);
+    await fs.discardFile(join(gitdir, EARLIER_PACKED));
+    return await unlessAbsent(
+      fs.link(path, join(gitdir, EARLIER_PACKED)).then(() => true),
+      false,
+    );
+  } catch (error) {
+    await fs.discardFile(`${path}.new`).catch(() => undefined);
+    throw error;
+  }
+}
+
+class PackedMoves implements ReadyMoves {
+  private readonly fs: GitFolder['fs'];
+  private readonly gitdir: string;
+  private readonly hadPacked: boolean;
+  private readonly giveBack: () => Promise<void>;
+  private isMade = false;
+
+  constructor(fs: GitFolder['fs'], gitdir: string, hadPacked: boolean, giveBack: () => Promise<void>) {
+    this.fs = fs;
+    this.gitdir = gitdir;
+    this.hadPacked = hadPacked;
+    this.giveBack = giveBack;
+  }
+
+  make(): void {
+    this.fs.renameNow(join(this.gitdir, 'packed-refs.new'), join(this.gitdir, 'packed-refs'));
+    this.isMade = true;
+  }
+
+  takeBack(): void {
+    if (!this.isMade) return;
+    const path = join(this.gitdir, 'packed-refs');
+    if (this.hadPacked) this.fs.renameNow(join(this.gitdir, EARLIER_PACKED), path);
+    else this.fs.unlinkNow(path);
+    this.isMade = false;
+  }
+
+  flush(): Promise<void> {
+    return this.fs.flushFolder(this.gitdir);
+  }
+
+  flushNow(): void {
+    this.fs.flushFolderNow(this.gitdir);
+  }
+
+  async end(): Promise<void> {
+    const left = this.isMade ? [] : ['packed-refs.new'];
+    for (const name of [...left, ...(this.hadPacked ? [EARLIER_PACKED] : [])])
+      await this.fs.discardFile(join(this.gitdir, name)).catch(() => undefined);
+    await this.giveBack();
   }
 }
 

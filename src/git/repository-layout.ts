@@ -8,7 +8,8 @@ import { isId } from '../lib/ids.ts';
 import { type AtomicFs, TEMPORARY_PREFIX } from './atomic-fs.ts';
 import { missingRepository, unlessAbsent } from './disk-errors.ts';
 import { listLooseRefs, MAIN } from './ref-reader.ts';
-import type { RepositoryRef, RepositorySettings } from './types.ts';
+import { EARLIER_PACKED } from './refs.ts';
+import type { RepositorySettings, StoredRef } from './types.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 const SUFFIX = '.git';
@@ -34,7 +35,7 @@ export function scratchPath(root: string): string {
 }
 
 /** The folder of a bare repository. Names are checked again here, where they become paths. */
-export function gitdirOf(root: string, ref: RepositoryRef): string {
+export function gitdirOf(root: string, ref: StoredRef): string {
   if (!NAME.test(ref.name)) throw invalid('invalid_name', 'The name cannot be that of a repository.');
   return join(root, ref.kind, ref.name + SUFFIX);
 }
@@ -143,6 +144,7 @@ export async function sweepLeftOvers(fs: AtomicFs, gitdir: string): Promise<void
   // Git makes these files exclusively, so it fails where one is left behind.
   await discardIfOld(fs, join(gitdir, 'packed-refs.new'));
   await discardIfOld(fs, join(gitdir, 'packed-refs.lock'));
+  await discardIfOld(fs, join(gitdir, EARLIER_PACKED));
   // Many refs may have been locked at once, and whoever waited for each lock to be given up would wait for minutes.
   for (const name of listLooseRefs(fs, gitdir))
     if (name.endsWith('.lock')) await discardIfOld(fs, join(gitdir, name));

@@ -5,7 +5,7 @@ import type { GitReader, GitTables, RepositoryName } from '../db/git-tables.ts';
 import { internal } from '../lib/errors.ts';
 import { missingRepository } from './disk-errors.ts';
 import { nameOfFolder } from './repository-layout.ts';
-import { isRepositoryKind } from './types.ts';
+import { isStoredKind } from './types.ts';
 
 export interface SharedOptions {
   /** The folder of all caches. */
@@ -55,7 +55,7 @@ export class SharedRepositories {
   private nameOf(gitdir: string): RepositoryName {
     const [kind = '', folder = ''] = relative(this.root, gitdir).split('/');
     const name = nameOfFolder(folder);
-    if (!isRepositoryKind(kind) || name === null) throw missingRepository();
+    if (!isStoredKind(kind) || name === null) throw missingRepository();
     return { kind, name };
   }
 }

@@ -13,7 +13,7 @@ import { readShallow } from './history.ts';
 import { deflateObject, loosePath } from './loose-objects.ts';
 import { listRefs } from './ref-list.ts';
 import { makeSkeleton, nameOfFolder, readSettings } from './repository-layout.ts';
-import { REPOSITORY_KINDS, type RepositorySettings } from './types.ts';
+import { type RepositorySettings, STORED_KINDS } from './types.ts';
 
 const WRITES_AT_ONCE = 8;
 
@@ -46,12 +46,12 @@ export async function* readRepositories(
   searchPath: string,
 ): AsyncGenerator<RestoredRepository> {
   const fs = new AtomicFs();
-  for (const kind of REPOSITORY_KINDS) {
+  for (const kind of STORED_KINDS) {
     for (const folder of await unlessAbsent(readdir(join(root, kind)), [])) {
       const name = nameOfFolder(folder);
       if (name === null) continue;
       const gitdir = join(root, kind, folder);
-      const settings = kind === 'parameters' ? null : await readSettings(fs, gitdir);
+      const settings = kind === 'parameters' || kind === 'changes' ? null : await readSettings(fs, gitdir);
       const shallow = [...(await readShallow(fs, gitdir))];
       const { refs } = await listRefs(fs, gitdir);
       const objects = toStoredObjects(readObjects({ gitdir, searchPath }, 'all'));

@@ -10,9 +10,9 @@ import { conflict } from '../lib/errors.ts';
 import { missingRepository } from './disk-errors.ts';
 import type { RefBackend } from './ref-backend.ts';
 import { type RefSnapshot, type RefValue, snapshotOf } from './ref-reader.ts';
-import type { RefMove } from './refs.ts';
+import type { ReadyMoves, RefMove } from './refs.ts';
 import type { SharedRepositories } from './shared-repositories.ts';
-import type { RepositoryRef, RepositorySettings } from './types.ts';
+import type { RepositorySettings, StoredRef } from './types.ts';
 
 type Refs = ReadonlyMap<string, string>;
 
@@ -35,7 +35,7 @@ interface Staged {
 
 export class TableRefs implements RefBackend {
   readonly isTransactional = true;
-  private readonly ref: RepositoryRef;
+  private readonly ref: StoredRef;
   private readonly gitdir: string;
   private readonly shared: SharedRepositories;
   /** Null where there is no repository; undefined before the first reading. */
@@ -51,7 +51,7 @@ export class TableRefs implements RefBackend {
   private readonly own = new Set<string>();
   private lastRenewal: Promise<void> = Promise.resolve();
 
-  constructor(ref: RepositoryRef, gitdir: string, shared: SharedRepositories) {
+  constructor(ref: StoredRef, gitdir: string, shared: SharedRepositories) {
     this.ref = ref;
     this.gitdir = gitdir;
     this.shared = shared;
@@ -102,6 +102,17 @@ export class TableRefs implements RefBackend {
     if (moves.some(({ name, from }) => this.get(name) !== from)) return false;
     this.stage(moves);
     return true;
+  }
+
+  async ready(moves: readonly RefMove[]): Promise<ReadyMoves | null> {
+    if (moves.some(({ name, from }) => this.get(name) !== from)) return null;
+    return {
+      make: () => this.stage(moves),
+      takeBack: () => this.unstage(),
+      flush: async () => undefined,
+      flushNow: () => undefined,
+      end: async () => undefined,
+    };
   }
 
   moveForGood(move: RefMove): Promise<boolean> {

@@ -1,5 +1,6 @@
 /** The terms of the Git store. Object ids are 40 hexadecimal digits. */
 
+/** The kinds of repositories that hold versions. */
 export const REPOSITORY_KINDS = ['configurations', 'composites', 'parameters'] as const;
 export type RepositoryKind = (typeof REPOSITORY_KINDS)[number];
 
@@ -12,12 +13,33 @@ export interface RepositoryRef {
   name: string;
 }
 
+/** All kinds: those of versions, and the one of the story of the change sets. */
+export const STORED_KINDS = [...REPOSITORY_KINDS, 'changes'] as const;
+export type StoredKind = (typeof STORED_KINDS)[number];
+
+export function isStoredKind(text: string): text is StoredKind {
+  return (STORED_KINDS as readonly string[]).includes(text);
+}
+
+/** Any repository, whatever is in it. */
+export interface StoredRef {
+  kind: StoredKind;
+  name: string;
+}
+
+export function holdsVersions<R extends StoredRef>(ref: R): ref is R & RepositoryRef {
+  return isRepositoryKind(ref.kind);
+}
+
+/** The one repository that tells of the change sets. */
+export const CHANGES: StoredRef = { kind: 'changes', name: 'changes' };
+
 /** The folders in which stock git works, which may be a cache. */
 export interface GitFolders {
   /** Must be called before git reads the folder of a repository. @throws HawserError `repository_missing`; unavailable */
-  materialise(ref: RepositoryRef): Promise<void>;
+  materialise(ref: StoredRef): Promise<void>;
   /** To be called when git has found the folder damaged. */
-  distrust(ref: RepositoryRef): Promise<void>;
+  distrust(ref: StoredRef): Promise<void>;
   /** The path of a folder beside the repositories that the caller may make. What it leaves there goes at the next start. */
   scratch(): Promise<string>;
 }

@@ -12,7 +12,7 @@ import { damagedRepository } from './disk-errors.ts';
 import { type GitExit, GitProcess, gitVersion } from './git-process.ts';
 import type { OnOperation } from './operations.ts';
 import { gitdirOf } from './repository-layout.ts';
-import type { GitFolders, RepositoryRef } from './types.ts';
+import type { GitFolders, StoredRef } from './types.ts';
 
 export interface UploadPackLimits {
   /** How many processes may run at once. */
@@ -41,7 +41,7 @@ export interface UploadPackOptions {
 
 /** What a client sends with either request. */
 export interface FetchCall {
-  repository: RepositoryRef;
+  repository: StoredRef;
   /** The id of the user, whose tokens count together. */
   caller: string;
   /** The client's `Git-Protocol` header. */
@@ -154,7 +154,7 @@ export class UploadPack {
     return exchange(process, { input, preamble, gone, limits: this.limits });
   }
 
-  private start(repository: RepositoryRef, version: number, advertises: boolean): GitProcess {
+  private start(repository: StoredRef, version: number, advertises: boolean): GitProcess {
     const { root, searchPath } = this.options;
     // Git ends by itself too, in case this server is killed and can no longer end it.
     const timeout = `--timeout=${Math.ceil(this.limits.total / SECOND)}`;
@@ -167,7 +167,7 @@ export class UploadPack {
     });
   }
 
-  private async follow(process: GitProcess, repository: RepositoryRef): Promise<void> {
+  private async follow(process: GitProcess, repository: StoredRef): Promise<void> {
     this.running.add(process);
     const start = performance.now();
     const exit = await process.ended;

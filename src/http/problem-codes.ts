@@ -243,7 +243,8 @@ const OF_SECRETS = {
 
 const OF_ROLLOUTS = at(409, {
   no_rings: 'The setting `rolloutScopeType` names no scope type, so there are no rings to roll out to.',
-  not_possible: 'The state of the rollout, or of the version, does not allow it; the detail says why.',
+  not_possible:
+    'The state of the rollout, of the version or of the change set does not allow it; the detail says why.',
   rollout_halted: 'The rollout of this version has ended. Roll out a higher version.',
   rollout_running:
     'A version rolls out, and this one would go past its rings. Publish it into a rollout, or end that one first.',
@@ -251,6 +252,15 @@ const OF_ROLLOUTS = at(409, {
     'A step of the rollout asks for an approval that nobody has given. Somebody who did not publish the version must approve it.',
   same_person: 'Whoever published the version cannot approve its rollout. Somebody else must.',
   state_changed: 'The rollout is in another state by now. Read it and decide again.',
+});
+
+const OF_CHANGE_SETS = at(409, {
+  effect_changed:
+    'The change set would not change as many nodes as you expect, because the fleet has moved since; preview it again.',
+  nothing_to_revert:
+    'What the change set changed was changed again since, or is as it was before; there is nothing to take back.',
+  draft_exists:
+    'There is a draft of this version that somebody else has made or changed. Name that draft, or choose another version.',
 });
 
 const OF_PARAMETERS = {
@@ -305,6 +315,7 @@ export const PROBLEM_CODES: Readonly<Record<string, ProblemCode>> = {
   ...OF_NODES,
   ...OF_VERSIONS,
   ...OF_ROLLOUTS,
+  ...OF_CHANGE_SETS,
   ...OF_PARAMETERS,
   ...OF_SECRETS,
   ...OF_GIT,

@@ -17,7 +17,7 @@ import type { Upload } from './uploads.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The highest limit in bytes that a route may have for its JSON. */
-export const LARGEST_JSON = 4 * 1024 * 1024;
+export const LARGEST_JSON = 8 * 1024 * 1024;
 
 /** One JSON document. Schemas of admin routes refuse unknown members; those of node routes ignore them. */
 export interface JsonBody<B> {

@@ -20,6 +20,8 @@ export interface Actor {
   requestId: string | null;
   /** Epoch milliseconds. */
   at: number;
+  /** The change set of which the deed is a part. */
+  changeSetId?: number | undefined;
   /** Set where the deed changes what nodes get: throws HawserError locked `frozen` while a freeze lasts. */
   requireUnfrozen?: ((db: Db) => Promise<void>) | undefined;
 }
@@ -71,8 +73,9 @@ export async function recordAudit(trx: Db, actor: Actor, entry: AuditEntry): Pro
   await actor.requireUnfrozen?.(trx);
   const { action, resourceId } = entry;
   const { tokenId, registrationKeyId } = actor;
+  const told = { ...entry.details, ...ofChangeSet(actor) };
   const details = {
-    ...entry.details,
+    ...told,
     ...(tokenId !== null && { tokenId }),
     ...(registrationKeyId !== undefined && { registrationKeyId }),
   };
@@ -92,8 +95,10 @@ export async function recordAudit(trx: Db, actor: Actor, entry: AuditEntry): Pro
       request_id: actor.requestId,
     })
     .execute();
-  await emitEvent(trx, actor, entry);
+  await emitEvent(trx, actor, { ...entry, details: told });
 }
+
+const ofChangeSet = ({ changeSetId }: Actor) => (changeSetId === undefined ? {} : { changeSetId });
 
 /** Others are told what was done and by whom, and not from where. */
 async function emitEvent(

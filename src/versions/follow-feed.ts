@@ -3,7 +3,7 @@
 import type { Database } from '../db/database.ts';
 import type { RefsChange } from '../db/git-tables.ts';
 import type { ReadingDatabase } from '../db/reading.ts';
-import { isRepositoryKind, type RepositoryRef } from '../git/types.ts';
+import { holdsVersions, isRepositoryKind, type RepositoryRef } from '../git/types.ts';
 import type { GitStore } from './store.ts';
 
 /** @param onMoved is told of each repository whose refs have moved; null stands for all */
@@ -17,7 +17,7 @@ export function followFeed(
       if (kind === 'refs') {
         const change: RefsChange = JSON.parse(key);
         store.learn(change);
-        onMoved(change);
+        if (holdsVersions(change)) onMoved(change);
       } else if (repositories === null && isRepositoryKind(kind)) {
         store.invalidate({ kind, name: key });
         onMoved({ kind, name: key });

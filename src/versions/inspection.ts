@@ -14,7 +14,7 @@ import { PackCaches } from '../git/object-caches.ts';
 import { isMissingObject, ObjectStore } from '../git/objects.ts';
 import { listRefs } from '../git/ref-list.ts';
 import { gitdirOf } from '../git/repository-layout.ts';
-import type { RepositoryRef } from '../git/types.ts';
+import { holdsVersions, type StoredRef } from '../git/types.ts';
 import { HawserError } from '../lib/errors.ts';
 import { createLog } from '../lib/log.ts';
 import { refNameOf } from './kinds.ts';
@@ -38,7 +38,7 @@ const NO_CACHE = '.no-cache';
 export const NOT_MEANT = 'it is no annotated tag of a version';
 /** The names of unfinished files of git and of this server, in the folders of objects and packs. */
 const UNFINISHED = /^(?:tmp_|\.tmp-)/;
-const LOCK = /\.lock$|^packed-refs\.new$/;
+const LOCK = /\.lock$|^packed-refs\.(?:new|hawser)$/;
 /** Flushing is allowed: it changes nothing, and lets what was read outlast a power cut. */
 const READ_ONLY: Disk = {
   async open(path, flags) {
@@ -52,9 +52,17 @@ const READ_ONLY: Disk = {
   rm: refuse,
   mkdir: refuse,
   rmdir: refuse,
+  link: refuse,
+  renameNow: refuseNow,
+  unlinkNow: refuseNow,
+  flushFolderNow: DISK.flushFolderNow,
 };
 
 async function refuse(): Promise<never> {
+  refuseNow();
+}
+
+function refuseNow(): never {
   throw Object.assign(new Error('EROFS: nothing is written here'), { code: 'EROFS', syscall: 'write' });
 }
 
@@ -91,7 +99,7 @@ export function inspectingStore(root: string, reader: GitReader | null): GitStor
  * @param root absolute path of the folder of all repositories
  * @throws HawserError `repository_missing`, `repository_io`
  */
-export function inspectRepository(root: string, ref: RepositoryRef): Promise<Inspection> {
+export function inspectRepository(root: string, ref: StoredRef): Promise<Inspection> {
   return guardDisk(async () => {
     const fs = new AtomicFs(READ_ONLY);
     const gitdir = gitdirOf(root, ref);
@@ -127,7 +135,7 @@ export function inspectRepository(root: string, ref: RepositoryRef): Promise<Ins
 export function readRefs(
   root: string,
   reader: GitReader | null,
-  ref: RepositoryRef,
+  ref: StoredRef,
 ): Promise<ReadonlyMap<string, string>> {
   return guardDisk(async () => {
     if (reader !== null) {
@@ -192,10 +200,11 @@ async function inspectUnreachable(
  */
 export async function listIgnoredRefs(
   store: GitStore,
-  ref: RepositoryRef,
+  ref: StoredRef,
   names: readonly string[],
 ): Promise<Fault[]> {
   try {
+    if (!holdsVersions(ref)) return [];
     const counted = new Set<string>();
     const index = await store.index(ref);
     for (const series of index.series) {

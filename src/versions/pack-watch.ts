@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { AtomicFs } from '../git/atomic-fs.ts';
 import { isWholePack, listPacks } from '../git/pack-checks.ts';
 import { gitdirOf } from '../git/repository-layout.ts';
-import { REPOSITORY_KINDS, type RepositoryKind, type RepositoryRef } from '../git/types.ts';
+import { STORED_KINDS, type StoredKind, type StoredRef } from '../git/types.ts';
 import { HOUR } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { type RepeatedWork, repeat } from '../lib/repeated-work.ts';
@@ -15,7 +15,7 @@ interface Tools {
   fs: AtomicFs;
   log: Log;
   /** The names of the repositories. */
-  list(kind: RepositoryKind): Promise<string[]>;
+  list(kind: StoredKind): Promise<string[]>;
 }
 
 export class PackWatch {
@@ -42,7 +42,7 @@ export class PackWatch {
 
   private async look(signal: AbortSignal): Promise<void> {
     const found = new Map<string, RepositoryProblem>();
-    for (const kind of REPOSITORY_KINDS) {
+    for (const kind of STORED_KINDS) {
       for (const name of await this.tools.list(kind)) {
         if (signal.aborted) return;
         await this.lookAt({ kind, name }, found, signal);
@@ -52,7 +52,7 @@ export class PackWatch {
   }
 
   private async lookAt(
-    repository: RepositoryRef,
+    repository: StoredRef,
     found: Map<string, RepositoryProblem>,
     signal: AbortSignal,
   ): Promise<void> {

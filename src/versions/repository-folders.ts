@@ -20,10 +20,11 @@ import {
   writeHead,
 } from '../git/repository-layout.ts';
 import {
-  REPOSITORY_KINDS,
-  type RepositoryKind,
   type RepositoryRef,
   type RepositorySettings,
+  STORED_KINDS,
+  type StoredKind,
+  type StoredRef,
 } from '../git/types.ts';
 import { conflict } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
@@ -48,7 +49,7 @@ export class RepositoryFolders implements RepositoryPlace {
   async prepare(): Promise<void> {
     await guardDisk(async () => {
       await this.fs.makeFoldersBelow(parse(this.root).root, this.root, 0o700);
-      for (const folder of [...REPOSITORY_KINDS, TEMPORARY]) {
+      for (const folder of [...STORED_KINDS, TEMPORARY]) {
         await this.fs.makeFolder(join(this.root, folder), 0o700);
         await this.fs.flushIfRecent(join(this.root, folder));
       }
@@ -59,23 +60,23 @@ export class RepositoryFolders implements RepositoryPlace {
     });
   }
 
-  async list(kind: RepositoryKind): Promise<string[]> {
+  async list(kind: StoredKind): Promise<string[]> {
     const entries = await guardDisk(() => this.fs.readdir(join(this.root, kind)));
     const names = entries.filter((entry) => entry.isDirectory()).map((entry) => nameOfFolder(entry.name));
     return names.filter((name) => name !== null).sort();
   }
 
-  async has(ref: RepositoryRef): Promise<boolean> {
+  async has(ref: StoredRef): Promise<boolean> {
     const gitdir = gitdirOf(this.root, ref);
     const stats = await guardDisk(() => unlessAbsent(this.fs.lstat(gitdir), null));
     return stats?.isDirectory() ?? false;
   }
 
-  settings(ref: RepositoryRef): Promise<RepositorySettings | null> {
+  settings(ref: StoredRef): Promise<RepositorySettings | null> {
     return guardDisk(() => readSettings(this.fs, gitdirOf(this.root, ref)));
   }
 
-  refsOf(_ref: RepositoryRef, gitdir: string): FolderRefs {
+  refsOf(_ref: StoredRef, gitdir: string): FolderRefs {
     return new FolderRefs({ ...this.tools, gitdir });
   }
 
@@ -122,11 +123,11 @@ export class RepositoryFolders implements RepositoryPlace {
     return notePendingDeletion(trx, ref);
   }
 
-  headOf(ref: RepositoryRef): string | null {
+  headOf(ref: StoredRef): string | null {
     return readHead(this.fs, gitdirOf(this.root, ref));
   }
 
-  pointHead(ref: RepositoryRef, branch: string): Promise<void> {
+  pointHead(ref: StoredRef, branch: string): Promise<void> {
     return writeHead(this.fs, gitdirOf(this.root, ref), branch);
   }
 

@@ -51,22 +51,31 @@ type Named = Pick<VersionRef, 'series' | 'version'>;
 export class RepositoryIndex implements SeriesIndex {
   private readonly kind: VersionKind;
   /** Holds the check of every ref that is named like a version. The key is its full name. */
-  private readonly checks = new Map<string, RefCheck>();
+  private readonly checks: Map<string, RefCheck>;
   /** The versions of each series by their refs alone. */
-  private readonly candidates = new Map<string, SortedVersions>();
+  private readonly candidates: Map<string, SortedVersions>;
   /** The candidates without those that have no file at the entry point that they inherit. */
-  private readonly indexes = new Map<string, SortedVersions>();
-  private readonly draftsBesideTags = new Map<string, LeftOver>();
+  private readonly indexes: Map<string, SortedVersions>;
+  private readonly draftsBesideTags: Map<string, LeftOver>;
   /** The checks of refs that are withdrawals or rollouts as far as they tell by themselves. The key is the full name. */
-  private readonly besideTags = new Map<string, RefCheck>();
+  private readonly besideTags: Map<string, RefCheck>;
   /** The full names of the refs whose objects name no entry point, where versions inherit it. */
-  private readonly withoutEntryPoint = new Set<string>();
-  private readonly reasons = new Map<string, string>();
-  private inheritance: Inheritance = NOTHING_INHERITED;
+  private readonly withoutEntryPoint: Set<string>;
+  private readonly reasons: Map<string, string>;
+  private inheritance: Inheritance;
   private frozen: SeriesLists | undefined;
 
-  constructor(kind: VersionKind) {
+  /** @param from has the versions that this one begins with; default: none */
+  constructor(kind: VersionKind, from?: RepositoryIndex) {
     this.kind = kind;
+    this.checks = new Map(from?.checks);
+    this.candidates = new Map(from?.candidates);
+    this.indexes = new Map(from?.indexes);
+    this.draftsBesideTags = new Map(from?.draftsBesideTags);
+    this.besideTags = new Map(from?.besideTags);
+    this.withoutEntryPoint = new Set(from?.withoutEntryPoint);
+    this.reasons = new Map(from?.reasons);
+    this.inheritance = from?.inheritance ?? NOTHING_INHERITED;
   }
 
   of(series: string): SortedVersions {
@@ -164,15 +173,19 @@ export class RepositoryIndex implements SeriesIndex {
   packableRefs(loose: RefSnapshot['loose']): PackedRef[] {
     const refs: PackedRef[] = [];
     for (const [name, { oid }] of loose) {
-      const recorded = recordedName(name);
-      const check = this.checks.get(recorded ?? name);
-      if (recorded !== null && check?.record === oid && check.facts?.pushed)
-        refs.push({ name, oid, peeled: check.facts.commit });
-      if (check?.oid !== oid) continue;
-      const commit = check.facts?.commit ?? this.commitBeside(check);
-      if (commit) refs.push({ name, oid, peeled: name.startsWith('refs/tags/') ? commit : null });
+      const commit = this.commitOf(name, oid);
+      if (commit) refs.push({ name, oid, peeled: name.startsWith('refs/heads/') ? null : commit });
     }
     return refs;
+  }
+
+  /** The commit to which the ref of a version leads, or that of its withdrawal, rollout or push record; null for others. */
+  commitOf(name: string, oid: string): string | null {
+    const recorded = recordedName(name);
+    const check = this.checks.get(recorded ?? name);
+    if (recorded !== null && check?.record === oid && check.facts?.pushed) return check.facts.commit;
+    if (check?.oid !== oid) return null;
+    return check.facts?.commit ?? this.commitBeside(check);
   }
 
   /** Takes out a left-over whose draft branch has been removed. */

@@ -3,11 +3,11 @@
 import type { Db } from '../db/database.ts';
 import type { RefBackend } from '../git/ref-backend.ts';
 import type { RefValue } from '../git/ref-reader.ts';
-import type { GitFolders, RepositoryKind, RepositoryRef, RepositorySettings } from '../git/types.ts';
+import type { GitFolders, RepositoryRef, RepositorySettings, StoredKind, StoredRef } from '../git/types.ts';
 
 /** A repository and its refs. The folder names it, wherever its refs and objects are. */
 export interface PlacedRepository {
-  ref: RepositoryRef;
+  ref: StoredRef;
   gitdir: string;
   refs: RefBackend;
 }
@@ -19,11 +19,11 @@ export interface RepositoryPlace extends GitFolders {
   /** Makes the folders, and removes what a crash left unfinished. To be called before the store is used. */
   prepare(): Promise<void>;
   /** The names of the repositories, sorted. */
-  list(kind: RepositoryKind): Promise<string[]>;
-  has(ref: RepositoryRef): Promise<boolean>;
+  list(kind: StoredKind): Promise<string[]>;
+  has(ref: StoredRef): Promise<boolean>;
   /** The settings as given at creation; null for a repository that Hawser did not make. */
-  settings(ref: RepositoryRef): Promise<RepositorySettings | null>;
-  refsOf(ref: RepositoryRef, gitdir: string): RefBackend;
+  settings(ref: StoredRef): Promise<RepositorySettings | null>;
+  refsOf(ref: StoredRef, gitdir: string): RefBackend;
   /**
    * Makes a repository, whole or not at all, and as `RefBackend.isTransactional` says.
    * @param settings null for parameters, which have no row of their own
@@ -41,9 +41,9 @@ export interface RepositoryPlace extends GitFolders {
   /** Removes a repository, or notes that it is to be removed, in the transaction that deletes its row. */
   noteRemoval(trx: Db, ref: RepositoryRef): Promise<void>;
   /** The branch that a clone checks out; null where that cannot be told. */
-  headOf(ref: RepositoryRef): string | null;
+  headOf(ref: StoredRef): string | null;
   /** Makes a branch the one that a clone checks out. To be called under the lock. */
-  pointHead(ref: RepositoryRef, branch: string): Promise<void>;
+  pointHead(ref: StoredRef, branch: string): Promise<void>;
   /** The code of what writes fail with at the moment, such as `insufficient_storage`; null while they succeed. */
   writeFault(): Promise<string | null>;
 }

@@ -10,7 +10,7 @@ import type { PackCaches } from '../git/object-caches.ts';
 import { gitdirOf } from '../git/repository-layout.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import { Watch } from '../git/watch.ts';
-import { HawserError, shuttingDown } from '../lib/errors.ts';
+import { HawserError, internal, shuttingDown } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
 import { inTurn } from '../lib/request-parts.ts';
@@ -32,6 +32,7 @@ export interface PoolTools {
 export class RepositoryPool {
   private readonly tools: PoolTools;
   private readonly make: (ref: RepositoryRef, gitdir: string) => Repository;
+  private readonly below: RepositoryPool | null;
   private readonly repositories = new Map<string, Repository>();
   private readonly running = new Set<Promise<unknown>>();
   private readonly refreshing = new Set<Repository>();
@@ -39,9 +40,15 @@ export class RepositoryPool {
   private readonly watch: Watch<Repository>;
   private closed = false;
 
-  constructor(tools: PoolTools, make: (ref: RepositoryRef, gitdir: string) => Repository) {
+  /** @param below has the repositories that are not put into this one, for reading */
+  constructor(
+    tools: PoolTools,
+    make: (ref: RepositoryRef, gitdir: string) => Repository,
+    below: RepositoryPool | null = null,
+  ) {
     this.tools = tools;
     this.make = make;
+    this.below = below;
     this.watch = new Watch(
       () => this.repositories.values(),
       (repository) => this.startRefresh(repository),
@@ -65,7 +72,12 @@ export class RepositoryPool {
 
   /** The repository if it is in memory. */
   peek(ref: RepositoryRef): Repository | undefined {
-    return this.repositories.get(gitdirOf(this.tools.root, ref));
+    return this.repositories.get(gitdirOf(this.tools.root, ref)) ?? this.below?.peek(ref);
+  }
+
+  /** Puts in a repository that a holder of its lock has staged. */
+  put(repository: Repository): void {
+    this.repositories.set(repository.gitdir, repository);
   }
 
   /** Makes the next readers look at the disk: of this repository, or of all if none is named. */
@@ -75,7 +87,7 @@ export class RepositoryPool {
   }
 
   /** Takes in what the feed tells of a repository. */
-  learn(change: RefsChange): void {
+  learn(change: RefsChange & RepositoryRef): void {
     const repository = this.peek(change);
     repository?.learn(change);
     // The holder of the lock may be making another one of the name, of which the feed tells later.
@@ -85,6 +97,8 @@ export class RepositoryPool {
   }
 
   async reading<T>(ref: RepositoryRef, work: (repository: Repository) => Promise<T>): Promise<T> {
+    if (this.below && !this.repositories.has(gitdirOf(this.tools.root, ref)))
+      return this.below.reading(ref, work);
     const repository = this.repositoryOf(ref);
     try {
       return await work(repository);
@@ -160,6 +174,7 @@ export class RepositoryPool {
     const gitdir = gitdirOf(this.tools.root, ref);
     const known = this.repositories.get(gitdir);
     if (known) return known;
+    if (this.below) throw internal('internal_error', 'The repository is not held by this step');
     const repository = this.make({ kind: ref.kind, name: ref.name }, gitdir);
     this.repositories.set(gitdir, repository);
     return repository;

@@ -9,7 +9,7 @@ import { guardDisk } from '../git/disk-errors.ts';
 import { scratchPath } from '../git/repository-layout.ts';
 import type { SharedRepositories } from '../git/shared-repositories.ts';
 import { TableRefs } from '../git/table-refs.ts';
-import type { RepositoryKind, RepositoryRef, RepositorySettings } from '../git/types.ts';
+import type { RepositorySettings, StoredKind, StoredRef } from '../git/types.ts';
 import { internal } from '../lib/errors.ts';
 import { repositoryExists } from './repository-folders.ts';
 import type { FillRepository, PlacedRepository, RepositoryPlace } from './repository-place.ts';
@@ -32,21 +32,21 @@ export class RepositoryTables implements RepositoryPlace {
     await guardDisk(() => prepareCache(this.cache, this.root, repositories));
   }
 
-  async list(kind: RepositoryKind): Promise<string[]> {
+  async list(kind: StoredKind): Promise<string[]> {
     const stored = await this.shared.reader.list();
     return stored.filter((one) => one.kind === kind).map(({ name }) => name);
   }
 
-  async has(ref: RepositoryRef): Promise<boolean> {
+  async has(ref: StoredRef): Promise<boolean> {
     return (await this.shared.reader.find(ref)) !== undefined;
   }
 
-  async settings(ref: RepositoryRef): Promise<RepositorySettings | null> {
+  async settings(ref: StoredRef): Promise<RepositorySettings | null> {
     const stored = await this.shared.reader.find(ref);
     return (stored?.settings ?? null) as RepositorySettings | null;
   }
 
-  refsOf(ref: RepositoryRef, gitdir: string): TableRefs {
+  refsOf(ref: StoredRef, gitdir: string): TableRefs {
     return new TableRefs(ref, gitdir, this.shared);
   }
 
@@ -71,23 +71,23 @@ export class RepositoryTables implements RepositoryPlace {
     await removed();
   }
 
-  noteRemoval(trx: Db, ref: RepositoryRef): Promise<void> {
+  noteRemoval(trx: Db, ref: StoredRef): Promise<void> {
     return this.shared.tables.remove(trx, ref);
   }
 
-  headOf(ref: RepositoryRef): string | null {
+  headOf(ref: StoredRef): string | null {
     return this.folders.headOf(ref);
   }
 
-  async pointHead(ref: RepositoryRef, branch: string): Promise<void> {
+  async pointHead(ref: StoredRef, branch: string): Promise<void> {
     this.folders.pointHead(ref, branch);
   }
 
-  materialise(ref: RepositoryRef): Promise<void> {
+  materialise(ref: StoredRef): Promise<void> {
     return guardDisk(() => this.folders.materialise(ref));
   }
 
-  distrust(ref: RepositoryRef): Promise<void> {
+  distrust(ref: StoredRef): Promise<void> {
     return this.folders.distrust(ref);
   }
 

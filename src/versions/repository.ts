@@ -6,6 +6,7 @@ import { guardDisk, missingRepository } from '../git/disk-errors.ts';
 import { History } from '../git/history.ts';
 import type { RefBackend } from '../git/ref-backend.ts';
 import { allRefs } from '../git/ref-list.ts';
+import { StagedRefs } from '../git/staged-refs.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import { notFound } from '../lib/errors.ts';
 import type { BranchState, BranchTools, BranchUpkeep } from './branch-upkeep.ts';
@@ -20,6 +21,12 @@ import { type LeftOver, RepositoryIndex } from './repository-index.ts';
 import { ScopeTypeBranches } from './scope-type-branch.ts';
 import type { GitStoreOptions, NotingWrite, RepositoryProblem, VersionDetails, VersionRef } from './types.ts';
 import { isContent } from './version-objects.ts';
+
+/** A repository whose moves are kept. */
+export interface StagedRepository {
+  repository: Repository;
+  refs: StagedRefs;
+}
 
 export type RepositoryTools = CheckTools &
   BranchTools &
@@ -201,6 +208,36 @@ export class Repository {
     this.drop();
     // The feed of PostgreSQL tells of it.
     if (!this.refs.isTransactional) await this.notifier.notify();
+  }
+
+  /**
+   * This repository for who has many moves made in one step. Its moves are kept; nobody else sees them. To be called under
+   * the lock.
+   * @param tools those of the step, in which it is told that refs moved
+   * @throws HawserError `repository_missing`
+   */
+  stage(tools: RepositoryTools): StagedRepository {
+    const { state, ref, gitdir } = this;
+    if (!state?.snapshot) throw missingRepository();
+    const refs = new StagedRefs(this.refs, state.snapshot);
+    const repository = new Repository(tools, ref, { gitdir, refs });
+    repository.state = { index: new RepositoryIndex(this.kind, state.index), snapshot: refs.snapshot };
+    repository.swept = true;
+    return { repository, refs };
+  }
+
+  /**
+   * Takes over the versions of a staged one, at the moment at which its moves are made.
+   * @returns a function that takes that back
+   */
+  adopt({ state }: Repository): () => void {
+    const before = this.state;
+    const install = (installed: BranchState | undefined) => {
+      this.state = installed;
+      this.upkeep.forget();
+    };
+    install(state);
+    return () => install(before);
   }
 
   /** Drops all that was read, when somebody else has removed the repository and has notified. */

@@ -31,8 +31,10 @@ import type { GitStore } from './store.ts';
 import type { LockedRepository, SeriesIndex, VersionIndex, VersionRef } from './types.ts';
 import { deleteVersions } from './version-records.ts';
 
-/** What no cleanup may delete at this moment (resolve/in-use.ts). */
+/** What no cleanup may delete at this moment (resolve/in-use.ts, deeds/set-drafts.ts). */
 export interface InUse {
+  /** The drafts of parameter files of a series that change sets name which may still be applied. */
+  drafts(configurationName: string, series: string): ReadonlySet<string>;
   /** The versions of a configuration or composite that some node gets, or some composite is pinned to. */
   versions(repository: RepositoryRef): ReadonlySet<string>;
   /** Each version of a configuration that is delivered, with the channel of those who get it. */
@@ -146,7 +148,11 @@ class RepositoryCleanup {
     const rollouts = kind === 'parameters' ? await this.rollouts() : [];
     for (const series of retainedSeries(index)) {
       const versions = index.of(series);
-      const facts = { inUse: this.inUseOf(versions, inUse, rollouts), hasMain: kind !== 'parameters', now };
+      const facts = {
+        inUse: this.inUseOf(series, versions, inUse, rollouts),
+        hasMain: kind !== 'parameters',
+        now,
+      };
       const published = () => versions.versions.filter(({ status }) => status === 'Published');
       for (const group of kind === 'parameters' ? byMajor(versions.versions) : [published()]) {
         if (group.length <= rule.keepVersions) continue;
@@ -166,6 +172,7 @@ class RepositoryCleanup {
    * be read, and a node that is tagged a moment later finds its file. Beside one that rolls out, what others get is in use.
    */
   private inUseOf(
+    series: string,
     { published, versions }: VersionIndex,
     inUse: InUse,
     rollouts: readonly RolloutRecord[],
@@ -174,8 +181,10 @@ class RepositoryCleanup {
       const rolling = published.filter(isRolling).map(({ version }) => version);
       return new Set([...inUse.versions(this.repository), ...rolling]);
     }
-    if (!this.resource.isServerManaged) return new Set();
-    const deliveries = inUse.deliveries(this.resource.name);
+    const { name, isServerManaged } = this.resource;
+    const drafts = inUse.drafts(name, series);
+    if (!isServerManaged) return drafts;
+    const deliveries = inUse.deliveries(name);
     const limited = new Set(rollouts.flatMap(({ parameters }) => parameters.map(({ tag }) => tag)));
     const used = listsByOwner(published).flatMap((files) =>
       deliveries.flatMap((wish) => chosenAmong(files, wish, limited)),
@@ -184,7 +193,7 @@ class RepositoryCleanup {
       rollouts.filter(isUnderWay).flatMap(({ parameters }) => parameters.map(({ tag }) => tag)),
     );
     const rolling = versions.filter(({ oid }) => tags.has(oid)).map(({ version }) => version);
-    return new Set([...used, ...rolling]);
+    return new Set([...used, ...rolling, ...drafts]);
   }
 
   /** Those of the configuration that do not give their files to all. */

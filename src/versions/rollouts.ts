@@ -6,6 +6,7 @@
 import { rolloutEvent } from '../domain/event-types.ts';
 import { NO_COUNTS, nextFilesKey, type RolledFile, type RolloutRecord } from '../domain/rollout.ts';
 import { type RolloutBeginning, supersede, type Transition } from '../domain/rollout-machine.ts';
+import { SERVER } from '../git/commits.ts';
 import type { Person } from '../git/types.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import { behind, notFound } from '../lib/errors.ts';
@@ -61,8 +62,6 @@ export interface RolloutStart {
     what: Pick<RolloutBeginning, 'key' | 'version' | 'tag' | 'parameters' | 'publishedBy'>,
   ): RolloutRecord;
 }
-
-const SERVER: Person = { name: 'Hawser', email: '' };
 
 /**
  * Rolls out a draft, which is published into its rollout, or the highest published version; parameter files go with it, or

@@ -3,7 +3,9 @@
 import { resolve } from 'node:path';
 import type { Db } from '../db/database.ts';
 import type { RefsChange } from '../db/git-tables.ts';
+import { repositoryLock } from '../domain/lock-names.ts';
 import { AtomicFs } from '../git/atomic-fs.ts';
+import { readCommit } from '../git/commits.ts';
 import { DISK, UNFLUSHED_DISK } from '../git/disk.ts';
 import { damagedRepository, guardDisk } from '../git/disk-errors.ts';
 import { History } from '../git/history.ts';
@@ -13,22 +15,25 @@ import type { GivenObject, ObjectStore } from '../git/objects.ts';
 import { timed } from '../git/operations.ts';
 import { allRefs } from '../git/ref-list.ts';
 import { gitdirOf } from '../git/repository-layout.ts';
-import type {
-  BlobInfo,
-  GitFolders,
-  RepositoryKind,
-  RepositoryRef,
-  RepositorySettings,
-  StoredFile,
+import {
+  type BlobInfo,
+  type GitFolders,
+  holdsVersions,
+  type RepositoryRef,
+  type RepositorySettings,
+  type StoredFile,
+  type StoredKind,
 } from '../git/types.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import type { CacheFacts } from '../lib/counted-cache.ts';
 import { LocalLocks } from '../lib/locks.ts';
 import { Absences } from './absences.ts';
+import { ChangeHistory } from './change-history.ts';
 import { checkDraft, KINDS, refNameOf } from './kinds.ts';
 import { PackWatch } from './pack-watch.ts';
 import { ParameterFiles } from './parameter-files.ts';
 import { type OpenPlace, openPlace } from './places.ts';
+import { RefStep, type StepEffect, type StepRepository } from './ref-step.ts';
 import { Repository, type RepositoryTools } from './repository.ts';
 import { repositoryExists } from './repository-folders.ts';
 import type { RepositoryIndex } from './repository-index.ts';
@@ -61,37 +66,65 @@ export type * from './types.ts';
 /** The shares of the cache's bytes. Packs weigh far more than lists of files, and these more than facts of blobs. */
 const SHARES = { packs: 0.65, versions: 0.2, contents: 0.1, blobs: 0.05 };
 
+/** What a store and its steps share. */
+type StoreParts = Pick<OpenPlace, 'place'> & {
+  packs: PackCaches;
+  blobInfos: BlobInfos;
+  withdrawnHistory: WithdrawnHistory;
+  tools: RepositoryTools & { trees: ReturnType<typeof contentCache> };
+};
+
+function openParts(options: GitStoreOptions): StoreParts {
+  const { log, onRefsMoved, cacheBytes, onOperation = () => undefined } = options;
+  const { beforeWrite = async () => undefined } = options;
+  const { shared, fs = new AtomicFs(shared ? UNFLUSHED_DISK : DISK) } = options;
+  const packs = new PackCaches(fs, Math.floor(cacheBytes * SHARES.packs));
+  const trees = contentCache(cacheBytes * SHARES.contents);
+  const { place, objects } = openPlace({ root: resolve(options.root), packs, shared, fs, log });
+  const versions = new VersionObjects(objects, Math.floor(cacheBytes * SHARES.versions), onOperation);
+  return {
+    ...{ packs, place },
+    blobInfos: new BlobInfos(cacheBytes * SHARES.blobs),
+    withdrawnHistory: new WithdrawnHistory(objects, log),
+    tools: { fs, log, objects, versions, trees, onRefsMoved, onOperation, beforeWrite },
+  };
+}
+
 export class GitStore {
   /** The absolute path of the folder of all repositories. */
   readonly root: string;
   /** The parameter files and schemas of configurations. */
   readonly parameters: ParameterFiles;
   readonly packWatch: PackWatch;
+  /** The story of the change sets. */
+  readonly changes: ChangeHistory;
+  private readonly parts: StoreParts;
   private readonly place: OpenPlace['place'];
   private readonly packs: PackCaches;
-  private readonly tools: RepositoryTools;
+  private readonly tools: StoreParts['tools'];
   private readonly blobInfos: BlobInfos;
   private readonly withdrawnHistory: WithdrawnHistory;
   private readonly pool: RepositoryPool;
   private readonly absences = new Absences();
 
-  constructor(options: GitStoreOptions) {
-    const { root, log, onRefsMoved, cacheBytes, onOperation = () => undefined } = options;
-    const { beforeWrite = async () => undefined } = options;
-    const { shared, fs = new AtomicFs(shared ? UNFLUSHED_DISK : DISK), locks = new LocalLocks() } = options;
+  /** @param below a store of which this one is a step: it shares the caches, and the repositories that it does not stage */
+  constructor(options: GitStoreOptions, below: GitStore | null = null) {
+    const { root, log, onRefsMoved, locks = new LocalLocks() } = options;
     this.root = resolve(root);
-    this.packs = new PackCaches(fs, Math.floor(cacheBytes * SHARES.packs));
-    const trees = contentCache(cacheBytes * SHARES.contents);
-    this.blobInfos = new BlobInfos(cacheBytes * SHARES.blobs);
-    const { place, objects } = openPlace({ root: this.root, packs: this.packs, shared, fs, log });
-    this.place = place;
-    const versions = new VersionObjects(objects, Math.floor(cacheBytes * SHARES.versions), onOperation);
-    this.tools = { fs, log, objects, versions, trees, onRefsMoved, onOperation, beforeWrite };
-    this.withdrawnHistory = new WithdrawnHistory(objects, log);
+    const parts: StoreParts = below?.parts ?? openParts(options);
+    this.parts = parts;
+    this.packs = parts.packs;
+    this.blobInfos = parts.blobInfos;
+    this.place = parts.place;
+    this.withdrawnHistory = parts.withdrawnHistory;
+    this.tools = { ...parts.tools, onRefsMoved };
+    const { fs, beforeWrite, trees } = this.tools;
     const poolTools = { root: this.root, fs, log, packs: this.packs, locks, beforeWrite };
-    this.pool = new RepositoryPool(poolTools, (ref, gitdir) => {
-      return new Repository(this.tools, ref, { gitdir, refs: place.refsOf(ref, gitdir) });
-    });
+    const make = (ref: RepositoryRef, gitdir: string) =>
+      new Repository(this.tools, ref, { gitdir, refs: this.place.refsOf(ref, gitdir) });
+    this.pool = new RepositoryPool(poolTools, make, below?.pool);
+    const { place, packs } = parts;
+    this.changes = below?.changes ?? new ChangeHistory({ ...poolTools, ...this.tools, place, packs, locks });
     this.packWatch = new PackWatch({ root: this.root, fs, log, list: (kind) => this.list(kind) });
     this.parameters = new ParameterFiles(this, this.blobInfos, trees);
   }
@@ -107,19 +140,22 @@ export class GitStore {
   }
 
   /** Waits for the work that is under way. Further work is refused. */
-  close(): Promise<void> {
-    return this.pool.close();
+  async close(): Promise<void> {
+    await Promise.all([this.pool.close(), this.changes.close()]);
   }
 
   /** Makes the next readers look at the disk: of this repository, or of all if none is named. */
   invalidate(ref?: RepositoryRef): void {
+    if (ref === undefined) this.changes.invalidate();
     this.pool.invalidate(ref);
   }
 
   /** Takes in what the feed tells of a repository in PostgreSQL. */
   learn(change: RefsChange): void {
-    this.absences.note(change, change.after !== null);
-    this.pool.learn(change);
+    if (holdsVersions(change)) {
+      this.absences.note(change, change.after !== null);
+      this.pool.learn(change);
+    } else this.changes.learn(change);
   }
 
   /** Removes a repository, or notes that it is to be removed, in the transaction that deletes its row. */
@@ -128,7 +164,7 @@ export class GitStore {
   }
 
   /** The names of the repositories, sorted. */
-  list(kind: RepositoryKind): Promise<string[]> {
+  list(kind: StoredKind): Promise<string[]> {
     return this.place.list(kind);
   }
 
@@ -219,6 +255,50 @@ export class GitStore {
     );
   }
 
+  /**
+   * Holds the locks of repositories, whose moves `work` then makes in one step. They must exist.
+   * @param step has the locks as who holds them sees them, and is told in which transaction refs have moved
+   * @throws HawserError `repository_missing`; what `work` throws
+   */
+  async together<T>(
+    refs: readonly RepositoryRef[],
+    step: Pick<GitStoreOptions, 'onRefsMoved' | 'locks'>,
+    work: (step: RefStep) => Promise<T>,
+  ): Promise<T> {
+    const { root, tools } = this;
+    const store = new GitStore({ root, log: tools.log, cacheBytes: 0, ...step }, this);
+    const sorted = [...new Map(refs.map((ref) => [repositoryLock(ref), ref]))].sort(([a], [b]) =>
+      a < b ? -1 : 1,
+    );
+    const held: StepRepository[] = [];
+    const hold = async (): Promise<T> => {
+      const [, ref] = sorted[held.length] ?? [];
+      if (ref === undefined) return work(new RefStep(store, held));
+      return this.pool.exclusive(ref, async (base) => {
+        const staged = base.stage(store.tools);
+        store.pool.put(staged.repository);
+        held.push({ base, ...staged });
+        return hold();
+      });
+    };
+    return hold();
+  }
+
+  /**
+   * Ends the moves of a step that the end of the process cut off: makes those that were not made, or takes back those that were.
+   * To be called before the store serves.
+   */
+  async endStep(effects: readonly StepEffect[], isMade: boolean): Promise<void> {
+    for (const { repository: ref, moves } of effects)
+      await this.pool.locked(ref, async ({ refs }) => {
+        for (const { name, from, to } of moves) {
+          const move = isMade ? { name, from, to } : { name, from: to, to: from };
+          await guardDisk(() => refs.moveForGood(move));
+        }
+        this.pool.invalidate(ref);
+      });
+  }
+
   /** All series of a repository, from memory after the first time. `repository_missing`. */
   async index(ref: RepositoryRef): Promise<RepositoryIndex> {
     const known = this.pool.peek(ref)?.current;
@@ -248,6 +328,16 @@ export class GitStore {
   /** The size and the hash of each file, in their order. They come from memory after the first time. */
   fileInfos(ref: RepositoryRef, files: readonly Pick<StoredFile, 'oid'>[]): Promise<BlobInfo[]> {
     return this.blobInfos.ofAll(files, (oid) => this.blob(ref, oid));
+  }
+
+  /** The names of who made a commit, and of who gave it its content. Of one that came by push both are a claim. */
+  async peopleOf(ref: RepositoryRef, commit: string): Promise<{ author: string; committer: string }> {
+    return this.reading(ref, ({ gitdir }) =>
+      guardDisk(async () => {
+        const { author, committer } = await readCommit(this.tools.objects, gitdir, commit);
+        return { author: author.name, committer: committer.name };
+      }),
+    );
   }
 
   /**

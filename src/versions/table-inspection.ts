@@ -6,7 +6,7 @@ import { missingRepository } from '../git/disk-errors.ts';
 import { inflateObject } from '../git/loose-objects.ts';
 import { listLooseRefs } from '../git/ref-reader.ts';
 import { gitdirOf } from '../git/repository-layout.ts';
-import type { RepositoryRef } from '../git/types.ts';
+import type { StoredRef } from '../git/types.ts';
 import { hashInBlocks } from '../lib/hash.ts';
 import { inspectingStore, listIgnoredRefs } from './inspection.ts';
 import {
@@ -31,11 +31,7 @@ interface Known {
  * @param root absolute path of the folder of all caches
  * @throws HawserError `repository_missing`, unavailable
  */
-export async function inspectStored(
-  reader: GitReader,
-  root: string,
-  ref: RepositoryRef,
-): Promise<Inspection> {
+export async function inspectStored(reader: GitReader, root: string, ref: StoredRef): Promise<Inspection> {
   const stored = await reader.refs(ref);
   if (stored === undefined) throw missingRepository();
   const { repository, refs } = stored;

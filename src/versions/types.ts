@@ -13,7 +13,14 @@ import type { Signature } from '../git/commits.ts';
 import type { GivenObject } from '../git/objects.ts';
 import type { OnOperation } from '../git/operations.ts';
 import type { SignatureKind } from '../git/signature-kinds.ts';
-import type { CommittedFiles, FileContent, Person, RepositoryRef, StoredFile } from '../git/types.ts';
+import type {
+  CommittedFiles,
+  FileContent,
+  Person,
+  RepositoryRef,
+  StoredFile,
+  StoredRef,
+} from '../git/types.ts';
 import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
 import type { PlannedEntry } from './planned-entry.ts';
@@ -312,7 +319,7 @@ export type NotingWrite = (note: (trx: Db) => Promise<void>) => Promise<void>;
 
 /** A ref that is no version, or whose objects cannot be read. */
 export interface RepositoryProblem {
-  repository: RepositoryRef;
+  repository: StoredRef;
   /** The full name of the ref, `blob <oid>`, or empty for the whole repository. */
   ref: string;
   /** `repository_missing`, `repository_damaged`, or a sentence that says why the ref is no version. */

@@ -15,7 +15,7 @@ export interface AuditChange {
 
 /** Records still under the lock, so that the entries stand in the order of the changes. */
 export function recordChanges(
-  database: Database,
+  database: Pick<Database, 'transact'>,
   owner: Owner,
   { writer, actor }: { writer: LockedRepository; actor: Actor },
   entries: readonly AuditChange[],
@@ -32,14 +32,14 @@ export interface ChangedRepository {
 
 /** Records changes of several repositories in one transaction. In PostgreSQL it makes all of them. */
 export function recordAll(
-  { write }: Database,
+  { transact }: Pick<Database, 'transact'>,
   changed: readonly ChangedRepository[],
   actor: Actor,
 ): Promise<void> {
   const record = (rest: readonly ChangedRepository[], notes: readonly Note[]): Promise<void> => {
     const [next, ...others] = rest;
     if (next) return next.writer.note((note) => record(others, [...notes, note]));
-    return write.transaction().execute(async (trx) => {
+    return transact(async (trx) => {
       for (const note of notes) await note(trx);
       for (const { owner, entries } of changed) {
         const { id: resourceId, name } = owner.resource;

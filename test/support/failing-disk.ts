@@ -84,6 +84,26 @@ export class FailingDisk implements Disk {
     await DISK.rmdir(path);
   }
 
+  async link(path: string, name: string): Promise<void> {
+    this.step('make folder', 'link', path);
+    await DISK.link(path, name);
+  }
+
+  renameNow(from: string, to: string): void {
+    this.step('rename', 'rename', from);
+    DISK.renameNow(from, to);
+  }
+
+  unlinkNow(path: string): void {
+    this.step('remove', 'unlink', path);
+    DISK.unlinkNow(path);
+  }
+
+  flushFolderNow(path: string): void {
+    this.step('sync', 'fsync', path);
+    DISK.flushFolderNow(path);
+  }
+
   private isDue(call: Call): boolean {
     if (!FAILING[this.errno].includes(call)) return false;
     return this.isLasting ? this.left <= 0 : this.left === 0;

@@ -38,6 +38,10 @@ export class HeldDisk implements Disk {
   readonly rm = DISK.rm;
   readonly mkdir = DISK.mkdir;
   readonly rmdir = DISK.rmdir;
+  readonly link = DISK.link;
+  readonly renameNow = DISK.renameNow;
+  readonly unlinkNow = DISK.unlinkNow;
+  readonly flushFolderNow = DISK.flushFolderNow;
   private gate: Promise<void> = Promise.resolve();
   private reached = () => {};
 

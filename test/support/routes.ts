@@ -3,12 +3,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PreviewRuns } from '../../src/api/previews/runs.ts';
 import { type AppOptions, allRoutes } from '../../src/app.ts';
 import { BundleFiles } from '../../src/bundles/bundle-files.ts';
 import { readConfig } from '../../src/config.ts';
 import { openSqlite } from '../../src/db/sqlite/open.ts';
 import { RetentionRuns } from '../../src/deeds/clean-up.ts';
+import { PreviewRuns } from '../../src/deeds/preview-runs.ts';
 import { EventWaiting } from '../../src/events/waiting.ts';
 import { GitBlame } from '../../src/git/blame.ts';
 import { Maintenance } from '../../src/git/maintenance.ts';

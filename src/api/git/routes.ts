@@ -10,12 +10,20 @@ import { missingRepository } from '../../git/disk-errors.ts';
 import { PUSH_ADVERTISEMENT_TYPE } from '../../git/push/advertisement.ts';
 import type { FetchCall, UploadPack } from '../../git/upload-pack.ts';
 import { STREAMED, streamed } from '../../http/answer.ts';
-import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
-import { forbidden, invalid, notFound } from '../../lib/errors.ts';
+import { notFound } from '../../lib/errors.ts';
 import type { PushedKind } from '../../versions/push-plan.ts';
 import { branchToCheckOut } from '../../versions/scope-type-branch.ts';
 import type { GitStore, RepositoryKind, RepositoryRef } from '../../versions/store.ts';
+import { changeHistoryRoutes } from './change-history-routes.ts';
+import {
+  ADVERTISEMENT,
+  FETCH_PROBLEMS,
+  REQUEST,
+  REQUEST_BYTES,
+  RESULT,
+  refuseOtherServices,
+} from './fetching.ts';
 import { pushRoutes } from './push-routes.ts';
 import { type PushCall, type Pushes, pushNotSupported } from './pushes.ts';
 
@@ -52,25 +60,6 @@ const SERVED: readonly Served[] = [
   },
 ];
 
-const ADVERTISEMENT = 'application/x-git-upload-pack-advertisement';
-const REQUEST = 'application/x-git-upload-pack-request';
-const RESULT = 'application/x-git-upload-pack-result';
-
-/** A git client lists what it has and wants: 50 bytes an object, and it stops long before so many bytes. */
-const REQUEST_BYTES = 10 * 1024 * 1024;
-
-const DUMB_REFUSED = "Only Git's smart protocol is spoken here: ask for ?service=git-upload-pack";
-
-const FETCH_PROBLEMS = [
-  'rate_limited',
-  'overloaded',
-  'too_slow',
-  'git_not_available',
-  'git_timeout',
-  'partial_read',
-  ...READING_REPOSITORIES,
-];
-
 export interface GitTools {
   database: Database;
   store: GitStore;
@@ -83,6 +72,7 @@ export function gitRoutes(tools: GitTools): Route[] {
   const fetches = SERVED.flatMap((served) => fetchRoutes(served, tools));
   return [
     ...fetches,
+    ...changeHistoryRoutes(tools),
     ...SERVED.flatMap((served) =>
       isPushed(served.kind) ? pushRoutes(pushes, { ...served, kind: served.kind }) : refusedPush(served),
     ),
@@ -160,13 +150,6 @@ function common({ on }: Served) {
     caller: 'git',
     access: { kind: 'grant', on, level: 'Read', ...(on === 'parameters' && ({ part: 'any' } as const)) },
   } as const;
-}
-
-function refuseOtherServices(service: string | undefined): void {
-  if (service === 'git-upload-pack') return;
-  if (service === 'git-receive-pack') throw pushNotSupported();
-  if (service === undefined) throw forbidden(DUMB_REFUSED, 'smart_protocol_only');
-  throw invalid('unknown_service', 'There is no such service');
 }
 
 async function callOf(

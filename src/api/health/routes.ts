@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { Database } from '../../db/database.ts';
 import { readFreeze } from '../../db/freeze.ts';
+import { holdsVersions } from '../../git/types.ts';
 import { type Answer, json } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
 import { Timestamp } from '../../http/schemas.ts';
@@ -119,7 +120,7 @@ async function checkRepositories(store: GitStore, log: Log): Promise<string> {
   // The store watches existing repositories only. One that was put back is noticed when it is asked for.
   const missing = store.problems().filter(({ reason }) => reason === 'repository_missing');
   for (const { repository } of missing.slice(0, SHOWN_PROBLEMS)) {
-    await store.versions(repository).catch(() => undefined);
+    if (holdsVersions(repository)) await store.versions(repository).catch(() => undefined);
   }
   // Damage comes first: where somebody has made a wrong tag, the repository is whole.
   const problems = [...store.problems()].sort(

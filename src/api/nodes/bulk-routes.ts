@@ -2,12 +2,15 @@
 
 import { type BulkTools, doInBulk, expectInBulk, PERMISSION_OF } from '../../deeds/bulk.ts';
 import { NOT_FOUND, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
-import { LARGEST_JSON, type Route } from '../../http/route.ts';
+import type { Route } from '../../http/route.ts';
 import { type Principal, requirePermission } from '../../security/principal.ts';
 import { operation, ResourceRoutes } from '../shared/routes.ts';
 import { actionOf, BulkDeed, BulkResult } from './bulk-schemas.ts';
 import { bodyOfCsv, readRows } from './expected-rows.ts';
 import type { NodeConditions } from './listed-nodes.ts';
+
+/** The most bytes of a body: 10,000 rows fit. */
+const BODY_BYTES = 4 * 1024 * 1024;
 
 export function bulkRoute(tools: BulkTools<NodeConditions>): Route {
   const access = { kind: 'action', permissions: PERMISSION_OF } as const;
@@ -28,7 +31,7 @@ export function bulkRoute(tools: BulkTools<NodeConditions>): Route {
       '`fqdn,configuration,isComposite,majorVersion,tags`, in which tags are written as `Type=value;Type=value`. What ' +
       'POST `/nodes` would refuse is in `failed`, and a freeze does not refuse this.',
     // This is enough for 10,000 nodes with long names, a configuration and a few tags.
-    body: { kind: 'json', schema: BulkDeed, refuse: requireRights, bytes: LARGEST_JSON, ofCsv: bodyOfCsv },
+    body: { kind: 'json', schema: BulkDeed, refuse: requireRights, bytes: BODY_BYTES, ofCsv: bodyOfCsv },
     answer: { description: 'All nodes have been looked at', schema: BulkResult },
     problems: [NOT_FOUND, 'count_changed', [409, 'no_eligible_version'], ...WRITING_REPOSITORIES],
     async handle({ caller, body }) {

@@ -6,8 +6,9 @@ import { refuseControlCharacters } from '../../http/query.ts';
 import { choice, Flag, Id, orUnchanged } from '../../http/schemas.ts';
 import { isId } from '../../lib/ids.ts';
 import { ASSIGNMENT, refuseBesideVersion } from '../shared/assignment-schemas.ts';
+import { LcmConfigChange, NodeTags } from '../shared/deed-schemas.ts';
 import type { NodeConditions } from './listed-nodes.ts';
-import { LcmConfigChange, NewTag, NodeFilter, NodeTags } from './schemas.ts';
+import { NewTag, NodeFilter } from './schemas.ts';
 
 /** The most nodes of one deed. */
 export const MAX_NODES = 10_000;

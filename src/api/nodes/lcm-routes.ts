@@ -6,15 +6,9 @@ import { changeLcmConfig, readLcmConfig, toReported } from '../../deeds/change-l
 import { openStatusWriter } from '../../deeds/take-lcm-status.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
+import { LcmConfigChange } from '../shared/deed-schemas.ts';
 import { operation, permitted, ResourceRoutes } from '../shared/routes.ts';
-import {
-  LcmConfig,
-  LcmConfigChange,
-  LcmStatusChange,
-  ReportedConfig,
-  StatusEvent,
-  StatusEventFilter,
-} from './schemas.ts';
+import { LcmConfig, LcmStatusChange, ReportedConfig, StatusEvent, StatusEventFilter } from './schemas.ts';
 import { toStatusEvent } from './views.ts';
 
 const TAGS = ['Nodes'];

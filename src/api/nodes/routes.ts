@@ -20,6 +20,7 @@ import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import type { OfferedVersions } from '../../resolve/offered-versions.ts';
 import type { ProblemCounts } from '../../resolve/problem-counts.ts';
 import { NewAssignment } from '../shared/assignment-schemas.ts';
+import { NodeTags } from '../shared/deed-schemas.ts';
 import { operation, permitted, ResourceRoutes } from '../shared/routes.ts';
 import { bulkRoute } from './bulk-routes.ts';
 import { readDetails } from './details.ts';
@@ -31,7 +32,6 @@ import {
   NodeFilter,
   NodeSummary,
   NodeTag,
-  NodeTags,
   Registered,
   Registration,
 } from './schemas.ts';

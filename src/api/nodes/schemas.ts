@@ -2,19 +2,10 @@
 
 import { z } from 'zod';
 import { EVIDENCE, LCM_STATUSES, NODE_STATUSES } from '../../db/node-tables.ts';
-import type { LcmSettings } from '../../deeds/change-lcm-config.ts';
-import {
-  choice,
-  Duration,
-  Flag,
-  historyFilter,
-  Id,
-  IdInAnyCase,
-  Paging,
-  Timestamp,
-} from '../../http/schemas.ts';
+import { choice, Flag, historyFilter, Id, IdInAnyCase, Paging, Timestamp } from '../../http/schemas.ts';
 import { isId } from '../../lib/ids.ts';
 import { AssignmentView } from '../shared/assignment-schemas.ts';
+import { ConfigurationMode, LCM_SETTINGS, LcmConfigChange } from '../shared/deed-schemas.ts';
 import { GIVEN, MAX_TAGS } from '../shared/given-schemas.ts';
 import { Cause, REPORT_EXAMPLE, ReportSummary } from '../shared/report-summaries.ts';
 import { RUNNING_EXAMPLE, Running } from './running-view.ts';
@@ -56,13 +47,6 @@ export const NodeStatus = choice(...NODE_STATUSES);
 export const LcmStatus = choice(...LCM_STATUSES);
 export const Evidence = choice(...EVIDENCE);
 export const ConfigurationSource = choice('Local', 'Pull');
-export const ConfigurationMode = choice('Monitor', 'Remediate');
-
-const lcmSettings = {
-  configurationMode: ConfigurationMode.nullish(),
-  configurationModeInterval: Duration.nullish(),
-  reportCompliance: z.boolean().nullish(),
-};
 
 /** In all bodies that nodes send, unknown members are ignored, since agents of other releases send them. */
 export const Registration = z
@@ -80,7 +64,7 @@ export const Registration = z
     configurationSource: ConfigurationSource.nullish()
       .transform((source) => source ?? 'Pull')
       .meta({ description: 'Default `Pull`' }),
-    ...lcmSettings,
+    ...LCM_SETTINGS,
     csr: z
       .string()
       .max(32_768)
@@ -109,7 +93,7 @@ export const Registered = z
   })
   .meta({ id: 'RegisteredNode', examples: [{ nodeId: '7d1e0f3a-52c4-4e0b-8f1d-3a9b6c5d4e21' }] });
 
-export const ReportedConfig = z.object(lcmSettings).meta({
+export const ReportedConfig = z.object(LCM_SETTINGS).meta({
   id: 'ReportedLcmConfig',
   examples: [{ configurationMode: 'Monitor', configurationModeInterval: '00:15:00', reportCompliance: true }],
 });
@@ -117,13 +101,6 @@ export const ReportedConfig = z.object(lcmSettings).meta({
 export const LcmStatusChange = z
   .object({ lcmStatus: LcmStatus })
   .meta({ id: 'LcmStatusChange', examples: [{ lcmStatus: 'Testing' }] });
-
-export const LcmConfigChange = z.strictObject(lcmSettings).meta({
-  id: 'LcmConfigChange',
-  examples: [
-    { configurationMode: 'Remediate', configurationModeInterval: '01:00:00', reportCompliance: null },
-  ],
-}) satisfies z.ZodType<LcmSettings>;
 
 export const LcmConfig = z
   .object({
@@ -170,8 +147,6 @@ export const StatusEvent = z
       },
     ],
   });
-
-const ScopeValueIds = z.array(IdInAnyCase);
 
 /** One id, or several. A fault is one of the member as a whole, as of all members of queries. */
 function readTags(given: unknown, context: z.RefinementCtx): string[] {
@@ -377,12 +352,6 @@ export const ExpectedNode = z
       },
     ],
   });
-
-export const NodeTags = z
-  .strictObject({
-    scopeValueIds: ScopeValueIds.max(MAX_TAGS).meta({ description: 'At most one of each scope type' }),
-  })
-  .meta({ id: 'NodeTags', examples: [{ scopeValueIds: ['c0ffee00-1d2c-4b3a-8495-a6b7c8d9e0f1'] }] });
 
 export const NewTag = z
   .strictObject({ scopeValueId: z.guid().transform((id) => id.toLowerCase()) })

@@ -182,7 +182,7 @@ function withdrawRoutes(tools: ParameterTools & FleetTools): Route[] {
     effect: ({ caller: { principal }, resource, ...named }) =>
       fileWithdrawalEffect(tools, { kind: 'parameters', resource, principal }, nameOf(named)),
     async withdraw({ caller, resource, ...named }, reason) {
-      await withdrawFile(tools, { kind: 'parameters', resource, ...caller }, nameOf(named), reason);
+      await withdrawFile(tools, { kind: 'parameters', resource, ...caller }, nameOf(named), { reason });
       return showNamed(tools, { principal: caller.principal, resource, ...named });
     },
     offer: ({ caller, resource, ...named }) =>

@@ -1,38 +1,43 @@
 /** `/api/v1/previews`: what some changes would do, group by group and node by node, without making them. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { freezeBlocker } from '../../db/freeze.ts';
-import { type Answer, created, writtenJson } from '../../http/answer.ts';
-import { NOT_FOUND, READING_REPOSITORIES } from '../../http/problem-codes.ts';
+import {
+  makePreview,
+  noPreview,
+  type PreviewMakers,
+  type SeenPreview,
+  tryChanges,
+} from '../../deeds/make-preview.ts';
+import { mayRead, type Named } from '../../deeds/named-changes.ts';
+import { findPreview, type PreviewRow } from '../../deeds/preview-rows.ts';
+import { VisiblePart } from '../../deeds/preview-visible.ts';
+import { type Answer, writtenJson } from '../../http/answer.ts';
+import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
-import { type Clock, SECOND, toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
 import type { Threads } from '../../lib/threads.ts';
 import { toBuffer } from '../../resolve/compare-weight.ts';
 import type { FleetTasks } from '../../resolve/fleet-tasks.ts';
 import { type FoundGroup, narrowPreview } from '../../resolve/preview-questions.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { readableResources } from '../../security/rights.ts';
 import { existingPath } from '../../versions/draft-edits.ts';
+import { NewPreview } from '../shared/change-schemas.ts';
 import { Context, FileDiffView } from '../shared/comparing.ts';
+import {
+  answerOf,
+  CHANGE_REFUSALS,
+  MADE_PREVIEW,
+  PreviewView,
+  toPreview,
+} from '../shared/preview-answers.ts';
 import { type PermittedRoutes, permitted } from '../shared/routes.ts';
-import { NewPreview } from './change-schemas.ts';
-import { judgeChanges, requireWatched } from './judging.ts';
-import { mayRead, type Named, notFoundIfGone, requireNamed } from './named.ts';
-import { Proposing, type ProposingTools } from './proposing.ts';
-import { findPreview, type PreviewRow } from './queries.ts';
-import type { PreviewRuns } from './runs.ts';
-import { GroupDetailsView, GroupView, NodesOfPreview, PreviewNodeView, PreviewView } from './schemas.ts';
-import { VisiblePart } from './visible.ts';
+import { GroupDetailsView, GroupView, NodesOfPreview, PreviewNodeView } from './schemas.ts';
 
 const TAGS = ['Previews'];
 const PREVIEW = '/api/v1/previews/{id}';
 const GROUP = idsInPath('id').extend({ groupId: z.string() });
 
-/** A preview that is made within this time is answered as it is then. */
-const PATIENCE = 2 * SECOND;
 /** A thread reads so many nodes at once for a whole list. */
 const NODES_AT_ONCE = 2_000;
 
@@ -40,28 +45,9 @@ const KEPT =
   'Kept for the first 200 groups, as far as there is room. Those of others are 409 `narrow_preview`: ask for a preview of the ' +
   'same changes with `nodeIds`.';
 
-/** What a change can be refused with, beside what every route that reads repositories answers. */
-const REFUSALS = [
-  ...[NOT_FOUND, [409, 'not_found'] as const, [409, 'validation_failed'] as const],
-  ...['already_published', 'document_unreadable', 'incompatible_parameters', 'no_children'],
-  ...['unpublished_child', [409, 'schema_unknown'] as const],
-  ...['published_version', 'version_exists', 'scope_type_disabled', 'scope_type_already_tagged'],
-  ...[
-    'not_published',
-    'not_a_system_scope_type',
-    [409, 'in_use'] as const,
-    [409, 'rollout_running'] as const,
-  ],
-  ...['unknown_node', 'unknown_scope_value', 'too_complex', [409, 'no_eligible_version'] as const],
-  ...[[400, 'secret_unreadable'] as const, [409, 'secret_unreadable'] as const, 'secret_in_clear'],
-  ...['secret_key_missing', 'upgrade_incomplete'],
-];
-
-export interface PreviewTools extends ProposingTools {
-  runs: PreviewRuns;
+export interface PreviewTools extends PreviewMakers {
   /** The threads for questions, whose callers wait for no preview. */
   questions: Threads<FleetTasks>;
-  clock: Clock;
 }
 
 export function previewRoutes(tools: PreviewTools): Route[] {
@@ -84,8 +70,6 @@ export function previewRoutes(tools: PreviewTools): Route[] {
 }
 
 function createRoute(tools: PreviewTools, routes: PermittedRoutes): Route {
-  const { runs, database, clock } = tools;
-  const answer = { schema: PreviewView, headers: { Location: 'The path of the preview' } };
   return routes.own('POST', '/api/v1/previews', {
     id: 'createPreview',
     summary: 'See what some changes would do, without making them',
@@ -94,29 +78,11 @@ function createRoute(tools: PreviewTools, routes: PermittedRoutes): Route {
       'that could not be carried out is answered as the deed itself would be, its errors behind `/changes/<index>`. At ' +
       'most two previews are made at a time, and up to 20 wait.',
     body: { kind: 'json', schema: NewPreview },
-    answers: {
-      201: { description: 'The preview, which is made', ...answer },
-      202: { description: 'The preview, which is still being made or waits for that', ...answer },
-    },
-    problems: [...REFUSALS, 'rate_limited', ...READING_REPOSITORIES],
+    answers: MADE_PREVIEW,
+    problems: [...CHANGE_REFUSALS, 'rate_limited', ...READING_REPOSITORIES],
     async handle({ principal, body: { changes, nodeIds = null } }): Promise<Answer> {
-      const { named, resources } = await requireNamed(database.read, principal, changes);
-      const frozen = await freezeBlocker(database.read, clock.now());
-      const proposing = new Proposing(tools, { principal, resources, frozen });
-      const judge = () => judgeChanges(proposing, changes);
-      const proposal = await notFoundIfGone(database.read, named, judge);
-      if (nodeIds !== null) await requireWatched(database.read, nodeIds);
-      const readable = await readableResources(database.read, principal);
-      const input = { proposal, readable, nodeIds };
-      const { findings, warnings } = proposing;
-      const found = { findings, warnings };
-      const { id, made } = await runs.begin({ userId: principal.userId, changes, named, found, input });
-      await within(PATIENCE, made);
-      const row = await findPreview(database.read, id, clock.now());
-      if (row === undefined) throw noPreview();
-      const visible = await VisiblePart.of(database.read, principal, row);
-      const shown = created(`/api/v1/previews/${id}`, toPreview({ row, visible }));
-      return row.state === 'Running' ? { ...shown, status: 202 } : shown;
+      const tried = await tryChanges(tools, principal, changes, { member: 'changes' });
+      return answerOf(await makePreview(tools, principal, tried, nodeIds));
     },
   });
 }
@@ -213,12 +179,6 @@ async function* inSlices<T>(read: (skip: number) => Promise<T[]>): AsyncGenerato
   }
 }
 
-/** A preview, and what the caller sees of it. */
-interface Seen {
-  row: PreviewRow;
-  visible: VisiblePart;
-}
-
 interface Call {
   principal: UserPrincipal;
   params: { id: string };
@@ -231,7 +191,7 @@ interface Call {
 async function requirePreview(
   { database: { read }, runs, clock }: PreviewTools,
   { principal, params: { id } }: Call,
-): Promise<Seen> {
+): Promise<SeenPreview> {
   const found = await findPreview(read, id, clock.now());
   if (found === undefined) throw noPreview();
   if (found.user_id !== principal.userId && !principal.permissions.has('users.manage')) throw noPreview();
@@ -262,38 +222,10 @@ async function requireGroup(
   return { row, group, line: group.details };
 }
 
-const noPreview = () => notFound('No such preview');
-
-/** While it is made, its counts are those of its maker. */
-function toPreview({ row, visible }: Seen) {
-  const { nodes, changed, unchanged, unresolvable, not_visible: notVisible } = row;
-  const isDone = row.state === 'Done';
-  return {
-    id: row.id,
-    state: row.state,
-    createdAt: toTimestamp(row.created_at),
-    completedAt: toOptionalTimestamp(row.completed_at),
-    expiresAt: toTimestamp(row.expires_at),
-    changes: JSON.parse(row.changes),
-    counts: isDone ? visible.counts : { nodes, changed, unchanged, unresolvable, notVisible },
-    groupCount: isDone ? visible.groupCount : row.group_count,
-    findings: JSON.parse(row.findings),
-    warnings: JSON.parse(row.warnings),
-    error: row.error,
-  };
-}
-
 /** Joins the group with its details, whose text is not parsed: that would change numbers. */
 function joined(group: FoundGroup, details: Uint8Array, hasMerged: boolean): Answer {
   const merged = hasMerged ? '' : '"mergedParameters":null,';
   const { content: _content, details: _details, ...shown } = group;
   const head = `${JSON.stringify(shown).slice(0, -1)},${merged}`;
   return writtenJson(Buffer.concat([Buffer.from(head), details.subarray(1)]));
-}
-
-async function within(milliseconds: number, work: Promise<void>): Promise<void> {
-  const over = new AbortController();
-  const { signal } = over;
-  await Promise.race([work, sleep(milliseconds, undefined, { signal, ref: false }).catch(() => undefined)]);
-  over.abort();
 }

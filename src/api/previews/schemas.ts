@@ -1,84 +1,11 @@
 /** Shapes of previews: what answers show, and what lists can be filtered by. */
 
 import { z } from 'zod';
-import {
-  Checksum,
-  choice,
-  FieldErrorView,
-  FindingView,
-  given,
-  Id,
-  Paging,
-  Timestamp,
-} from '../../http/schemas.ts';
+import { Checksum, choice, FieldErrorView, given, Id, Paging } from '../../http/schemas.ts';
 import { FILE_CHANGE, FileChangeView } from '../shared/comparing.ts';
-import { ChangeView } from './change-schemas.ts';
+import { Count } from '../shared/preview-answers.ts';
 
-const Count = z.int().min(0);
 const NodeRef = z.object({ nodeId: Id, fqdn: z.string() });
-
-export const PreviewView = z
-  .object({
-    id: Id,
-    state: z.enum(['Running', 'Done', 'Failed']),
-    createdAt: Timestamp,
-    completedAt: Timestamp.nullable(),
-    expiresAt: Timestamp.meta({ description: 'From then on it is not there any more' }),
-    changes: z.array(ChangeView),
-    counts: z.object({
-      nodes: Count.meta({
-        description: 'While it is Running, how many there are; then the sum of the next three',
-      }),
-      changed: Count.meta({ description: 'Nodes whose next poll would be answered otherwise' }),
-      unchanged: Count,
-      unresolvable: Count.meta({ description: 'Nodes that get something now, and an error or nothing then' }),
-      notVisible: Count.meta({
-        description: 'Nodes of which the caller may not read all; they are in no other count',
-      }),
-    }),
-    groupCount: z.int().nullable().meta({ description: 'Null unless it is Done' }),
-    findings: z
-      .array(
-        z.object({
-          configurationName: z.string().nullable(),
-          compositeName: z.string().nullable().meta({ description: 'One of the two names is null' }),
-          version: z.string(),
-          findings: z.array(FindingView),
-        }),
-      )
-      .meta({ description: 'Of each version that the changes publish' }),
-    warnings: z
-      .array(
-        z.object({
-          code: z.string(),
-          message: z.string(),
-          path: z.string().meta({ description: 'JSON Pointer to the change in the body' }),
-        }),
-      )
-      .meta({
-        description:
-          'Why a deed would be refused at the moment: `rollout_running`, or `frozen` for each change',
-      }),
-    error: z.string().nullable().meta({ description: 'Why it is Failed, else null' }),
-  })
-  .meta({
-    id: 'Preview',
-    examples: [
-      {
-        id: '7d3c1a52-93f5-4b3e-9c8d-6d6d7b8a9f10',
-        state: 'Done',
-        createdAt: '2026-11-20T09:08:00.000Z',
-        completedAt: '2026-11-20T09:08:01.200Z',
-        expiresAt: '2026-11-20T10:08:00.000Z',
-        changes: [{ kind: 'PublishConfiguration', configurationName: 'web-server', version: '1.2.0' }],
-        counts: { nodes: 1_200, changed: 40, unchanged: 1_159, unresolvable: 1, notVisible: 12 },
-        groupCount: 3,
-        findings: [{ configurationName: 'web-server', compositeName: null, version: '1.2.0', findings: [] }],
-        warnings: [],
-        error: null,
-      },
-    ],
-  });
 
 const Side = z
   .object({ configurationName: z.string(), version: z.string(), checksum: Checksum })

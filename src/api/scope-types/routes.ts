@@ -25,11 +25,11 @@ import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-c
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { toTimestamp } from '../../lib/clock.ts';
+import { ScopeOrder } from '../shared/deed-schemas.ts';
 import { operation, type PermittedRoutes, permitted, ResourceRoutes } from '../shared/routes.ts';
 import {
   NewScopeType,
   NewScopeValue,
-  ScopeOrder,
   ScopeType,
   ScopeTypeChange,
   ScopeValue,

@@ -37,23 +37,6 @@ export const ScopeTypeChange = z
     examples: [{ name: 'Stage', description: 'Test, staging or production' }],
   });
 
-export const ScopeOrder = z
-  .strictObject({
-    scopeTypeIds: z.array(IdInAnyCase),
-  })
-  .meta({
-    id: 'ScopeTypeOrder',
-    examples: [
-      {
-        scopeTypeIds: [
-          '00000000-0000-0000-0000-000000000001',
-          '9e8d7c6b-5a49-4382-9716-05f4e3d2c1b0',
-          '00000000-0000-0000-0000-000000000002',
-        ],
-      },
-    ],
-  });
-
 export const ScopeType = z
   .object({
     id: Id,

@@ -126,6 +126,7 @@ async function assemble(
   const reader = new PostgresNodeReader(query);
   return {
     write,
+    transact: (work) => write.transaction().execute(work),
     writeNow,
     writeUnflushed: writing(LANES.writeUnflushed),
     noteUnflushed,

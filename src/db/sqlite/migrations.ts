@@ -39,6 +39,7 @@ import { secretKeysMigration } from './migrations/0037-secret-keys.ts';
 import { scopeGrantsMigration } from './migrations/0038-scope-grants.ts';
 import { nodeColumnsMigration } from './migrations/0039-node-columns.ts';
 import { manifestFilesMigration } from './migrations/0040-manifest-files.ts';
+import { changeSetsMigration } from './migrations/0041-change-sets.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initialMigration,
@@ -79,6 +80,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0038-scope-grants': scopeGrantsMigration,
   '0039-node-columns': nodeColumnsMigration,
   '0040-manifest-files': manifestFilesMigration,
+  '0041-change-sets': changeSetsMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

@@ -72,6 +72,7 @@ export async function openSqlite(
   const read = measuredReads(statements);
   return {
     write,
+    transact: (work) => write.transaction().execute(work),
     writeNow,
     writeUnflushed,
     noteUnflushed,

@@ -29,6 +29,8 @@ export interface Snapshot {
   removals: readonly RepositoryRemovalsTable[];
   /** The changes to versions since a given audit entry, oldest first. */
   changes: readonly VersionEntry[];
+  /** The change sets, and the commits of their branches; none of a release without change sets. */
+  changeSets: readonly { id: number; tip: string; state: string }[];
 }
 
 /** The SQLite database of a server, which may go on writing meanwhile. */
@@ -115,8 +117,14 @@ function readCopy(target: string, since: number): Snapshot {
       owners: readRows<Owner>(copy, OWNERS),
       removals: readRows<RepositoryRemovalsTable>(copy, 'SELECT kind, name FROM repository_removals'),
       changes: copy.prepare(CHANGES).all(since) as VersionEntry[],
+      changeSets: readChangeSets(copy),
     };
   });
+}
+
+function readChangeSets(copy: SqliteHandle): Snapshot['changeSets'] {
+  const isThere = copy.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'change_sets'").get() !== undefined;
+  return isThere ? readRows(copy, 'SELECT id, tip, state FROM change_sets') : [];
 }
 
 function readRows<Row>(copy: SqliteHandle, query: string): Row[] {

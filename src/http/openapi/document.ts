@@ -60,6 +60,7 @@ const TAGS: Record<string, string> = {
   Groups: 'Groups, their members and roles, and mappings from identity providers',
   Roles: 'Roles: named sets of permissions',
   Previews: 'What changes would do, group by group and node by node, without making them',
+  'Change sets': 'Many deeds as one proposal, which is seen, approved, applied and taken back as one',
   Settings: 'Settings of the server that can be changed while it runs',
   Retention: 'What is deleted when, by hand or on schedule',
   Audit: 'Who changed what',

@@ -13,7 +13,7 @@ import { openPromise, type Entry as ZipEntry, type ZipFile as ZipReader } from '
 import { ZipFile } from 'yazl';
 import { z } from 'zod';
 import { MIGRATION_NAMES } from '../../db/sqlite/migrations.ts';
-import { REPOSITORY_KINDS } from '../../git/types.ts';
+import { STORED_KINDS } from '../../git/types.ts';
 import { HawserError } from '../../lib/errors.ts';
 
 /** The number of the format. It is raised when an older program could not restore what a newer one writes. */
@@ -30,7 +30,7 @@ const NAME = '[A-Za-z0-9][A-Za-z0-9._-]*';
  */
 const PATH = new RegExp(
   `^(?:data/(?:hawser\\.db|initial-admin-password|secrets\\.key|tls/${NAME})` +
-    `|repos/(?:${REPOSITORY_KINDS.join('|')})/${NAME}\\.git/` +
+    `|repos/(?:${STORED_KINDS.join('|')})/${NAME}\\.git/` +
     '(?:HEAD|config|description|packed-refs|shallow|objects/pack/pack-[0-9a-f]{40}\\.(?:pack|idx)))$',
 );
 

@@ -12,15 +12,20 @@ import type { Owner, Snapshot } from '../../db/sqlite/snapshot.ts';
 import { AtomicFs } from '../../git/atomic-fs.ts';
 import { unlessAbsent } from '../../git/disk-errors.ts';
 import { readShallow } from '../../git/history.ts';
+import { MAIN } from '../../git/ref-reader.ts';
+import type { PackedRef } from '../../git/refs.ts';
 import {
+  type PackSource,
   packReachable,
   peelRefs,
   type RepositoryState,
   readRepositoryState,
+  runGit,
 } from '../../git/repository-export.ts';
 import { gitdirOf, nameOfFolder } from '../../git/repository-layout.ts';
-import type { RepositoryKind, RepositoryRef } from '../../git/types.ts';
-import { HawserError } from '../../lib/errors.ts';
+import { CHANGES, holdsVersions, type StoredKind, type StoredRef } from '../../git/types.ts';
+import { HawserError, internal } from '../../lib/errors.ts';
+import { branchOf } from '../../versions/change-history.ts';
 import { RecordedVersions } from './recorded-versions.ts';
 import { type ArchiveParts, addNotes, addPack, explain, keyOf, type Notes } from './repository-entries.ts';
 
@@ -30,7 +35,7 @@ export interface CopiesOptions extends ArchiveParts {
 }
 
 /** Composites come first: what their versions name existed when they were written, and is looked at after them. */
-const ORDER: readonly RepositoryKind[] = ['composites', 'configurations', 'parameters'];
+const ORDER: readonly StoredKind[] = ['composites', 'configurations', 'parameters', 'changes'];
 const ATTEMPTS = 3;
 const PAUSE = 200;
 /**
@@ -40,7 +45,7 @@ const PAUSE = 200;
 const SETTLING = 6_000;
 
 interface Copy {
-  ref: RepositoryRef;
+  ref: StoredRef;
   identity: string;
   id: string | null;
   /** The paths of its packs in the archive. */
@@ -58,6 +63,7 @@ interface Moment {
   recorded: RecordedVersions;
   /** The id of the configuration or composite in the snapshot; null when it has none for the repository. */
   owner: string | null;
+  changeSets: Snapshot['changeSets'];
 }
 
 export class RepositoryCopies {
@@ -84,7 +90,8 @@ export class RepositoryCopies {
     for (const kind of ORDER) {
       for (const name of await this.list(kind)) {
         const ref = { kind, name };
-        await this.copy(ref, recorded && { recorded, owner: owners.get(keyOf(ref)) ?? null });
+        const moment = recorded && { recorded, owner: owners.get(keyOf(ref)) ?? null };
+        await this.copy(ref, moment && { ...moment, changeSets: snapshot.changeSets });
       }
     }
   }
@@ -116,9 +123,12 @@ export class RepositoryCopies {
     const isKept = (key: string): boolean => {
       const copy = this.copies.get(key);
       if (copy === undefined) return false;
+      if (copy.ref.kind === 'changes') return true;
       // One that has no row, but was there before the moment and after it, waits for a start that adopts it.
       return owners.get(key) === copy.id || (this.isLasting(copy) && !removals.has(key));
     };
+    if (snapshot.changeSets.length > 0 && !this.copies.has(keyOf(CHANGES)))
+      throw internal('repository_missing', `${keyOf(CHANGES)} is not on the disk`);
     const counts = { repositories: 0, refs: 0 };
     for (const [key, copy] of this.copies) {
       // Nobody could adopt parameters without their configuration, which may have come or gone meanwhile.
@@ -132,14 +142,14 @@ export class RepositoryCopies {
     return counts;
   }
 
-  private async list(kind: RepositoryKind): Promise<string[]> {
+  private async list(kind: StoredKind): Promise<string[]> {
     const folder = join(this.options.reposDir, kind);
     const entries = await unlessAbsent(readdir(folder, { withFileTypes: true }), []);
     const names = entries.filter((entry) => entry.isDirectory()).map((entry) => nameOfFolder(entry.name));
     return names.filter((name) => name !== null).sort();
   }
 
-  private async copy(ref: RepositoryRef, moment: Moment | null): Promise<void> {
+  private async copy(ref: StoredRef, moment: Moment | null): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       const state = await this.read(ref);
       if (state === null) return;
@@ -154,7 +164,7 @@ export class RepositoryCopies {
     }
   }
 
-  private async read(ref: RepositoryRef): Promise<RepositoryState | null> {
+  private async read(ref: StoredRef): Promise<RepositoryState | null> {
     const { reposDir } = this.options;
     const owner = ref.kind === 'parameters' ? { ...ref, kind: 'configurations' as const } : ref;
     try {
@@ -165,7 +175,7 @@ export class RepositoryCopies {
   }
 
   private async take(
-    ref: RepositoryRef,
+    ref: StoredRef,
     state: RepositoryState,
     { moment, isRetry }: { moment: Moment | null; isRetry: boolean },
   ): Promise<void> {
@@ -196,7 +206,7 @@ export class RepositoryCopies {
 
   /** Takes new notes, and packs the objects of the refs in them that `notes` have not. */
   private async pack(
-    ref: RepositoryRef,
+    ref: StoredRef,
     given: { state: RepositoryState; notes: Notes | null; moment: Moment | null; isRetry: boolean },
   ): Promise<{ packs: string[]; notes: Notes }> {
     const { state, notes, moment, isRetry } = given;
@@ -207,7 +217,10 @@ export class RepositoryCopies {
     const moved = new Map([...state.refs].filter(([name, oid]) => known.get(name) !== oid));
     const stayed = before.filter(({ name, oid }) => state.refs.get(name) === oid);
     const after = [...stayed, ...(await peelRefs(source, moved))];
-    let refs = moment ? moment.recorded.refsAt(ref.kind, moment.owner, { before, after }) : after;
+    let refs: readonly PackedRef[] = after;
+    if (moment && holdsVersions(ref))
+      refs = moment.recorded.refsAt(ref.kind, moment.owner, { before, after });
+    else if (moment) refs = await refsOfSets(source, moment.changeSets, after);
     const oids = new Set([...known.values(), ...state.refs.values()]);
     // Git may have removed a draft that was replaced since the moment.
     if (isRetry) refs = refs.filter(({ oid }) => oids.has(oid));
@@ -229,4 +242,22 @@ export class RepositoryCopies {
 
 async function readNotes({ notes }: Copy): Promise<Notes> {
   return JSON.parse(await readFile(notes, 'utf8'));
+}
+
+/**
+ * The refs of the story of the change sets at the moment of the snapshot. Branches only grow, so what the rows name is still
+ * there. `main` has one merge for each set that was applied, in their order.
+ */
+async function refsOfSets(
+  { gitdir, searchPath }: PackSource,
+  sets: Snapshot['changeSets'],
+  after: readonly PackedRef[],
+): Promise<PackedRef[]> {
+  const refs = sets.map(({ id, tip }) => ({ name: branchOf(id), oid: tip, peeled: null }));
+  const head = after.find(({ name }) => name === MAIN)?.oid;
+  if (head === undefined) return refs;
+  const args = [`--git-dir=${gitdir}`, 'rev-list', '--first-parent', '--reverse', head];
+  const story = (await runGit({ searchPath, args }, [])).trim().split('\n');
+  const applied = sets.filter(({ state }) => state === 'Applied').length;
+  return [{ name: MAIN, oid: story[applied] ?? head, peeled: null }, ...refs];
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type PackedRef, withPackedRefs } from '../../git/refs.ts';
 import type { RepositoryState } from '../../git/repository-export.ts';
 import { shallowText } from '../../git/stored-repository.ts';
-import type { RepositoryRef } from '../../git/types.ts';
+import type { StoredRef } from '../../git/types.ts';
 import { type HawserError, internal } from '../../lib/errors.ts';
 import type { ArchiveWriter, Manifest } from './archive.ts';
 
@@ -28,7 +28,7 @@ export interface Notes {
 /** Moves a pack from the folder of unfinished files into the archive. Returns its paths there. */
 export async function addPack(
   { archive, staging }: ArchiveParts,
-  ref: RepositoryRef,
+  ref: StoredRef,
   hash: string,
 ): Promise<string[]> {
   const paths: string[] = [];
@@ -45,7 +45,7 @@ export async function addPack(
 /** Adds the files of a repository besides its packs. Returns the number of its refs. */
 export async function addNotes(
   { archive }: Pick<ArchiveParts, 'archive'>,
-  ref: RepositoryRef,
+  ref: StoredRef,
   { files, refs, shallow }: Notes,
 ): Promise<number> {
   const add = (name: string, content: Buffer) => archive.addBuffer(`${pathOf(ref)}/${name}`, content);
@@ -55,15 +55,15 @@ export async function addNotes(
   return refs.length;
 }
 
-export function explain(ref: RepositoryRef, error: HawserError): HawserError {
+export function explain(ref: StoredRef, error: HawserError): HawserError {
   const said = error.cause instanceof Error ? error.cause.message.split('\n').at(-1) : error.message;
   return internal('repository_damaged', `${keyOf(ref)} cannot be copied: ${said}`);
 }
 
-export function keyOf({ kind, name }: RepositoryRef): string {
+export function keyOf({ kind, name }: StoredRef): string {
   return `${kind}/${name}`;
 }
 
-function pathOf(ref: RepositoryRef): string {
+function pathOf(ref: StoredRef): string {
   return `repos/${keyOf(ref)}.git`;
 }

@@ -15,7 +15,7 @@ import { DATABASE_FILE } from '../../db/sqlite/open.ts';
 import { unlessAbsent } from '../../git/disk-errors.ts';
 import { gitVersion } from '../../git/git-process.ts';
 import { REPOSITORY_FOLDERS } from '../../git/repository-layout.ts';
-import { REPOSITORY_KINDS } from '../../git/types.ts';
+import { STORED_KINDS } from '../../git/types.ts';
 import { HawserError } from '../../lib/errors.ts';
 import { flushFolder, makePrivateFolder } from '../../lib/folders.ts';
 import { RUN_RECORD_FILES } from '../../lib/run-record.ts';
@@ -45,7 +45,7 @@ const NO_CONTENT = [
 /** The data folder is the last one: its mark is removed when all is done. */
 function foldersOf({ dataDir, reposDir }: Config): RestoreFolder[] {
   return [
-    { setting: 'HAWSER_REPOS_DIR', path: reposDir, made: REPOSITORY_KINDS },
+    { setting: 'HAWSER_REPOS_DIR', path: reposDir, made: STORED_KINDS },
     {
       setting: 'HAWSER_DATA_DIR',
       path: dataDir,
@@ -98,7 +98,7 @@ export async function restore(config: Config, file: string): Promise<Restored> {
 }
 
 async function unpack(archive: ArchiveReader, { dataDir, reposDir }: Config): Promise<void> {
-  for (const kind of REPOSITORY_KINDS) await makeInnerFolder(join(reposDir, kind));
+  for (const kind of STORED_KINDS) await makeInnerFolder(join(reposDir, kind));
   for (const entry of archive.manifest.entries) {
     const [root, ...rest] = entry.path.split('/');
     const path = join(root === 'data' ? dataDir : reposDir, ...rest);
@@ -123,7 +123,7 @@ async function fillDatabase({ dataDir, reposDir, searchPath }: Config, databaseU
   if (password !== null) secrets.set('first-password', Buffer.from(password.trimEnd()));
   const repositories = readRepositories(reposDir, searchPath);
   await restoreToDatabase(databaseUrl, { file: join(dataDir, DATABASE_FILE), repositories, secrets });
-  for (const kind of REPOSITORY_KINDS) await rm(join(reposDir, kind), { recursive: true, force: true });
+  for (const kind of STORED_KINDS) await rm(join(reposDir, kind), { recursive: true, force: true });
   await rm(join(dataDir, 'tls/ca.key'), { force: true });
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Config } from '../../config.ts';
 import type { Db } from '../../db/database.ts';
 import { unlessAbsent } from '../../git/disk-errors.ts';
-import { REPOSITORY_KINDS } from '../../git/types.ts';
+import { STORED_KINDS } from '../../git/types.ts';
 import { HOUR } from '../../lib/clock.ts';
 import { ADMIN, PASSWORD_FILE } from '../../security/built-ins.ts';
 import { KEY_FILE } from '../../security/secrets/key-file.ts';
@@ -51,7 +51,7 @@ async function listGuarded({ dataDir, reposDir, tls, secretsKeyFile }: Config): 
   const secrets = ['hawser.db', 'hawser.db-wal', 'hawser.db-shm', PASSWORD_FILE, KEY_FILE];
   const inData = ['', 'tls', ...secrets, 'tls/ca.key', 'tls/server.key'].map((name) => join(dataDir, name));
   const guarded = [...inData, reposDir].map((path) => ({ path, forbidden: OTHERS, isOwn: true }));
-  for (const kind of REPOSITORY_KINDS.map((name) => join(reposDir, name))) {
+  for (const kind of STORED_KINDS.map((name) => join(reposDir, name))) {
     const repositories = (await namesIn(kind)).map((name) => join(kind, name));
     // The permissions of the folder above them are enough.
     guarded.push(...[kind, ...repositories].map((path) => ({ path, forbidden: 0, isOwn: true })));

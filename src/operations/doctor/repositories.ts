@@ -5,11 +5,11 @@ import type { Db } from '../../db/database.ts';
 import type { GitReader } from '../../db/git-tables.ts';
 import { listPendingDeletions } from '../../db/repository-rows.ts';
 import { isResourceName } from '../../domain/names.ts';
-import { REPOSITORY_KINDS } from '../../git/types.ts';
+import { REPOSITORY_KINDS, STORED_KINDS, type StoredRef } from '../../git/types.ts';
 import { HOUR } from '../../lib/clock.ts';
 import { inspectRepository, NOT_MEANT } from '../../versions/inspection.ts';
 import type { Inspection } from '../../versions/object-walk.ts';
-import type { GitStore, RepositoryKind, RepositoryRef } from '../../versions/store.ts';
+import type { GitStore, RepositoryKind } from '../../versions/store.ts';
 import { inspectStored } from '../../versions/table-inspection.ts';
 import {
   type Check,
@@ -117,12 +117,12 @@ function describeStray(kind: RepositoryKind, name: string, isPending: boolean): 
 
 /** Inspects all repositories in the order of kinds and names, and at the end those with faults once more. */
 export async function checkRepositories(round: RepositoryRound): Promise<Check> {
-  const refs: RepositoryRef[] = [];
-  for (const kind of REPOSITORY_KINDS) {
+  const refs: StoredRef[] = [];
+  for (const kind of STORED_KINDS) {
     for (const name of await round.store.list(kind)) refs.push({ kind, name });
   }
   const totals = { refs: 0, objects: 0 };
-  const found = new Map<RepositoryRef, readonly Finding[]>();
+  const found = new Map<StoredRef, readonly Finding[]>();
   for (const [index, ref] of refs.entries()) {
     round.progress(index, refs.length);
     const findings = await inspect(round, ref, totals);
@@ -135,11 +135,11 @@ export async function checkRepositories(round: RepositoryRound): Promise<Check> 
   return { name: 'repositories', summary, findings: [...found.values()].flat() };
 }
 
-async function lookAgain(round: RepositoryRound, found: Map<RepositoryRef, readonly Finding[]>) {
+async function lookAgain(round: RepositoryRound, found: Map<StoredRef, readonly Finding[]>) {
   const doubtful = [...found].filter(([, findings]) => findings.some(isDoubtful));
   if (doubtful.length > 0) await sleep(PAUSE_BEFORE_LOOKING_AGAIN);
   for (const [ref, before] of doubtful) {
-    const isThere = await round.store.has(ref);
+    const isThere = (await round.store.list(ref.kind)).includes(ref.name);
     found.set(ref, isThere ? confirmed(before, await inspect(round, ref)) : []);
   }
 }
@@ -147,7 +147,7 @@ async function lookAgain(round: RepositoryRound, found: Map<RepositoryRef, reado
 /** Adds the numbers of refs and objects to `totals`, and returns the findings. */
 async function inspect(
   { root, now, reader }: RepositoryRound,
-  ref: RepositoryRef,
+  ref: StoredRef,
   totals = { refs: 0, objects: 0 },
 ): Promise<Finding[]> {
   try {

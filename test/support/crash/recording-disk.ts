@@ -87,6 +87,52 @@ export class RecordingDisk implements Disk {
     return this.changing('remove folder of', path, () => DISK.rmdir(path));
   }
 
+  link(path: string, name: string): Promise<void> {
+    return this.changing('link', name, () => DISK.link(path, name));
+  }
+
+  renameNow(from: string, to: string): void {
+    const { journal } = this.options;
+    const id = this.next();
+    journal.write({ do: 'rename', id, from, to, source: this.keep(from), target: this.keep(to) });
+    this.settlingNow(id, () => this.betweenNow('rename to', to, () => DISK.renameNow(from, to)));
+  }
+
+  unlinkNow(path: string): void {
+    const id = this.next();
+    this.options.journal.write({ do: 'change', id, path, before: this.keep(path) });
+    this.settlingNow(id, () => this.betweenNow('unlink', path, () => DISK.unlinkNow(path)));
+  }
+
+  flushFolderNow(path: string): void {
+    const { journal } = this.options;
+    const id = this.next();
+    this.betweenNow('flush folder of', path, () => {
+      journal.write({ do: 'flush', id, path });
+      DISK.flushFolderNow(path);
+      journal.write({ do: 'flushed', id });
+    });
+  }
+
+  private betweenNow(step: string, path: string, work: () => void): void {
+    const { failpoints, root } = this.options;
+    const what = `${step} ${kindOf(root, path)}`;
+    failpoints.pass(`before ${what}`);
+    work();
+    failpoints.pass(`after ${what}`);
+  }
+
+  private settlingNow(id: number, work: () => void): void {
+    const { journal } = this.options;
+    try {
+      work();
+      journal.write({ do: 'done', id });
+    } catch (error) {
+      journal.write({ do: 'failed', id });
+      throw error;
+    }
+  }
+
   private async changing<T>(step: string, path: string, work: () => Promise<T>): Promise<T> {
     const id = this.next();
     this.options.journal.write({ do: 'change', id, path, before: this.keep(path) });

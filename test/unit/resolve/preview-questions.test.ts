@@ -1,13 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import {
-  deletePreview,
-  insertPreview,
-  insertResult,
-  readContents,
-} from '../../../src/api/previews/queries.ts';
 import type { RowQuery } from '../../../src/db/reading.ts';
+import { deletePreview, insertPreview, insertResult, readContents } from '../../../src/deeds/preview-rows.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { LinesWriter } from '../../../src/resolve/kept-lines.ts';
 import { type NodeFilter, previewQuestions } from '../../../src/resolve/preview-questions.ts';

@@ -1,19 +1,19 @@
 /** What the changes of a preview name. Whoever makes the preview, or reads it, must be allowed to read all of it. */
 
-import type { Db } from '../../db/database.ts';
-import { findNodeByFqdn } from '../../db/nodes.ts';
-import { keyOfScope } from '../../db/scope-grants.ts';
-import { findScopeTypeByName, findScopeValue } from '../../db/scope-types.ts';
-import { scopeNamed } from '../../deeds/parameter-scopes.ts';
-import type { GrantKind } from '../../domain/permissions.ts';
-import { NODE_SCOPE_TYPE_ID } from '../../domain/scopes.ts';
-import { HawserError, notFound } from '../../lib/errors.ts';
-import type { GrantedResource } from '../../security/access.ts';
-import { grantedPart, grantedResource } from '../../security/authorize.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
-import { readableResources, scopeReaderOf } from '../../security/rights.ts';
-import { requireSeries } from '../../security/series-rights.ts';
-import type { Change } from './change-schemas.ts';
+import type { Db } from '../db/database.ts';
+import { findNodeByFqdn } from '../db/nodes.ts';
+import { keyOfScope } from '../db/scope-grants.ts';
+import { findScopeTypeByName, findScopeValue } from '../db/scope-types.ts';
+import type { GrantKind } from '../domain/permissions.ts';
+import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
+import { HawserError, notFound } from '../lib/errors.ts';
+import type { GrantedResource } from '../security/access.ts';
+import { grantedPart, grantedResource } from '../security/authorize.ts';
+import type { UserPrincipal } from '../security/principal.ts';
+import { readableResources, scopeReaderOf } from '../security/rights.ts';
+import { SeriesRights } from '../security/series-rights.ts';
+import type { Change, NamedFile } from './changes.ts';
+import { scopeNamed } from './parameter-scopes.ts';
 
 /** A configuration, a composite, or the parameters of a configuration, which have its id and its name. */
 export interface Named {
@@ -30,29 +30,55 @@ export type Resources = ReadonlyMap<string, Pick<GrantedResource, 'id' | 'name'>
 /** The key in `Resources`. */
 export const keyOf = (on: GrantKind, name: string) => `${on} ${name}`;
 
+/** What changes name. */
+export interface NamedByChanges {
+  /** Each thing once. */
+  named: Named[];
+  /** What each of the changes names, in their order. */
+  ofEach: Named[][];
+  resources: Resources;
+}
+
 /** @throws HawserError not_found for the first that is not there, or that the caller may not read */
 export async function requireNamed(
   db: Db,
   principal: UserPrincipal,
   changes: readonly Change[],
-): Promise<{ named: Named[]; resources: Resources }> {
+): Promise<NamedByChanges> {
   const resources = new Map<string, Named>();
-  const scopes: Named[] = [];
-  for (const { on, name, file } of changes.flatMap(namesIn)) {
+  const rights = new Map<string, SeriesRights>();
+  const find = async ({ on, name, file }: NameInChange): Promise<Named> => {
     const key = keyOf(on, name);
-    if (!resources.has(key)) {
-      const found =
-        file === undefined
-          ? await grantedResource(db, principal, on, 'Read', { name })
-          : await grantedPart(db, principal, { level: 'Read', part: 'any' }, { name });
-      resources.set(key, { on, id: found.id, name: found.name });
+    const known = resources.get(key);
+    if (known !== undefined) return known;
+    const { id, name: stored } =
+      file === undefined
+        ? await grantedResource(db, principal, on, 'Read', { name })
+        : await grantedPart(db, principal, { level: 'Read', part: 'any' }, { name });
+    const resource = { on, id, name: stored };
+    resources.set(key, resource);
+    return resource;
+  };
+  const ofEach: Named[][] = [];
+  for (const change of changes) {
+    const own: Named[] = [];
+    for (const each of namesIn(change)) {
+      const resource = await find(each);
+      if (each.file === undefined) own.push(resource);
+      else {
+        const { id } = resource;
+        if (!rights.has(id)) rights.set(id, await SeriesRights.of(db, principal, id));
+        const scope = await requireScope(db, rights.get(id), resource, each.file);
+        if (scope !== null) own.push({ ...resource, scope });
+      }
     }
-    const resource = resources.get(key);
-    const scope = file && resource && (await requireScope(db, principal, resource, file));
-    if (resource && scope) scopes.push({ ...resource, scope });
+    ofEach.push(own);
   }
-  const whole = [...resources.values()].filter(({ on }) => on !== 'parameters');
-  return { named: [...whole, ...scopes], resources };
+  return { named: distinct(ofEach.flat()), ofEach, resources };
+}
+
+function distinct(named: readonly Named[]): Named[] {
+  return [...new Map(named.map((each) => [`${each.on} ${each.id} ${each.scope ?? ''}`, each])).values()];
 }
 
 /**
@@ -62,7 +88,7 @@ export async function requireNamed(
  */
 async function requireScope(
   db: Db,
-  principal: UserPrincipal,
+  rights: SeriesRights | undefined,
   resource: Named,
   { scopeTypeName, scopeValue }: NamedFile,
 ): Promise<string | null> {
@@ -70,7 +96,7 @@ async function requireScope(
   if (type === undefined) return null;
   const scope = await scopeNamed(db, type, scopeValue).catch(nullIfInvalid);
   if (scope === null) return null;
-  await requireSeries(db, principal, resource, scope, 'Read');
+  rights?.require(scope, 'Read');
   const { value } = scope;
   const node = type.id === NODE_SCOPE_TYPE_ID && value !== null ? await findNodeByFqdn(db, value) : undefined;
   const id = node?.id ?? (value === null ? null : ((await findScopeValue(db, type.id, value))?.id ?? '?'));
@@ -83,21 +109,20 @@ function nullIfInvalid(error: unknown): null {
   throw error;
 }
 
-/** The scope whose file a change names. */
-interface NamedFile {
-  scopeTypeName: string;
-  scopeValue?: string | null | undefined;
-}
+type NameInChange = Pick<Named, 'on' | 'name'> & { file?: NamedFile };
 
 /** Of parameters the configuration is named too. */
-function namesIn(change: Change): (Pick<Named, 'on' | 'name'> & { file?: NamedFile })[] {
+function namesIn(change: Change): NameInChange[] {
   switch (change.kind) {
     case 'PublishConfiguration':
+    case 'SetServerManaged':
       return [{ on: 'configuration', name: change.configurationName }];
     case 'PublishComposite':
       return [{ on: 'composite', name: change.compositeName }];
     case 'PublishParameters':
     case 'SetParameters':
+    case 'WithdrawParameters':
+    case 'RestoreParameters':
       return [
         { on: 'configuration', name: change.configurationName },
         { on: 'parameters', name: change.configurationName, file: change },

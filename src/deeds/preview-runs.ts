@@ -3,18 +3,17 @@
  * as Running ones. A server says by a lock that it lives; the previews of one that is dead are ended by whoever notices.
  */
 
-import type { Database, Db } from '../../db/database.ts';
-import { PREVIEW_PLACES, PREVIEW_TURN, previewMaker } from '../../domain/lock-names.ts';
-import { type Clock, HOUR } from '../../lib/clock.ts';
-import { HawserError } from '../../lib/errors.ts';
-import { newId } from '../../lib/ids.ts';
-import type { Locks, Release } from '../../lib/locks.ts';
-import type { Log } from '../../lib/log.ts';
-import type { PreviewInput } from '../../resolve/preview-types.ts';
-import { type Change, toShownChange } from './change-schemas.ts';
-import type { PreviewEngine } from './engine.ts';
-import { findGone, type Named } from './named.ts';
-import type { FoundInVersion, PreviewWarning } from './proposing.ts';
+import type { Database, Db } from '../db/database.ts';
+import { PREVIEW_PLACES, PREVIEW_TURN, previewMaker } from '../domain/lock-names.ts';
+import { type Clock, HOUR } from '../lib/clock.ts';
+import { HawserError } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import type { Locks, Release } from '../lib/locks.ts';
+import type { Log } from '../lib/log.ts';
+import type { PreviewInput } from '../resolve/preview-types.ts';
+import { type Change, toShownChange } from './changes.ts';
+import { findGone, type Named } from './named-changes.ts';
+import type { PreviewEngine } from './preview-engine.ts';
 import {
   countNodes,
   countRunning,
@@ -26,7 +25,8 @@ import {
   listMakers,
   toColumns,
   updateCounts,
-} from './queries.ts';
+} from './preview-rows.ts';
+import type { FoundInVersion, PreviewWarning } from './propose-changes.ts';
 
 /** How many previews may wait for their turn. */
 const MAX_WAITING = 20;

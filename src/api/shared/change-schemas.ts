@@ -1,13 +1,13 @@
 /** The changes that a preview is asked for: what a body says of each, and what answers show of it. */
 
 import { z } from 'zod';
+import { CHANGE_KINDS, type Change } from '../../deeds/changes.ts';
 import { contentTypeNamed, MEDIA_TYPES } from '../../deeds/parameter-content.ts';
 import { MAX_VERSION_LENGTH } from '../../domain/version-order.ts';
 import { IdInAnyCase, Reason } from '../../http/schemas.ts';
-import { LcmConfigChange, NodeTags } from '../nodes/schemas.ts';
-import { ScopeOrder } from '../scope-types/schemas.ts';
-import { ASSIGNMENT, refuseBesideVersion } from '../shared/assignment-schemas.ts';
-import { SemVerVersion } from '../shared/versioned.ts';
+import { ASSIGNMENT, refuseBesideVersion } from './assignment-schemas.ts';
+import { LcmConfigChange, NodeTags, ScopeOrder } from './deed-schemas.ts';
+import { SemVerVersion } from './versioned.ts';
 
 /** The most changes of a preview, and the most nodes of a change. */
 const MAX_CHANGES = 20;
@@ -15,41 +15,22 @@ const MAX_NODES = 1_000;
 /** The most nodes to which a preview can be narrowed. */
 const MAX_WATCHED = 20;
 
-/** The members that each kind has in answers, in this order. */
-const MEMBERS = {
-  PublishConfiguration: ['configurationName', 'version'],
-  PublishComposite: ['compositeName', 'version'],
-  PublishParameters: ['configurationName', 'scopeTypeName', 'scopeValue', 'version'],
-  SetParameters: ['configurationName', 'scopeTypeName', 'scopeValue', 'version', 'content', 'contentType'],
-  Assign: [
-    ...['nodeIds', 'configurationName', 'isComposite', 'majorVersion', 'prereleaseChannel', 'version'],
-  ],
-  Unassign: ['nodeIds'],
-  Tag: ['nodeIds', 'scopeValueId'],
-  Untag: ['nodeIds', 'scopeValueId'],
-  SetTags: ['nodeIds', 'scopeValueIds'],
-  Withdraw: ['configurationName', 'compositeName', 'version', 'reason'],
-  Restore: ['configurationName', 'compositeName', 'version'],
-  ReorderScopeTypes: ['scopeTypeIds'],
-  EnableScopeType: ['scopeTypeId'],
-  DisableScopeType: ['scopeTypeId'],
-  SetLcmConfig: ['nodeIds', 'configurationMode', 'configurationModeInterval', 'reportCompliance'],
-} as const;
-const KINDS = new Map(Object.keys(MEMBERS).map((kind) => [kind.toLowerCase(), kind]));
+const KINDS = new Map<string, string>(CHANGE_KINDS.map((kind) => [kind.toLowerCase(), kind]));
 
 const Name = z.string().min(1).max(128);
 const Draft = z.string().min(1).max(MAX_VERSION_LENGTH).meta({ description: 'A draft' });
 const ScopeValue = z.string().nullish().meta({ description: 'None for Default' });
 
 /** Ids that are named twice count once. */
-const nodeIds = (most: number) =>
+export const nodeIds = (most: number) =>
   z
     .array(IdInAnyCase)
     .min(1)
     .max(most)
-    .transform((ids) => [...new Set(ids)]);
+    .transform((ids) => [...new Set(ids)])
+    .meta({ description: 'Ids of nodes; one that is named twice counts once' });
 
-const NodeIds = nodeIds(MAX_NODES).meta({ description: 'Ids of nodes; one that is named twice counts once' });
+type NodeIds = ReturnType<typeof nodeIds>;
 
 const ContentType = z
   .string()
@@ -64,12 +45,13 @@ const ContentType = z
   .meta({ description: `${MEDIA_TYPES.yaml}, the default, or ${MEDIA_TYPES.json}` });
 
 const OF_SCOPE = { configurationName: Name, scopeTypeName: Name, scopeValue: ScopeValue };
-const OF_VALUE = { nodeIds: NodeIds, scopeValueId: IdInAnyCase };
+
+const Published = z.string().min(1).max(MAX_VERSION_LENGTH).meta({ description: 'A published version' });
 
 const OF_PUBLISHED = {
   configurationName: Name.nullish().meta({ description: 'Either this or `compositeName`' }),
   compositeName: Name.nullish(),
-  version: z.string().min(1).max(MAX_VERSION_LENGTH).meta({ description: 'A published version' }),
+  version: Published,
 };
 
 function requireOneName(
@@ -81,50 +63,62 @@ function requireOneName(
     context.addIssue({ code: 'custom', message: 'Name either configurationName or compositeName' });
 }
 
-const ChangeOfKind = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('PublishConfiguration'), configurationName: Name, version: Draft }),
-  z.strictObject({ kind: z.literal('PublishComposite'), compositeName: Name, version: Draft }),
-  z.strictObject({ kind: z.literal('PublishParameters'), ...OF_SCOPE, version: Draft }),
-  z.strictObject({
-    kind: z.literal('SetParameters'),
-    ...OF_SCOPE,
-    version: SemVerVersion,
-    content: z.string().meta({ description: 'A document that is stored nowhere; answers show null' }),
-    contentType: ContentType,
-  }),
-  z
-    .strictObject({ kind: z.literal('Assign'), nodeIds: NodeIds, ...ASSIGNMENT })
-    .superRefine(refuseBesideVersion),
-  z.strictObject({ kind: z.literal('Unassign'), nodeIds: NodeIds }),
-  z.strictObject({ kind: z.literal('Tag'), ...OF_VALUE }),
-  z.strictObject({ kind: z.literal('Untag'), ...OF_VALUE }),
-  z.strictObject({ kind: z.literal('SetTags'), nodeIds: NodeIds, ...NodeTags.shape }),
-  z
-    .strictObject({ kind: z.literal('Withdraw'), ...OF_PUBLISHED, reason: Reason.nullish() })
-    .superRefine(requireOneName),
-  z.strictObject({ kind: z.literal('Restore'), ...OF_PUBLISHED }).superRefine(requireOneName),
-  z.strictObject({ kind: z.literal('ReorderScopeTypes'), ...ScopeOrder.shape }),
-  z.strictObject({ kind: z.literal('EnableScopeType'), scopeTypeId: IdInAnyCase }),
-  z.strictObject({ kind: z.literal('DisableScopeType'), scopeTypeId: IdInAnyCase }),
-  z.strictObject({ kind: z.literal('SetLcmConfig'), nodeIds: NodeIds, ...LcmConfigChange.shape }),
-]);
+const changeOfKind = (NodeIds: NodeIds) =>
+  z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('PublishConfiguration'), configurationName: Name, version: Draft }),
+    z.strictObject({ kind: z.literal('PublishComposite'), compositeName: Name, version: Draft }),
+    z.strictObject({ kind: z.literal('PublishParameters'), ...OF_SCOPE, version: Draft }),
+    z.strictObject({
+      kind: z.literal('SetParameters'),
+      ...OF_SCOPE,
+      version: SemVerVersion,
+      content: z.string().meta({ description: 'A document that is stored nowhere; answers show null' }),
+      contentType: ContentType,
+    }),
+    z
+      .strictObject({ kind: z.literal('Assign'), nodeIds: NodeIds, ...ASSIGNMENT })
+      .superRefine(refuseBesideVersion),
+    z.strictObject({ kind: z.literal('Unassign'), nodeIds: NodeIds }),
+    z.strictObject({ kind: z.literal('Tag'), nodeIds: NodeIds, scopeValueId: IdInAnyCase }),
+    z.strictObject({ kind: z.literal('Untag'), nodeIds: NodeIds, scopeValueId: IdInAnyCase }),
+    z.strictObject({ kind: z.literal('SetTags'), nodeIds: NodeIds, ...NodeTags.shape }),
+    z
+      .strictObject({ kind: z.literal('Withdraw'), ...OF_PUBLISHED, reason: Reason.nullish() })
+      .superRefine(requireOneName),
+    z.strictObject({ kind: z.literal('Restore'), ...OF_PUBLISHED }).superRefine(requireOneName),
+    z.strictObject({
+      kind: z.literal('WithdrawParameters'),
+      ...OF_SCOPE,
+      version: Published,
+      reason: Reason.nullish(),
+    }),
+    z.strictObject({ kind: z.literal('RestoreParameters'), ...OF_SCOPE, version: Published }),
+    z.strictObject({ kind: z.literal('ReorderScopeTypes'), ...ScopeOrder.shape }),
+    z.strictObject({ kind: z.literal('EnableScopeType'), scopeTypeId: IdInAnyCase }),
+    z.strictObject({ kind: z.literal('DisableScopeType'), scopeTypeId: IdInAnyCase }),
+    z.strictObject({ kind: z.literal('SetLcmConfig'), nodeIds: NodeIds, ...LcmConfigChange.shape }),
+    z.strictObject({
+      kind: z.literal('SetServerManaged'),
+      configurationName: Name,
+      useServerManagedParameters: z.boolean(),
+    }),
+  ]) satisfies z.ZodType<Change>;
 
-/** One change. Its kind is matched without regard to case. */
-const ChangeInAnyCase = z.preprocess((value) => {
-  if (typeof value !== 'object' || value === null || !('kind' in value)) return value;
-  const { kind } = value;
-  return typeof kind === 'string' ? { ...value, kind: KINDS.get(kind.toLowerCase()) ?? kind } : value;
-}, ChangeOfKind);
+/** One change on so many nodes. Its kind is matched without regard to case. */
+export const changeSchema = (ids: NodeIds) =>
+  z.preprocess((value) => {
+    if (typeof value !== 'object' || value === null || !('kind' in value)) return value;
+    const { kind } = value;
+    return typeof kind === 'string' ? { ...value, kind: KINDS.get(kind.toLowerCase()) ?? kind } : value;
+  }, changeOfKind(ids));
 
-export type Change = z.output<typeof ChangeOfKind>;
 /** A change as a body of a request states it. */
-export type ChangeInput = z.input<typeof ChangeOfKind>;
-export type ChangeOf<K extends Change['kind']> = Extract<Change, { kind: K }>;
+export type ChangeInput = z.input<ReturnType<typeof changeOfKind>>;
 
 export const NewPreview = z
   .strictObject({
     changes: z
-      .array(ChangeInAnyCase)
+      .array(changeSchema(nodeIds(MAX_NODES)))
       .min(1)
       .max(MAX_CHANGES)
       .meta({ description: 'They act together, in this order' }),
@@ -151,13 +145,6 @@ export const NewPreview = z
       },
     ],
   });
-
-/** A change as answers show it: with each member of its kind, and never with content. */
-export function toShownChange(change: Change): Record<string, unknown> {
-  const given = { ...change, content: null } as Record<string, unknown>;
-  const members = MEMBERS[change.kind].map((name) => [name, given[name] ?? null] as const);
-  return { kind: change.kind, ...Object.fromEntries(members) };
-}
 
 const text = z.string();
 const optionalText = z.string().nullable();
@@ -190,6 +177,8 @@ export const ChangeView = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('SetTags'), nodeIds: Ids, scopeValueIds: Ids }),
   z.object({ kind: z.literal('Withdraw'), ...shownPublished, reason: optionalText }),
   z.object({ kind: z.literal('Restore'), ...shownPublished }),
+  z.object({ kind: z.literal('WithdrawParameters'), ...shownScope, reason: optionalText }),
+  z.object({ kind: z.literal('RestoreParameters'), ...shownScope }),
   z.object({ kind: z.literal('ReorderScopeTypes'), scopeTypeIds: Ids }),
   z.object({ kind: z.literal('EnableScopeType'), scopeTypeId: text }),
   z.object({ kind: z.literal('DisableScopeType'), scopeTypeId: text }),
@@ -199,5 +188,10 @@ export const ChangeView = z.discriminatedUnion('kind', [
     configurationMode: optionalText,
     configurationModeInterval: optionalText,
     reportCompliance: z.boolean().nullable(),
+  }),
+  z.object({
+    kind: z.literal('SetServerManaged'),
+    configurationName: text,
+    useServerManagedParameters: z.boolean(),
   }),
 ]);

@@ -2,10 +2,10 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Selectable } from 'kysely';
-import type { Db } from '../../db/database.ts';
-import type { PreviewsTable } from '../../db/preview-tables.ts';
-import { toBuffer } from '../../resolve/compare-weight.ts';
-import type { PreviewCounts, PreviewResult } from '../../resolve/preview-types.ts';
+import type { Db } from '../db/database.ts';
+import type { PreviewsTable } from '../db/preview-tables.ts';
+import { toBuffer } from '../resolve/compare-weight.ts';
+import type { PreviewCounts, PreviewResult } from '../resolve/preview-types.ts';
 
 export type PreviewRow = Selectable<PreviewsTable>;
 

@@ -1,11 +1,11 @@
 /** Deletes previews whose hour is over. The leader does it, and writes only when something is due. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../../db/database.ts';
-import { type Clock, MINUTE } from '../../lib/clock.ts';
-import type { Log } from '../../lib/log.ts';
-import { type RepeatedWork, repeat } from '../../lib/repeated-work.ts';
-import { deletePreview, findExpired } from './queries.ts';
+import type { Database } from '../db/database.ts';
+import { type Clock, MINUTE } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { type RepeatedWork, repeat } from '../lib/repeated-work.ts';
+import { deletePreview, findExpired } from './preview-rows.ts';
 
 const INTERVAL = MINUTE;
 /** Milliseconds between two transactions, so that requests get most of the time. */

@@ -1,8 +1,8 @@
 /** Joins previews with the threads that know the whole fleet. */
 
-import type { Threads } from '../../lib/threads.ts';
-import type { FleetTasks } from '../../resolve/fleet-tasks.ts';
-import type { PreviewCounts, PreviewInput, PreviewResult } from '../../resolve/preview-types.ts';
+import type { Threads } from '../lib/threads.ts';
+import type { FleetTasks } from '../resolve/fleet-tasks.ts';
+import type { PreviewCounts, PreviewInput, PreviewResult } from '../resolve/preview-types.ts';
 
 export interface PreviewEngine {
   /**

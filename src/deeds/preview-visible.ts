@@ -1,10 +1,10 @@
 /** What a reader sees of a preview that is done: nodes and groups of which this caller, with this token, may read all now. */
 
-import type { Db } from '../../db/database.ts';
-import type { ContentOfNodes, PreviewCounts } from '../../resolve/preview-types.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
-import { readableResources, readerOf } from '../../security/rights.ts';
-import { type PreviewRow, readContents } from './queries.ts';
+import type { Db } from '../db/database.ts';
+import type { ContentOfNodes, PreviewCounts } from '../resolve/preview-types.ts';
+import type { UserPrincipal } from '../security/principal.ts';
+import { readableResources, readerOf } from '../security/rights.ts';
+import { type PreviewRow, readContents } from './preview-rows.ts';
 
 export class VisiblePart {
   /** Tells of each content, at the place of its number, whether the reader may read it. */

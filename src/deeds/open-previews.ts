@@ -1,7 +1,7 @@
 /** Opens what makes previews. */
 
-import type { Metrics } from '../../lib/metrics/metrics.ts';
-import { PreviewRuns, type RunTools } from './runs.ts';
+import type { Metrics } from '../lib/metrics/metrics.ts';
+import { PreviewRuns, type RunTools } from './preview-runs.ts';
 
 export interface OpenPreviews {
   runs: PreviewRuns;

@@ -3,19 +3,55 @@
  * the deeds themselves. Nothing is written.
  */
 
-import type { Database } from '../../db/database.ts';
-import type { Assignment } from '../../db/node-lookup.ts';
-import { requireNodes } from '../../db/nodes.ts';
-import { findTypeOfValue } from '../../db/scope-types.ts';
-import { assignmentOf, requireEligible } from '../../deeds/assign.ts';
-import { wouldChange } from '../../deeds/change-lcm-config.ts';
-import { requireScopeOrder, requireSwitchable } from '../../deeds/change-scope-type.ts';
-import type { CheckTools } from '../../deeds/parameter-checks.ts';
-import { contentTypeNamed, readText } from '../../deeds/parameter-content.ts';
-import { ownerOf } from '../../deeds/parameter-scopes.ts';
-import { judgeDraft as judgeConfiguration } from '../../deeds/publish.ts';
-import { judgeDraft as judgeComposite } from '../../deeds/publish-composite.ts';
-import { findingsInHistory } from '../../deeds/publish-obstacles.ts';
+import type { Database } from '../db/database.ts';
+import type { Assignment } from '../db/node-lookup.ts';
+import { requireNodes } from '../db/nodes.ts';
+import { findTypeOfValue } from '../db/scope-types.ts';
+import type { Finding } from '../domain/findings.ts';
+import { scopeKey } from '../domain/scopes.ts';
+import { conflict, type HawserError, notFound } from '../lib/errors.ts';
+import { CompositeReader } from '../resolve/composites.ts';
+import type { Documents } from '../resolve/documents.ts';
+import type { EntryPoints } from '../resolve/entry-points.ts';
+import { OPEN_TO_ANYONE } from '../resolve/open-versions.ts';
+import type { ParameterFileLookup } from '../resolve/parameter-files-of-scopes.ts';
+import { ParameterReader } from '../resolve/parameters.ts';
+import { Planner } from '../resolve/plans.ts';
+import type { Proposal } from '../resolve/proposal.ts';
+import {
+  type ProposedFile,
+  type ProposedOffer,
+  ProposedVersions,
+  type PublishedDraft,
+} from '../resolve/proposed-versions.ts';
+import { registryOf } from '../resolve/registry.ts';
+import { CompatibilityGuard } from '../resolve/schema-compatibility.ts';
+import { SchemaReader } from '../resolve/schemas.ts';
+import type { SeriesPlaces } from '../resolve/series-places.ts';
+import type { GrantedResource } from '../security/access.ts';
+import type { UserPrincipal } from '../security/principal.ts';
+import type { SecretStore } from '../security/secrets/secret-store.ts';
+import { checkDraft, KINDS } from '../versions/kinds.ts';
+import { contentOf, seriesOf } from '../versions/parameter-files.ts';
+import { fileBlocker, rolloutBlocker } from '../versions/rollout-rules.ts';
+import { type ConfigurationRow, requireRow } from '../versions/rows.ts';
+import { findBlockers, findDraft, type PublishRules, refuseSameVersion } from '../versions/rules.ts';
+import type { GitStore, ParameterScope } from '../versions/store.ts';
+import { ONLY_SERIES, type VersionIndex } from '../versions/types.ts';
+import type { VersionSource } from '../versions/version-source.ts';
+import { assignmentOf, requireEligible } from './assign.ts';
+import { requireManageable } from './change-configuration.ts';
+import { wouldChange } from './change-lcm-config.ts';
+import { requireScopeOrder, requireSwitchable } from './change-scope-type.ts';
+import type { Change, ChangeOf } from './changes.ts';
+import type { FormerState } from './former-state.ts';
+import { keyOf, type Resources } from './named-changes.ts';
+import type { CheckTools } from './parameter-checks.ts';
+import { contentTypeNamed, readText } from './parameter-content.ts';
+import { ownerOf, requireScopeType, scopeNamed } from './parameter-scopes.ts';
+import { judgeDraft as judgeConfiguration } from './publish.ts';
+import { judgeDraft as judgeComposite } from './publish-composite.ts';
+import { findingsInHistory } from './publish-obstacles.ts';
 import {
   checkFile,
   type FileName,
@@ -23,49 +59,9 @@ import {
   judgeFile,
   requireFile,
   scopeToPublish,
-} from '../../deeds/put-parameters.ts';
-import { type IncomingContent, sealContent } from '../../deeds/secret-content.ts';
-import {
-  alreadyTagged,
-  notTagged,
-  requireTypeOfValue,
-  tagsOfType,
-  valuesByType,
-} from '../../deeds/tag-node.ts';
-import type { Finding } from '../../domain/findings.ts';
-import { scopeKey } from '../../domain/scopes.ts';
-import { conflict, type HawserError, notFound } from '../../lib/errors.ts';
-import { CompositeReader } from '../../resolve/composites.ts';
-import type { Documents } from '../../resolve/documents.ts';
-import type { EntryPoints } from '../../resolve/entry-points.ts';
-import { OPEN_TO_ANYONE } from '../../resolve/open-versions.ts';
-import type { ParameterFileLookup } from '../../resolve/parameter-files-of-scopes.ts';
-import { ParameterReader } from '../../resolve/parameters.ts';
-import { Planner } from '../../resolve/plans.ts';
-import type { Proposal } from '../../resolve/proposal.ts';
-import {
-  type ProposedFile,
-  type ProposedOffer,
-  ProposedVersions,
-  type PublishedDraft,
-} from '../../resolve/proposed-versions.ts';
-import { registryOf } from '../../resolve/registry.ts';
-import { CompatibilityGuard } from '../../resolve/schema-compatibility.ts';
-import { SchemaReader } from '../../resolve/schemas.ts';
-import type { SeriesPlaces } from '../../resolve/series-places.ts';
-import type { GrantedResource } from '../../security/access.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
-import type { SecretStore } from '../../security/secrets/secret-store.ts';
-import { checkDraft, KINDS } from '../../versions/kinds.ts';
-import { contentOf, seriesOf } from '../../versions/parameter-files.ts';
-import { fileBlocker, rolloutBlocker } from '../../versions/rollout-rules.ts';
-import { requireRow } from '../../versions/rows.ts';
-import { findBlockers, findDraft, type PublishRules, refuseSameVersion } from '../../versions/rules.ts';
-import type { GitStore, ParameterScope } from '../../versions/store.ts';
-import { ONLY_SERIES, type VersionIndex } from '../../versions/types.ts';
-import type { VersionSource } from '../../versions/version-source.ts';
-import type { Change, ChangeOf } from './change-schemas.ts';
-import { keyOf, type Resources } from './named.ts';
+} from './put-parameters.ts';
+import { type IncomingContent, sealContent } from './secret-content.ts';
+import { alreadyTagged, notTagged, requireTypeOfValue, tagsOfType, valuesByType } from './tag-node.ts';
 
 export interface ProposingTools {
   database: Database;
@@ -83,6 +79,8 @@ interface Asked {
   resources: Resources;
   /** What a freeze that lasts answers; null without one. */
   frozen: HawserError | null;
+  /** What was before the set that these changes take back. Default: they take none back. */
+  former?: FormerState;
 }
 
 /** What is found in a version. One of the two names is null. */
@@ -115,6 +113,8 @@ export class Proposing {
   private readonly offers: ProposedOffer[] = [];
   private readonly assignments = new Map<string, Assignment | null>();
   private scopeOrder: readonly string[] | null = null;
+  /** Whether the server manages the parameters of configurations, by the ids of those for which it changes. */
+  private readonly managed = new Map<string, boolean>();
   /** The ids of nodes whose desired settings change. */
   private readonly reset = new Set<string>();
   private readonly tags = new Map<string, Map<string, string | null>>();
@@ -131,8 +131,8 @@ export class Proposing {
 
   /** What was taken, as a thread gets it. */
   get proposal(): Proposal {
-    const { published, files, offers, assignments, tags, scopeOrder, reset } = this;
-    return { published, files, offers, assignments, tags, scopeOrder, reset };
+    const { published, files, offers, assignments, tags, scopeOrder, managed, reset } = this;
+    return { published, files, offers, assignments, tags, scopeOrder, managed, reset };
   }
 
   /**
@@ -187,6 +187,9 @@ export class Proposing {
       case 'Withdraw':
       case 'Restore':
         return this.offer(change);
+      case 'WithdrawParameters':
+      case 'RestoreParameters':
+        return this.offerFile(change);
       case 'ReorderScopeTypes':
         return this.reorder(change);
       case 'EnableScopeType':
@@ -194,6 +197,8 @@ export class Proposing {
         return this.switchScopeType(change);
       case 'SetLcmConfig':
         return this.setLcmConfig(change);
+      case 'SetServerManaged':
+        return this.setServerManaged(change);
     }
   }
 
@@ -201,7 +206,7 @@ export class Proposing {
     const { id, name } = this.resource('configuration', configurationName);
     const { database, store } = this.tools;
     const { source } = this;
-    const row = await requireRow(database.read, 'configurations', id);
+    const row = await this.rowOf(id);
     const repository = { kind: 'configurations', name } as const;
     const index = await source.versions(repository);
     await requirePublishable(index, version, async (draft) => {
@@ -315,7 +320,8 @@ export class Proposing {
       ...{ composites: new CompositeReader(this.source), parameters: this.parameterReader() },
       openness: { of: () => OPEN_TO_ANYONE },
     };
-    await requireEligible(new Planner(registryOf(database), this.source, readers), assignment);
+    if (!this.asked.former?.wasAssigned(change))
+      await requireEligible(new Planner(registryOf(database), this.source, readers), assignment);
     for (const nodeId of change.nodeIds) this.assignments.set(nodeId, assignment);
   }
 
@@ -366,16 +372,36 @@ export class Proposing {
     }
   }
 
-  /** Withdrawing what is withdrawn changes nothing. */
   private async offer(change: ChangeOf<'Withdraw' | 'Restore'>) {
     const { version } = change;
-    const { kind, name } = this.offeredIn(change);
-    const ref = (await this.source.versions({ kind, name })).get(version);
+    const repository = this.offeredIn(change);
+    const index = await this.source.versions(repository);
+    this.setOffered(index, {
+      ...repository,
+      ...{ series: ONLY_SERIES, version, isOffered: change.kind === 'Restore' },
+    });
+  }
+
+  /** As the deeds on the file do it, of a scope type that is switched off too. */
+  private async offerFile(change: ChangeOf<'WithdrawParameters' | 'RestoreParameters'>) {
+    const { configurationName, scopeTypeName, scopeValue, version } = change;
+    const { read } = this.tools.database;
+    const { name } = this.resource('parameters', configurationName);
+    const type = await requireScopeType(read, { name: scopeTypeName });
+    const series = seriesOf(this.spelled(await scopeNamed(read, type, scopeValue)));
+    const index = (await this.source.parameters.index(name)).of(series);
+    const isOffered = change.kind === 'RestoreParameters';
+    this.setOffered(index, { kind: 'parameters', name, series, version, isOffered });
+  }
+
+  /** Withdrawing what is withdrawn changes nothing. */
+  private setOffered(index: VersionIndex, offer: ProposedOffer): void {
+    const ref = index.get(offer.version);
     if (ref === undefined) throw notFound('No such version');
-    const isOffered = change.kind === 'Restore';
-    if (isOffered && ref.withdrawn === null) throw notFound('There is no such withdrawn version');
-    if (!isOffered && ref.status !== 'Published') throw conflict('not_published', 'The version is a draft');
-    this.offers.push({ kind, name, series: ONLY_SERIES, version, isOffered });
+    if (offer.isOffered && ref.withdrawn === null) throw notFound('There is no such withdrawn version');
+    if (!offer.isOffered && ref.status !== 'Published')
+      throw conflict('not_published', 'The version is a draft');
+    this.offers.push(offer);
     this.renew();
   }
 
@@ -405,6 +431,22 @@ export class Proposing {
     for (const nodeId of nodeIds)
       if (await wouldChange(read, nodeId, settings)) this.reset.add(nodeId);
       else this.reset.delete(nodeId);
+  }
+
+  private async setServerManaged(change: ChangeOf<'SetServerManaged'>) {
+    const { useServerManagedParameters: isManaged } = change;
+    const { id, name } = this.resource('configuration', change.configurationName);
+    const row = await this.rowOf(id);
+    if (isManaged !== (row.use_server_managed_parameters === 1))
+      await requireManageable(this.source, name, isManaged);
+    this.managed.set(id, isManaged);
+  }
+
+  /** The row of a configuration after the changes that were taken. */
+  private async rowOf(id: string): Promise<ConfigurationRow> {
+    const row = await requireRow(this.tools.database.read, 'configurations', id);
+    const isManaged = this.managed.get(id);
+    return isManaged === undefined ? row : { ...row, use_server_managed_parameters: Number(isManaged) };
   }
 
   private publish(draft: PublishedDraft): void {

@@ -1,23 +1,28 @@
-/** Judges the changes of a preview in their order. The first that could not be carried out is named, and no other. */
+/** Judges changes in their order. The first that could not be carried out is named, and no other. */
 
-import type { Db } from '../../db/database.ts';
-import { requireNodes } from '../../db/nodes.ts';
-import { conflict, type FieldError, HawserError } from '../../lib/errors.ts';
-import type { Proposal } from '../../resolve/proposal.ts';
-import type { Change } from './change-schemas.ts';
-import type { Proposing } from './proposing.ts';
+import type { Db } from '../db/database.ts';
+import { requireNodes } from '../db/nodes.ts';
+import { conflict, type FieldError, HawserError } from '../lib/errors.ts';
+import type { Proposal } from '../resolve/proposal.ts';
+import type { Change } from './changes.ts';
+import type { Proposing } from './propose-changes.ts';
 
 /** The kinds of errors with which a deed says that it cannot be carried out. */
-const REFUSALS: ReadonlySet<string> = new Set(['invalid', 'not_found', 'conflict']);
+export const REFUSALS: ReadonlySet<string> = new Set(['invalid', 'not_found', 'conflict']);
 
 /**
+ * @param member of the body that lists the changes
  * @returns what all changes together propose
- * @throws HawserError what the first deed that cannot be carried out answers, with its errors behind `/changes/<index>`;
+ * @throws HawserError what the first deed that cannot be carried out answers, with its errors behind `/<member>/<index>`;
  *   what it answers with 404 is conflict `not_found`
  */
-export async function judgeChanges(proposing: Proposing, changes: readonly Change[]): Promise<Proposal> {
+export async function judgeChanges(
+  proposing: Proposing,
+  changes: readonly Change[],
+  member: 'changes' | 'deeds',
+): Promise<Proposal> {
   for (const [at, change] of changes.entries()) {
-    const path = `/changes/${at}`;
+    const path = `/${member}/${at}`;
     try {
       await proposing.take(change, path);
     } catch (error) {
@@ -38,7 +43,8 @@ export async function requireWatched(db: Db, nodeIds: readonly string[]): Promis
   }
 }
 
-function refusalAt(path: string, thrown: unknown): unknown {
+/** What is thrown at a path: a refusal names it, and is a conflict where it would be a 404. */
+export function refusalAt(path: string, thrown: unknown): unknown {
   if (!(thrown instanceof HawserError) || !REFUSALS.has(thrown.kind)) return thrown;
   const { message, data } = thrown;
   const error = thrown.kind === 'not_found' ? conflict('not_found', message) : thrown;

@@ -1,0 +1,110 @@
+/** Applies a change set, once all is looked at that may stand in its way: in the order in which the contract names it. */
+
+import type { ChangeSetRow } from '../db/change-sets.ts';
+import { conflict, HawserError, notFound } from '../lib/errors.ts';
+import type { Caller } from '../security/caller.ts';
+import type { UserPrincipal } from '../security/principal.ts';
+import { readableResources } from '../security/rights.ts';
+import type { CarryingOutTools } from './carry-out-changes.ts';
+import { applyStep } from './change-set-step.ts';
+import {
+  digestOf,
+  formerOf,
+  judgeSet,
+  type KeptDeeds,
+  requireSet,
+  type SaidOfDeed,
+  stateBlocker,
+} from './change-sets.ts';
+import { type Change, ofShownChange } from './changes.ts';
+import { targetOf } from './deed-targets.ts';
+import type { PreviewMakers } from './make-preview.ts';
+import { findPreview } from './preview-rows.ts';
+import { VisiblePart } from './preview-visible.ts';
+import { filesOf } from './propose-change-set.ts';
+
+export type ApplyingTools = PreviewMakers & CarryingOutTools;
+
+/** What the caller has seen of the set. */
+export interface AskedApplication {
+  digest: string;
+  /** How many nodes it changes, or leaves without an answer; absent where the caller does not care. */
+  expectedChanged?: number | null | undefined;
+}
+
+/**
+ * @returns the row of the set as it is now
+ * @throws HawserError not_found or forbidden for what the caller may not do; conflict `not_possible` in a final state;
+ *   `precondition_failed` where the digest is another one; locked `frozen`; conflict with the code of the first blocker; conflict
+ *   `effect_changed`. Nothing is changed then
+ */
+export async function applySet(
+  tools: ApplyingTools,
+  caller: Caller,
+  id: number,
+  { digest, expectedChanged }: AskedApplication,
+): Promise<ChangeSetRow> {
+  const { read } = tools.database;
+  const { principal, actor } = caller;
+  const { row, kept, seen, digest: present } = await requireSet(tools, principal, id);
+  const final = stateBlocker(row);
+  if (final) throw final;
+  if (seen.includes(false)) throw notFound('You may not read all that the change set names');
+  const changes = kept.deeds.map(ofShownChange);
+  const former = await formerOf(read, row);
+  for (const change of changes) await targetOf(read, principal, change, former);
+  if (present !== digest) throw digestChanged();
+  await actor.requireUnfrozen?.(read);
+  const { blockers, proposal } = await judgeSet(tools, principal, kept, former);
+  const [blocker] = blockers;
+  if (blocker) throw blockedAt(blocker);
+  const nodes = await countChanged(tools, principal, { changes, kept, proposal });
+  if (typeof expectedChanged === 'number' && nodes !== expectedChanged)
+    throw conflict('effect_changed', `It would change ${nodes} nodes now, and not ${expectedChanged}`);
+  const applied: ChangeSetRow = { ...row, state: 'Applied' };
+  return applyStep(tools, caller, {
+    ...{ row, changes, former, nodes, files: filesOf(applied) },
+    async require() {
+      if ((await digestOf(tools, kept)) !== digest) throw digestChanged();
+    },
+  });
+}
+
+const digestChanged = () =>
+  new HawserError(
+    'precondition_failed',
+    'precondition_failed',
+    'The change set, or a draft that it names, is another one than you have seen; look at it again',
+  );
+
+function blockedAt(error: SaidOfDeed): HawserError {
+  const { code, message, deed } = error;
+  const errors = [{ path: deed === null ? '' : `/deeds/${deed}`, message, code }];
+  return new HawserError('conflict', error.code, message, { data: { errors } });
+}
+
+/** How many nodes get something else by the set, or nothing that can be resolved, as far as the caller may read them. */
+async function countChanged(
+  { database: { read }, runs, clock }: PreviewMakers,
+  principal: UserPrincipal,
+  {
+    changes,
+    kept,
+    proposal,
+  }: {
+    changes: readonly Change[];
+    kept: KeptDeeds;
+    proposal: Awaited<ReturnType<typeof judgeSet>>['proposal'];
+  },
+): Promise<number> {
+  const input = { proposal, readable: await readableResources(read, principal), nodeIds: null };
+  const named = [...new Map(kept.named.flat().map((each) => [JSON.stringify(each), each])).values()];
+  const found = { findings: [], warnings: [] };
+  const { id, made } = await runs.begin({ userId: principal.userId, changes, named, found, input });
+  await made;
+  const row = await findPreview(read, id, clock.now());
+  if (row?.state !== 'Done')
+    throw conflict('effect_changed', row?.error ?? 'What it would change cannot be told now');
+  const { changed, unresolvable } = (await VisiblePart.of(read, principal, row)).counts;
+  return changed + unresolvable;
+}

@@ -1,0 +1,349 @@
+/** Change sets as they are read: what is kept of one, who sees which of its deeds, and what stands in its way. */
+
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import {
+  type ChangeSetApprovalRow,
+  type ChangeSetRow,
+  findChangeSet,
+  listApprovals,
+  rememberPreview,
+} from '../db/change-sets.ts';
+import type { Db } from '../db/database.ts';
+import { engineOf } from '../db/engine-of.ts';
+import { conflict, HawserError, notFound } from '../lib/errors.ts';
+import type { Threads } from '../lib/threads.ts';
+import type { FleetTasks } from '../resolve/fleet-tasks.ts';
+import type { Proposal } from '../resolve/proposal.ts';
+import type { UserPrincipal } from '../security/principal.ts';
+import { readableResources, scopeReaderOf } from '../security/rights.ts';
+import { seriesOf } from '../versions/parameter-files.ts';
+import type { GitStore } from '../versions/store.ts';
+import type { VersionIndex } from '../versions/types.ts';
+import type { ChangeState } from './change-state.ts';
+import { type Change, ofShownChange, type ShownChange } from './changes.ts';
+import { FormerState } from './former-state.ts';
+import { REFUSALS } from './judge-changes.ts';
+import {
+  makePreview,
+  type PreviewMakers,
+  type SeenPreview,
+  type TryingTools,
+  tryChanges,
+} from './make-preview.ts';
+import { keyOf, type Named, type Resources } from './named-changes.ts';
+import { requireScopeType, scopeNamed } from './parameter-scopes.ts';
+import { findPreview } from './preview-rows.ts';
+import { VisiblePart } from './preview-visible.ts';
+import { Proposing } from './propose-changes.ts';
+
+export interface ReadingTools extends PreviewMakers {
+  /** The threads for questions, whose callers wait for no preview. */
+  questions: Threads<FleetTasks>;
+}
+
+/** The deeds of a set as they are kept, and what each of them names. */
+export interface KeptDeeds {
+  deeds: readonly ShownChange[];
+  named: readonly (readonly Named[])[];
+}
+
+export function keptOf(row: Pick<ChangeSetRow, 'deeds' | 'named'>): KeptDeeds {
+  return { deeds: JSON.parse(row.deeds), named: JSON.parse(row.named) };
+}
+
+export const noSet = () => notFound('No such change set');
+
+/** Deeds on nodes, of which only who may read nodes is told. */
+const ON_NODES: ReadonlySet<Change['kind']> = new Set([
+  ...(['Assign', 'Unassign', 'Tag', 'Untag', 'SetTags', 'SetLcmConfig'] as const),
+]);
+
+/** Tells which deeds a caller may see, with this token and now. */
+export class DeedReader {
+  private readonly mayReadNodes: boolean;
+  private readonly isReadable: (named: Named) => boolean;
+
+  private constructor(mayReadNodes: boolean, isReadable: (named: Named) => boolean) {
+    this.mayReadNodes = mayReadNodes;
+    this.isReadable = isReadable;
+  }
+
+  static async of(db: Db, principal: UserPrincipal): Promise<DeedReader> {
+    const readable = await readableResources(db, principal);
+    const isReadableScope = scopeReaderOf(readable);
+    return new DeedReader(principal.permissions.has('nodes.read'), ({ on, id, scope }) =>
+      scope === undefined ? readable[on] === 'all' || readable[on].includes(id) : isReadableScope(scope),
+    );
+  }
+
+  /** Of each deed whether the caller may see it. */
+  seen({ deeds, named }: KeptDeeds): boolean[] {
+    return deeds.map(
+      ({ kind }, at) =>
+        (this.mayReadNodes || !ON_NODES.has(kind)) && (named[at] ?? []).every(this.isReadable),
+    );
+  }
+
+  /** Whether the caller may see any of them. */
+  seesAny(kept: KeptDeeds): boolean {
+    return this.seen(kept).includes(true);
+  }
+}
+
+/**
+ * The SHA-256 of the deeds as they are kept and of the tip of every draft that they name. What was published of a draft since
+ * counts as its tip.
+ */
+export async function digestOf(
+  { database, store }: Pick<TryingTools, 'database' | 'store'>,
+  { deeds, named }: KeptDeeds,
+): Promise<string> {
+  const hash = createHash('sha256').update(JSON.stringify(deeds));
+  for (const [at, deed] of deeds.entries()) {
+    const tip = await tipOf({ read: database.read, store }, ofShownChange(deed), named[at] ?? []);
+    if (tip !== undefined) hash.update(`\n${at} ${tip}`);
+  }
+  return hash.digest('hex');
+}
+
+/** The tip of the draft that a deed publishes; null where it is gone, undefined for a deed that names no draft. */
+async function tipOf(
+  { read, store }: { read: Db; store: GitStore },
+  change: Change,
+  [named]: readonly Named[],
+): Promise<string | null | undefined> {
+  const find = async (index: () => Promise<VersionIndex>, version: string) => {
+    try {
+      return (await index()).get(version)?.commit ?? null;
+    } catch (error) {
+      // What it names may be gone by now.
+      if (error instanceof HawserError && (REFUSALS.has(error.kind) || error.code === 'repository_missing'))
+        return null;
+      throw error;
+    }
+  };
+  switch (change.kind) {
+    case 'PublishConfiguration':
+      return find(
+        () => store.versions({ kind: 'configurations', name: change.configurationName }),
+        change.version,
+      );
+    case 'PublishComposite':
+      return find(() => store.versions({ kind: 'composites', name: change.compositeName }), change.version);
+    case 'PublishParameters':
+      return find(async () => {
+        const type = await requireScopeType(read, { name: change.scopeTypeName });
+        const series = seriesOf(await scopeNamed(read, type, change.scopeValue));
+        return (await store.parameters.index(named?.name ?? change.configurationName)).of(series);
+      }, change.version);
+    default:
+      return undefined;
+  }
+}
+
+/** What a set that was applied has changed; of one that takes another back, before that, what was changed again since. */
+export interface KeptUndo {
+  before?: ChangeState;
+  after?: ChangeState;
+  changedSince?: readonly string[];
+}
+
+/** What was before the set that this one takes back. */
+export async function formerOf(db: Db, { revert_of }: Pick<ChangeSetRow, 'revert_of'>): Promise<FormerState> {
+  const row = revert_of === null ? undefined : await findChangeSet(db, revert_of);
+  if (row === undefined) return FormerState.NONE;
+  const { before }: KeptUndo = JSON.parse(row.undo ?? '{}');
+  return new FormerState(keptOf(row).deeds.map(ofShownChange), before ?? null);
+}
+
+function changedSince({ undo }: Pick<ChangeSetRow, 'undo'>): readonly string[] {
+  const { changedSince: sentences = [] }: KeptUndo = JSON.parse(undo ?? '{}');
+  return sentences;
+}
+
+/** Something that is said of a set, or of one of its deeds. */
+export interface SaidOfDeed {
+  code: string;
+  message: string;
+  /** The place of the deed, from 0; null where it is of the whole set. */
+  deed: number | null;
+}
+
+/**
+ * Judges the deeds of a set in their order. One that cannot be carried out is left out for those behind it.
+ * @returns what stands in the way, in the order in which applying it would be refused, and what the others propose
+ */
+export async function judgeSet(
+  tools: TryingTools,
+  principal: UserPrincipal,
+  { deeds, named }: KeptDeeds,
+  former: FormerState,
+): Promise<{ blockers: SaidOfDeed[]; proposal: Proposal }> {
+  const { read } = tools.database;
+  const gone = await goneOf(read, named.flat());
+  const resources: Map<string, Named> = new Map();
+  for (const each of named.flat()) if (!gone.has(idOf(each))) noteResource(resources, each);
+  const proposing = new Proposing(tools, {
+    principal,
+    resources: resources as Resources,
+    frozen: null,
+    former,
+  });
+  const blockers: SaidOfDeed[] = [];
+  for (const [deed, shown] of deeds.entries()) {
+    const block = ({ code, message }: Pick<HawserError, 'code' | 'message'>) =>
+      blockers.push({ code, message, deed });
+    const lost = named[deed]?.find((each) => gone.has(idOf(each)));
+    if (lost !== undefined) {
+      block(notFound(`${lost.name} has been deleted`));
+      continue;
+    }
+    const warned = proposing.warnings.length;
+    try {
+      await proposing.take(ofShownChange(shown), '');
+    } catch (error) {
+      if (!(error instanceof HawserError) || !REFUSALS.has(error.kind)) throw error;
+      block(error);
+    }
+    for (const warning of proposing.warnings.slice(warned)) block(warning);
+  }
+  return { blockers, proposal: proposing.proposal };
+}
+
+/** Whoever names a configuration may mean its parameters. */
+function noteResource(resources: Map<string, Named>, { on, id, name }: Named): void {
+  resources.set(keyOf(on, name), { on, id, name });
+  if (on === 'configuration') resources.set(keyOf('parameters', name), { on: 'parameters', id, name });
+}
+
+const idOf = ({ on, id }: Named) => `${on === 'composite' ? 'composites' : 'configurations'} ${id}`;
+
+/** What is gone of these, as `idOf` gives it. Another one of the same name is another one. */
+async function goneOf(db: Db, named: readonly Named[]): Promise<ReadonlySet<string>> {
+  const gone = new Set(named.map(idOf));
+  for (const table of ['configurations', 'composites'] as const) {
+    const ids = named.flatMap(({ on, id }) =>
+      (on === 'composite') === (table === 'composites') ? [id] : [],
+    );
+    const isNamed = engineOf(db).isOneOf('id', [...new Set(ids)]);
+    for (const { id } of await db.selectFrom(table).select('id').where(isNamed).execute())
+      gone.delete(`${table} ${id}`);
+  }
+  return gone;
+}
+
+/** Why a set of this state can no longer be changed or applied; null where it can. */
+export function stateBlocker({ state }: Pick<ChangeSetRow, 'state'>): HawserError | null {
+  if (state === 'Open' || state === 'Scheduled') return null;
+  return conflict('not_possible', `The change set is ${state}, which is final`);
+}
+
+/** A set, and what a reader sees of it. */
+export interface SeenSet {
+  row: ChangeSetRow;
+  kept: KeptDeeds;
+  /** Of each deed whether the reader sees it. */
+  seen: readonly boolean[];
+  digest: string;
+  approvals: readonly ChangeSetApprovalRow[];
+  /** The last preview of this digest. */
+  previewId: string | null;
+}
+
+/** What is said of applying a set. */
+export interface SetCheck {
+  blockers: readonly SaidOfDeed[];
+  findings: readonly SaidOfDeed[];
+}
+
+/** The set, for who may see something of it. @throws HawserError not_found */
+export async function requireSet(
+  tools: Pick<TryingTools, 'database' | 'store'>,
+  principal: UserPrincipal,
+  id: number,
+): Promise<SeenSet> {
+  const { read } = tools.database;
+  const row = await findChangeSet(read, id);
+  const reader = await DeedReader.of(read, principal);
+  if (row === undefined || !reader.seesAny(keptOf(row))) throw noSet();
+  return seenBy(tools, reader, row, await listApprovals(read, [id]));
+}
+
+/** What a reader sees of a set. */
+export async function seenBy(
+  tools: Pick<TryingTools, 'database' | 'store'>,
+  reader: DeedReader,
+  row: ChangeSetRow,
+  approvals: readonly ChangeSetApprovalRow[],
+): Promise<SeenSet> {
+  const kept = keptOf(row);
+  const digest = await digestOf(tools, kept);
+  const previewId = row.preview_digest === digest ? row.preview_id : null;
+  return { row, kept, seen: reader.seen(kept), digest, approvals, previewId };
+}
+
+/** What stands in the way of applying a set at the moment, and what it warns of. */
+export async function checkSet(
+  tools: ReadingTools,
+  principal: UserPrincipal,
+  { row, kept, previewId }: SeenSet,
+): Promise<SetCheck> {
+  const final = stateBlocker(row);
+  if (final) return { blockers: [{ code: final.code, message: final.message, deed: null }], findings: [] };
+  const { blockers } = await judgeSet(tools, principal, kept, await formerOf(tools.database.read, row));
+  const since = changedSince(row).map((message) => ({ code: 'changed_since', message, deed: null }));
+  return { blockers, findings: [...(await findingsOf(tools, principal, previewId)), ...since] };
+}
+
+/**
+ * Has a preview made of exactly what a set proposes, which the set remembers.
+ * @throws HawserError not_found for who may not read all that it names; conflict `not_possible` in a final state; as
+ *   `tryChanges` and `makePreview`
+ */
+export async function previewSet(
+  tools: PreviewMakers,
+  principal: UserPrincipal,
+  id: number,
+): Promise<SeenPreview> {
+  const { row, kept, seen, digest } = await requireSet(tools, principal, id);
+  if (seen.includes(false)) throw notFound('You may not read all that the change set names');
+  const final = stateBlocker(row);
+  if (final) throw final;
+  const former = await formerOf(tools.database.read, row);
+  const tried = await tryChanges(tools, principal, kept.deeds.map(ofShownChange), {
+    member: 'deeds',
+    former,
+  });
+  const made = await makePreview(tools, principal, tried);
+  await rememberPreview(tools.database.write, id, { id: made.row.id, digest });
+  return made;
+}
+
+/** Whether a preview that is made, and does not change any more, has new problems for this reader. */
+const withProblems = new LRUCache<string, boolean>({ max: 1_000 });
+/** So many groups are read at once. */
+const GROUPS_AT_ONCE = 500;
+
+/** What a preview of the set warns of, once it is made. */
+async function findingsOf(
+  { database: { read }, clock, questions }: ReadingTools,
+  principal: UserPrincipal,
+  previewId: string | null,
+): Promise<SaidOfDeed[]> {
+  const row = previewId === null ? undefined : await findPreview(read, previewId, clock.now());
+  if (row?.state !== 'Done') return [];
+  const { flags: visible, groupCount } = await VisiblePart.of(read, principal, row);
+  const key = `${row.id} ${visible.map(Number).join('')}`;
+  let isFound = withProblems.get(key);
+  for (let skip = 0; isFound === undefined; skip += GROUPS_AT_ONCE) {
+    const asked = { id: row.id, visible, take: GROUPS_AT_ONCE, skip };
+    const groups = await questions.run(principal.userId, 'previewGroups', asked);
+    if (groups.some(({ newProblems }) => newProblems.length > 0)) isFound = true;
+    else if (skip + GROUPS_AT_ONCE >= groupCount) isFound = false;
+  }
+  if (isFound !== undefined) withProblems.set(key, isFound);
+  if (!isFound) return [];
+  const message = 'Nodes get parameter problems that they have not now; the preview names them';
+  return [{ code: 'new_problems', message, deed: null }];
+}

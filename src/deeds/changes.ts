@@ -1,0 +1,99 @@
+/** What may be proposed: the deeds that a preview tries and that a change set carries out, as plain values. */
+
+import { parseDuration } from '../domain/duration.ts';
+import type { WantedAssignment } from './assign.ts';
+import type { LcmSettings } from './change-lcm-config.ts';
+
+/** The scope whose parameter file is meant. */
+export interface NamedFile {
+  configurationName: string;
+  scopeTypeName: string;
+  /** None for Default. */
+  scopeValue?: string | null | undefined;
+}
+
+/** A published version, of the configuration or of the composite: exactly one of the two is named. */
+interface NamedVersion {
+  configurationName?: string | null | undefined;
+  compositeName?: string | null | undefined;
+  version: string;
+}
+
+type Reason = { reason?: string | null | undefined };
+type OfNodes = { nodeIds: readonly string[] };
+
+/** One change. Those of a list act together, in their order. */
+export type Change =
+  | { kind: 'PublishConfiguration'; configurationName: string; version: string }
+  | { kind: 'PublishComposite'; compositeName: string; version: string }
+  | ({ kind: 'PublishParameters'; version: string } & NamedFile)
+  | ({
+      kind: 'SetParameters';
+      version: string;
+      /** A document that answers never show. */
+      content: string;
+      /** The media type; null for YAML. */
+      contentType: string | null;
+    } & NamedFile)
+  | ({ kind: 'Assign' } & OfNodes & WantedAssignment)
+  | ({ kind: 'Unassign' } & OfNodes)
+  | ({ kind: 'Tag'; scopeValueId: string } & OfNodes)
+  | ({ kind: 'Untag'; scopeValueId: string } & OfNodes)
+  | ({ kind: 'SetTags'; scopeValueIds: readonly string[] } & OfNodes)
+  | ({ kind: 'Withdraw' } & NamedVersion & Reason)
+  | ({ kind: 'Restore' } & NamedVersion)
+  | ({ kind: 'WithdrawParameters'; version: string } & NamedFile & Reason)
+  | ({ kind: 'RestoreParameters'; version: string } & NamedFile)
+  | { kind: 'ReorderScopeTypes'; scopeTypeIds: readonly string[] }
+  | { kind: 'EnableScopeType'; scopeTypeId: string }
+  | { kind: 'DisableScopeType'; scopeTypeId: string }
+  | ({ kind: 'SetLcmConfig' } & OfNodes & LcmSettings)
+  | { kind: 'SetServerManaged'; configurationName: string; useServerManagedParameters: boolean };
+
+export type ChangeOf<K extends Change['kind']> = Extract<Change, { kind: K }>;
+
+/** The members that each kind has in answers, in this order. */
+const MEMBERS: Record<Change['kind'], readonly string[]> = {
+  PublishConfiguration: ['configurationName', 'version'],
+  PublishComposite: ['compositeName', 'version'],
+  PublishParameters: ['configurationName', 'scopeTypeName', 'scopeValue', 'version'],
+  SetParameters: ['configurationName', 'scopeTypeName', 'scopeValue', 'version', 'content', 'contentType'],
+  Assign: [
+    ...['nodeIds', 'configurationName', 'isComposite', 'majorVersion', 'prereleaseChannel', 'version'],
+  ],
+  Unassign: ['nodeIds'],
+  Tag: ['nodeIds', 'scopeValueId'],
+  Untag: ['nodeIds', 'scopeValueId'],
+  SetTags: ['nodeIds', 'scopeValueIds'],
+  Withdraw: ['configurationName', 'compositeName', 'version', 'reason'],
+  Restore: ['configurationName', 'compositeName', 'version'],
+  WithdrawParameters: ['configurationName', 'scopeTypeName', 'scopeValue', 'version', 'reason'],
+  RestoreParameters: ['configurationName', 'scopeTypeName', 'scopeValue', 'version'],
+  ReorderScopeTypes: ['scopeTypeIds'],
+  EnableScopeType: ['scopeTypeId'],
+  DisableScopeType: ['scopeTypeId'],
+  SetLcmConfig: ['nodeIds', 'configurationMode', 'configurationModeInterval', 'reportCompliance'],
+  SetServerManaged: ['configurationName', 'useServerManagedParameters'],
+};
+
+/** The kinds as they are spelled. */
+export const CHANGE_KINDS = Object.keys(MEMBERS) as readonly Change['kind'][];
+
+/** A change as answers show it, and as it is kept: with each member of its kind, and never with content. */
+export type ShownChange = { kind: Change['kind'] } & Record<string, unknown>;
+
+export function toShownChange(change: Change): ShownChange {
+  const given = { ...change, content: null } as Record<string, unknown>;
+  if (change.kind === 'SetLcmConfig')
+    given['configurationModeInterval'] = change.configurationModeInterval?.text;
+  const members = MEMBERS[change.kind].map((name) => [name, given[name] ?? null] as const);
+  return { kind: change.kind, ...Object.fromEntries(members) };
+}
+
+/** The change of which `toShownChange` has made this. One with content cannot be had back. */
+export function ofShownChange(shown: ShownChange): Change {
+  if (shown.kind !== 'SetLcmConfig') return shown as unknown as Change;
+  const text = shown['configurationModeInterval'];
+  const configurationModeInterval = typeof text === 'string' ? parseDuration(text) : null;
+  return { ...shown, configurationModeInterval } as unknown as Change;
+}

@@ -1,0 +1,78 @@
+/** What each deed of a change set is done to, and the right that it needs. */
+
+import type { Db } from '../db/database.ts';
+import type { GrantKind, GrantLevel } from '../domain/permissions.ts';
+import type { RepositoryRef } from '../git/types.ts';
+import type { GrantedResource } from '../security/access.ts';
+import { grantedPart, grantedResource } from '../security/authorize.ts';
+import { requirePermission, type UserPrincipal } from '../security/principal.ts';
+import { PERMISSION_OF } from './bulk.ts';
+import type { Change } from './changes.ts';
+import type { FormerState } from './former-state.ts';
+
+/** What a deed is done to: a configuration, a composite, or the parameters of a configuration. */
+export type Targeted = { on: GrantKind; resource: GrantedResource } | null;
+
+/** The level that a deed on a version needs. @param former lets who may publish take back what a set has published */
+export function levelOf(change: Change, former: FormerState): GrantLevel {
+  const takesBack = /^(?:Withdraw|Restore)/.test(change.kind);
+  if (!takesBack) return 'Modify';
+  return change.kind.startsWith('Withdraw') && former.isPublished(change) ? 'Modify' : 'Manage';
+}
+
+/**
+ * Finds what a deed is done to, and checks what its route checks before it.
+ * @throws HawserError forbidden; not_found for what the caller may not read
+ */
+export async function targetOf(
+  db: Db,
+  principal: UserPrincipal,
+  change: Change,
+  former: FormerState,
+): Promise<Targeted> {
+  const granted = async (on: 'configuration' | 'composite', level: GrantLevel, name: string) => {
+    return { on, resource: await grantedResource(db, principal, on, level, { name }) };
+  };
+  switch (change.kind) {
+    case 'PublishConfiguration':
+    case 'SetServerManaged':
+      return granted('configuration', 'Modify', change.configurationName);
+    case 'PublishComposite':
+      return granted('composite', 'Modify', change.compositeName);
+    case 'Withdraw':
+    case 'Restore':
+      return typeof change.compositeName === 'string'
+        ? granted('composite', levelOf(change, former), change.compositeName)
+        : granted('configuration', levelOf(change, former), change.configurationName ?? '');
+    case 'PublishParameters':
+    case 'SetParameters':
+    case 'WithdrawParameters':
+    case 'RestoreParameters': {
+      const name = { name: change.configurationName };
+      const level = levelOf(change, former);
+      return { on: 'parameters', resource: await grantedPart(db, principal, { level, part: 'any' }, name) };
+    }
+    case 'ReorderScopeTypes':
+    case 'EnableScopeType':
+    case 'DisableScopeType':
+      requirePermission(principal, 'scopes.admin-override');
+      return null;
+    case 'Assign':
+    case 'Unassign':
+    case 'Tag':
+    case 'Untag':
+    case 'SetTags':
+    case 'SetLcmConfig':
+      requirePermission(principal, PERMISSION_OF[change.kind]);
+      return null;
+  }
+}
+
+/** The repositories that a deed writes to. A rollout of the configuration decides for its parameter files too. */
+export function repositoriesOf(target: Targeted): RepositoryRef[] {
+  if (target === null) return [];
+  const { name } = target.resource;
+  if (target.on === 'composite') return [{ kind: 'composites', name }];
+  const configuration = { kind: 'configurations', name } as const;
+  return target.on === 'configuration' ? [configuration] : [configuration, { kind: 'parameters', name }];
+}
