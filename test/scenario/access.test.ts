@@ -97,26 +97,24 @@ describe('access to every route', () => {
   };
 
   it('is closed to nobody in particular, with and without a trailing slash', async () => {
-    await expectOfEachRoute(
-      hawser.client(),
-      (route) => !isPublic(route),
-      expectRefusal(401, 'unauthenticated'),
-    );
+    const nobody = hawser.client();
+    await expectOfEachRoute(nobody, (route) => !isPublic(route), expectRefusal(401, 'unauthenticated'));
     for (const route of routes.filter((candidate) => !isPublic(candidate))) {
-      const reply = await hawser.client().call(route.method, `${address(route)}/`);
+      const reply = await nobody.call(route.method, `${address(route)}/`);
       expect(reply.status, `${label(route)} with a slash`).to.equal(401);
       expect(reply.headers).to.have.property('www-authenticate');
     }
   });
 
   it('is open without credentials only where the table says public', async () => {
-    await expectOfEachRoute(hawser.client(), isPublic, (reply, _route, name) => {
+    const nobody = hawser.client();
+    await expectOfEachRoute(nobody, isPublic, (reply, _route, name) => {
       expect(reply.status, name).to.not.be.oneOf([401, 403, 404, 405]);
     });
     // What leads to the address with the slash is another thing without it.
     for (const route of routes.filter(isPublic).filter(({ answers }) => !(302 in answers))) {
       const [plain, slashed] = await Promise.all(
-        ['', '/'].map((slash) => hawser.client().call(route.method, `${address(route)}${slash}`)),
+        ['', '/'].map((slash) => nobody.call(route.method, `${address(route)}${slash}`)),
       );
       expect(slashed?.status, label(route)).to.equal(plain?.status);
     }

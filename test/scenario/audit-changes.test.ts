@@ -176,26 +176,6 @@ describe('the audit trail of changes', () => {
     );
   });
 
-  it("has the server's settings, of which no one thing has the id", async () => {
-    const entry = await entryOf(hawser.admin, (client) =>
-      client.put(SERVER, { requireSemVer: true, defaultParameterValidationMode: 'Warn' }),
-    );
-    const { details, ...rest } = shortly(entry);
-    expect(rest).to.deep.equal({ action: 'settings.changed', resource_type: 'Settings', resource_id: null });
-    const { tokenId: _, ...changes } = details;
-    expect(changes).to.deep.equal({
-      settings: 'validation',
-      defaultParameterValidationMode: { from: 'Strict', to: 'Warn' },
-    });
-    const put = (json: unknown) => () => hawser.admin.put(SERVER, json);
-    await expectNoEntries(
-      200,
-      put({}),
-      put({ defaultParameterValidationMode: 'Warn' }),
-      put({ requireSemVer: true }),
-    );
-  });
-
   it('has each grant with the level before it', async () => {
     const id = await made('granted');
     const holder = { principalType: 'User', principalId: bob.userId };

@@ -97,6 +97,16 @@ describe('a configuration has settings of its own', () => {
     }
   });
 
+  it("which are the server's from the first version on", async () => {
+    await ok(200, hawser.admin.put(SERVER, { requireSemVer: false, defaultParameterValidationMode: 'Warn' }));
+    await ok(201, create(hawser.admin, 'first', { version: 'winter' }));
+    const inherited = { ...INHERITED, requireSemVer: false, parameterValidationMode: 'Warn' };
+    expect(await get('first')).to.deep.equal(inherited);
+    await ok(200, hawser.admin.put(SERVER, DEFAULTS));
+    await expectProblem(create(hawser.admin, 'second', { version: 'winter' }), 400, 'validation_failed');
+    expect(await get('first')).to.deep.equal(INHERITED);
+  });
+
   it("where the server's settings let it, member by member and at once", async () => {
     const name = 'forbidden';
     const restrict = (json: object) => ok(200, hawser.admin.put(SERVER, json));
@@ -240,55 +250,5 @@ describe('a configuration has a retention of its own', () => {
     expect(await get('match')).to.deep.equal(replies.find(({ status }) => status === 200)?.json);
     const removal = hawser.admin.call('DELETE', path, { headers: { 'If-Match': etag } });
     await expectProblem(removal, 412, 'precondition_failed');
-  });
-});
-
-describe('the server has settings of validation', () => {
-  const hawser = started(startHawser);
-
-  it('with defaults, changed by any subset, for good', async () => {
-    expect(await ok(200, hawser.admin.get(SERVER))).to.deep.equal(DEFAULTS);
-    const changed = { ...DEFAULTS, defaultParameterValidationMode: 'Warn', requireSemVer: false };
-    await ok(200, hawser.admin.put(SERVER, { requireSemVer: false }));
-    const reply = await ok(200, hawser.admin.put(SERVER, { defaultParameterValidationMode: 'warn' }));
-    expect(reply).to.deep.equal(changed);
-    expect(await ok(200, hawser.admin.put(SERVER, {}))).to.deep.equal(changed);
-    await hawser.restart();
-    expect(await ok(200, hawser.admin.get(`${SERVER}/`))).to.deep.equal(changed);
-    // A new configuration follows them, from its first version on.
-    await ok(201, create(hawser.admin, 'first', { version: 'winter' }));
-    const inherited = { ...INHERITED, requireSemVer: false, parameterValidationMode: 'Warn' };
-    expect(await ok(200, hawser.admin.get(settingsOf('first')))).to.deep.equal(inherited);
-    expect(await ok(200, hawser.admin.put(SERVER, DEFAULTS))).to.deep.equal(DEFAULTS);
-    await expectProblem(create(hawser.admin, 'second', { version: 'winter' }), 400, 'validation_failed');
-    expect(await ok(200, hawser.admin.get(settingsOf('first')))).to.deep.equal(INHERITED);
-  });
-
-  it('but of no other names or values', async () => {
-    const bad = [
-      { requireSemVer: 'no' },
-      { defaultParameterValidationMode: 'Loose' },
-      { parameterValidationMode: 'Warn' },
-      { allowConfigurationOverride: 1 },
-      { requireSemVer: false, stalenessMultiplier: 2 },
-      [],
-      null,
-    ];
-    for (const json of bad) {
-      const reply = hawser.admin.put(SERVER, json);
-      await expectProblem(reply, 400, 'validation_failed', JSON.stringify(json));
-    }
-    expect(await ok(200, hawser.admin.get(SERVER))).to.deep.equal(DEFAULTS);
-  });
-
-  it('changed only as they were read, where that is said', async () => {
-    const etag = await etagOf(hawser.admin, SERVER);
-    await expectProblem(putIf(hawser.admin, SERVER, '"x"', {}), 412, 'precondition_failed');
-    const modes = ['None', 'Warn'].map((mode) =>
-      putIf(hawser.admin, SERVER, etag, { defaultParameterValidationMode: mode }),
-    );
-    const replies = await Promise.all(modes);
-    expect(replies.map(({ status }) => status).sort()).to.deep.equal([200, 412]);
-    await ok(200, hawser.admin.put(SERVER, DEFAULTS));
   });
 });

@@ -95,8 +95,9 @@ describe('the conventions of the interface', () => {
     });
 
     it('tell in Allow what a path answers to, to OPTIONS and with 405', async () => {
+      const nobody = hawser.client();
       for (const path of new Set(routes.map((route) => addressOf(route, world.valuesOf(route))))) {
-        const options = await hawser.client().call('OPTIONS', path);
+        const options = await nobody.call('OPTIONS', path);
         expect(options.status, path).to.equal(204);
         expect(options.text).to.equal('');
         const allow = String(options.headers['allow']).split(', ');

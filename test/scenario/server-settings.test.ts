@@ -83,8 +83,11 @@ const GROUPS: Record<string, Group> = {
     ],
     bad: [
       ...each('requireSemVer', ...NO_FLAGS),
+      ...each('allowConfigurationOverride', ...NO_FLAGS),
+      ...each('defaultParameterValidationMode', 'Loose'),
       ...each('pushIdentity', '', 'Author', 1, true, []),
       { keepVersions: 1 },
+      { parameterValidationMode: 'Warn' },
     ],
   },
   retention: {
