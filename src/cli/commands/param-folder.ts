@@ -209,21 +209,22 @@ async function readFileOf(api: Api, name: string, file: ParameterFile): Promise<
   return { path, content: Buffer.from(found.content ?? ''), executable: false };
 }
 
-/** The scopes that lists leave out, because the caller may not read them. Nodes are not asked for one by one. */
+/**
+ * The scopes that lists leave out, because the caller may not read them. Of nodes, which may be many, each is asked for only
+ * where a clone would hold something that the caller may not read.
+ */
 async function hiddenScopes(
   api: Api,
-  { id: configurationId }: Schemas['Configuration'],
+  { id: configurationId, name }: Schemas['Configuration'],
   shown: ReadonlySet<string>,
 ): Promise<string[]> {
   const hidden: string[] = [];
+  let unlisted: string | null = null;
   for (const { id: scopeTypeId, name: scopeTypeName } of await api.all('/api/v1/scope-types')) {
-    if (scopeTypeId === NODE_SCOPE_TYPE_ID) continue;
-    const path = { scopeTypeId };
-    const values =
-      scopeTypeId === DEFAULT_SCOPE_TYPE_ID
-        ? [null]
-        : (await api.all('/api/v1/scope-types/{scopeTypeId}/values', { path })).map(({ value }) => value);
-    for (const scopeValue of values) {
+    const values = await valuesOf(api, scopeTypeId, name);
+    // Who may not list the nodes cannot be told which, nor whether there are any where something else is hidden.
+    if (values === null) unlisted = scopeTypeName;
+    for (const scopeValue of values ?? []) {
       const scope = scopeText({ scopeTypeName, scopeValue });
       if (shown.has(scope)) continue;
       const query = { take: 1, ...(scopeValue !== null && { scopeValue }) };
@@ -234,7 +235,42 @@ async function hiddenScopes(
       if ((await unlessMissing(asked)) === null) hidden.push(scope);
     }
   }
+  if (unlisted !== null) hidden.push(hidden.length === 0 ? unlisted : `${unlisted} (perhaps)`);
   return hidden;
+}
+
+/** The values of a scope type that may be hidden; null where there are some that nobody tells the caller. */
+async function valuesOf(api: Api, scopeTypeId: string, name: string): Promise<(string | null)[] | null> {
+  if (scopeTypeId === DEFAULT_SCOPE_TYPE_ID) return [null];
+  if (scopeTypeId !== NODE_SCOPE_TYPE_ID) {
+    const values = await api.all('/api/v1/scope-types/{scopeTypeId}/values', { path: { scopeTypeId } });
+    return values.map(({ value }) => value);
+  }
+  if (!(await isPartlyHidden(api, name))) return [];
+  const nodes = await unlessRefused(api.all('/api/v1/nodes'), 'forbidden');
+  return nodes === null ? null : nodes.map(({ fqdn }) => fqdn);
+}
+
+/** Whether there are files that the caller may not read, as a clone of the parameters would have them too. */
+async function isPartlyHidden(api: Api, name: string): Promise<boolean> {
+  const clone = `/git/parameters/${encodeURIComponent(name)}.git/info/refs?service=git-upload-pack`;
+  try {
+    await api.raw('GET', clone);
+    return false;
+  } catch (error) {
+    if (error instanceof ApiProblem) return error.code === 'partial_read';
+    throw error;
+  }
+}
+
+/** Gives null where the server refuses it with this code. */
+async function unlessRefused<T>(asked: Promise<T>, code: string): Promise<T | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof ApiProblem && error.code === code) return null;
+    throw error;
+  }
 }
 
 /** Whether every system can have a file of this path, as the server asks for. */

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { NODE_SCOPE_TYPE_ID } from '../../../src/domain/scopes.ts';
 import { expectFailed, rowsOf } from '../../support/cli.ts';
 import { startCliSession } from '../../support/cli-session.ts';
 import { MAIN, release } from '../../support/configurations.ts';
@@ -176,11 +177,46 @@ describe('hawserctl param push and pull', () => {
     cli.signIn(hawser.target(), await createToken(hawser.client(), reader.session, ALL_SCOPES));
     const pulled = await run('pull', 'site');
     expect(pulled).to.include({ code: 0 });
-    expect(pulled.stderr).to.contain('Left out, as you may not read it: web Environment/prod.');
+    expect(pulled.stderr).to.contain(
+      'Left out, as you may not read it: web Environment/prod, web Node (perhaps).',
+    );
     expect(Object.keys(laid(join(cli.home, 'site')))).to.deep.equal(['parameters/web/Default.yaml']);
     expectFailed(await run('pull', 'none', '--configuration', 'nothing'), 1, /needs Read on it/);
     expect(existsSync(join(cli.home, 'none'))).to.equal(false);
     writeFileSync(join(cli.home, 'file'), '');
     expectFailed(await run('pull', 'file'), 1, /is no folder/);
+  });
+
+  it('says which nodes have files that may not be read, by name where the nodes may be listed', async () => {
+    const { hawser, cli } = session;
+    const { nodeId } = await hawser.registerNode('hidden-01.example.org');
+    await hawser.registerNode('plain-01.example.org');
+    await save(withPort(1));
+    await save(withPort(2), { scopeType: 'Node', value: 'hidden-01.example.org' });
+    const { userId: keeper } = await makeUser(hawser, { username: 'node-keeper' });
+    const grant = { principalType: 'User', principalId: keeper, level: 'Read', restricted: true };
+    const permissions = '/api/v1/configurations/web/parameters/permissions';
+    const scope = { scopeTypeId: NODE_SCOPE_TYPE_ID, scopeValueId: nodeId };
+    await ok(204, hawser.admin.put(permissions, { ...grant, ...scope }));
+    for (const [username, role, told] of [
+      ['lists-nodes', 'nodes.read', 'web Node/hidden-01.example.org'],
+      ['lists-nothing', null, 'web Node'],
+    ] as const) {
+      const grants = [{ on: 'configuration', name: 'web', level: 'Read' } as const];
+      const permitted = role === null ? {} : { permissions: [role] };
+      const reader = await makeUser(hawser, { username, grants, ...permitted });
+      cli.signIn(hawser.target(), await createToken(hawser.client(), reader.session, ALL_SCOPES));
+      const pulled = await run('pull', username);
+      expect(pulled, pulled.stderr).to.include({ code: 0 });
+      expect(pulled.stderr).to.contain(`Left out, as you may not read it: ${told}.`);
+      expect(Object.keys(laid(join(cli.home, username)))).to.deep.equal(['parameters/web/Default.yaml']);
+    }
+  });
+
+  it('says what of the folder cannot be read, and writes nothing', async () => {
+    await save(withPort(1));
+    const site = session.folder('site', { 'parameters/web/Default.passthrough/inner.txt': 'kept' });
+    expectFailed(await run('pull', 'site'), 1, /Default\.passthrough cannot be read: EISDIR/);
+    expect(laid(site)).to.deep.equal({ 'parameters/web/Default.passthrough/inner.txt': 'kept' });
   });
 });
