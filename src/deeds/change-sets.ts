@@ -322,6 +322,8 @@ export async function previewSet(
 
 /** Whether a preview that is made, and does not change any more, has new problems for this reader. */
 const withProblems = new LRUCache<string, boolean>({ max: 1_000 });
+/** What a set warns of; no request is refused with it. */
+const NEW_PROBLEMS = 'new_problems';
 /** So many groups are read at once. */
 const GROUPS_AT_ONCE = 500;
 
@@ -345,5 +347,5 @@ async function findingsOf(
   if (isFound !== undefined) withProblems.set(key, isFound);
   if (!isFound) return [];
   const message = 'Nodes get parameter problems that they have not now; the preview names them';
-  return [{ code: 'new_problems', message, deed: null }];
+  return [{ code: NEW_PROBLEMS, message, deed: null }];
 }

@@ -10,6 +10,7 @@ import {
   updateChangeSet,
 } from '../db/change-sets.ts';
 import type { Db } from '../db/database.ts';
+import { isOutcomeUnknown } from '../db/errors.ts';
 import { forbidden, type HawserError } from '../lib/errors.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
 import { grantedResource } from '../security/authorize.ts';
@@ -213,7 +214,8 @@ async function withDrafts<T>(
     const kept = deeds.map((deed, at) => toShownChange(drafts.publishing.get(at) ?? deed));
     return await keep({ deeds: kept, named: tried.ofEach });
   } catch (error) {
-    await takeBackDrafts(tools, drafts);
+    // A set that may be there needs its drafts.
+    if (!isOutcomeUnknown(error)) await takeBackDrafts(tools, drafts);
     throw error;
   }
 }
