@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { publishWithChildren } from '../support/composites.ts';
 import { addVersion, MAIN, publish, versionsOf } from '../support/configurations.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationId, poll, pullBundle, saveParameters } from '../support/parameter-files.ts';
 import { pushFolder } from '../support/parameter-folders.ts';
@@ -133,6 +134,14 @@ describe('parameter files that roll out', () => {
     await assign(hawser, far, composite, { isComposite: true });
     await ok(201, start());
     expect(await gotBy(far, `${name}/parameters.yaml`)).to.equal('new');
+    const rows = await ok(200, hawser.admin.get(`${rolloutsOf(name)}/parameters@1/nodes?step=0`));
+    const expected = [canary.nodeId, far.nodeId].sort();
+    expect(rows.map(({ nodeId }: { nodeId: string }) => nodeId).sort()).to.deep.equal(expected);
+    await ran(far);
+    await eventually(async () => {
+      const { steps } = await show();
+      expect(steps[0].counts).to.include({ offered: 2, taken: 1, success: 1 });
+    });
   });
 
   it('refuse every other publishing of the configuration meanwhile, and of no other one', async () => {
@@ -189,6 +198,19 @@ describe('parameter files that roll out', () => {
     expect(await refused([inDefault('1.0.0')], 409, 'not_possible')).to.deep.equal(['/parameters/0']);
     expect((await fileNow('1.0.1')).status).to.equal('Draft');
     expect(await see()).to.deep.equal(['higher', 'higher']);
+  });
+
+  it('tell how many nodes of each ring a version would reach with them', async () => {
+    await draft('1.1.0');
+    const path = `${versionsOf(name)}/1.1.0/rings`;
+    const all = [
+      { ring: 'canary', nodes: 1 },
+      { ring: 'early', nodes: 0 },
+      { ring: null, nodes: 1 },
+    ];
+    expect(await ok(200, hawser.admin.get(`${path}?parameters=Default@1.0.1`))).to.deep.equal(all);
+    await expectInvalid(hawser.admin.get(`${path}?parameters=Default`), '/parameters');
+    await expectProblem(hawser.admin.get(`${path}?parameters=Default@9.0.0`), 404, 'not_found');
   });
 
   it('are recorded in the repository of the configuration, without their content', async () => {

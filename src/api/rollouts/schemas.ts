@@ -290,6 +290,28 @@ export const RingView = z
   })
   .meta({ id: 'RolloutRing', examples: [{ ring: 'canary', nodes: 12 }] });
 
+/** A parameter file as a query names it. */
+export type NamedFile = z.infer<typeof FileOfRollout>;
+
+/** `Environment/prod@1.2.0`, or `Default@1.2.0`. */
+const FILE_NAME = /^([^/@,]+)(?:\/([^/@,]+))?@([^,]+)$/;
+
+const FileNames = z.string().transform((text, context): NamedFile[] =>
+  text.split(',').map((name) => {
+    const [, scopeTypeName = '', scopeValue = null, version = ''] = FILE_NAME.exec(name) ?? [];
+    if (version === '')
+      context.addIssue({ code: 'custom', message: 'Not files such as Default@1.2.0,Environment/prod@1.2.0' });
+    return { scopeTypeName, scopeValue, version };
+  }),
+);
+
+export const RingsFilter = Paging.extend({
+  parameters: given(FileNames).meta({
+    description:
+      'Parameter files beside the version, by commas, such as `Default@1.2.0,Environment/prod@1.1.3`',
+  }),
+});
+
 export const RolloutNodeFilter = Paging.extend({
   step: given(wholeNumber(0, MAX_STEPS - 1)).meta({ description: 'Those of this step, from 0' }),
   outcome: given(choice(...OUTCOMES)).meta({ description: ABOUT_OUTCOMES }),

@@ -2,15 +2,23 @@
 
 import { useState } from 'preact/hooks';
 import { send } from '../client.ts';
-import { apiOf, apiPath, type Kind, links } from '../links.ts';
+import { apiOf, apiPath, type Kind, links, withQuery } from '../links.ts';
 import { useResource } from '../resource.ts';
+import { fileText } from '../rollouts.ts';
 import { usePlace } from '../router.ts';
 import { can } from '../session.ts';
-import type { Rollout, RolloutRing, RolloutSettings, ScopeType, ScopeValue } from '../types.ts';
+import type {
+  ParameterFile,
+  Rollout,
+  RolloutRing,
+  RolloutSettings,
+  ScopeType,
+  ScopeValue,
+} from '../types.ts';
 import { DeedDialog } from './dialog.tsx';
-import { SelectField, TextField } from './field.tsx';
+import { CheckField, SelectField, TextField } from './field.tsx';
 import { Part } from './page.tsx';
-import { bodyOf, planFor } from './roll-out/plan.ts';
+import { bodyOf, type PlannedFile, planFor } from './roll-out/plan.ts';
 import { StepsFields } from './roll-out/steps.tsx';
 
 interface Props {
@@ -117,7 +125,16 @@ interface DialogProps extends Omit<Props, 'reason'> {
 function RollOutDialog({ kind, name, version, etag, typeName, rings, onClose }: DialogProps) {
   const place = usePlace();
   const [plan, setPlan] = useState(() => planFor(rings));
-  const reached = can('nodes.read') ? `${apiOf(kind, name, 'versions', version, 'rings')}?take=1000` : null;
+  const drafts = useResource<ParameterFile[]>(
+    kind === 'configurations' ? `${apiOf(kind, name)}/parameter-files?status=Draft&take=1000` : null,
+    { poll: false },
+  );
+  const files = plan.files.map((file) => fileText(file).replace(' ', '@')).join();
+  const ringsOf = withQuery(apiOf(kind, name, 'versions', version, 'rings'), {
+    take: '1000',
+    ...(files !== '' && { parameters: files }),
+  });
+  const reached = can('nodes.read') ? ringsOf : null;
   const counts = useResource<RolloutRing[]>(reached, { poll: false });
   const nodesOf = (ring: string | null) => counts.data?.find((each) => each.ring === ring)?.nodes ?? null;
   const run = async () => {
@@ -134,6 +151,11 @@ function RollOutDialog({ kind, name, version, etag, typeName, rings, onClose }: 
             step opens when the gate of the step before it holds. Rings without a step get the version when
             the rollout completes.
           </p>
+          <DraftsFields
+            drafts={drafts.data ?? []}
+            chosen={plan.files}
+            onChange={(chosen) => setPlan({ ...plan, files: chosen })}
+          />
           <StepsFields {...{ plan, rings, nodesOf, problem }} onChange={setPlan} />
           <SelectField
             label="If it halts"
@@ -155,5 +177,37 @@ function RollOutDialog({ kind, name, version, etag, typeName, rings, onClose }: 
         </>
       )}
     </DeedDialog>
+  );
+}
+
+interface DraftsProps {
+  drafts: readonly ParameterFile[];
+  chosen: readonly PlannedFile[];
+  onChange: (chosen: readonly PlannedFile[]) => void;
+}
+
+/** The drafts of the parameters, which may go with the version. A scope goes with one file alone. */
+function DraftsFields({ drafts, chosen, onChange }: DraftsProps) {
+  if (drafts.length === 0) return null;
+  const isOfScope = (a: PlannedFile, b: PlannedFile) =>
+    a.scopeTypeName === b.scopeTypeName && a.scopeValue === b.scopeValue;
+  return (
+    <fieldset>
+      <legend>Drafts of its parameters</legend>
+      <p class="hint">
+        Those that you choose are published into the rollout. Nodes get them with the version.
+      </p>
+      {drafts.map((draft) => (
+        <CheckField
+          key={draft.id}
+          label={fileText(draft)}
+          checked={chosen.some((file) => isOfScope(file, draft) && file.version === draft.version)}
+          onChange={(isChosen) => {
+            const others = chosen.filter((file) => !isOfScope(file, draft));
+            onChange(isChosen ? [...others, draft] : others);
+          }}
+        />
+      ))}
+    </fieldset>
   );
 }

@@ -35,6 +35,14 @@ export interface TypedPlan {
   /** Empty until somebody has chosen. */
   onHalt: '' | 'Keep' | 'Revert';
   message: string;
+  /** The parameter files that go with the version. */
+  files: readonly PlannedFile[];
+}
+
+export interface PlannedFile {
+  scopeTypeName: string;
+  scopeValue: string | null;
+  version: string;
 }
 
 /** What the API takes where nothing is said. */
@@ -50,7 +58,7 @@ export const MOST_STEPS = 100;
 export function planFor(rings: readonly string[]): TypedPlan {
   const all = [...rings.slice(0, MOST_STEPS - 1), null];
   const steps = all.map((ring, key) => ({ key, ring, percent: '100', gate: DEFAULT_GATE }));
-  return { steps, onHalt: '', message: '' };
+  return { steps, onHalt: '', message: '', files: [] };
 }
 
 export function changeStep(plan: TypedPlan, key: number, change: Partial<TypedStep>): TypedPlan {
@@ -71,9 +79,14 @@ export function splitStep(plan: TypedPlan, key: number): TypedPlan {
 }
 
 /** The body of the request. What is no number goes as it is, so that the API says so. */
-export function bodyOf(version: string, { steps, onHalt, message }: TypedPlan) {
+export function bodyOf(version: string, { steps, onHalt, message, files }: TypedPlan) {
   return {
     version,
+    ...(files.length > 0 && {
+      parameters: files.map(({ scopeTypeName, scopeValue, version: of }) => {
+        return { scopeTypeName, scopeValue, version: of };
+      }),
+    }),
     steps: steps.map(({ ring, percent, gate }) => ({
       ring,
       percent: numberOf(percent),
