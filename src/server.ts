@@ -7,6 +7,7 @@ import { createApp } from './app.ts';
 import { BundleFiles, bundleFolder } from './bundles/bundle-files.ts';
 import type { Config } from './config.ts';
 import { type CleanupTools, RetentionRuns } from './deeds/clean-up.ts';
+import { finishChangeSets } from './deeds/finish-change-sets.ts';
 import { openPreviews } from './deeds/open-previews.ts';
 import { previewEngine } from './deeds/preview-engine.ts';
 import { GitBlame } from './git/blame.ts';
@@ -15,10 +16,15 @@ import { UploadPack } from './git/upload-pack.ts';
 import { type Listeners, openListeners, type Place } from './http/listeners.ts';
 import { SECOND } from './lib/clock.ts';
 import { sentenceOf } from './lib/errors.ts';
+import type { Log } from './lib/log.ts';
 import type { Metrics } from './lib/metrics/metrics.ts';
 import { CheckIns } from './pull/check-ins.ts';
 import { EvidenceNotes } from './pull/evidence.ts';
 import { CompositeReader } from './resolve/composites.ts';
+import { Documents } from './resolve/documents.ts';
+import { EntryPoints } from './resolve/entry-points.ts';
+import { parameterFileLookup } from './resolve/parameter-files-of-scopes.ts';
+import { placesIn } from './resolve/series-places.ts';
 import { describeCertificate } from './security/certificates.ts';
 import { Providers } from './security/openid/providers.ts';
 import { sharedTicketKeys } from './security/shared-secrets.ts';
@@ -83,6 +89,7 @@ async function listen(
   const retention = await openRetention(options, stores);
   const [threads, comparingThreads] = [openThreads(stores.secrets), openComparingThreads()];
   const fleetThreads = openFleetThreads(config, stores.secrets);
+  await endCutOff(stores, threads, log);
   const engine = previewEngine(fleetThreads.previews);
   const previews = await openPreviews({ ...stores, clock, log, engine });
   const bundleFiles = openBundleFiles(config);
@@ -146,6 +153,14 @@ async function openGit(
   const uploadPack = new UploadPack({ ...options, onOperation: metrics.work.onGitOperation });
   await uploadPack.open();
   return { uploadPack, blame: new GitBlame({ ...options, hasGit: uploadPack.isAvailable }) };
+}
+
+/** Ends what the end of an earlier process cut off and only the rules of deeds can end, before anything is served. */
+function endCutOff(stores: Stores, threads: ReturnType<typeof openThreads>, log: Log): Promise<void> {
+  const { database, store, secrets } = stores;
+  const documents = new Documents(threads, secrets);
+  const readers = { documents, places: placesIn(database), entryPoints: new EntryPoints(documents) };
+  return finishChangeSets({ ...stores, ...readers, log, hasParameterFiles: parameterFileLookup(store) });
 }
 
 function openBundleFiles({ dataDir, cacheBytes }: Config): BundleFiles {

@@ -5,23 +5,26 @@
 
 import { type ChangeSetRow, listPendingSets, updateChangeSet } from '../db/change-sets.ts';
 import { PERMISSION_NAMES } from '../domain/permissions.ts';
+import type { Caller } from '../security/caller.ts';
 import type { UserPrincipal } from '../security/principal.ts';
+import { branchOf } from '../versions/change-history.ts';
 import { type CarryingOutTools, carryOut, type JudgedStep } from './carry-out-changes.ts';
 import { Application, type Applying, type PendingStep } from './change-set-step.ts';
-
-/** What is read of a row, so that the set can be carried out again. */
-type ReadSet = (row: ChangeSetRow) => Promise<Pick<Applying, 'changes' | 'former' | 'files'>>;
+import { formerOf, keptOf } from './change-sets.ts';
+import { ofShownChange } from './changes.ts';
 
 /** Runs before anything is served. @throws HawserError where a set that is applied cannot be ended */
-export async function finishChangeSets(tools: CarryingOutTools, read: ReadSet): Promise<void> {
+export async function finishChangeSets(tools: CarryingOutTools): Promise<void> {
   const { database, store, log } = tools;
+  // In PostgreSQL all of a set is one transaction.
+  if (database.repositories !== null) return;
   for (const row of await listPendingSets(database.read)) {
     const pending: PendingStep = JSON.parse(row.pending_moves ?? '');
     const isApplied = await store.changes.isOnMain(pending.merge);
     const isRecorded = row.state === 'Applied';
     // What was renamed may have reached the disk before the rows did.
     if (isApplied || !isRecorded) await store.endStep(pending.effects, isApplied && isRecorded);
-    if (isApplied && !isRecorded) await carryOutAgain(tools, row, pending, await read(row));
+    if (isApplied && !isRecorded) await carryOutAgain(tools, row, pending);
     else await clear(tools, row);
     if (isApplied) log.warn({ changeSet: row.id }, 'completed a change set after a crash');
   }
@@ -35,23 +38,33 @@ async function clear({ database }: CarryingOutTools, row: ChangeSetRow): Promise
 async function carryOutAgain(
   tools: CarryingOutTools,
   row: ChangeSetRow,
-  { actor, person, nodes }: PendingStep,
-  set: Awaited<ReturnType<ReadSet>>,
+  { merge, actor, person, nodes }: PendingStep,
 ): Promise<void> {
+  const changes = keptOf(row).deeds.map(ofShownChange);
+  const set = { changes, former: await formerOf(tools.database.read, row), files: [] };
   const caller = { principal: withAllRights(person), actor };
   const require = async () => undefined;
-  const application = new Again(tools, caller, { row, nodes, require, ...set });
+  const application = new Again(tools, caller, { row, nodes, require, merge, ...set });
   await carryOut(tools, caller, { ...set, frame: application });
   await application.end();
 }
 
 class Again extends Application {
+  private readonly merge: string;
+
+  constructor(tools: CarryingOutTools, caller: Caller, applying: Applying & Pick<PendingStep, 'merge'>) {
+    super(tools, caller, applying);
+    this.merge = applying.merge;
+  }
+
   override async commit(step: JudgedStep, make: Parameters<Application['commit']>[1]): Promise<void> {
     await this.readAfter(step);
     await this.tools.store.changes.alone(async (story) => {
-      const tip = story.tip(this.row.id);
-      if (tip !== null) this.commits.branch = tip;
-      await make(story.others([]));
+      const { id } = this.row;
+      const branch = await story.mergedBy(this.merge);
+      this.commits.branch = branch;
+      // The start has moved the branch back to where its row says that it is.
+      await make(story.others([{ name: branchOf(id), from: story.tip(id), to: branch, peeled: null }]));
     });
   }
 }

@@ -262,6 +262,14 @@ export class HeldHistory {
     if (!this.refs.isTransactional) this.refs.confirm();
   }
 
+  /** The tip of the branch that a commit of `main` has merged. */
+  async mergedBy(merge: string): Promise<string> {
+    const { objects, gitdir } = this.site;
+    const [, branch] = (await guardDisk(() => readCommit(objects, gitdir, merge))).parent;
+    if (branch === undefined) throw damagedRepository();
+    return branch;
+  }
+
   /** Moves that are made in one step with those of other repositories, by who holds the lock of all. */
   others(moves: readonly PeeledMove[]): OtherMoves {
     return { refs: this.refs, moves };

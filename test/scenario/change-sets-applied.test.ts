@@ -101,7 +101,7 @@ describe('a change set that is applied', () => {
       ...['configuration.version_published', 'parameters.version_published', 'node.tagged'],
       'change_set.applied',
     ]);
-    const main = hawser.git('changes.git', 'log', '-1', '--format=%an%n%B', 'main');
+    const main = hawser.git('changes/changes.git', 'log', '-1', '--format=%an%n%B', 'main');
     expect(main)
       .to.include('Web 1.1 with its values')
       .and.to.include('web')
