@@ -119,7 +119,11 @@ async function filesToRoll(
 
 const TWICE = 'A scope is named twice; a rollout takes one file of each';
 
-const twice = (at: number): FieldError => ({ path: `/parameters/${at}`, message: TWICE, code: 'duplicate' });
+const twice = (at: number): FieldError => ({
+  path: `/parameters/${at}`,
+  message: TWICE,
+  code: 'duplicate_name',
+});
 
 async function valueId(db: Db, typeId: string, value: string): Promise<string | null> {
   if (typeId === NODE_SCOPE_TYPE_ID) return null;

@@ -1,6 +1,6 @@
 // full: SQLite, PostgreSQL
 /**
- * Parameter files are published, withdrawn and offered again at random: what each node gets, and what a dry run says of a
+ * Parameter files are published, withdrawn, offered again and rolled out at random: what each node gets, and what a dry run says of a
  * withdrawal, is what a model says that knows nothing of Git.
  */
 
@@ -11,6 +11,7 @@ import { type NodeUnderTest, publishConfiguration, startHawser } from '../suppor
 import { assign, configurationId, pullBundle } from '../support/parameter-files.ts';
 import { randomFrom } from '../support/random-site.ts';
 import { ok } from '../support/replies.ts';
+import { doDeed, RING_SETTING, rolloutsOf } from '../support/rollouts.ts';
 import { createScopeType, createScopeValue, DEFAULT_ID, NODE_ID, tagNode } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
 import { fileVersionOf, offerFileAgain, withdrawFile } from '../support/withdrawals.ts';
@@ -24,12 +25,16 @@ interface Series {
   scopeTypeId: string;
   value?: string;
   /** By their age, and so by their version. */
-  files: { version: string; number: number; isWithdrawn: boolean }[];
+  files: { version: string; number: number; isWithdrawn: boolean; reach?: Reach }[];
 }
+
+/** To whom a file that rolls out is open; all of them where it does not. */
+type Reach = 'north' | 'nobody';
 
 interface Holder {
   node: NodeUnderTest;
   isDirect: boolean;
+  site: string;
   series: Series[];
 }
 
@@ -48,7 +53,8 @@ describe('parameter files at random', () => {
       ...(value !== undefined && { value }),
     });
     const everywhere = seriesOf('everywhere', DEFAULT_ID);
-    const siteId = await createScopeType(hawser, 'Site');
+    const siteId = await createScopeType(hawser, 'Site', { valueMode: 'Restricted' });
+    await ok(200, admin.put(RING_SETTING, { rolloutScopeType: 'Site' }));
     const sites: { series: Series; tag: string }[] = [];
     for (const value of ['north', 'south'])
       sites.push({
@@ -63,21 +69,52 @@ describe('parameter files at random', () => {
       const site = sites[at % 2];
       if (site) await tagNode(hawser, node.nodeId, site.tag);
       const own = at < 2 ? [seriesOf('own', NODE_ID, node.fqdn)] : [];
-      holders.push({ node, isDirect, series: [everywhere, ...(site ? [site.series] : []), ...own] });
+      const value = site?.series.value ?? '';
+      holders.push({
+        node,
+        isDirect,
+        site: value,
+        series: [everywhere, ...(site ? [site.series] : []), ...own],
+      });
     }
     const all = [...new Set(holders.flatMap(({ series }) => series))];
-    const given = ({ files }: Series, without?: string) =>
-      files.findLast(({ version, isWithdrawn }) => !isWithdrawn && version !== without);
+    const given = ({ files }: Series, without?: string, site = '') =>
+      files.findLast(({ version, isWithdrawn, reach = site }) => {
+        return !isWithdrawn && version !== without && reach === site;
+      });
     const nameOf = (series: Series, version: string) => ({ ...series, configurationId: id, version });
 
-    const publish = async (series: Series, number: number) => {
+    const save = async (series: Series, number: number) => {
       const version = `1.${number}.0`;
       const { scopeTypeId, value, key } = series;
       const scope = value === undefined ? {} : { scopeValue: value };
       const body = { version, content: `parameters:\n  ${key}: ${number}\n`, ...scope };
       await ok(201, admin.put(`/api/v1/parameters/${scopeTypeId}/${id}`, body));
-      await ok(200, admin.put(fileVersionOf(nameOf(series, version), '/publish')));
-      series.files.push({ version, number, isWithdrawn: false });
+      return { version, number, isWithdrawn: false };
+    };
+    const publish = async (series: Series, number: number) => {
+      const file = await save(series, number);
+      await ok(200, admin.put(fileVersionOf(nameOf(series, file.version), '/publish')));
+      series.files.push(file);
+    };
+
+    /** Ends by giving it to all, or by taking it back from all, and is looked at before that too. */
+    const rollOut = async (series: Series, number: number, look: () => Promise<void>) => {
+      const file: Series['files'][number] = await save(series, number);
+      const scopeTypeName = { [DEFAULT_ID]: 'Default', [NODE_ID]: 'Node' }[series.scopeTypeId] ?? 'Site';
+      const scope = { scopeTypeName, scopeValue: series.value ?? null };
+      const steps = [{ ring: 'north', gate: { bakeTime: '10:00:00' } }];
+      const plan = { parameters: [{ ...scope, version: file.version }], steps, onHalt: 'Keep' };
+      const { key } = await ok(201, admin.post(rolloutsOf('web'), plan));
+      series.files.push(file);
+      file.reach = 'north';
+      await look();
+      const does = random() < 0.5 ? 'complete' : 'revert';
+      // A step without nodes may have completed it by itself.
+      const { state } = await ok(200, admin.get(`${rolloutsOf('web')}/${key}`));
+      if (state === 'Running') await ok(200, doDeed(admin, `${rolloutsOf('web')}/${key}`, does));
+      if (state === 'Running' && does === 'revert') file.reach = 'nobody';
+      else delete file.reach;
     };
 
     /** Whatever a dry run may say is to be said once at least. */
@@ -85,7 +122,7 @@ describe('parameter files at random', () => {
     /** What the dry run is to say. */
     const effectOf = (series: Series, version: string) => {
       const losing = holders.filter(
-        (each) => each.series.includes(series) && given(series)?.version === version,
+        (each) => each.series.includes(series) && given(series, undefined, each.site)?.version === version,
       );
       const direct = losing.filter(({ isDirect }) => isDirect).length;
       const wouldGet = [{ version: given(series, version)?.version ?? null, nodes: losing.length }];
@@ -112,11 +149,19 @@ describe('parameter files at random', () => {
 
     for (let step = 1; step <= STEPS; step += 1) {
       const series = pick(all);
-      if (series.files.length === 0 || random() < 0.3) await publish(series, step);
+      const look = () => lookAt(step);
+      const chance = random();
+      if (chance < 0.2) await rollOut(series, step, look);
+      else if (series.files.length === 0 || chance < 0.5) await publish(series, step);
       else await withdrawOrOffer(series);
+      await look();
+    }
+    expect(tried).to.deep.equal({ next: true, nothing: true, nobody: true });
+
+    async function lookAt(step: number) {
       for (const holder of holders) {
         const merged = holder.series.flatMap((each) => {
-          const file = given(each);
+          const file = given(each, undefined, holder.site);
           return file ? [[each.key, file.number] as const] : [];
         });
         const bundle = await pullBundle(holder.node);
@@ -125,6 +170,5 @@ describe('parameter files at random', () => {
         expect(got, `step ${step}: ${holder.node.fqdn}`).to.deep.equal(Object.fromEntries(merged));
       }
     }
-    expect(tried).to.deep.equal({ next: true, nothing: true, nobody: true });
   });
 });
