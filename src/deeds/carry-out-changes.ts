@@ -7,6 +7,7 @@ import type { Db } from '../db/database.ts';
 import { requireNodes } from '../db/nodes.ts';
 import { noteRefsMoved } from '../db/repository-rows.ts';
 import { ASSIGNMENTS, PARAMETER_WRITES, repositoryLock } from '../domain/lock-names.ts';
+import type { OtherMoves } from '../git/ref-backend.ts';
 import { tidyText } from '../git/trailers.ts';
 import type { RepositoryKind, RepositoryRef } from '../git/types.ts';
 import { internal } from '../lib/errors.ts';
@@ -22,7 +23,7 @@ import { registryOf } from '../resolve/registry.ts';
 import { CompatibilityGuard } from '../resolve/schema-compatibility.ts';
 import { SchemaReader } from '../resolve/schemas.ts';
 import type { Caller } from '../security/caller.ts';
-import type { OtherMoves, RefStep, StepEffect } from '../versions/ref-step.ts';
+import type { RefStep, StepEffect } from '../versions/ref-step.ts';
 import type { Target } from '../versions/rows.ts';
 import type { GitStore } from '../versions/store.ts';
 import { type AssignmentTools, assignChecked, checkAssignment, requireForAll } from './assign.ts';
@@ -131,7 +132,7 @@ interface Committed {
 /** Makes all at once. */
 async function commit(
   { database }: Pick<CarryingOutTools, 'database'>,
-  step: RefStep,
+  step: RefStep<GitStore>,
   { writes, effects, first, frame }: Committed,
 ): Promise<void> {
   const ready = await step.ready(effects, first);

@@ -35,7 +35,7 @@ import { checkDraft, KINDS } from '../versions/kinds.ts';
 import { contentOf, seriesOf } from '../versions/parameter-files.ts';
 import { fileBlocker, rolloutBlocker } from '../versions/rollout-rules.ts';
 import { type ConfigurationRow, requireRow } from '../versions/rows.ts';
-import { findBlockers, findDraft, type PublishRules, refuseSameVersion } from '../versions/rules.ts';
+import { findDraft, type PublishRules, refuseSameVersion } from '../versions/rules.ts';
 import type { GitStore, ParameterScope } from '../versions/store.ts';
 import { ONLY_SERIES, type VersionIndex } from '../versions/types.ts';
 import type { VersionSource } from '../versions/version-source.ts';
@@ -51,7 +51,7 @@ import { contentTypeNamed, readText } from './parameter-content.ts';
 import { ownerOf, requireScopeType, scopeNamed } from './parameter-scopes.ts';
 import { judgeDraft as judgeConfiguration } from './publish.ts';
 import { judgeDraft as judgeComposite } from './publish-composite.ts';
-import { findingsInHistory } from './publish-obstacles.ts';
+import { findingsInHistory, requirePublishable } from './publish-obstacles.ts';
 import {
   checkFile,
   type FileName,
@@ -487,17 +487,4 @@ export class Proposing {
   private parameterReader(): ParameterReader {
     return new ParameterReader(this.source, this.tools);
   }
-}
-
-/** @throws HawserError not_found without such a version; the first of its blockers */
-async function requirePublishable(
-  index: VersionIndex,
-  version: string,
-  rules: PublishRules,
-  missing = 'No such version',
-): Promise<void> {
-  const ref = index.get(version);
-  if (ref === undefined) throw notFound(missing);
-  const [blocker] = await findBlockers(ref, rules);
-  if (blocker !== undefined) throw blocker;
 }

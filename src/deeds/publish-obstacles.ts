@@ -3,7 +3,8 @@
 import type { Db } from '../db/database.ts';
 import { freezeBlocker } from '../db/freeze.ts';
 import { buildsOnWithdrawn, type Finding } from '../domain/findings.ts';
-import type { HawserError } from '../lib/errors.ts';
+import { type HawserError, notFound } from '../lib/errors.ts';
+import { findBlockers, type PublishRules } from '../versions/rules.ts';
 import type { GitStore, VersionDetails, VersionIndex, VersionRef } from '../versions/store.ts';
 
 /** What is found in the history of a draft, which may go on through many commits; so it is called without any lock. */
@@ -30,4 +31,17 @@ export async function withObstacles(
   const frozen = await freezeBlocker(db, now);
   const isRolling = rolling !== null && ref.status === 'Draft';
   return [...(frozen ? [frozen] : []), ...blockers, ...(isRolling ? [rolling] : [])];
+}
+
+/** @throws HawserError not_found without such a version; the first of its blockers */
+export async function requirePublishable(
+  index: VersionIndex,
+  version: string,
+  rules: PublishRules,
+  missing = 'No such version',
+): Promise<void> {
+  const ref = index.get(version);
+  if (ref === undefined) throw notFound(missing);
+  const [blocker] = await findBlockers(ref, rules);
+  if (blocker !== undefined) throw blocker;
 }

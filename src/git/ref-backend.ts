@@ -6,6 +6,12 @@ import type { Awaitable } from '../lib/awaitable.ts';
 import type { RefSnapshot, RefValue } from './ref-reader.ts';
 import type { PackedRef, PeeledMove, ReadyMoves, RefMove } from './refs.ts';
 
+/** Moves of refs in a repository whose lock is held, which are made in one step with those of others. */
+export interface OtherMoves {
+  refs: RefBackend;
+  moves: readonly PeeledMove[];
+}
+
 export interface RefBackend {
   /**
    * Whether moves are made by the transaction that notes them. If not, each one is made at once, and flushed, and is

@@ -13,7 +13,7 @@ import { readCommit, SERVER, sign } from '../git/commits.ts';
 import { damagedRepository, guardDisk } from '../git/disk-errors.ts';
 import type { PackCaches } from '../git/object-caches.ts';
 import type { ObjectStore } from '../git/objects.ts';
-import type { RefBackend } from '../git/ref-backend.ts';
+import type { OtherMoves, RefBackend } from '../git/ref-backend.ts';
 import { MAIN } from '../git/ref-reader.ts';
 import type { PeeledMove } from '../git/refs.ts';
 import { gitdirOf } from '../git/repository-layout.ts';
@@ -22,7 +22,6 @@ import { CHANGES, type FileContent, type Person } from '../git/types.ts';
 import { conflict, internal, shuttingDown } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
 import { inTurn } from '../lib/request-parts.ts';
-import type { OtherMoves } from './ref-step.ts';
 import type { RepositoryPlace } from './repository-place.ts';
 import type { NotingWrite } from './types.ts';
 

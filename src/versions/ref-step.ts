@@ -4,18 +4,11 @@
  */
 
 import type { Db } from '../db/database.ts';
-import type { RefBackend } from '../git/ref-backend.ts';
+import type { OtherMoves, RefBackend } from '../git/ref-backend.ts';
 import type { PeeledMove, ReadyMoves } from '../git/refs.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import type { Repository, StagedRepository } from './repository.ts';
-import type { GitStore } from './store.ts';
 import { versionsMoved } from './write-conflicts.ts';
-
-/** Moves of refs that are no versions, in a repository whose lock is held. */
-export interface OtherMoves {
-  refs: RefBackend;
-  moves: readonly PeeledMove[];
-}
 
 /** A repository of the step, as others see it and as the step does. */
 export interface StepRepository extends StagedRepository {
@@ -28,12 +21,12 @@ export interface StepEffect {
   moves: readonly PeeledMove[];
 }
 
-export class RefStep {
+export class RefStep<S> {
   /** The versions as the step sees and writes them. */
-  readonly store: GitStore;
+  readonly store: S;
   private readonly repositories: readonly StepRepository[];
 
-  constructor(store: GitStore, repositories: readonly StepRepository[]) {
+  constructor(store: S, repositories: readonly StepRepository[]) {
     this.store = store;
     this.repositories = repositories;
   }

@@ -263,7 +263,7 @@ export class GitStore {
   async together<T>(
     refs: readonly RepositoryRef[],
     step: Pick<GitStoreOptions, 'onRefsMoved' | 'locks'>,
-    work: (step: RefStep) => Promise<T>,
+    work: (step: RefStep<GitStore>) => Promise<T>,
   ): Promise<T> {
     const { root, tools } = this;
     const store = new GitStore({ root, log: tools.log, cacheBytes: 0, ...step }, this);

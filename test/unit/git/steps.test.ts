@@ -44,7 +44,7 @@ async function twoConfigurations(store: GitStore, root: string) {
   };
 }
 
-function publishBoth(store: GitStore, work: (step: RefStep) => Promise<void>): Promise<void> {
+function publishBoth(store: GitStore, work: (step: RefStep<GitStore>) => Promise<void>): Promise<void> {
   const moved = async () => undefined;
   return store.together([WEB, API], { onRefsMoved: moved, locks: new LocalLocks() }, async (step) => {
     await step.store.exclusive(WEB, (repository) => repository.publish('', '1.1.0', BY));
