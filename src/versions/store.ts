@@ -291,6 +291,8 @@ export class GitStore {
   async endStep(effects: readonly StepEffect[], isMade: boolean): Promise<void> {
     for (const { repository: ref, moves } of effects)
       await this.pool.locked(ref, async ({ refs }) => {
+        // The process that ended has left its locks, and to wait for each of them would take a second.
+        await guardDisk(() => refs.sweep());
         for (const { name, from, to } of moves) {
           const move = isMade ? { name, from, to } : { name, from: to, to: from };
           await guardDisk(() => refs.moveForGood(move));

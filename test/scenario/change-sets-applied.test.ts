@@ -151,4 +151,38 @@ describe('a change set that is applied', () => {
     );
     expect(answers.map(({ status }) => status)).to.include(200);
   });
+
+  it('holds the files of many scopes, with the tags that lead to them', async () => {
+    await draft('db', '1.2.0');
+    const files = [
+      ['Default', null],
+      ['Environment', 'prod'],
+      ['Environment', 'test'],
+    ].map(([scopeTypeName, scopeValue]) => ({
+      kind: 'SetParameters',
+      ...{
+        configurationName: 'db',
+        scopeTypeName,
+        scopeValue,
+        version: '1.2.0',
+        content: `parameters:\n  n: ${scopeValue}\n`,
+      },
+    }));
+    const set = await propose([
+      ...[publishing('db', '1.2.0'), ...files],
+      ...nodeIds().map((nodeId, at) => ({
+        kind: 'SetTags',
+        nodeIds: [nodeId],
+        scopeValueIds: [at === 0 ? prod : test],
+      })),
+      ...nodeIds().map((nodeId) => ({
+        kind: 'Assign',
+        nodeIds: [nodeId],
+        configurationName: 'db',
+        majorVersion: 1,
+      })),
+    ]);
+    await ok(200, apply(set));
+    expect((await offered()).map(({ version }) => version)).to.deep.equal(['1.2.0', '1.2.0']);
+  });
 });
