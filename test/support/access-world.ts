@@ -1,6 +1,7 @@
 /** Makes one of everything that a path can name, so that a matrix of callers and routes gets no accidental 404. */
 
 import type { Route } from '../../src/http/route.ts';
+import { proposed } from './change-sets.ts';
 import type { Reply } from './client.ts';
 import { publishWithChildren } from './composites.ts';
 import { consoleValues } from './console-files.ts';
@@ -111,7 +112,9 @@ async function makeAll(server: SignInServer, node: NodeUnderTest): Promise<Acces
   await stopSending(admin, webhookId);
   const ofConsole = await consoleValues(admin);
   const previewed = await preparePreview(admin, node.nodeId, 'web');
+  const set = await proposed(admin, [{ kind: 'Unassign', nodeIds: [node.nodeId] }]);
   const ids: readonly [prefix: string, id: string][] = [
+    ['/api/v1/change-sets/', String(set.id)],
     ['/api/v1/auth/tokens/', tokens.json[0].id],
     ['/api/v1/users/{id}/tokens', account.id],
     ['/api/v1/users/{id}/federations', account.id],

@@ -153,7 +153,6 @@ function applyingRoutes(tools: ChangeSetTools): Route[] {
         'It undoes the deeds, last first, from the state before them. What was changed again since stays as it is, and is a ' +
         'finding `changed_since` of the new set.',
       params: SetId,
-      body: { kind: 'json', schema: z.strictObject({}), isOptional: true },
       answers: { 201: { ...answer, headers: { Location: 'The path of the new set' } } },
       problems: [...REFUSALS, 'not_possible', 'nothing_to_revert', ...WRITING_REPOSITORIES],
       async handle({ principal, params, facts: { actor } }) {
