@@ -8,6 +8,7 @@ import { PROJECT } from '../support/project.ts';
 
 /** These routes are there to refuse in the words of git: composites take no push, and nothing takes LFS. */
 const REFUSING = [
+  'POST /git/changes.git/git-receive-pack',
   'POST /git/composites/{name}.git/git-receive-pack',
   'POST /git/configurations/{name}.git/info/lfs/locks/verify',
   'POST /git/configurations/{name}.git/info/lfs/objects/batch',

@@ -4,6 +4,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { propose, proposed, SETS, setOf } from '../support/change-sets.ts';
+import type { Client } from '../support/client.ts';
 import { MAIN, versionsOf } from '../support/configurations.ts';
 import { type GitClient, gitClient } from '../support/git-client.ts';
 import { createToken, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
@@ -15,6 +16,21 @@ import { DEFAULT_ID } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
 
 const YAML = '$schema: x\nresources: []\n';
+
+/** The types of all events about a subject, page after page. */
+async function allEvents(client: Client, subject: string): Promise<string[]> {
+  const types: string[] = [];
+  for (let after = ''; ; ) {
+    const page: { id: string; type: string; subject: string }[] = await ok(
+      200,
+      client.get(`/api/v1/events?wait=0${after}`),
+    );
+    const last = page.at(-1);
+    if (last === undefined || after === `&after=${last.id}`) return types;
+    types.push(...page.filter((event) => event.subject === subject).map(({ type }) => type));
+    after = `&after=${last.id}`;
+  }
+}
 
 describe('a change set', () => {
   const hawser = started(startHawser);
@@ -85,12 +101,8 @@ describe('a change set', () => {
     ])
       await expectProblem(refused, 409, 'not_possible');
     expect((await poll(node)).json.checksum).to.equal(before);
-    const told = (await ok(200, admin.get('/api/v1/events?wait=0'))).filter(
-      ({ subject }: { subject: string }) => subject === `change-sets/${set.id}`,
-    );
-    expect(told.map(({ type }: { type: string }) => type)).to.deep.equal([
-      ...['change_set.created', 'change_set.updated', 'change_set.discarded'],
-    ]);
+    const types = await allEvents(admin, `change-sets/${set.id}`);
+    expect(types).to.deep.equal(['change_set.created', 'change_set.updated', 'change_set.discarded']);
   });
 
   it('is told in Git by a branch with a commit of the person for each state, and no content', async () => {
@@ -99,6 +111,7 @@ describe('a change set', () => {
     const set = await proposed(admin, [...publish, setting('web', '3.0.0', secret)], { title: 'Told' });
     await ok(204, admin.delete(setOf(set)));
     const git = await clone('told');
+    await expectProblem(admin.post('/git/changes.git/git-receive-pack'), 403, 'push_not_supported');
     const branch = `change/${set.id}`;
     expect(await git('log', '--format=%an|%s', '-2', branch)).to.equal('admin|Told\nadmin|Told');
     expect(await git('rev-parse', branch)).to.equal((await ok(200, admin.get(setOf(set)))).tip);
