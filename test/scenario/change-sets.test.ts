@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { propose, proposed, SETS, setOf } from '../support/change-sets.ts';
 import type { Client } from '../support/client.ts';
 import { MAIN, versionsOf } from '../support/configurations.ts';
+import { eventually } from '../support/eventually.ts';
 import { type GitClient, gitClient } from '../support/git-client.ts';
 import { createToken, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationId, poll } from '../support/parameter-files.ts';
@@ -101,8 +102,11 @@ describe('a change set', () => {
     ])
       await expectProblem(refused, 409, 'not_possible');
     expect((await poll(node)).json.checksum).to.equal(before);
-    const types = await allEvents(admin, `change-sets/${set.id}`);
-    expect(types).to.deep.equal(['change_set.created', 'change_set.updated', 'change_set.discarded']);
+    // An event has its place in the feed a moment after its change.
+    await eventually(async () => {
+      const types = await allEvents(admin, `change-sets/${set.id}`);
+      expect(types).to.deep.equal(['change_set.created', 'change_set.updated', 'change_set.discarded']);
+    });
   });
 
   it('is told in Git by a branch with a commit of the person for each state, and no content', async () => {
