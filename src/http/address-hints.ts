@@ -21,6 +21,9 @@ const LISTS: Readonly<Record<string, string>> = {
 /** What no list shows. Whoever made such a thing was told its id. */
 const NOT_LISTED: ReadonlySet<string> = new Set(['/api/v1/previews']);
 
+/** Lists whose things are counted: their ids are numbers. */
+const COUNTED: ReadonlySet<string> = new Set(['/api/v1/change-sets']);
+
 /** The failure, with a hint if it is a plain 404 and there is one to give. */
 export function withAddressHint(failure: HawserError, { state, params }: Exchange): HawserError {
   if (failure.kind !== 'not_found' || failure.code !== 'not_found' || state.route === undefined)
@@ -40,6 +43,8 @@ function hintFor(path: string, params: Readonly<Record<string, string>>): string
 
 function hintOn(name: string, value: string, path: string): string {
   const list = name === 'id' ? path.slice(0, path.indexOf('/{id}')) : LISTS[name];
+  if (list !== undefined && COUNTED.has(list))
+    return /^\d+$/.test(value) ? '' : `. {${name}} in this path is a number; GET ${list} shows it`;
   if (list !== undefined && !isId(value)) {
     const source = NOT_LISTED.has(list) ? `POST ${list} answers with it` : `GET ${list} shows it`;
     return `. {${name}} in this path is an id, a UUID in lower case; ${source}`;

@@ -37,7 +37,9 @@ const asksForConfiguration = (route: Route) =>
 const isForReaders = ({ access }: Route) => access.kind === 'node:self-or-reader';
 /** Whoever is signed in may call it, and finds what is theirs to read. */
 const findsOwn = ({ path }: Route) =>
-  path === '/api/v1/auth/tokens/{id}' || path === '/api/v1/manifests/{checksum}';
+  path === '/api/v1/auth/tokens/{id}' ||
+  path === '/api/v1/manifests/{checksum}' ||
+  path.startsWith('/api/v1/change-sets/{id}');
 
 describe('who is let in by each route', () => {
   let hawser: Hawser;
