@@ -22,8 +22,9 @@ export async function finishChangeSets(tools: CarryingOutTools): Promise<void> {
     const pending: PendingStep = JSON.parse(row.pending_moves ?? '');
     const isApplied = await store.changes.isOnMain(pending.merge);
     const isRecorded = row.state === 'Applied';
-    // What was renamed may have reached the disk before the rows did.
-    if (isApplied || !isRecorded) await store.endStep(pending.effects, isApplied && isRecorded);
+    // What was renamed may have reached the disk before the rows did. Of a set that is not on `main` nothing was: what its refs
+    // are now, others have made of them since.
+    if (isApplied) await store.endStep(pending.effects, isRecorded);
     if (isApplied && !isRecorded) await carryOutAgain(tools, row, pending);
     else await clear(tools, row);
     if (isApplied) log.warn({ changeSet: row.id }, 'completed a change set after a crash');

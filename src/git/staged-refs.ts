@@ -124,7 +124,7 @@ export class StagedRefs implements RefBackend {
   }
 
   doubt(): void {
-    // As above.
+    // Nobody else moves them while the lock is held.
   }
 
   async sweep(): Promise<void> {

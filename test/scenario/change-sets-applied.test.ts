@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { Client } from '../support/client.ts';
 import { addVersion, create, MAIN, publish } from '../support/configurations.ts';
+import { changeRows } from '../support/database.ts';
 import { type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { assign, poll, saveParameters } from '../support/parameter-files.ts';
 import { expectProblem, ok } from '../support/replies.ts';
@@ -124,32 +125,28 @@ describe('a change set that is applied', () => {
     await ok(200, apply(back, { expectedChanged: 2 }));
     expect(await offered()).to.deep.equal(before);
     expect((await see(set)).revertedBy).to.equal(back.id);
-    expectProblem(await admin.post(`${SETS}/${set.id}/revert`), 409, 'nothing_to_revert');
+    await expectProblem(admin.post(`${SETS}/${set.id}/revert`), 409, 'nothing_to_revert');
   });
 
   it('changes nothing where one of its deeds cannot be done, where it was changed, and where it has another effect', async () => {
     await draft('db', '1.1.0');
     const before = await offered();
-    const set = await propose(
-      [
-        ...[publishing('db', '1.1.0'), { kind: 'Assign', nodeIds: nodeIds(), configurationName: 'db' }],
-        { kind: 'Tag', nodeIds: nodeIds().slice(0, 1), scopeValueId: test },
-      ].slice(0, 2),
-    );
-    expectProblem(await apply({ ...set, digest: '0'.repeat(64) }), 412, 'precondition_failed');
-    expectProblem(await apply(set, { expectedChanged: 1 }), 409, 'effect_changed');
+    const assigning = { kind: 'Assign', nodeIds: nodeIds(), configurationName: 'db' };
+    const set = await propose([publishing('db', '1.1.0'), assigning]);
+    await expectProblem(apply({ ...set, digest: '0'.repeat(64) }), 412, 'precondition_failed');
+    await expectProblem(apply(set, { expectedChanged: 1 }), 409, 'effect_changed');
     await ok(204, admin.delete('/api/v1/configurations/db/versions/1.1.0'));
     const now = await see(set);
-    expectProblem(await apply(now), 409, 'not_found');
+    await expectProblem(apply(now), 409, 'not_found');
     expect(await offered()).to.deep.equal(before);
     expect((await see(set)).state).to.equal('Open');
-    const answers = await Promise.all(
-      [1, 2, 3].map(async () => {
-        const other = await see(await propose([{ kind: 'Unassign', nodeIds: nodeIds().slice(1) }]));
-        return apply(other);
-      }),
-    );
-    expect(answers.map(({ status }) => status)).to.include(200);
+  });
+
+  it('is applied once, whoever asks for it at the same moment', async () => {
+    const set = await propose([{ kind: 'Unassign', nodeIds: nodeIds().slice(1) }]);
+    const answers = await Promise.all([1, 2, 3, 4].map(() => apply(set)));
+    expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409, 409, 409]);
+    await expectProblem(apply(set), 409, 'not_possible');
   });
 
   it('holds the files of many scopes, with the tags that lead to them', async () => {
@@ -184,5 +181,20 @@ describe('a change set that is applied', () => {
     ]);
     await ok(200, apply(set));
     expect((await offered()).map(({ version }) => version)).to.deep.equal(['1.2.0', '1.2.0']);
+  });
+
+  it('leaves alone at a start what others have made of drafts since it could not be applied', async () => {
+    const made = await draft('db', '1.3.0');
+    const set = await propose([publishing('db', '1.3.0')]);
+    const move = { name: 'refs/heads/draft/1.3.0', from: made.commit, to: null, peeled: null };
+    const effects = [{ repository: { kind: 'configurations', name: 'db' }, moves: [move] }];
+    const pending = JSON.stringify({ merge: '1'.repeat(40), effects });
+    await ok(204, admin.delete('/api/v1/configurations/db/versions/1.3.0'));
+    await changeRows(hawser, `update change_sets set pending_moves = '${pending}' where id = ${set.id}`);
+    await hawser.restart();
+    admin = hawser.admin;
+    await expectProblem(admin.get('/api/v1/configurations/db/versions/1.3.0'), 404, 'not_found');
+    expect(hawser.git('configurations/db.git', 'branch', '--list', 'draft/1.3.0')).to.equal('');
+    expect((await see(set)).state).to.equal('Open');
   });
 });

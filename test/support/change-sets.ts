@@ -10,8 +10,7 @@ export const propose = (client: Client, deeds: readonly Wish[], more: object = {
   client.post(SETS, { title: 'a change', deeds, ...more });
 
 /** A set that was made. */
-// biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
-export const proposed = (client: Client, deeds: readonly Wish[], more: object = {}): Promise<any> =>
+export const proposed = (client: Client, deeds: readonly Wish[], more: object = {}) =>
   ok(201, propose(client, deeds, more));
 
 export const setOf = ({ id }: { id: number }) => `${SETS}/${id}`;
