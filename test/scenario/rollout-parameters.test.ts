@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { publishWithChildren } from '../support/composites.ts';
 import { addVersion, MAIN, publish, versionsOf } from '../support/configurations.ts';
