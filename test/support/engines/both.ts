@@ -49,11 +49,18 @@ export async function openBoth(): Promise<BothEngines> {
 /** A new PostgreSQL database with all tables. */
 export async function newMigratedDatabase(): Promise<{ url: string; close(): Promise<void> }> {
   const { url, drop } = await newDatabase();
-  const pool = new pg.Pool({ connectionString: url, max: 1 });
-  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  const db = openKysely(url);
   await migrate(db, MIGRATIONS);
   await db.destroy();
   return { url, close: drop };
+}
+
+/** A connection for migrations. */
+export function openKysely(url: string): Kysely<Schema> {
+  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  // A connection that has been closed may not have reached PostgreSQL when its database is deleted with force.
+  pool.on('error', () => undefined);
+  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
 }
 
 /** PostgreSQL's numbers of the types bigint and numeric, which are numbers here. */

@@ -3,7 +3,7 @@
 import { DEFAULT_ID } from '../../scopes.ts';
 import type { State } from '../model.ts';
 import { type Act, attempt, type Bench, partsOf, sha256 } from './act.ts';
-import { pickConfiguration } from './configurations.ts';
+import { isRolling, pickConfiguration } from './configurations.ts';
 
 const SCOPE_TYPES = '/api/v1/scope-types';
 /** Stands for the value of the scope that has none. */
@@ -62,6 +62,7 @@ export const saveParameters: Act = async (bench) => {
 
 export const publishParameters: Act = (bench) =>
   onFile(bench, 'publish parameters', {
+    isOffer: true,
     isMeant: ({ status }) => status === 'Draft',
     after: (before) => ({ ...before, status: 'Published' }),
     call: (path, query) => bench.client.put(`${path}/publish${query}`),
@@ -85,28 +86,43 @@ export const withdrawParameters: Act = (bench) => {
 
 export const offerParametersAgain: Act = (bench) =>
   onFile(bench, 'offer parameters again', {
+    isOffer: true,
     isMeant: ({ withdrawn }) => withdrawn !== null,
     after: (before) => ({ ...before, withdrawn: null }),
     call: (path, query) => bench.client.delete(`${path}/withdraw${query}`),
   });
 
 interface FileDeed {
+  /** Nodes would get it at once, so it waits for what rolls out of the configuration. */
+  isOffer?: boolean;
   isMeant(state: State): boolean;
   after(before: State): State;
   call(path: string, query: string): ReturnType<Bench['client']['get']>;
 }
 
-async function onFile(bench: Bench, what: string, { isMeant, after, call }: FileDeed): Promise<boolean> {
+async function onFile(
+  bench: Bench,
+  what: string,
+  { isOffer = false, isMeant, after, call }: FileDeed,
+): Promise<boolean> {
   const { model, random } = bench;
-  const isFree = (key: string) =>
-    isMeant(model.state(key)) && !model.isBusy(`configurations/${partsOf(key)[0]}`);
+  const isFree = (key: string) => {
+    const [name = ''] = partsOf(key);
+    if (model.isBusy(`configurations/${name}`) || (isOffer && isRolling(bench, name))) return false;
+    return isMeant(model.state(key));
+  };
   const key = random.pick(model.idle('parameters/').filter(isFree));
   const [name = '', type = '', value = '', version] = partsOf(key ?? '');
   const path = parametersPath(bench, name, type);
   if (key === undefined || path === null) return false;
+  const configuration = `configurations/${name}`;
   await attempt(bench, {
     what,
-    after: { [key]: after(model.state(key)) },
+    after: {
+      [key]: after(model.state(key)),
+      // No rollout may start meanwhile.
+      ...(isOffer ? { [configuration]: model.state(configuration) } : {}),
+    },
     call: () => call(`${path}/versions/${version}`, queryOf(value)),
   });
   return true;

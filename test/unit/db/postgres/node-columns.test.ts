@@ -1,10 +1,7 @@
 import { expect } from 'chai';
-import { Kysely, PostgresDialect } from 'kysely';
-import pg from 'pg';
 import { migrate } from '../../../../src/db/migrate.ts';
 import { MIGRATIONS } from '../../../../src/db/postgres/migrations.ts';
-import type { Schema } from '../../../../src/db/schema.ts';
-import { connect, onPostgres } from '../../../support/engines/both.ts';
+import { connect, onPostgres, openKysely } from '../../../support/engines/both.ts';
 import { countFaults } from '../../../support/engines/counts.ts';
 import {
   certificateRow,
@@ -21,8 +18,7 @@ const FIRST = '0039-node-columns';
 describe('the columns that lists of nodes are read from, on PostgreSQL', () => {
   it('are filled for the nodes that are there already', async () => {
     const { url, drop } = await newDatabase();
-    const pool = new pg.Pool({ connectionString: url, max: 1 });
-    const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+    const db = openKysely(url);
     const client = await connect(url);
     const engine = onPostgres(client);
     try {
