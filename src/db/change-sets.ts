@@ -19,6 +19,12 @@ export async function nextChangeSetId(db: Db): Promise<number> {
   return value;
 }
 
+/** The last id that was given to a set; 0 before the first. */
+export async function lastChangeSetId(db: Db): Promise<number> {
+  const counter = db.selectFrom('change_set_counter').select('value').where('id', '=', 1);
+  return (await counter.executeTakeFirstOrThrow()).value;
+}
+
 export async function insertChangeSet(trx: Db, row: ChangeSetRow): Promise<void> {
   await trx.insertInto('change_sets').values(row).execute();
 }
