@@ -1,6 +1,7 @@
 /** Rows of protections. A thing that has none has no row. */
 
 import { isProtecting, NO_PROTECTION, type Protection } from '../domain/protection.ts';
+import { conflict } from '../lib/errors.ts';
 import type { Db } from './database.ts';
 
 /** What can be protected. */
@@ -103,10 +104,24 @@ export async function saveProtection(
     .execute();
 }
 
-/** Whether a value of the scope type is protected. */
-export async function hasProtectedValue(db: Db, scopeTypeId: string): Promise<boolean> {
-  return (await listProtected(db)).some(({ scopeType }) => scopeType?.id === scopeTypeId);
+/**
+ * Refuses to do away with what is protected, or with its protection.
+ * @throws HawserError conflict `change_set_required`
+ */
+export async function requireUnprotected(
+  db: Db,
+  isMeant: (thing: ProtectedThing) => boolean,
+): Promise<void> {
+  const thing = (await listProtected(db)).find(isMeant);
+  if (thing !== undefined) throw weakensProtection(thing.name);
 }
+
+/** The refusal of a single deed that would leave something less protected. */
+export const weakensProtection = (name: string) =>
+  conflict(
+    'change_set_required',
+    `${name} is protected: make the protection weaker by a change set first, with the deed SetProtection (POST /api/v1/change-sets)`,
+  );
 
 export async function isGroupNamed(db: Db, groupId: string): Promise<boolean> {
   const row = db.selectFrom('protections').select('group_id').where('group_id', '=', groupId);

@@ -184,6 +184,10 @@ function lineOf(change: Change): string {
     return `${kind}${name}: ${length === 1 ? '1 node named' : `${length} nodes named`}`;
   }
   if (change.kind === 'SetServerManaged') return `${kind} ${change.configurationName}`;
+  if (change.kind === 'SetProtection') {
+    const { configurationName, compositeName, scopeValueId } = change.on;
+    return `${kind} ${configurationName ?? compositeName ?? scopeValueId}`;
+  }
   if ('version' in change) {
     const name =
       ('compositeName' in change && change.compositeName) ||

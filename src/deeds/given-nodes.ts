@@ -14,8 +14,8 @@ import {
   assignChecked,
   type CheckedAssignment,
   checkAssignment,
-  type WantedAssignment,
 } from './assign.ts';
+import type { WantedAssignment } from './handing-out.ts';
 import { TagGate } from './tag-gate.ts';
 import { listTags, tagNode, valuesByType } from './tag-node.ts';
 

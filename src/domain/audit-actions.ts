@@ -118,6 +118,7 @@ export const AUDIT_ACTIONS = {
     'composite.created': told('{name} was created'),
     'composite.adopted': '{name} was found among the repositories',
     'composite.deleted': told('{name} was deleted'),
+    'composite.settings_changed': 'The settings of {name} were changed',
     'composite.version_created': 'Draft {version} of {name} was made',
     'composite.version_published': told('Version {version} of {name} was published'),
     'composite.version_deleted': 'Version {version} of {name} was deleted',

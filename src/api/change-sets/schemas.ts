@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { CHANGE_SET_STATES } from '../../db/change-set-tables.ts';
 import type { WantedSet } from '../../deeds/propose-change-set.ts';
 import { Checksum, choice, Description, Flag, given, Id, Paging, Timestamp } from '../../http/schemas.ts';
-import { ChangeView, changeSchema, nodeIds } from '../shared/change-schemas.ts';
+import { ChangeView, changeSchema, nodeIds, ProtectedOnView } from '../shared/change-schemas.ts';
 import { Count } from '../shared/preview-answers.ts';
 
 /** The most deeds of a set, and the most nodes that all of them name together. */
@@ -61,12 +61,6 @@ const Said = z
   })
   .array();
 
-const On = z.object({
-  configurationName: optionalText,
-  compositeName: optionalText,
-  scopeValueId: optionalText,
-});
-
 export const ChangeSetView = z
   .object({
     id: z.int().meta({ description: 'Counts up' }),
@@ -81,7 +75,7 @@ export const ChangeSetView = z
     digest: Checksum.meta({
       description: 'SHA-256 of the deeds and of the tips of the drafts that they name',
     }),
-    protection: z.array(z.object({ by: On, approvals: Count, group: optionalText, missing: Count })),
+    protection: z.array(z.object({ by: ProtectedOnView, approvals: Count, group: optionalText, missing: Count })),
     approvals: z.array(z.object({ by: text, at: Timestamp, digest: Checksum })),
     applyAt: Timestamp.nullable(),
     appliedAt: Timestamp.nullable(),
