@@ -108,10 +108,7 @@ export async function saveProtection(
  * Refuses to do away with what is protected, or with its protection.
  * @throws HawserError conflict `change_set_required`
  */
-export async function requireUnprotected(
-  db: Db,
-  isMeant: (thing: ProtectedThing) => boolean,
-): Promise<void> {
+export async function requireUnprotected(db: Db, isMeant: (thing: ProtectedThing) => boolean): Promise<void> {
   const thing = (await listProtected(db)).find(isMeant);
   if (thing !== undefined) throw weakensProtection(thing.name);
 }

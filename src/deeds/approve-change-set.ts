@@ -106,7 +106,10 @@ async function changeApprovals(
         await note(trx);
         // A step that is being applied does not hold the lock of the story until its end.
         if ((await updateChangeSet(trx, row, { tip })) === undefined)
-          throw conflict('not_possible', 'Somebody else has changed the set at this moment; look at it again');
+          throw conflict(
+            'not_possible',
+            'Somebody else has changed the set at this moment; look at it again',
+          );
         await changed.save(trx);
         const details = { id, title: row.title };
         await recordAudit(trx, actor, { action: changed.action, resourceId: null, details });
@@ -116,8 +119,7 @@ async function changeApprovals(
 }
 
 async function requireApprover(tools: TryingTools, principal: UserPrincipal, set: SeenSet): Promise<void> {
-  if (principal.accountType !== 'User')
-    throw forbidden('A service account approves nothing; a person must');
+  if (principal.accountType !== 'User') throw forbidden('A service account approves nothing; a person must');
   if (await isOwn(tools, principal, set))
     throw conflict(
       'same_person',

@@ -70,7 +70,10 @@ export async function replaceGroup(
 export async function deleteGroup(trx: Db, { actor }: Caller, id: string): Promise<void> {
   const { name, description } = await GROUPS.require(trx, id);
   if (await isGroupNamed(trx, id))
-    throw conflict('in_use', 'A protection names the group; name another one, or none, by a change set first');
+    throw conflict(
+      'in_use',
+      'A protection names the group; name another one, or none, by a change set first',
+    );
   const members = [...(await GROUP_MEMBERS.names(trx, id)).values()];
   const roles = [...(await GROUP_ROLES.names(trx, id)).values()];
   await keepingAnAdministrator(trx, () => GROUPS.delete(trx, id));

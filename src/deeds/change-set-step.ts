@@ -107,7 +107,13 @@ export class Application implements StepFrame {
     this.before.rows = await readRowState(trx, this.applying.changes);
     const applied = { state: 'Applied', applied_at: actor.at, applied_by: actor.name } as const;
     const judged = { protection: await this.requireStill(trx), override: this.applying.override };
-    await this.update(trx, { ...applied, ...judged, tip: this.commits.branch, apply_at: null, apply_as: null });
+    await this.update(trx, {
+      ...applied,
+      ...judged,
+      tip: this.commits.branch,
+      apply_at: null,
+      apply_as: null,
+    });
   }
 
   async record(trx: Db): Promise<void> {

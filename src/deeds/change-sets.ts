@@ -11,13 +11,13 @@ import {
 } from '../db/change-sets.ts';
 import type { Db } from '../db/database.ts';
 import { engineOf } from '../db/engine-of.ts';
+import type { RepositoryRef } from '../git/types.ts';
 import { conflict, HawserError, notFound } from '../lib/errors.ts';
 import type { Threads } from '../lib/threads.ts';
 import type { FleetTasks } from '../resolve/fleet-tasks.ts';
 import type { Proposal } from '../resolve/proposal.ts';
 import type { UserPrincipal } from '../security/principal.ts';
 import { readableResources, scopeReaderOf } from '../security/rights.ts';
-import type { RepositoryRef } from '../git/types.ts';
 import { seriesOf } from '../versions/parameter-files.ts';
 import type { GitStore } from '../versions/store.ts';
 import type { VersionIndex, VersionRef } from '../versions/types.ts';
@@ -321,9 +321,7 @@ export async function seenBy(
 }
 
 /** What a set lacks that is not approved by enough people; null where nothing is missing. */
-export function approvalBlocker(
-  protection: readonly Pick<ShownProtection, 'missing'>[],
-): HawserError | null {
+export function approvalBlocker(protection: readonly Pick<ShownProtection, 'missing'>[]): HawserError | null {
   if (protection.every(({ missing }) => missing === 0)) return null;
   const message = 'Approvals are missing: `protection` says how many, and for what';
   return conflict('approvals_missing', message);

@@ -47,7 +47,10 @@ export function assignmentOf(
 }
 
 /** The names of all configurations that an assignment gives, now or once a version that rolls out reaches the node. */
-export async function configurationsGiven(planner: Pick<Planner, 'byVersions'>, assignment: Assignment): Promise<string[]> {
+export async function configurationsGiven(
+  planner: Pick<Planner, 'byVersions'>,
+  assignment: Assignment,
+): Promise<string[]> {
   const given = await planner.byVersions(assignment, (versions) =>
     versions === null
       ? []

@@ -265,7 +265,9 @@ function protectedBy(deed: AskedDeed, { on, name, scopeType }: ProtectedThing): 
   if (on === 'scopeValue') return `The scope value ${scopeType?.name}/${name} is protected`;
   if (on === 'composite') return `The composite ${name} is protected`;
   const isNamed = 'configurationName' in deed && deed.configurationName === name;
-  return isNamed ? `The configuration ${name} is protected` : 'A configuration that this concerns is protected';
+  return isNamed
+    ? `The configuration ${name} is protected`
+    : 'A configuration that this concerns is protected';
 }
 
 /** @param kind the deed that a set would have */

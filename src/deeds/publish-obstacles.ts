@@ -26,12 +26,7 @@ export async function findingsInHistory(
  */
 export async function withObstacles(
   tools: ProtectionTools,
-  {
-    deed,
-    rolling,
-    ref,
-    now,
-  }: { deed: AskedDeed; rolling: HawserError | null; ref: VersionRef; now: number },
+  { deed, rolling, ref, now }: { deed: AskedDeed; rolling: HawserError | null; ref: VersionRef; now: number },
   blockers: readonly HawserError[],
 ): Promise<readonly HawserError[]> {
   const frozen = await freezeBlocker(tools.database.read, now);

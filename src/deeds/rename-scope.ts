@@ -16,10 +16,10 @@ import {
   valuesOf,
 } from '../db/scope-types.ts';
 import { changedMembers } from '../domain/changed-members.ts';
+import type { Protection } from '../domain/protection.ts';
 import { scopeKey } from '../domain/scopes.ts';
 import { conflict, forbidden } from '../lib/errors.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
-import type { Protection } from '../domain/protection.ts';
 import type { UserPrincipal } from '../security/principal.ts';
 import { SeriesRights } from '../security/series-rights.ts';
 import { scopesIn } from '../versions/parameter-files.ts';

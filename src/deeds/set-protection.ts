@@ -83,7 +83,11 @@ export async function findProtectable(
   }
   const on = typeof compositeName === 'string' ? 'composite' : 'configuration';
   const name = compositeName ?? configurationName ?? '';
-  const row = await db.selectFrom(`${on}s` as const).select('id').where('name', '=', name).executeTakeFirst();
+  const row = await db
+    .selectFrom(`${on}s` as const)
+    .select('id')
+    .where('name', '=', name)
+    .executeTakeFirst();
   return row === undefined ? null : { on, id: row.id, name, names: { name } };
 }
 

@@ -3,7 +3,17 @@
 import { z } from 'zod';
 import { CHANGE_SET_STATES } from '../../db/change-set-tables.ts';
 import type { WantedSet } from '../../deeds/propose-change-set.ts';
-import { Checksum, choice, Description, Flag, given, Id, Paging, Reason, Timestamp } from '../../http/schemas.ts';
+import {
+  Checksum,
+  choice,
+  Description,
+  Flag,
+  given,
+  Id,
+  Paging,
+  Reason,
+  Timestamp,
+} from '../../http/schemas.ts';
 import { ChangeView, changeSchema, nodeIds, ProtectedOnView } from '../shared/change-schemas.ts';
 import { Count } from '../shared/preview-answers.ts';
 
@@ -75,7 +85,9 @@ export const ChangeSetView = z
     digest: Checksum.meta({
       description: 'SHA-256 of the deeds and of the tips of the drafts that they name',
     }),
-    protection: z.array(z.object({ by: ProtectedOnView, approvals: Count, group: optionalText, missing: Count })),
+    protection: z.array(
+      z.object({ by: ProtectedOnView, approvals: Count, group: optionalText, missing: Count }),
+    ),
     approvals: z.array(z.object({ by: text, at: Timestamp, digest: Checksum })),
     applyAt: Timestamp.nullable(),
     appliedAt: Timestamp.nullable(),
@@ -124,7 +136,8 @@ export const NewApplication = z
       description: 'How many nodes the caller expects to change, with those that are left without an answer',
     }),
     override: Reason.nullish().meta({
-      description: 'Why it is applied although approvals are missing. Needs the admin-override of each kind that protects it',
+      description:
+        'Why it is applied although approvals are missing. Needs the admin-override of each kind that protects it',
     }),
   })
   .meta({
