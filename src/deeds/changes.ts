@@ -1,8 +1,9 @@
 /** What may be proposed: the deeds that a preview tries and that a change set carries out, as plain values. */
 
 import { parseDuration } from '../domain/duration.ts';
-import type { WantedAssignment } from './assign.ts';
+import type { Protection } from '../domain/protection.ts';
 import type { LcmSettings } from './change-lcm-config.ts';
+import type { WantedAssignment } from './handing-out.ts';
 
 /** The scope whose parameter file is meant. */
 export interface NamedFile {
@@ -17,6 +18,13 @@ interface NamedVersion {
   configurationName?: string | null | undefined;
   compositeName?: string | null | undefined;
   version: string;
+}
+
+/** A configuration, a composite or a scope value: exactly one of them is named. */
+export interface ProtectedName {
+  configurationName?: string | null | undefined;
+  compositeName?: string | null | undefined;
+  scopeValueId?: string | null | undefined;
 }
 
 type Reason = { reason?: string | null | undefined };
@@ -48,7 +56,8 @@ export type Change =
   | { kind: 'EnableScopeType'; scopeTypeId: string }
   | { kind: 'DisableScopeType'; scopeTypeId: string }
   | ({ kind: 'SetLcmConfig' } & OfNodes & LcmSettings)
-  | { kind: 'SetServerManaged'; configurationName: string; useServerManagedParameters: boolean };
+  | { kind: 'SetServerManaged'; configurationName: string; useServerManagedParameters: boolean }
+  | { kind: 'SetProtection'; on: ProtectedName; protection: Protection };
 
 export type ChangeOf<K extends Change['kind']> = Extract<Change, { kind: K }>;
 
@@ -74,6 +83,7 @@ const MEMBERS: Record<Change['kind'], readonly string[]> = {
   DisableScopeType: ['scopeTypeId'],
   SetLcmConfig: ['nodeIds', 'configurationMode', 'configurationModeInterval', 'reportCompliance'],
   SetServerManaged: ['configurationName', 'useServerManagedParameters'],
+  SetProtection: ['on', 'protection'],
 };
 
 /** The kinds as they are spelled. */
@@ -86,9 +96,16 @@ export function toShownChange(change: Change): ShownChange {
   const given = { ...change, content: null } as Record<string, unknown>;
   if (change.kind === 'SetLcmConfig')
     given['configurationModeInterval'] = change.configurationModeInterval?.text;
+  if (change.kind === 'SetProtection') given['on'] = toShownName(change.on);
   const members = MEMBERS[change.kind].map((name) => [name, given[name] ?? null] as const);
   return { kind: change.kind, ...Object.fromEntries(members) };
 }
+
+export const toShownName = ({ configurationName, compositeName, scopeValueId }: ProtectedName) => ({
+  configurationName: configurationName ?? null,
+  compositeName: compositeName ?? null,
+  scopeValueId: scopeValueId ?? null,
+});
 
 /** The change of which `toShownChange` has made this. One with content cannot be had back. */
 export function ofShownChange(shown: ShownChange): Change {

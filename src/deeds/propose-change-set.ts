@@ -19,7 +19,8 @@ import type { UserPrincipal } from '../security/principal.ts';
 import type { HeldHistory } from '../versions/change-history.ts';
 import type { FileContent } from '../versions/store.ts';
 import { DeedReader, formerOf, type KeptDeeds, keptOf, noSet, stateBlocker } from './change-sets.ts';
-import { type Change, type ShownChange, toShownChange } from './changes.ts';
+import { type Change, ofShownChange, type ShownChange, toShownChange } from './changes.ts';
+import { permissionOf } from './deed-targets.ts';
 import { FormerState } from './former-state.ts';
 import { tryChanges } from './make-preview.ts';
 import type { Resources } from './named-changes.ts';
@@ -75,7 +76,7 @@ export async function proposeSet(
       },
       ...{ revert_of: back?.revertOf ?? null, reverted_by: null, preview_id: null, preview_digest: null },
       undo: back && JSON.stringify({ changedSince: back.changedSince }),
-      pending_moves: null,
+      ...{ protection: null, pending_moves: null },
     };
     return tools.store.changes.alone(async (story) => {
       const tip = await tellState(story, caller, row);
@@ -174,30 +175,15 @@ const NOT_YOURS = 'Only an author of the change set may do this, and who holds M
 /** Of a deed that names no configuration or composite, Manage is the permission that the deed needs. */
 async function requireManage(db: Db, principal: UserPrincipal, { deeds, named }: KeptDeeds): Promise<void> {
   const { permissions } = principal;
-  for (const [at, { kind }] of deeds.entries()) {
-    const permission = PERMISSIONS[kind];
-    if (permission !== undefined && !permissions.has(permission)) throw forbidden(NOT_YOURS);
+  for (const [at, deed] of deeds.entries()) {
+    const permission = permissionOf(ofShownChange(deed));
+    if (permission !== null && !permissions.has(permission)) throw forbidden(NOT_YOURS);
     for (const { on, id } of named[at] ?? [])
       await grantedResource(db, principal, on, 'Manage', { id }).catch((error: HawserError) => {
         throw error.kind === 'forbidden' || error.kind === 'not_found' ? forbidden(NOT_YOURS) : error;
       });
   }
 }
-
-/** What deeds need that name no configuration and no composite, or beside them. */
-const PERMISSIONS: Partial<
-  Record<Change['kind'], 'nodes.write' | 'nodes.assign-configuration' | 'scopes.admin-override'>
-> = {
-  Assign: 'nodes.assign-configuration',
-  Unassign: 'nodes.assign-configuration',
-  Tag: 'nodes.write',
-  Untag: 'nodes.write',
-  SetTags: 'nodes.write',
-  SetLcmConfig: 'nodes.write',
-  ReorderScopeTypes: 'scopes.admin-override',
-  EnableScopeType: 'scopes.admin-override',
-  DisableScopeType: 'scopes.admin-override',
-};
 
 /** Judges all deeds before the first draft is written, and takes the drafts back where `keep` fails. */
 async function withDrafts<T>(

@@ -36,6 +36,7 @@ import {
   scopeToWrite,
   type WantedScope,
 } from './parameter-scopes.ts';
+import { requireDoneAlone } from './protection.ts';
 import {
   type IncomingContent,
   type SecretFile,
@@ -79,7 +80,7 @@ export interface ChangedFile {
  * Makes a draft or replaces its content, and publishes it if `publish` is set. Nothing is written unless both can be
  * done. Content that the draft has already is not written again.
  * @throws HawserError not_found; invalid for the scope's value, or with what the schema finds in mode Strict; conflict
- *   `scope_type_disabled`, `published_version` or `version_exists`; as `surveyContent` and `sealContent`
+ *   `scope_type_disabled`, `published_version`, `version_exists` or `change_set_required`; as `surveyContent` and `sealContent`
  */
 export function saveFile(
   tools: ParameterTools,
@@ -89,7 +90,8 @@ export function saveFile(
 ): Promise<ChangedFile & { isNew: boolean }> {
   const { version } = file;
   return authorVersions(tools, target, async (author) => {
-    await requireFile(tools, target, file, 'Modify');
+    const found = await requireFile(tools, target, file, 'Modify');
+    if (publish) await requireDoneAlone(tools, target.actor, publishing(target, found, version));
     const status = publish ? 'Published' : 'Draft';
     const checked = await checkFile(tools, target, { ...file, status }, content);
     const { type, wanted, needsMigration, incoming } = checked;
@@ -100,11 +102,11 @@ export function saveFile(
     refuseGone(target.gone);
     const stored = await storeChecked(tools, target, author, { ...checked, version, message });
     const { scope, series } = stored;
-    const publishing = { series, nodeId: await ownerOf(tools.database.read, type, scope) };
+    const options = { series, nodeId: await ownerOf(tools.database.read, type, scope) };
     const details = publish
       ? await tools.store.parameters.describe(
           target.resource.name,
-          await author.publish(version, async () => [], publishing),
+          await author.publish(version, async () => [], options),
         )
       : stored.details;
     return { type, scope, details, needsMigration, isNew: stored.isNew };
@@ -287,7 +289,7 @@ function isContentOf(before: ParameterDetails, { type, bytes }: ReadContent): bo
 }
 
 /**
- * @throws HawserError not_found; conflict `scope_type_disabled`, `already_published`, or `validation_failed` with what
+ * @throws HawserError not_found; conflict `change_set_required`, `scope_type_disabled`, `already_published`, or `validation_failed` with what
  *   the schema finds in mode Strict, or `schema_unknown` in that mode; as `secretBlockers` says
  */
 export function publishFile(
@@ -298,7 +300,8 @@ export function publishFile(
 ): Promise<ChangedFile> {
   const { version } = name;
   return authorVersions(tools, target, async (author) => {
-    await requireFile(tools, target, name, 'Modify');
+    const found = await requireFile(tools, target, name, 'Modify');
+    await requireDoneAlone(tools, target.actor, publishing(target, found, version));
     const { type, scope } = await scopeToPublish(tools, name);
     let needsMigration = false;
     const rules = async (ref: VersionRef) => {
@@ -409,6 +412,13 @@ interface Judgement {
   blockers: readonly HawserError[];
   needsMigration: boolean;
 }
+
+/** The publishing of a file, as protections are asked of it. */
+export const publishing = (
+  { resource: { name: configurationName } }: Pick<FileTarget, 'resource'>,
+  { type: { name: scopeTypeName }, scope: { value: scopeValue } }: FoundScope,
+  version: string,
+) => ({ kind: 'PublishParameters', configurationName, scopeTypeName, scopeValue, version }) as const;
 
 /** The rules for publishing a draft. */
 export async function judgeFile(

@@ -15,9 +15,11 @@ import { atFile, type FileToRoll, startRollout as writeStart } from '../versions
 import { type ResourceKind, requireRow, type Target } from '../versions/rows.ts';
 import type { PublishRules } from '../versions/rules.ts';
 import type { RolloutRef } from '../versions/types.ts';
+import type { Change } from './changes.ts';
 import type { ConfigurationTools } from './create-draft.ts';
 import type { ParameterTools } from './parameter-checks.ts';
 import { ownerOf } from './parameter-scopes.ts';
+import { requireDoneAlone } from './protection.ts';
 import { judgeDraft as judgeConfiguration } from './publish.ts';
 import { type CompositeTools, judgePublish as judgeComposite } from './publish-composite.ts';
 import { judgeFile, scopeToPublish } from './put-parameters.ts';
@@ -45,7 +47,7 @@ export interface WantedRollout {
 
 /**
  * Rolls a version out, parameter files, or both. Drafts are published into their rollout, by the rules of publishing.
- * @throws HawserError not_found; forbidden for a file; conflict `no_rings`; invalid for the plan; as `writeStart`, and as publishing
+ * @throws HawserError not_found; forbidden for a file; conflict `no_rings`, `change_set_required`; invalid for the plan; as `writeStart`, and as publishing
  */
 export function startRollout(
   tools: RolloutTools,
@@ -64,6 +66,7 @@ export function startRollout(
     const faults = planFaults(steps, values);
     if (faults.length > 0) throw invalid('validation_failed', 'The steps cannot be rolled out', faults);
     const files = await filesToRoll(tools, target, { version, parameters });
+    await requireDoneAlone(tools, actor, ...deedsOf(target, version, files));
     const start = {
       ...{ version: version ?? null, files, message },
       rules: rulesOf(tools, target, version ?? ''),
@@ -73,6 +76,26 @@ export function startRollout(
     // The children of a composite must keep the versions that its nodes are about to get.
     return tools.locks.share(ASSIGNMENTS, () => writeStart(tools, target, start));
   });
+}
+
+/** What a rollout publishes, as protections are asked of it. */
+function deedsOf(
+  { kind, resource: { name } }: Target<ResourceKind>,
+  version: string | undefined,
+  files: readonly FileToRoll[],
+): Change[] {
+  const own: Change[] =
+    version === undefined
+      ? []
+      : kind === 'composites'
+        ? [{ kind: 'PublishComposite', compositeName: name, version }]
+        : [{ kind: 'PublishConfiguration', configurationName: name, version }];
+  return [
+    ...own,
+    ...files.map(({ scope: { scopeTypeName, scopeValue }, version: of }): Change => {
+      return { kind: 'PublishParameters', configurationName: name, scopeTypeName, scopeValue, version: of };
+    }),
+  ];
 }
 
 /** The files with their scopes. Each is named once, and the caller may publish it. */

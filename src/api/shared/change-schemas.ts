@@ -6,7 +6,7 @@ import { contentTypeNamed, MEDIA_TYPES } from '../../deeds/parameter-content.ts'
 import { MAX_VERSION_LENGTH } from '../../domain/version-order.ts';
 import { IdInAnyCase, Reason } from '../../http/schemas.ts';
 import { ASSIGNMENT, refuseBesideVersion } from './assignment-schemas.ts';
-import { LcmConfigChange, NodeTags, ScopeOrder } from './deed-schemas.ts';
+import { LcmConfigChange, NewProtection, NodeTags, ProtectionView, ScopeOrder } from './deed-schemas.ts';
 import { SemVerVersion } from './versioned.ts';
 
 /** The most changes of a preview, and the most nodes of a change. */
@@ -63,6 +63,20 @@ function requireOneName(
     context.addIssue({ code: 'custom', message: 'Name either configurationName or compositeName' });
 }
 
+const ProtectedOn = z
+  .strictObject({
+    configurationName: Name.nullish().meta({ description: 'Exactly one of the three is named' }),
+    compositeName: Name.nullish(),
+    scopeValueId: IdInAnyCase.nullish(),
+  })
+  .superRefine((on, context) => {
+    if (Object.values(on).filter((name) => typeof name === 'string').length !== 1)
+      context.addIssue({
+        code: 'custom',
+        message: 'Name one of configurationName, compositeName and scopeValueId',
+      });
+  });
+
 const changeOfKind = (NodeIds: NodeIds) =>
   z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('PublishConfiguration'), configurationName: Name, version: Draft }),
@@ -102,6 +116,7 @@ const changeOfKind = (NodeIds: NodeIds) =>
       configurationName: Name,
       useServerManagedParameters: z.boolean(),
     }),
+    z.strictObject({ kind: z.literal('SetProtection'), on: ProtectedOn, protection: NewProtection }),
   ]) satisfies z.ZodType<Change>;
 
 /** One change on so many nodes. Its kind is matched without regard to case. */
@@ -152,6 +167,13 @@ const Ids = z.array(z.string());
 const shownPublished = { configurationName: optionalText, compositeName: optionalText, version: text };
 const shownScope = { configurationName: text, scopeTypeName: text, scopeValue: optionalText, version: text };
 
+/** What is protected: one of the three is named. */
+export const ProtectedOnView = z.object({
+  configurationName: optionalText,
+  compositeName: optionalText,
+  scopeValueId: optionalText,
+});
+
 export const ChangeView = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('PublishConfiguration'), configurationName: text, version: text }),
   z.object({ kind: z.literal('PublishComposite'), compositeName: text, version: text }),
@@ -194,4 +216,5 @@ export const ChangeView = z.discriminatedUnion('kind', [
     configurationName: text,
     useServerManagedParameters: z.boolean(),
   }),
+  z.object({ kind: z.literal('SetProtection'), on: ProtectedOnView, protection: ProtectionView }),
 ]);
