@@ -6,7 +6,7 @@ import type { Caller } from '../security/caller.ts';
 import type { UserPrincipal } from '../security/principal.ts';
 import { readableResources } from '../security/rights.ts';
 import type { CarryingOutTools } from './carry-out-changes.ts';
-import { applyStep } from './change-set-step.ts';
+import { type Applying, applyStep, changedMeanwhile } from './change-set-step.ts';
 import {
   digestOf,
   formerOf,
@@ -32,18 +32,46 @@ export interface AskedApplication {
   expectedChanged?: number | null | undefined;
 }
 
+/** What is asked for, once all is looked at that may stand in its way. */
+interface Ready extends Pick<Applying, 'row' | 'changes' | 'former' | 'nodes'> {
+  kept: KeptDeeds;
+}
+
 /**
+ * @param scheduled the row by which it was scheduled; it must be the same one still
  * @returns the row of the set as it is now
- * @throws HawserError not_found or forbidden for what the caller may not do; conflict `not_possible` in a final state;
- *   `precondition_failed` where the digest is another one; locked `frozen`; conflict with the code of the first blocker; conflict
- *   `effect_changed`. Nothing is changed then
+ * @throws HawserError as `requireApplicable`. Nothing is changed then
  */
 export async function applySet(
   tools: ApplyingTools,
   caller: Caller,
   id: number,
-  { digest, expectedChanged }: AskedApplication,
+  asked: AskedApplication,
+  scheduled?: ChangeSetRow,
 ): Promise<ChangeSetRow> {
+  const { kept, ...ready } = await requireApplicable(tools, caller, id, asked);
+  if (scheduled !== undefined && ready.row.row_version !== scheduled.row_version) throw changedMeanwhile();
+  const applied: ChangeSetRow = { ...ready.row, state: 'Applied' };
+  return applyStep(tools, caller, {
+    ...{ ...ready, files: filesOf(applied) },
+    async require() {
+      if ((await digestOf(tools, kept)) !== asked.digest) throw digestChanged();
+    },
+  });
+}
+
+/**
+ * Looks at all that may stand in the way of applying a set now, in the order in which the contract names it.
+ * @throws HawserError not_found or forbidden for what the caller may not do; conflict `not_possible` in a final state;
+ *   `precondition_failed` where the digest is another one; locked `frozen`; conflict with the code of the first blocker; conflict
+ *   `effect_changed`
+ */
+export async function requireApplicable(
+  tools: ApplyingTools,
+  caller: Caller,
+  id: number,
+  { digest, expectedChanged }: AskedApplication,
+): Promise<Ready> {
   const { read } = tools.database;
   const { principal, actor } = caller;
   const { row, kept, seen, digest: present } = await requireSet(tools, principal, id);
@@ -61,13 +89,7 @@ export async function applySet(
   const nodes = await countChanged(tools, principal, { changes, kept, proposal });
   if (typeof expectedChanged === 'number' && nodes !== expectedChanged)
     throw conflict('effect_changed', `It would change ${nodes} nodes now, and not ${expectedChanged}`);
-  const applied: ChangeSetRow = { ...row, state: 'Applied' };
-  return applyStep(tools, caller, {
-    ...{ row, changes, former, nodes, files: filesOf(applied) },
-    async require() {
-      if ((await digestOf(tools, kept)) !== digest) throw digestChanged();
-    },
-  });
+  return { row, changes, former, nodes, kept };
 }
 
 const digestChanged = () =>

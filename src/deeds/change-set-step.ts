@@ -107,7 +107,9 @@ export class Application implements StepFrame {
     if (revert_of !== null)
       await trx.updateTable('change_sets').set({ reverted_by: id }).where('id', '=', revert_of).execute();
     const details = { id, title, deeds: this.applying.changes.length, nodes: this.applying.nodes };
-    await recordAudit(trx, this.caller.actor, { action: 'change_set.applied', resourceId: null, details });
+    await recordAudit(trx, this.caller.actor, {
+      ...{ action: 'change_set.applied', resourceId: String(id), details },
+    });
   }
 
   /** Nothing is left to be ended. */
@@ -169,11 +171,13 @@ export class Application implements StepFrame {
 
   private async update(trx: Db, change: Parameters<typeof updateChangeSet>[2]): Promise<void> {
     const updated = await updateChangeSet(trx, this.row, change);
-    if (updated === undefined)
-      throw conflict('not_possible', 'Somebody else has changed the set at this moment; look at it again');
+    if (updated === undefined) throw changedMeanwhile();
     this.row = updated;
   }
 }
+
+export const changedMeanwhile = () =>
+  conflict('not_possible', 'Somebody else has changed the set at this moment; look at it again');
 
 /** A deed in a line. It names nodes by their number alone. */
 function lineOf(change: Change): string {

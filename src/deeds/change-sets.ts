@@ -7,6 +7,7 @@ import {
   type ChangeSetRow,
   findChangeSet,
   listApprovals,
+  listChangeSets,
   rememberPreview,
 } from '../db/change-sets.ts';
 import type { Db } from '../db/database.ts';
@@ -89,6 +90,14 @@ export class DeedReader {
   seesAny(kept: KeptDeeds): boolean {
     return this.seen(kept).includes(true);
   }
+}
+
+/** The sets of which the caller may see something, by their ids as the audit trail has them. */
+export async function visibleSets(db: Db, principal: UserPrincipal): Promise<'all' | string[]> {
+  const reader = await DeedReader.of(db, principal);
+  const sets = await listChangeSets(db, {});
+  const seen = sets.filter((set) => reader.seesAny(keptOf(set)));
+  return seen.length === sets.length ? 'all' : seen.map(({ id }) => String(id));
 }
 
 /**

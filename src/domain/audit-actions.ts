@@ -150,6 +150,8 @@ export const AUDIT_ACTIONS = {
   ...on('ChangeSet', {
     'change_set.created': told('The change set {id}, {title}, was proposed'),
     'change_set.updated': told('The change set {id}, {title}, was edited'),
+    'change_set.scheduled': told('The change set {id}, {title}, is to be applied at {applyAt}'),
+    'change_set.failed': told('The change set {id}, {title}, could not be applied at its time'),
     'change_set.applied': told('The change set {id}, {title}, was applied'),
     'change_set.discarded': told('The change set {id}, {title}, was discarded'),
   }),

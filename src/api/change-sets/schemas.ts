@@ -3,7 +3,8 @@
 import { z } from 'zod';
 import { CHANGE_SET_STATES } from '../../db/change-set-tables.ts';
 import type { WantedSet } from '../../deeds/propose-change-set.ts';
-import { Checksum, choice, Description, Flag, given, Id, Paging, Timestamp } from '../../http/schemas.ts';
+import { LONGEST_DAYS } from '../../deeds/schedule-change-set.ts';
+import { Checksum, choice, Description, Flag, given, Id, Instant, Paging, Timestamp } from '../../http/schemas.ts';
 import { ChangeView, changeSchema, nodeIds } from '../shared/change-schemas.ts';
 import { Count } from '../shared/preview-answers.ts';
 
@@ -121,6 +122,10 @@ export const NewApplication = z
     digest: z.string().max(128).meta({ description: 'That of the set as the caller has seen it' }),
     expectedChanged: z.int().min(0).nullish().meta({
       description: 'How many nodes the caller expects to change, with those that are left without an answer',
+    }),
+    applyAt: Instant.nullish().meta({
+      description: `When to do it, in the future and at most ${LONGEST_DAYS} days ahead; now without it`,
+      published: { type: ['string', 'null'], format: 'date-time' },
     }),
   })
   .meta({
