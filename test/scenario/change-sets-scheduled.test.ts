@@ -4,7 +4,7 @@
 import { expect } from 'chai';
 import { DAY, HOUR } from '../../src/lib/clock.ts';
 import { auditEntries } from '../support/audit.ts';
-import { proposed, SETS, setOf } from '../support/change-sets.ts';
+import { allEvents, proposed, SETS, setOf } from '../support/change-sets.ts';
 import type { Client } from '../support/client.ts';
 import { addVersion, MAIN } from '../support/configurations.ts';
 import { describeOnPostgres } from '../support/engine.ts';
@@ -48,11 +48,8 @@ describe('a change set that is applied at a time', () => {
       expect(shown.state).to.equal(state);
       return shown;
     });
-  const toldOf = async (set: Shown): Promise<string[]> => {
-    const events = await ok(200, hawser.admin.get('/api/v1/events?wait=0&take=1000'));
-    const own = events.filter(({ subject }: { subject: string }) => subject === `change-sets/${set.id}`);
-    return own.map(({ type }: { type: string }) => type);
-  };
+  const toldOf = async ({ id }: Shown): Promise<string[]> =>
+    (await allEvents(hawser)).filter(({ subject }) => subject === `change-sets/${id}`).map(({ type }) => type);
   const person = (username: string) =>
     makeUser(hawser, {
       username,
