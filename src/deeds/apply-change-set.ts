@@ -1,5 +1,6 @@
 /** Applies a change set, once all is looked at that may stand in its way: in the order in which the contract names it. */
 
+import { readFeedPlace } from '../db/change-feed.ts';
 import type { ChangeSetRow } from '../db/change-sets.ts';
 import { conflict, HawserError, notFound } from '../lib/errors.ts';
 import type { Caller } from '../security/caller.ts';
@@ -35,7 +36,12 @@ export interface AskedApplication {
 /** What is asked for, once all is looked at that may stand in its way. */
 interface Ready extends Pick<Applying, 'row' | 'changes' | 'former' | 'nodes'> {
   kept: KeptDeeds;
+  /** The place of the feed before the nodes were counted. */
+  countedAt: string;
 }
+
+/** So often the nodes are counted where others change what nodes get at the same time. */
+const COUNTS = 3;
 
 /**
  * @param scheduled the row by which it was scheduled; it must be the same one still
@@ -49,15 +55,26 @@ export async function applySet(
   asked: AskedApplication,
   scheduled?: ChangeSetRow,
 ): Promise<ChangeSetRow> {
-  const { kept, ...ready } = await requireApplicable(tools, caller, id, asked);
-  if (scheduled !== undefined && ready.row.row_version !== scheduled.row_version) throw changedMeanwhile();
-  const applied: ChangeSetRow = { ...ready.row, state: 'Applied' };
-  return applyStep(tools, caller, {
-    ...{ ...ready, files: filesOf(applied) },
-    async require() {
-      if ((await digestOf(tools, kept)) !== asked.digest) throw digestChanged();
-    },
-  });
+  const moved = conflict('effect_changed', 'Others change what nodes get at this moment; try again');
+  for (let count = 1; ; count += 1) {
+    const { kept, countedAt, ...ready } = await requireApplicable(tools, caller, id, asked);
+    if (scheduled !== undefined && ready.row.tip !== scheduled.tip) throw changedMeanwhile();
+    const applied: ChangeSetRow = { ...ready.row, state: 'Applied' };
+    try {
+      return await applyStep(tools, caller, {
+        ...{ ...ready, files: filesOf(applied) },
+        async require() {
+          if ((await digestOf(tools, kept)) !== asked.digest) throw digestChanged();
+        },
+        // Without a number that the caller expects, it does not matter.
+        async requireStill(trx) {
+          if (typeof asked.expectedChanged === 'number' && (await readFeedPlace(trx)) !== countedAt) throw moved;
+        },
+      });
+    } catch (error) {
+      if (error !== moved || count === COUNTS) throw error;
+    }
+  }
 }
 
 /**
@@ -86,10 +103,11 @@ export async function requireApplicable(
   const { blockers, proposal } = await judgeSet(tools, principal, kept, former);
   const [blocker] = blockers;
   if (blocker) throw blockedAt(blocker);
+  const countedAt = await readFeedPlace(read);
   const nodes = await countChanged(tools, principal, { changes, kept, proposal });
   if (typeof expectedChanged === 'number' && nodes !== expectedChanged)
     throw conflict('effect_changed', `It would change ${nodes} nodes now, and not ${expectedChanged}`);
-  return { row, changes, former, nodes, kept };
+  return { row, changes, former, nodes, kept, countedAt };
 }
 
 const digestChanged = () =>

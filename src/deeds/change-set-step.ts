@@ -32,6 +32,8 @@ export interface Applying {
   nodes: number;
   /** Looks once more, under all locks, whether it may be applied. @throws HawserError */
   require(): Promise<void>;
+  /** Looks for the last time, first of all in the transaction that applies it. @throws HawserError */
+  requireStill?(trx: Db): Promise<void>;
 }
 
 /** What is to be ended after a crash, as the row keeps it. */
@@ -95,6 +97,7 @@ export class Application implements StepFrame {
   async begin(trx: Db): Promise<void> {
     const { actor } = this.caller;
     await actor.requireUnfrozen?.(trx);
+    await this.applying.requireStill?.(trx);
     this.before.rows = await readRowState(trx, this.applying.changes);
     const applied = { state: 'Applied', applied_at: actor.at, applied_by: actor.name } as const;
     await this.update(trx, { ...applied, tip: this.commits.branch, apply_at: null, apply_as: null });

@@ -77,10 +77,11 @@ export async function unscheduleSet(tools: ApplyingTools, caller: Caller, id: nu
 /** @throws HawserError conflict `not_possible` where somebody has changed it since */
 async function requireSame(
   { database }: Pick<ApplyingTools, 'database'>,
-  { id, row_version }: ChangeSetRow,
+  { id, tip }: ChangeSetRow,
 ): Promise<ChangeSetRow> {
   const row = await findChangeSet(database.read, id);
-  if (row?.row_version !== row_version) throw changedMeanwhile();
+  // Whatever is done with a set is a commit of its branch.
+  if (row?.tip !== tip) throw changedMeanwhile();
   return row;
 }
 
