@@ -42,7 +42,7 @@ describe('the number of nodes that a change set is expected to change', () => {
   it('is counted again where somebody assigns a node meanwhile, and then refuses it', async () => {
     const [a, b] = nodes as [NodeUnderTest, NodeUnderTest];
     const { set, reply } = await applyAmid('1.1.0', 1, b, 'web');
-    expectProblem(reply, 409, 'effect_changed');
+    await expectProblem(reply, 409, 'effect_changed');
     expect((await ok(200, hawser.admin.get(setOf(set)))).state).to.equal('Open');
     expect((await poll(a)).json.version).to.equal('1.0.0');
     await ok(200, hawser.admin.post(`${setOf(set)}/apply`, { digest: set.digest, expectedChanged: 2 }));

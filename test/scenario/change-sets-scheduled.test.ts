@@ -96,14 +96,14 @@ describe('a change set that is applied at a time', () => {
   it('takes a time from now to 30 days ahead, and looks at all that stands in the way now', async () => {
     const set = await propose();
     for (const applyAt of [inHours(-1), new Date(hawser.clock.now() + 30 * DAY + HOUR).toISOString(), 'soon'])
-      expectProblem(await apply(set, { applyAt }), 400, 'validation_failed');
-    expectProblem(await apply({ ...set, digest: 'a' }), 412, 'precondition_failed');
-    expectProblem(await apply(set, { applyAt: inHours(1), expectedChanged: 7 }), 409, 'effect_changed');
+      await expectProblem(apply(set, { applyAt }), 400, 'validation_failed');
+    await expectProblem(apply({ ...set, digest: 'a' }), 412, 'precondition_failed');
+    await expectProblem(apply(set, { applyAt: inHours(1), expectedChanged: 7 }), 409, 'effect_changed');
     await ok(200, hawser.admin.put(FREEZE, { reason: 'sales', until: inHours(1) }));
-    expectProblem(await apply(set), 423, 'frozen');
+    await expectProblem(apply(set), 423, 'frozen');
     await ok(204, hawser.admin.delete(FREEZE));
     await ok(204, hawser.admin.delete(`/api/v1/configurations/${name}/versions/1.1.0`));
-    expectProblem(await apply(await see(set)), 409, 'not_found');
+    await expectProblem(apply(await see(set)), 409, 'not_found');
     expect((await see(set)).state).to.equal('Open');
   });
 
@@ -112,7 +112,7 @@ describe('a change set that is applied at a time', () => {
     await ok(202, apply(set));
     const open = await ok(200, hawser.admin.delete(`${setOf(set)}/apply`));
     expect(open).to.include({ state: 'Open', applyAt: null });
-    expectProblem(await hawser.admin.delete(`${setOf(set)}/apply`), 409, 'not_possible');
+    await expectProblem(hawser.admin.delete(`${setOf(set)}/apply`), 409, 'not_possible');
     await ok(202, apply(set));
     const edited = await ok(
       200,
@@ -156,7 +156,7 @@ describe('a change set that is applied at a time', () => {
       expect(failed.failure.message).to.match(/\w/);
       expect(failed.appliedAt).to.equal(null);
       await eventually(async () => expect((await toldOf(set)).at(-1)).to.equal('change_set.failed'));
-      expectProblem(await apply(failed, {}), 409, 'not_possible');
+      await expectProblem(apply(failed, {}), 409, 'not_possible');
     }
     expect(await offered()).to.equal('1.0.0');
   });
