@@ -22,7 +22,7 @@ import { seriesOf } from '../versions/parameter-files.ts';
 import type { GitStore } from '../versions/store.ts';
 import type { VersionIndex } from '../versions/types.ts';
 import type { ChangeState } from './change-state.ts';
-import { type Change, ofShownChange, type ShownChange } from './changes.ts';
+import { type Change, ofShownChange, partsOf, type ShownChange } from './changes.ts';
 import { FormerState } from './former-state.ts';
 import { REFUSALS } from './judge-changes.ts';
 import {
@@ -110,8 +110,10 @@ export async function digestOf(
 ): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(deeds));
   for (const [at, deed] of deeds.entries()) {
-    const tip = await tipOf({ read: database.read, store }, ofShownChange(deed), named[at] ?? []);
-    if (tip !== undefined) hash.update(`\n${at} ${tip}`);
+    for (const part of partsOf(ofShownChange(deed))) {
+      const tip = await tipOf({ read: database.read, store }, part, named[at] ?? []);
+      if (tip !== undefined) hash.update(`\n${at} ${tip}`);
+    }
   }
   return hash.digest('hex');
 }

@@ -211,7 +211,10 @@ async function requireManage(db: Db, principal: UserPrincipal, { deeds, named }:
 
 /** What deeds need that name no configuration and no composite, or beside them. */
 const PERMISSIONS: Partial<
-  Record<Change['kind'], 'nodes.write' | 'nodes.assign-configuration' | 'scopes.admin-override'>
+  Record<
+    Change['kind'],
+    'nodes.write' | 'nodes.assign-configuration' | 'scopes.admin-override' | 'rollouts.manage'
+  >
 > = {
   Assign: 'nodes.assign-configuration',
   Unassign: 'nodes.assign-configuration',
@@ -222,6 +225,7 @@ const PERMISSIONS: Partial<
   ReorderScopeTypes: 'scopes.admin-override',
   EnableScopeType: 'scopes.admin-override',
   DisableScopeType: 'scopes.admin-override',
+  StartRollout: 'rollouts.manage',
 };
 
 /** Judges all deeds before the first draft is written, and takes the drafts back where `keep` fails. */

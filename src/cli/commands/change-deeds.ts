@@ -124,7 +124,7 @@ function whatOf(deed: ShownDeed): string {
     const value = members[name];
     return typeof value === 'string' || typeof value === 'boolean' ? String(value) : null;
   };
-  const { nodeIds, majorVersion, scopeTypeIds } = members;
+  const { nodeIds, majorVersion, scopeTypeIds, parameters, steps } = members;
   return [
     text('configurationName') ?? text('compositeName'),
     text('scopeTypeName') && [text('scopeTypeName'), text('scopeValue')].filter(Boolean).join('/'),
@@ -132,6 +132,8 @@ function whatOf(deed: ShownDeed): string {
     text('scopeValueId') ?? text('scopeTypeId') ?? text('configurationMode'),
     text('useServerManagedParameters'),
     Array.isArray(scopeTypeIds) ? counted(scopeTypeIds.length, 'scope type') : null,
+    Array.isArray(parameters) ? `with ${counted(parameters.length, 'parameter file')}` : null,
+    Array.isArray(steps) ? `in ${counted(steps.length, 'step')}` : null,
     Array.isArray(nodeIds) ? `on ${counted(nodeIds.length, 'node')}` : null,
     text('reason') && `(${text('reason')})`,
   ]
