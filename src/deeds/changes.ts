@@ -122,6 +122,10 @@ export function toShownChange(change: Change): ShownChange {
   const given = { ...change, content: null } as Record<string, unknown>;
   if (change.kind === 'SetLcmConfig')
     given['configurationModeInterval'] = change.configurationModeInterval?.text;
+  if (change.kind === 'StartRollout')
+    given['parameters'] = change.parameters?.map(({ scopeTypeName, scopeValue = null, version }) => ({
+      ...{ scopeTypeName, scopeValue, version },
+    }));
   const members = MEMBERS[change.kind].map((name) => [name, given[name] ?? null] as const);
   return { kind: change.kind, ...Object.fromEntries(members) };
 }

@@ -219,7 +219,7 @@ export const ChangeView = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('StartRollout'),
     ...{ ...shownPublished, version: optionalText },
-    parameters: z.array(FileOfRollout.partial({ scopeValue: true })).nullable(),
+    parameters: z.array(FileOfRollout).nullable(),
     steps: z.array(z.object({ ring: Ring, percent: z.int(), gate: GateView })),
     onHalt: z.enum(ON_HALT),
     message: optionalText,
