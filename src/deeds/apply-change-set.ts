@@ -68,7 +68,8 @@ export async function applySet(
         },
         // Without a number that the caller expects, it does not matter.
         async requireStill(trx) {
-          if (typeof asked.expectedChanged === 'number' && (await readFeedPlace(trx)) !== countedAt) throw moved;
+          if (typeof asked.expectedChanged === 'number' && (await readFeedPlace(trx)) !== countedAt)
+            throw moved;
         },
       });
     } catch (error) {

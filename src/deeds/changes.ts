@@ -1,9 +1,9 @@
 /** What may be proposed: the deeds that a preview tries and that a change set carries out, as plain values. */
 
 import { parseDuration } from '../domain/duration.ts';
-import type { WantedAssignment } from './assign.ts';
 import type { OnHalt } from '../domain/rollout.ts';
 import type { PlannedStep } from '../domain/rollout-plan.ts';
+import type { WantedAssignment } from './assign.ts';
 import type { LcmSettings } from './change-lcm-config.ts';
 import type { WantedFile } from './start-rollout.ts';
 

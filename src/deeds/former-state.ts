@@ -21,7 +21,10 @@ export class FormerState {
 
   /** @param changes those of the set that is taken back, with what was there before it */
   constructor(changes: readonly Change[], before: ChangeState | null) {
-    const named = changes.flatMap(partsOf).filter(({ kind }) => PUBLISHING.includes(kind)).map(versionOf);
+    const named = changes
+      .flatMap(partsOf)
+      .filter(({ kind }) => PUBLISHING.includes(kind))
+      .map(versionOf);
     this.published = new Set(named.flatMap((version) => (version === null ? [] : [keyOfVersion(version)])));
     this.before = before;
   }

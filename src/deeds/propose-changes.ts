@@ -48,10 +48,10 @@ import { keyOf, type Resources } from './named-changes.ts';
 import type { CheckTools } from './parameter-checks.ts';
 import { contentTypeNamed, readText } from './parameter-content.ts';
 import { ownerOf, requireScopeType, scopeNamed } from './parameter-scopes.ts';
+import { ownerIn, proposeRollout, rolloutInTheWay } from './propose-rollout.ts';
 import { judgeDraft as judgeConfiguration } from './publish.ts';
 import { judgeDraft as judgeComposite } from './publish-composite.ts';
 import { findingsInHistory, requirePublishable } from './publish-obstacles.ts';
-import { ownerIn, proposeRollout, rolloutInTheWay } from './propose-rollout.ts';
 import {
   checkFile,
   type FileName,
@@ -186,7 +186,7 @@ export class Proposing {
       case 'StartRollout':
         return proposeRollout(
           {
-            ...{ read: this.tools.database.read, source: () => this.source },
+            ...{ database: this.tools.database, source: () => this.source },
             take: (part) => this.carryOut(part),
           },
           this.offeredIn(change),

@@ -3,10 +3,15 @@
  * all, so each version of it is judged as if it were published alone.
  */
 
-import type { Db } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
 import { HawserError, notFound } from '../lib/errors.ts';
 import { seriesOf } from '../versions/parameter-files.ts';
-import { fileBlocker, requireRollable, requireRollableFile, rolloutBlocker } from '../versions/rollout-rules.ts';
+import {
+  fileBlocker,
+  requireRollable,
+  requireRollableFile,
+  rolloutBlocker,
+} from '../versions/rollout-rules.ts';
 import { atFile } from '../versions/rollouts.ts';
 import type { VersionIndex } from '../versions/types.ts';
 import type { VersionSource } from '../versions/version-source.ts';
@@ -71,7 +76,7 @@ function rolloutToWaitFor(index: VersionIndex, { version }: ChangeOf<'StartRollo
 }
 
 interface Proposed {
-  read: Db;
+  database: Database;
   /** The versions after the changes that were taken. */
   source(): VersionSource;
   /** Takes the publishing of a draft. */
@@ -83,12 +88,12 @@ interface Proposed {
  * @throws HawserError what publishing each draft would answer; as `requirePlan`, `findFiles` and `requireRollableFile`
  */
 export async function proposeRollout(
-  { read, source, take }: Proposed,
+  { database, source, take }: Proposed,
   repository: { kind: 'configurations' | 'composites'; name: string },
   change: ChangeOf<'StartRollout'>,
 ): Promise<void> {
-  await requirePlan(read, change.steps);
-  const found = await findFiles({ database: { read } }, change.parameters ?? []);
+  await requirePlan(database.read, change.steps);
+  const found = await findFiles({ database }, change.parameters ?? []);
   const { rollouts } = await source().versions(repository);
   const files = partsOf(change).filter(({ kind }) => kind === 'PublishParameters');
   for (const part of partsOf(change))

@@ -63,7 +63,8 @@ export async function scheduleSet(
 export async function unscheduleSet(tools: ApplyingTools, caller: Caller, id: number): Promise<void> {
   const find = async () => {
     const row = await requireEditable(tools.database.read, caller.principal, id);
-    if (row.state !== 'Scheduled') throw conflict('not_possible', `The change set is ${row.state}, not Scheduled`);
+    if (row.state !== 'Scheduled')
+      throw conflict('not_possible', `The change set is ${row.state}, not Scheduled`);
     return row;
   };
   await find();
@@ -109,7 +110,10 @@ export function startChangeSets(tools: ScheduleTools): RepeatedWork {
           const first = tried.get(row.id) ?? now;
           if (isTransient(error) && now - first < PATIENCE) {
             tried.set(row.id, first);
-            log.warn({ err: error, changeSet: row.id }, 'a change set could not be applied at its time; trying again');
+            log.warn(
+              { err: error, changeSet: row.id },
+              'a change set could not be applied at its time; trying again',
+            );
             continue;
           }
           await fail(tools, row, error);
@@ -134,7 +138,12 @@ async function applyNow(tools: ScheduleTools, row: ChangeSetRow): Promise<void> 
 }
 
 /** What is about the server, and not about the set. */
-const OF_THE_SERVER: ReadonlySet<string> = new Set(['rate_limited', 'internal', 'unavailable', 'storage_full']);
+const OF_THE_SERVER: ReadonlySet<string> = new Set([
+  'rate_limited',
+  'internal',
+  'unavailable',
+  'storage_full',
+]);
 
 const isTransient = (error: unknown) => !(error instanceof HawserError) || OF_THE_SERVER.has(error.kind);
 

@@ -76,7 +76,8 @@ export function summarize(action: string, name: string | null, details: Details)
       : (WORDS[key]?.(details) ?? word),
   );
   const { changeSetId } = details;
-  const whole = typeof changeSetId === 'number' && on !== 'ChangeSet' ? `${text}, by change set ${changeSetId}` : text;
+  const whole =
+    typeof changeSetId === 'number' && on !== 'ChangeSet' ? `${text}, by change set ${changeSetId}` : text;
   // A name stays as it is written.
   return name === null ? whole.charAt(0).toUpperCase() + whole.slice(1) : whole;
 }

@@ -134,7 +134,8 @@ export class Identifier {
     { userId, tokenId }: { userId: string; tokenId: string | null },
     now: number,
   ): Promise<UserPrincipal> {
-    if (tokenId !== null) return this.ofToken(await this.tokens().where('t.id', '=', tokenId).executeTakeFirst(), now);
+    if (tokenId !== null)
+      return this.ofToken(await this.tokens().where('t.id', '=', tokenId).executeTakeFirst(), now);
     const user = await rightsOfUser(this.database.read, userId);
     if (user === null) throw unauthenticated('The user is inactive or was deleted');
     return user;

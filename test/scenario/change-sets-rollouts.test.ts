@@ -84,7 +84,9 @@ describe('a change set that starts a rollout', () => {
   });
 
   it('may stand in a preview, beside other changes that act together with it', async () => {
-    const changes = [starting({ version: null, parameters: [{ scopeTypeName: 'Default', version: '1.0.1' }] })];
+    const changes = [
+      starting({ version: null, parameters: [{ scopeTypeName: 'Default', version: '1.0.1' }] }),
+    ];
     const alone = await ok(201, hawser.admin.post(PREVIEWS, { changes }));
     expect(alone.counts.changed).to.equal(2);
     const both = [publishing(name, '1.1.0'), ...changes];
@@ -97,22 +99,19 @@ describe('a change set that starts a rollout', () => {
     await ok(200, hawser.admin.post(`${setOf(first)}/apply`, { digest: first.digest }));
     const { check, digest } = await ok(200, hawser.admin.get(setOf(second)));
     expect(check.blockers.map(({ code }: { code: string }) => code)).to.deep.equal(['rollout_running']);
-    await expectProblem(
-      hawser.admin.post(`${setOf(second)}/apply`, { digest }),
-      409,
-      'rollout_running',
-    );
+    await expectProblem(hawser.admin.post(`${setOf(second)}/apply`, { digest }), 409, 'rollout_running');
     for (const [more, status, code] of [
       [{ version: '9.9.9' }, 409, 'not_found'],
       [{ steps: [step('nowhere')] }, 400, 'validation_failed'],
       [{ version: null, parameters: null }, 400, 'validation_failed'],
       [{ compositeName: 'farm' }, 400, 'validation_failed'],
-      [{ parameters: [1, 2].map(() => ({ scopeTypeName: 'Default', version: '1.0.1' })) }, 400, 'validation_failed'],
+      [
+        { parameters: [1, 2].map(() => ({ scopeTypeName: 'Default', version: '1.0.1' })) },
+        400,
+        'validation_failed',
+      ],
     ] as const)
-      await expectProblem(
-        propose(hawser.admin, [starting(more) as never]),
-        ...([status, code] as const),
-      );
+      await expectProblem(propose(hawser.admin, [starting(more) as never]), ...([status, code] as const));
   });
 
   it('needs rollouts.manage and Modify to be applied, and Read to be proposed', async () => {

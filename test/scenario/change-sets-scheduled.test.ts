@@ -49,7 +49,9 @@ describe('a change set that is applied at a time', () => {
       return shown;
     });
   const toldOf = async ({ id }: Shown): Promise<string[]> =>
-    (await allEvents(hawser)).filter(({ subject }) => subject === `change-sets/${id}`).map(({ type }) => type);
+    (await allEvents(hawser))
+      .filter(({ subject }) => subject === `change-sets/${id}`)
+      .map(({ type }) => type);
   const person = (username: string) =>
     makeUser(hawser, {
       username,

@@ -61,7 +61,9 @@ describe('what is told of a change set', () => {
 
   it('is named by the events of its deeds', async () => {
     await untilNumbered(hawser);
-    const published = (await allEvents(hawser)).filter(({ type }) => type === 'configuration.version_published');
+    const published = (await allEvents(hawser)).filter(
+      ({ type }) => type === 'configuration.version_published',
+    );
     const { data } = published.find((each) => each.data['version'] === '1.1.0') ?? {};
     expect(data).to.include({ name: 'web', changeSetId: set.id });
   });

@@ -4,7 +4,17 @@ import { z } from 'zod';
 import { CHANGE_SET_STATES } from '../../db/change-set-tables.ts';
 import type { WantedSet } from '../../deeds/propose-change-set.ts';
 import { LONGEST_DAYS } from '../../deeds/schedule-change-set.ts';
-import { Checksum, choice, Description, Flag, given, Id, Instant, Paging, Timestamp } from '../../http/schemas.ts';
+import {
+  Checksum,
+  choice,
+  Description,
+  Flag,
+  given,
+  Id,
+  Instant,
+  Paging,
+  Timestamp,
+} from '../../http/schemas.ts';
 import { ChangeView, changeSchema, nodeIds } from '../shared/change-schemas.ts';
 import { Count } from '../shared/preview-answers.ts';
 

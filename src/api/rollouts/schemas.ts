@@ -13,15 +13,8 @@ import {
   STEP_STATES,
 } from '../../domain/rollout.ts';
 import { OUTCOMES } from '../../domain/rollout-counts.ts';
-import {
-  choice,
-  Flag,
-  given,
-  Paging,
-  Reason,
-  Timestamp,
-  wholeNumber,
-} from '../../http/schemas.ts';
+import { MAX_STEPS } from '../../domain/rollout-plan.ts';
+import { choice, Flag, given, Paging, Reason, Timestamp, wholeNumber } from '../../http/schemas.ts';
 import {
   COMPOSITE_ROLLOUT,
   CONFIGURATION_ROLLOUT,

@@ -73,7 +73,6 @@ const PLAN = {
   message: orUnchanged(Message),
 };
 
-
 /** A draft, or the highest published version. */
 const Version = z.string().meta({ description: 'A draft, which is published; or the highest published one' });
 

@@ -20,9 +20,9 @@ const STATES = ['Open', 'Scheduled', 'Applied', 'Discarded', 'Failed'] as const;
 const ID = { name: 'id', summary: 'the number of the change' } as const;
 
 /** @throws UsageError */
-function pathOf(text: string): { id: number } {
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw new UsageError(`"${text}" is no number of a change, such as 42.`);
-  return { id: Number(text) };
+function pathOf(id: string): { id: string } {
+  if (!/^[1-9]\d{0,14}$/.test(id)) throw new UsageError(`"${id}" is no number of a change, such as 42.`);
+  return { id };
 }
 
 const list = command({
@@ -70,7 +70,8 @@ const show = command({
 
 function showSet(set: ChangeSet, out: Out): void {
   const { id, title, description, state, deeds, hiddenDeeds, createdAt, createdBy, check } = set;
-  const { applyAt, appliedAt, appliedBy, failure, override, revertOf, revertedBy, protection, approvals } = set;
+  const { applyAt, appliedAt, appliedBy, failure, override, revertOf, revertedBy, protection, approvals } =
+    set;
   out.fields({
     Change: `${id}: ${title}`,
     ...(description !== null && { Description: description }),
@@ -147,7 +148,10 @@ const add = command({
   description: 'They come behind those that it has. Whoever adds becomes an author, and its approvals end.',
   arguments: [ID],
   options: DEED_OPTIONS,
-  examples: ['hawserctl change add 42 --publish db@3.1.0', 'hawserctl change add 42 --tag Rack/7 --node web71'],
+  examples: [
+    'hawserctl change add 42 --publish db@3.1.0',
+    'hawserctl change add 42 --tag Rack/7 --node web71',
+  ],
   async run(context) {
     const { api, out } = context;
     const path = pathOf(context.arguments.id);
@@ -177,7 +181,7 @@ const preview = command({
   },
 });
 
-const beginPreview = (api: Api, path: { id: number }) => api.post(`${SET}/preview`, { path });
+const beginPreview = (api: Api, path: { id: string }) => api.post(`${SET}/preview`, { path });
 
 const apply = command({
   path: 'change apply',
@@ -208,7 +212,7 @@ const apply = command({
 /** @returns how many nodes get something else, or nothing; null where the caller may not see nodes */
 async function lookAtSet(
   { api, out }: Pick<Context, 'api' | 'out'>,
-  path: { id: number },
+  path: { id: string },
 ): Promise<number | null> {
   const found = await unlessForbidden(
     makePreview(api, () => beginPreview(api, path), out),

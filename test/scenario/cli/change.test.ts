@@ -35,7 +35,12 @@ describe('hawserctl change', () => {
   const offered = async () => (await poll(node)).json.version;
 
   it('proposes drafts, tags and assignments, and shows them', async () => {
-    await saveParameters(session.hawser, { configuration: name, version: '1.0.0', content: 'a: 1\n', publish: false });
+    await saveParameters(session.hawser, {
+      configuration: name,
+      version: '1.0.0',
+      content: 'a: 1\n',
+      publish: false,
+    });
     const made = await run(
       ...['create', 'Faster web', '-m', 'They are slow', '--publish', `${name}@1.1.0`],
       ...['--publish-parameters', `${name}:Default@1.0.0`, '--tag', 'Environment/prod'],
