@@ -92,6 +92,7 @@ describe('a change set that is applied at a time', () => {
     hawser.clock.advance(2 * HOUR);
     await hawser.restart();
     await untilState(set, 'Applied');
+    node = { ...node, client: hawser.client(node.identity) };
     expect(await offered()).to.equal('1.1.0');
   });
 
