@@ -94,7 +94,9 @@ export async function proposeRollout(
 ): Promise<void> {
   await requirePlan(database.read, change.steps);
   const found = await findFiles({ database }, change.parameters ?? []);
-  const { rollouts } = await source().versions(repository);
+  const versions = await source().versions(repository);
+  // What rolls out already is told as what is in the way.
+  const isWaiting = rolloutToWaitFor(versions, change) !== null;
   const files = partsOf(change).filter(({ kind }) => kind === 'PublishParameters');
   for (const part of partsOf(change))
     if (part.kind === 'PublishConfiguration' || part.kind === 'PublishComposite') {
@@ -106,8 +108,10 @@ export async function proposeRollout(
     await atFile(at, async () => {
       const series = seriesOf({ scopeType: scope.scopeTypeName, value: scope.scopeValue });
       const index = (await source().parameters.index(repository.name)).of(series);
+      const found = index.get(version);
+      if (isWaiting && found?.status === 'Published') return;
       const offered = index.published.filter(isOwn);
-      const ref = requireRollableFile(rollouts, { ref: index.get(version), offered, file: scope });
+      const ref = requireRollableFile(versions.rollouts, { ref: found, offered, file: scope });
       const part = files[at];
       if (ref.status === 'Draft' && part) await take(part);
     });

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { allEvents, propose, proposed, SETS, setOf } from '../support/change-sets.ts';
 import { addVersion, MAIN } from '../support/configurations.ts';
 import { untilNumbered } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
 import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { poll, pullParameters, saveParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
@@ -45,19 +46,28 @@ describe('a change set that starts a rollout', () => {
   });
   const offered = () =>
     Promise.all(
-      nodes.map(async (node) => [(await poll(node)).json.version, (await pullParameters(node))?.trim()]),
+      nodes.map(async (node) => {
+        const [, number] = /n"?: (\d)/.exec((await pullParameters(node)) ?? '') ?? [];
+        return `${(await poll(node)).json.version} with ${number}`;
+      }),
     );
-  const [OLD, NEW] = [
-    ['1.0.0', 'parameters:\n  n: 0'],
-    ['1.1.0', 'parameters:\n  n: 1'],
-  ];
+  const [OLD, NEW] = ['1.0.0 with 0', '1.1.0 with 1'];
+  /** How many nodes a preview says to change, once it is made. */
+  const changedBy = async (path: string, body: object = {}) => {
+    const reply = await hawser.admin.post(path, body);
+    expect(reply.status, reply.text).to.be.oneOf([201, 202]);
+    return eventually(async () => {
+      const made = await ok(200, hawser.admin.get(`${PREVIEWS}/${reply.json.id}`));
+      expect(made.state).to.equal('Done');
+      return made.counts.changed;
+    });
+  };
 
   it('shows it as if it had reached all, starts it in the one step, and takes back what it published', async () => {
     const set = await proposed(hawser.admin, [starting()]);
     const gate = set.deeds[0].steps[0].gate;
     expect(gate).to.include({ minNodes: 1, successShare: 0.95, maxSilent: null, deadline: '1.00:00:00' });
-    const { counts } = await ok(201, hawser.admin.post(`${setOf(set)}/preview`));
-    expect(counts.changed).to.equal(2);
+    expect(await changedBy(`${setOf(set)}/preview`)).to.equal(2);
     expect(await offered()).to.deep.equal([OLD, OLD]);
 
     const apply = { digest: set.digest, expectedChanged: 2 };
@@ -87,10 +97,9 @@ describe('a change set that starts a rollout', () => {
     const changes = [
       starting({ version: null, parameters: [{ scopeTypeName: 'Default', version: '1.0.1' }] }),
     ];
-    const alone = await ok(201, hawser.admin.post(PREVIEWS, { changes }));
-    expect(alone.counts.changed).to.equal(2);
+    expect(await changedBy(PREVIEWS, { changes })).to.equal(2);
     const both = [publishing(name, '1.1.0'), ...changes];
-    expect((await ok(201, hawser.admin.post(PREVIEWS, { changes: both }))).counts.changed).to.equal(2);
+    expect(await changedBy(PREVIEWS, { changes: both })).to.equal(2);
   });
 
   it('is a blocker where another rollout has not ended, and is refused where it could never be started', async () => {
