@@ -146,6 +146,18 @@ export function listPendingSets(db: Db): Promise<ChangeSetRow[]> {
     .execute();
 }
 
+/** The scheduled sets whose time has come, the earliest first. */
+export function listDueSets(db: Db, now: number): Promise<ChangeSetRow[]> {
+  return db
+    .selectFrom('change_sets')
+    .selectAll()
+    .where('state', '=', sql.lit('Scheduled'))
+    .where('apply_at', '<=', now)
+    .orderBy('apply_at')
+    .orderBy('id')
+    .execute();
+}
+
 /** The deeds of the sets that may still be applied, as JSON. */
 export async function listOpenDeeds(db: Db): Promise<string[]> {
   const rows = await db

@@ -1,5 +1,6 @@
 /** Applies a change set, once all is looked at that may stand in its way: in the order in which the contract names it. */
 
+import { readFeedPlace } from '../db/change-feed.ts';
 import { type ChangeSetRow, listApprovals } from '../db/change-sets.ts';
 import type { Db } from '../db/database.ts';
 import { listProtected, type ProtectedKind } from '../db/protections.ts';
@@ -9,7 +10,7 @@ import type { Caller } from '../security/caller.ts';
 import { requirePermission, type UserPrincipal } from '../security/principal.ts';
 import { readableResources } from '../security/rights.ts';
 import type { CarryingOutTools } from './carry-out-changes.ts';
-import { applyStep } from './change-set-step.ts';
+import { type Applying, applyStep, changedMeanwhile } from './change-set-step.ts';
 import {
   approvalBlocker,
   digestChanged,
@@ -41,18 +42,70 @@ export interface AskedApplication {
   override?: string | null | undefined;
 }
 
+/** What is asked for, once all is looked at that may stand in its way. */
+interface Ready extends Pick<Applying, 'row' | 'changes' | 'former' | 'nodes' | 'override'> {
+  approvals: SeenSet['approvals'];
+  /** The place of the feed before the nodes were counted. */
+  countedAt: string;
+}
+
+/** So often the nodes are counted where others change what nodes get at the same time. */
+const COUNTS = 3;
+
 /**
+ * @param scheduled the row by which it was scheduled; it must be the same one still
  * @returns the row of the set as it is now
- * @throws HawserError not_found or forbidden for what the caller may not do; conflict `not_possible` in a final state;
- *   `precondition_failed` where the digest is another one; locked `frozen`; conflict with the code of the first blocker; conflict
- *   `approvals_missing`, and `effect_changed`. Nothing is changed then
+ * @throws HawserError as `requireApplicable`. Nothing is changed then
  */
 export async function applySet(
   tools: ApplyingTools,
   caller: Caller,
   id: number,
-  { digest, expectedChanged, override }: AskedApplication,
+  asked: AskedApplication,
+  scheduled?: ChangeSetRow,
 ): Promise<ChangeSetRow> {
+  const moved = conflict('effect_changed', 'Others change what nodes get at this moment; try again');
+  for (let count = 1; ; count += 1) {
+    const { approvals, countedAt, ...ready } = await requireApplicable(tools, caller, id, asked);
+    if (scheduled !== undefined && ready.row.tip !== scheduled.tip) throw changedMeanwhile();
+    const applied: ChangeSetRow = { ...ready.row, state: 'Applied' };
+    try {
+      return await applyStep(tools, caller, {
+        ...{ ...ready, files: [...filesOf(applied), ...approvalFiles(approvals)] },
+        async require() {
+          const now = await requireSet(tools, caller.principal, id);
+          if (now.digest !== asked.digest) throw digestChanged();
+          return async (trx) => {
+            // Without a number that the caller expects, it does not matter.
+            if (typeof asked.expectedChanged === 'number' && (await readFeedPlace(trx)) !== countedAt)
+              throw moved;
+            await requireSameProtections(trx, now.protections);
+            const present = (await listApprovals(trx, [id])).filter(({ digest }) => digest === asked.digest);
+            const protection = await withMissing(trx, id, now.covers, present);
+            const lacking = approvalBlocker(protection);
+            if (lacking && ready.override === null) throw lacking;
+            return JSON.stringify(protection);
+          };
+        },
+      });
+    } catch (error) {
+      if (error !== moved || count === COUNTS) throw error;
+    }
+  }
+}
+
+/**
+ * Looks at all that may stand in the way of applying a set now, in the order in which the contract names it.
+ * @throws HawserError not_found or forbidden for what the caller may not do; conflict `not_possible` in a final state;
+ *   `precondition_failed` where the digest is another one; locked `frozen`; conflict with the code of the first blocker; conflict
+ *   `approvals_missing`, and `effect_changed`
+ */
+export async function requireApplicable(
+  tools: ApplyingTools,
+  caller: Caller,
+  id: number,
+  { digest, expectedChanged, override }: AskedApplication,
+): Promise<Ready> {
   const { read } = tools.database;
   const { principal, actor } = caller;
   const set = await requireSet(tools, principal, id);
@@ -71,28 +124,13 @@ export async function applySet(
   if (blocker) throw blockedAt(blocker);
   const missing = approvalBlocker(set.protection);
   if (missing && typeof override !== 'string') throw missing;
+  const countedAt = await readFeedPlace(read);
   const nodes = await countChanged(tools, principal, { changes, kept, proposal });
   if (typeof expectedChanged === 'number' && nodes !== expectedChanged)
     throw conflict('effect_changed', `It would change ${nodes} nodes now, and not ${expectedChanged}`);
-  const applied: ChangeSetRow = { ...row, state: 'Applied' };
   const reason = missing && typeof override === 'string' ? override : null;
   const passed = reason === null ? null : JSON.stringify({ by: principal.username, at: actor.at, reason });
-  return applyStep(tools, caller, {
-    ...{ row, changes, former, nodes, files: [...filesOf(applied), ...approvalFiles(set.approvals)] },
-    override: passed,
-    async require() {
-      const now = await requireSet(tools, principal, id);
-      if (now.digest !== digest) throw digestChanged();
-      return async (trx) => {
-        await requireSameProtections(trx, now.protections);
-        const present = (await listApprovals(trx, [id])).filter((each) => each.digest === digest);
-        const protection = await withMissing(trx, id, now.covers, present);
-        const lacking = approvalBlocker(protection);
-        if (lacking && passed === null) throw lacking;
-        return JSON.stringify(protection);
-      };
-    },
-  });
+  return { row, changes, former, nodes, override: passed, approvals: set.approvals, countedAt };
 }
 
 /** Who passes the approvals holds the override of each kind that protects the set. @throws HawserError forbidden */

@@ -24,7 +24,7 @@ import {
   type SeenSet,
   stateBlocker,
 } from './change-sets.ts';
-import { ofShownChange } from './changes.ts';
+import { ofShownChange, partsOf } from './changes.ts';
 import { permissionOf } from './deed-targets.ts';
 import type { TryingTools } from './make-preview.ts';
 import { tellState } from './propose-change-set.ts';
@@ -173,8 +173,10 @@ async function isOwn(
   const authors: string[] = JSON.parse(row.authors);
   if (authors.includes(principal.userId)) return true;
   for (const [at, deed] of deeds.entries()) {
-    const draft = await draftOf({ read, store }, ofShownChange(deed), named[at] ?? []);
-    if (draft?.ref.status === 'Draft' && (await isMaker(read, store, principal, draft))) return true;
+    for (const part of partsOf(ofShownChange(deed))) {
+      const draft = await draftOf({ read, store }, part, named[at] ?? []);
+      if (draft?.ref.status === 'Draft' && (await isMaker(read, store, principal, draft))) return true;
+    }
   }
   return false;
 }

@@ -17,7 +17,7 @@ import type { StepEffect } from '../versions/ref-step.ts';
 import type { GitStore } from '../versions/store.ts';
 import { type CarryingOutTools, carryOut, type JudgedStep, type StepFrame } from './carry-out-changes.ts';
 import { type ChangeState, readRowState, readVersionStates } from './change-state.ts';
-import type { Change } from './changes.ts';
+import { type Change, partsOf } from './changes.ts';
 import type { FormerState } from './former-state.ts';
 
 /** A set that is about to be applied. */
@@ -127,10 +127,10 @@ export class Application implements StepFrame {
     if (override !== null) {
       const { reason } = JSON.parse(override) as { reason: string };
       const details = { id, title, reason };
-      await recordAudit(trx, actor, { action: 'change_set.overridden', resourceId: null, details });
+      await recordAudit(trx, actor, { action: 'change_set.overridden', resourceId: String(id), details });
     }
     const details = { id, title, deeds: changes.length, nodes };
-    await recordAudit(trx, actor, { action: 'change_set.applied', resourceId: null, details });
+    await recordAudit(trx, actor, { action: 'change_set.applied', resourceId: String(id), details });
   }
 
   /** Nothing is left to be ended. */
@@ -173,7 +173,7 @@ export class Application implements StepFrame {
   /** What the merge says below the title: what is touched, how many nodes get something else, and which set it is. */
   private told(): string {
     const { row, changes, nodes } = this.applying;
-    const lines = [...new Set(changes.map(lineOf))];
+    const lines = [...new Set(changes.flatMap(linesOf))];
     const count = nodes === 1 ? '1 node gets something else' : `${nodes} nodes get something else`;
     return [...lines, '', count, '', `Change-Set: ${row.id}`].join('\n');
   }
@@ -193,10 +193,18 @@ export class Application implements StepFrame {
 
   private async update(trx: Db, change: Parameters<typeof updateChangeSet>[2]): Promise<void> {
     const updated = await updateChangeSet(trx, this.row, change);
-    if (updated === undefined)
-      throw conflict('not_possible', 'Somebody else has changed the set at this moment; look at it again');
+    if (updated === undefined) throw changedMeanwhile();
     this.row = updated;
   }
+}
+
+export const changedMeanwhile = () =>
+  conflict('not_possible', 'Somebody else has changed the set at this moment; look at it again');
+
+/** A rollout has a line for each version. */
+function linesOf(change: Change): string[] {
+  if (change.kind !== 'StartRollout') return [lineOf(change)];
+  return partsOf(change).map((part) => lineOf(part).replace(/^\w+/, change.kind));
 }
 
 /** A deed in a line. It names nodes by their number alone. */

@@ -7,6 +7,7 @@ import {
   type ChangeSetRow,
   findChangeSet,
   listApprovals,
+  listChangeSets,
   rememberPreview,
 } from '../db/change-sets.ts';
 import type { Db } from '../db/database.ts';
@@ -22,7 +23,7 @@ import { seriesOf } from '../versions/parameter-files.ts';
 import type { GitStore } from '../versions/store.ts';
 import type { VersionIndex, VersionRef } from '../versions/types.ts';
 import type { ChangeState } from './change-state.ts';
-import { type Change, ofShownChange, type ShownChange } from './changes.ts';
+import { type Change, ofShownChange, partsOf, type ShownChange } from './changes.ts';
 import { FormerState } from './former-state.ts';
 import { REFUSALS } from './judge-changes.ts';
 import {
@@ -99,6 +100,14 @@ export class DeedReader {
   }
 }
 
+/** The sets of which the caller may see something, by their ids as the audit trail has them. */
+export async function visibleSets(db: Db, principal: UserPrincipal): Promise<'all' | string[]> {
+  const reader = await DeedReader.of(db, principal);
+  const sets = await listChangeSets(db, {});
+  const seen = sets.filter((set) => reader.seesAny(keptOf(set)));
+  return seen.length === sets.length ? 'all' : seen.map(({ id }) => String(id));
+}
+
 /**
  * The SHA-256 of the deeds as they are kept and of the tip of every draft that they name. What was published of a draft since
  * counts as its tip.
@@ -109,8 +118,10 @@ export async function digestOf(
 ): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(deeds));
   for (const [at, deed] of deeds.entries()) {
-    const draft = await draftOf({ read: database.read, store }, ofShownChange(deed), named[at] ?? []);
-    if (draft !== undefined) hash.update(`\n${at} ${draft?.ref.commit ?? null}`);
+    for (const part of partsOf(ofShownChange(deed))) {
+      const draft = await draftOf({ read: database.read, store }, part, named[at] ?? []);
+      if (draft !== undefined) hash.update(`\n${at} ${draft?.ref.commit ?? null}`);
+    }
   }
   return hash.digest('hex');
 }

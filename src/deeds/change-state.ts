@@ -13,7 +13,7 @@ import type { RepositoryRef } from '../git/types.ts';
 import { seriesOf } from '../versions/parameter-files.ts';
 import type { SeriesIndex } from '../versions/types.ts';
 import { ONLY_SERIES } from '../versions/types.ts';
-import { type Change, type NamedFile, type ProtectedName, toShownName } from './changes.ts';
+import { type Change, type NamedFile, type ProtectedName, partsOf, toShownName } from './changes.ts';
 import { scopeNamed } from './parameter-scopes.ts';
 import { findProtectable } from './set-protection.ts';
 
@@ -53,7 +53,7 @@ export interface ChangeState {
   versions: VersionStates;
 }
 
-/** The version of a deed, where it has one. */
+/** The version of a part of a deed, where it has one. */
 export interface VersionOf {
   repository: RepositoryRef;
   version: string;
@@ -103,7 +103,7 @@ export async function readVersionStates(
   changes: readonly Change[],
 ): Promise<VersionStates> {
   const states: VersionStates = {};
-  for (const change of changes) {
+  for (const change of changes.flatMap(partsOf)) {
     const named = versionOf(change);
     if (named) states[keyOfVersion(named)] = await readVersionState(db, store, named);
   }

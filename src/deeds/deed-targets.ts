@@ -6,6 +6,7 @@ import type { RepositoryRef } from '../git/types.ts';
 import type { GrantedResource } from '../security/access.ts';
 import { grantedPart, grantedResource } from '../security/authorize.ts';
 import { requirePermission, type UserPrincipal } from '../security/principal.ts';
+import type { GitStore } from '../versions/store.ts';
 import { PERMISSION_OF } from './bulk.ts';
 import type { Change } from './changes.ts';
 import type { FormerState } from './former-state.ts';
@@ -44,6 +45,15 @@ export async function targetOf(
       return typeof change.compositeName === 'string'
         ? granted('composite', levelOf(change, former), change.compositeName)
         : granted('configuration', levelOf(change, former), change.configurationName ?? '');
+    case 'StartRollout': {
+      requirePermission(principal, 'rollouts.manage');
+      const { configurationName, compositeName, version, parameters } = change;
+      if (typeof compositeName === 'string') return granted('composite', 'Modify', compositeName);
+      const name = configurationName ?? '';
+      if ((parameters?.length ?? 0) > 0)
+        await grantedPart(db, principal, { level: 'Modify', part: 'any' }, { name });
+      return granted('configuration', typeof version === 'string' ? 'Modify' : 'Read', name);
+    }
     case 'PublishParameters':
     case 'SetParameters':
     case 'WithdrawParameters':
@@ -70,6 +80,8 @@ export function permissionOf(change: Change): Permission | null {
     case 'EnableScopeType':
     case 'DisableScopeType':
       return 'scopes.admin-override';
+    case 'StartRollout':
+      return 'rollouts.manage';
     case 'SetProtection':
       return typeof change.on.scopeValueId === 'string' ? 'scopes.admin-override' : null;
     case 'Assign':
@@ -85,10 +97,20 @@ export function permissionOf(change: Change): Permission | null {
 }
 
 /** The repositories that a deed writes to. A rollout of the configuration decides for its parameter files too. */
-export function repositoriesOf(target: Targeted): RepositoryRef[] {
+export async function repositoriesOf(
+  store: Pick<GitStore, 'has'>,
+  change: Change,
+  target: Targeted,
+): Promise<RepositoryRef[]> {
   if (target === null) return [];
   const { name } = target.resource;
   if (target.on === 'composite') return [{ kind: 'composites', name }];
-  const configuration = { kind: 'configurations', name } as const;
-  return target.on === 'configuration' ? [configuration] : [configuration, { kind: 'parameters', name }];
+  const [configuration, parameters] = [
+    { kind: 'configurations', name } as const,
+    { kind: 'parameters', name } as const,
+  ];
+  // Who starts a rollout holds both, where both are there.
+  const isBoth =
+    target.on === 'parameters' || (change.kind === 'StartRollout' && (await store.has(parameters)));
+  return isBoth ? [configuration, parameters] : [configuration];
 }

@@ -12,7 +12,7 @@ import { grantedPart, grantedResource } from '../security/authorize.ts';
 import type { UserPrincipal } from '../security/principal.ts';
 import { readableResources, scopeReaderOf } from '../security/rights.ts';
 import { SeriesRights } from '../security/series-rights.ts';
-import type { Change, NamedFile } from './changes.ts';
+import { type Change, type NamedFile, partsOf } from './changes.ts';
 import { scopeNamed } from './parameter-scopes.ts';
 
 /** A configuration, a composite, or the parameters of a configuration, which have its id and its name. */
@@ -143,6 +143,8 @@ function namesIn(change: Change): NameInChange[] {
     case 'DisableScopeType':
     case 'SetLcmConfig':
       return [];
+    case 'StartRollout':
+      return partsOf(change).flatMap(namesIn);
     case 'Withdraw':
     case 'Restore':
       return typeof change.compositeName === 'string'

@@ -2,15 +2,18 @@
 
 import type { ChangeSetState } from '../db/change-set-tables.ts';
 import {
+  type ChangeSetApprovalRow,
   type ChangeSetRow,
   deleteApprovals,
   findChangeSet,
   insertChangeSet,
+  listApprovals,
   nextChangeSetId,
   updateChangeSet,
 } from '../db/change-sets.ts';
 import type { Db } from '../db/database.ts';
 import { isOutcomeUnknown } from '../db/errors.ts';
+import { toTimestamp } from '../lib/clock.ts';
 import { forbidden, type HawserError } from '../lib/errors.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
 import { grantedResource } from '../security/authorize.ts';
@@ -106,47 +109,69 @@ export async function editSet(
   const known = await requireEditable(tools.database.read, caller.principal, id);
   const former = await formerOf(tools.database.read, known);
   return withDrafts(tools, caller, { ...wanted, former }, (kept) =>
-    changeSet(tools, caller, id, 'updated', (row) => {
-      const authors = new Set([...(JSON.parse(row.authors) as string[]), caller.principal.userId]);
-      return { title, description, ...columnsOf(kept), ...OPEN, authors: JSON.stringify([...authors]) };
+    changeSet(tools, caller, {
+      what: 'updated',
+      find: () => requireEditable(tools.database.read, caller.principal, id),
+      change(row) {
+        const authors = new Set([...(JSON.parse(row.authors) as string[]), caller.principal.userId]);
+        return { title, description, ...columnsOf(kept), ...OPEN, authors: JSON.stringify([...authors]) };
+      },
     }),
   );
 }
 
 /** Discards a set, for good. Drafts that it names stay. @throws HawserError as `requireEditable` */
 export async function discardSet(tools: Tools, caller: Caller, id: number): Promise<void> {
-  await requireEditable(tools.database.read, caller.principal, id);
-  await changeSet(tools, caller, id, 'discarded', () => ({ ...OPEN, state: 'Discarded' }));
+  const find = () => requireEditable(tools.database.read, caller.principal, id);
+  await find();
+  await changeSet(tools, caller, {
+    ...{ what: 'discarded', find },
+    change: () => ({ ...OPEN, state: 'Discarded' }),
+  });
 }
 
-const OPEN = { state: 'Open' as ChangeSetState, apply_at: null, apply_as: null };
+/** What a set is that may be edited. */
+export const OPEN = { state: 'Open' as ChangeSetState, apply_at: null, apply_as: null };
 
 const columnsOf = ({ deeds, named }: KeptDeeds) => ({
   deeds: JSON.stringify(deeds),
   named: JSON.stringify(named),
 });
 
-/** Changes a set that may still be changed, with the next commit of its branch. */
-function changeSet(
-  { database, store }: Tools,
-  caller: Caller,
-  id: number,
-  what: 'updated' | 'discarded',
-  change: (row: ChangeSetRow) => Partial<ChangeSetRow>,
+type What = 'created' | 'updated' | 'scheduled' | 'failed' | 'discarded';
+
+interface SetChange {
+  what: What;
+  /** Reads the row once more, under the lock. @throws HawserError where it may not be changed so */
+  find(): Promise<ChangeSetRow>;
+  change(row: ChangeSetRow): Partial<ChangeSetRow>;
+  /** What the entry in the audit trail says beside the rest. */
+  details?: Record<string, unknown>;
+  /** By default they end. */
+  keepsApprovals?: boolean;
+}
+
+/** Changes a set, with the next commit of its branch. */
+export function changeSet(
+  { database, store }: Pick<Tools, 'database' | 'store'>,
+  caller: Teller & Pick<Caller, 'requireCurrent'>,
+  { what, find, change, details, keepsApprovals = false }: SetChange,
 ): Promise<ChangeSetRow> {
   return store.changes.alone(async (story) => {
     await caller.requireCurrent?.();
-    const before = await requireEditable(database.read, caller.principal, id);
+    const before = await find();
+    const { id } = before;
     const changed = { ...before, ...change(before) };
-    const tip = await tellState(story, caller, changed);
+    const approvals = keepsApprovals ? await listApprovals(database.read, [id]) : [];
+    const tip = await tellState(story, caller, changed, approvals.map(approvalFile));
     let after: ChangeSetRow | undefined;
     await story.note((note) =>
       database.write.transaction().execute(async (trx) => {
         await note(trx);
         after = await updateChangeSet(trx, before, { ...change(before), tip });
         if (after === undefined) throw noSet();
-        await deleteApprovals(trx, id);
-        await recordChange(trx, caller.actor, what, changed);
+        if (!keepsApprovals) await deleteApprovals(trx, id);
+        await recordChange(trx, caller.actor, what, changed, details);
       }),
     );
     return after ?? { ...changed, tip };
@@ -158,7 +183,7 @@ function changeSet(
  * @throws HawserError not_found for who sees nothing of it; forbidden for others; conflict `not_possible` for one in a final
  *   state
  */
-async function requireEditable(db: Db, principal: UserPrincipal, id: number): Promise<ChangeSetRow> {
+export async function requireEditable(db: Db, principal: UserPrincipal, id: number): Promise<ChangeSetRow> {
   const row = await findChangeSet(db, id);
   if (row === undefined) throw noSet();
   const kept = keptOf(row);
@@ -206,10 +231,16 @@ async function withDrafts<T>(
   }
 }
 
+/** In whose name the branch of a set tells something. */
+export interface Teller {
+  principal: Pick<UserPrincipal, 'username' | 'email'>;
+  actor: Actor;
+}
+
 /** Writes the state of a set on top of its branch, in the caller's name. @returns the commit */
 export function tellState(
   story: HeldHistory,
-  { principal: { username: name, email }, actor: { at } }: Pick<Caller, 'principal' | 'actor'>,
+  { principal: { username: name, email }, actor: { at } }: Teller,
   row: ChangeSetRow,
   approvals: readonly FileContent[] = [],
 ): Promise<string> {
@@ -223,6 +254,12 @@ export function tellState(
 /** The files of the branch of a set, without those of its approvals. */
 export function filesOf(row: ChangeSetRow): FileContent[] {
   return [{ path: 'change.json', content: Buffer.from(printChange(row)) }];
+}
+
+/** The file that tells of an approval. */
+export function approvalFile({ username, at, digest }: ChangeSetApprovalRow): FileContent {
+  const told = { at: toTimestamp(at), by: username, digest };
+  return { path: `approvals/${username}.json`, content: Buffer.from(`${JSON.stringify(told, null, 2)}\n`) };
 }
 
 /** The file that tells of a set: names, versions and reasons, with sorted members. */
@@ -248,9 +285,10 @@ function sorted(value: unknown): unknown {
 async function recordChange(
   trx: Db,
   actor: Actor,
-  what: 'created' | 'updated' | 'discarded',
+  what: What,
   { id, title, deeds }: ChangeSetRow,
+  more: Record<string, unknown> = {},
 ): Promise<void> {
-  const details = { id, title, deeds: (JSON.parse(deeds) as ShownChange[]).length };
-  await recordAudit(trx, actor, { action: `change_set.${what}`, resourceId: null, details });
+  const details = { id, title, deeds: (JSON.parse(deeds) as ShownChange[]).length, ...more };
+  await recordAudit(trx, actor, { action: `change_set.${what}`, resourceId: String(id), details });
 }

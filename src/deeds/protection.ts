@@ -15,7 +15,7 @@ import { byVersions } from '../resolve/wanted-version.ts';
 import type { Actor } from '../security/audit.ts';
 import { scopeOf } from '../versions/parameter-files.ts';
 import type { VersionSource } from '../versions/version-source.ts';
-import type { Change, ChangeOf, NamedFile } from './changes.ts';
+import { type Change, type ChangeOf, type NamedFile, partsOf } from './changes.ts';
 import { assignmentOf, configurationsGiven } from './handing-out.ts';
 
 export interface ProtectionTools {
@@ -84,6 +84,8 @@ export class Protections {
         return this.ofSwitch(deed.scopeTypeId);
       case 'SetProtection':
         return this.ofProtection(deed);
+      case 'StartRollout':
+        return (await Promise.all(partsOf(deed).map((part) => this.coverOf(part)))).flat();
       // What takes something away from nodes is free, so that nobody waits with it in an emergency.
       case 'Unassign':
       case 'Withdraw':

@@ -13,7 +13,7 @@ import {
   type VersionState,
   versionOf,
 } from './change-state.ts';
-import type { Change, ChangeOf } from './changes.ts';
+import { type Change, type ChangeOf, partsOf } from './changes.ts';
 
 export interface Undone {
   deeds: Change[];
@@ -38,7 +38,7 @@ export function undoChanges(set: Undoing): Undone {
   const undone: Undone = { deeds: [], changedSince: [] };
   /** What several deeds changed is brought back once, to what it was before all of them. */
   const seen = new Set<string>();
-  for (const change of set.changes.toReversed()) {
+  for (const change of set.changes.flatMap(partsOf).toReversed()) {
     const version = versionOf(change);
     if (version !== null) undoVersion(set, version, undone);
     else if ('nodeIds' in change) undoNodes(set, change, seen, undone);

@@ -154,6 +154,8 @@ export const AUDIT_ACTIONS = {
     'change_set.approved': told('The change set {id}, {title}, was approved'),
     'change_set.approval_taken_back': 'An approval of the change set {id}, {title}, was taken back',
     'change_set.overridden': told('The change set {id}, {title}, was applied past its approvals'),
+    'change_set.scheduled': told('The change set {id}, {title}, is to be applied at {applyAt}'),
+    'change_set.failed': told('The change set {id}, {title}, could not be applied at its time'),
     'change_set.applied': told('The change set {id}, {title}, was applied'),
     'change_set.discarded': told('The change set {id}, {title}, was discarded'),
   }),

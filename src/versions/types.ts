@@ -60,6 +60,8 @@ export interface PushRecord {
   pushedAt: number;
   /** For which node a file of scope Node was pushed as published. Absent for all else. */
   nodeId?: string | undefined;
+  /** The tag that was pushed with a draft, and that publishing it places as it is. Absent for all else. */
+  tag?: string | undefined;
 }
 
 export interface VersionRef {

@@ -1,6 +1,7 @@
 /** Change sets: proposes them, and reads what is said of them. */
 
 import type { Client, Reply } from './client.ts';
+import type { Hawser } from './hawser.ts';
 import type { Wish } from './previews.ts';
 import { ok } from './replies.ts';
 
@@ -12,6 +13,25 @@ export const propose = (client: Client, deeds: readonly Wish[], more: object = {
 /** A set that was made. */
 export const proposed = (client: Client, deeds: readonly Wish[], more: object = {}) =>
   ok(201, propose(client, deeds, more));
+
+export interface FeedEvent {
+  id: string;
+  type: string;
+  subject: string;
+  data: Record<string, unknown>;
+}
+
+/** All events that the feed has. */
+export async function allEvents({ admin }: Pick<Hawser, 'admin'>): Promise<FeedEvent[]> {
+  const all: FeedEvent[] = [];
+  for (;;) {
+    const last = all.at(-1);
+    const after = last === undefined ? '' : `&after=${last.id}`;
+    const found: FeedEvent[] = await ok(200, admin.get(`/api/v1/events?wait=0${after}`));
+    if (found.length === 0) return all;
+    all.push(...found);
+  }
+}
 
 export const setOf = ({ id }: { id: number }) => `${SETS}/${id}`;
 

@@ -27,6 +27,7 @@ import { toShownName } from '../../deeds/changes.ts';
 import { discardSet, editSet, proposeSet } from '../../deeds/propose-change-set.ts';
 import { Protections } from '../../deeds/protection.ts';
 import { revertSet } from '../../deeds/revert-change-set.ts';
+import { type KeptFailure, scheduleSet, unscheduleSet } from '../../deeds/schedule-change-set.ts';
 import type { DraftTools } from '../../deeds/set-drafts.ts';
 import { created, json } from '../../http/answer.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
@@ -143,18 +144,36 @@ function applyingRoutes(tools: ChangeSetTools): Route[] {
       description:
         'Needs for every deed what the deed itself needs. Nobody sees some of the deeds without the others. It is refused, in this ' +
         'order, where the digest is not the present one (412), while what nodes get is frozen (423), with the first blocker, while ' +
-        'approvals are missing, unless a holder of the overrides gives a reason in `override`, and where `expectedChanged` is not the number of nodes that it would change or leave without an answer now.',
+        'approvals are missing, unless a holder of the overrides gives a reason in `override`, and where `expectedChanged` is not the ' +
+        'number of nodes that it would change or leave without an answer now. With `applyAt` all of this is looked at now and again ' +
+        'then, with the rights that the caller, or the token, has then. What stops it then makes it Failed.',
       params: SetId,
       changesNodes: true,
       body: { kind: 'json', schema: NewApplication },
-      answers: { 200: answer },
+      answers: { 200: answer, 202: { ...answer, description: 'It is scheduled' } },
       problems: [
         ...[...REFUSALS, 'not_possible', 'approvals_missing', 'effect_changed', 'precondition_failed'],
         'versions_changed',
         ...WRITING_REPOSITORIES,
       ],
       async handle({ principal, params, body, facts: { actor } }) {
-        await applySet(tools, { principal, actor }, params.id, body);
+        const { applyAt, ...asked } = body;
+        const caller = { principal, actor };
+        if (typeof applyAt === 'number') await scheduleSet(tools, caller, params.id, { ...asked, applyAt });
+        else await applySet(tools, caller, params.id, asked);
+        const shown = json(await showSet(tools, principal, params.id));
+        return typeof applyAt === 'number' ? { ...shown, status: 202 } : shown;
+      },
+    }),
+    forUsers.own('DELETE', `${SET}/apply`, {
+      id: 'unscheduleChangeSet',
+      summary: 'Call a scheduled change set off: it is open again, and its approvals stay',
+      description: 'For those who may edit it.',
+      params: SetId,
+      answers: { 200: answer },
+      problems: ['not_possible', ...WRITING_REPOSITORIES],
+      async handle({ principal, params, facts: { actor } }) {
+        await unscheduleSet(tools, { principal, actor }, params.id);
         return json(await showSet(tools, principal, params.id));
       },
     }),
@@ -265,6 +284,14 @@ async function namedIn(
   return filter;
 }
 
+/** What stopped a scheduled set. Of a deed that the reader may not see it says no more than its code. */
+function shownFailure({ failure }: SeenSet['row'], places: ReadonlyMap<number, number>) {
+  if (failure === null) return null;
+  const { code, message, deed }: KeptFailure = JSON.parse(failure);
+  const isSeen = deed === null || places.has(deed);
+  return { code, message: isSeen ? message : 'A deed that you may not see could not be carried out' };
+}
+
 async function showSet(tools: ChangeSetTools, principal: UserPrincipal, id: number) {
   const set = await requireSet(tools, principal, id);
   return toChangeSet(set, await checkSet(tools, principal, set));
@@ -293,7 +320,7 @@ function toChangeSet(set: SeenSet, check: SetCheck | null) {
     appliedAt: toOptionalTimestamp(row.applied_at),
     appliedBy: row.applied_by,
     override: override && { ...override, at: toTimestamp(override.at) },
-    failure: JSON.parse(row.failure ?? 'null') as { code: string; message: string } | null,
+    failure: shownFailure(row, places),
     ...{ revertOf: row.revert_of, revertedBy: row.reverted_by, previewId },
     check: check && {
       canApply: check.blockers.length === 0,

@@ -3,6 +3,8 @@
 import { z } from 'zod';
 import { CHANGE_SET_STATES } from '../../db/change-set-tables.ts';
 import type { WantedSet } from '../../deeds/propose-change-set.ts';
+import { LONGEST_DAYS } from '../../deeds/schedule-change-set.ts';
+import { isSetTitle, MAX_DEEDS, TITLE_LENGTH } from '../../domain/change-set.ts';
 import {
   Checksum,
   choice,
@@ -10,6 +12,7 @@ import {
   Flag,
   given,
   Id,
+  Instant,
   Paging,
   Reason,
   Timestamp,
@@ -17,10 +20,8 @@ import {
 import { ChangeView, changeSchema, nodeIds, ProtectedOnView } from '../shared/change-schemas.ts';
 import { Count } from '../shared/preview-answers.ts';
 
-/** The most deeds of a set, and the most nodes that all of them name together. */
-const MAX_DEEDS = 500;
+/** The most nodes that all deeds of a set name together. */
 const MAX_NODES = 10_000;
-const TITLE_LENGTH = 200;
 /** The most bytes of a body. */
 export const SET_BYTES = 8 * 1024 * 1024;
 
@@ -28,13 +29,8 @@ export const SET_BYTES = 8 * 1024 * 1024;
 const Title = z
   .string()
   .transform((text) => text.trim())
-  .refine(isTitle, 'Not 1 to 200 characters of one line, without control characters')
+  .refine(isSetTitle, 'Not 1 to 200 characters of one line, without control characters')
   .meta({ description: 'One line of 1 to 200 characters', minLength: 1, maxLength: TITLE_LENGTH });
-
-function isTitle(text: string): boolean {
-  const { length } = [...text];
-  return length >= 1 && length <= TITLE_LENGTH && !/[\p{Cc}\p{Surrogate}\u2028\u2029]/u.test(text);
-}
 
 const Deeds = z
   .array(changeSchema(nodeIds(MAX_NODES)))
@@ -138,6 +134,10 @@ export const NewApplication = z
     override: Reason.nullish().meta({
       description:
         'Why it is applied although approvals are missing. Needs the admin-override of each kind that protects it',
+    }),
+    applyAt: Instant.nullish().meta({
+      description: `When to do it, in the future and at most ${LONGEST_DAYS} days ahead; now without it`,
+      published: { type: ['string', 'null'], format: 'date-time' },
     }),
   })
   .meta({

@@ -3,10 +3,18 @@
 import { z } from 'zod';
 import { CHANGE_KINDS, type Change } from '../../deeds/changes.ts';
 import { contentTypeNamed, MEDIA_TYPES } from '../../deeds/parameter-content.ts';
+import { ON_HALT } from '../../domain/rollout.ts';
 import { MAX_VERSION_LENGTH } from '../../domain/version-order.ts';
 import { IdInAnyCase, Reason } from '../../http/schemas.ts';
 import { ASSIGNMENT, refuseBesideVersion } from './assignment-schemas.ts';
 import { LcmConfigChange, NewProtection, NodeTags, ProtectionView, ScopeOrder } from './deed-schemas.ts';
+import {
+  CONFIGURATION_ROLLOUT,
+  FileOfRollout,
+  GateView,
+  Ring,
+  requireSomething,
+} from './rollout-plan-schemas.ts';
 import { SemVerVersion } from './versioned.ts';
 
 /** The most changes of a preview, and the most nodes of a change. */
@@ -48,11 +56,12 @@ const OF_SCOPE = { configurationName: Name, scopeTypeName: Name, scopeValue: Sco
 
 const Published = z.string().min(1).max(MAX_VERSION_LENGTH).meta({ description: 'A published version' });
 
-const OF_PUBLISHED = {
+const OWNER = {
   configurationName: Name.nullish().meta({ description: 'Either this or `compositeName`' }),
   compositeName: Name.nullish(),
-  version: Published,
 };
+
+const OF_PUBLISHED = { ...OWNER, version: Published };
 
 function requireOneName(
   change: { configurationName?: string | null | undefined; compositeName?: string | null | undefined },
@@ -76,6 +85,14 @@ const ProtectedOn = z
         message: 'Name one of configurationName, compositeName and scopeValueId',
       });
   });
+
+function refuseFilesOfComposite(
+  { compositeName, parameters }: { compositeName?: string | null | undefined; parameters?: unknown },
+  context: z.RefinementCtx,
+): void {
+  if (typeof compositeName !== 'string' || parameters === undefined) return;
+  context.addIssue({ code: 'custom', path: ['parameters'], message: 'A composite has no parameter files' });
+}
 
 const changeOfKind = (NodeIds: NodeIds) =>
   z.discriminatedUnion('kind', [
@@ -117,6 +134,11 @@ const changeOfKind = (NodeIds: NodeIds) =>
       useServerManagedParameters: z.boolean(),
     }),
     z.strictObject({ kind: z.literal('SetProtection'), on: ProtectedOn, protection: NewProtection }),
+    z
+      .strictObject({ kind: z.literal('StartRollout'), ...OWNER, ...CONFIGURATION_ROLLOUT })
+      .superRefine(requireOneName)
+      .superRefine(requireSomething)
+      .superRefine(refuseFilesOfComposite),
   ]) satisfies z.ZodType<Change>;
 
 /** One change on so many nodes. Its kind is matched without regard to case. */
@@ -217,4 +239,12 @@ export const ChangeView = z.discriminatedUnion('kind', [
     useServerManagedParameters: z.boolean(),
   }),
   z.object({ kind: z.literal('SetProtection'), on: ProtectedOnView, protection: ProtectionView }),
+  z.object({
+    kind: z.literal('StartRollout'),
+    ...{ ...shownPublished, version: optionalText },
+    parameters: z.array(FileOfRollout).nullable(),
+    steps: z.array(z.object({ ring: Ring, percent: z.int(), gate: GateView })),
+    onHalt: z.enum(ON_HALT),
+    message: optionalText,
+  }),
 ]);
