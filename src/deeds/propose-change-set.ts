@@ -31,6 +31,11 @@ import {
   writeDrafts,
 } from './set-drafts.ts';
 
+/** The most deeds of a set. */
+export const MAX_DEEDS = 500;
+/** The most bytes that propose one. */
+export const SET_BYTES = 8 * 1024 * 1024;
+
 /** What a set is to say. */
 export interface WantedSet {
   title: string;

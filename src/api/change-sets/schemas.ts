@@ -2,17 +2,14 @@
 
 import { z } from 'zod';
 import { CHANGE_SET_STATES } from '../../db/change-set-tables.ts';
-import type { WantedSet } from '../../deeds/propose-change-set.ts';
+import { MAX_DEEDS, type WantedSet } from '../../deeds/propose-change-set.ts';
 import { Checksum, choice, Description, Flag, given, Id, Paging, Timestamp } from '../../http/schemas.ts';
 import { ChangeView, changeSchema, nodeIds } from '../shared/change-schemas.ts';
 import { Count } from '../shared/preview-answers.ts';
 
-/** The most deeds of a set, and the most nodes that all of them name together. */
-const MAX_DEEDS = 500;
+/** The most nodes that all deeds of a set name together. */
 const MAX_NODES = 10_000;
 const TITLE_LENGTH = 200;
-/** The most bytes of a body. */
-export const SET_BYTES = 8 * 1024 * 1024;
 
 /** The subject of commits, so one line. */
 const Title = z
@@ -49,6 +46,14 @@ export const NewChangeSet = z.strictObject({ title: Title, description: Descript
   id: 'NewChangeSet',
   examples: [{ title: 'Faster web servers', description: null, deeds: EXAMPLE_DEEDS }],
 }) satisfies z.ZodType<WantedSet>;
+
+export const RenewedPart = z
+  .strictObject({
+    configurationName: z.string().min(1).max(128).nullish().meta({
+      description: 'Absent: all configurations of which the caller may change parameters',
+    }),
+  })
+  .meta({ id: 'RenewedPart', examples: [{ configurationName: 'web-server' }] });
 
 const text = z.string();
 const optionalText = z.string().nullable();
