@@ -119,7 +119,7 @@ function refusalOf(leftOut: readonly LeftOut[]): HawserError {
   const errors = leftOut
     .slice(0, NAMED)
     .map(({ name, error: { code, message } }) => ({ path: '', message: `${name}: ${message}`, code }));
-  const message = `No file that is left can be published anew as it is. ${errors[0]?.message}`;
+  const message = `No file that is left can be published anew. ${errors[0]?.message}`;
   return conflict('not_possible', message, { errors });
 }
 
@@ -130,12 +130,12 @@ function describe(
 ): string | null {
   const lines = isFull ? ['The set is full. Propose the next one once it is applied.'] : [];
   const { length } = leftOut;
-  if (length > 0 && !isOfOne)
-    lines.push(
-      `${length} files are left out, as they cannot be published anew as they are. Propose a set for one configuration, which names them.`,
-    );
+  if (length > 0 && !isOfOne) {
+    const files = length === 1 ? '1 file is' : `${length} files are`;
+    lines.push(`${files} left out, which cannot be published anew. A set for one configuration names what it leaves out.`);
+  }
   if (length > 0 && isOfOne) {
-    lines.push('Left out, as they cannot be published anew as they are:');
+    lines.push('Left out, as they cannot be published anew:');
     for (const { name, error } of leftOut.slice(0, NAMED)) lines.push(`- ${name}: ${error.message}`);
     if (length > NAMED) lines.push(`- and ${length - NAMED} more`);
   }
