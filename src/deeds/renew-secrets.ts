@@ -7,7 +7,7 @@ import type { ChangeSetRow } from '../db/change-sets.ts';
 import type { Db } from '../db/database.ts';
 import { ownersOf } from '../db/file-owners.ts';
 import { SCOPE_TYPES } from '../db/scope-types.ts';
-import { reaches } from '../domain/permissions.ts';
+import { type GrantLevel, reaches } from '../domain/permissions.ts';
 import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
 import type { SecretNames } from '../domain/secrets.ts';
 import { type FileOwner, newestVersions, ownedBy } from '../domain/version-choice.ts';
@@ -196,20 +196,19 @@ class Renewing {
     const index = await this.orLeaveOut(name, () => store.parameters.index(name));
     if (index === null) return;
     const rights = await SeriesRights.of(database.read, this.principal, id);
+    const files = newestFiles(index, await ownersIn(database.read, index));
+    const granted = files.filter(({ scope }) => isWriter(rights.levelOn(scope)));
+    if (isNamed && granted.length < files.length) throw forbidden(EVERY_SCOPE);
     const secure = new Map<Major | null, SecretNames>();
-    for (const { scope, refs } of newestFiles(index, await ownersIn(database.read, index))) {
-      const level = rights.levelOn(scope);
-      const isGranted = level !== null && reaches(level, 'Modify');
-      if (!isGranted && isNamed)
-        throw forbidden('This needs Modify on the parameters of every scope; leave the name out for those that you may change');
-      if (!isGranted) continue;
+    for (const { scope, refs } of granted)
       for (const [at, ref] of refs.entries()) {
         const above = refs.slice(0, at).findLast(({ version }) => majorOf(version) === majorOf(ref.version));
-        const file = { configuration, scope, index: index.of(seriesOf(scope)), ref, above };
-        await this.addFile(file, secure);
+        await this.addFile(
+          { configuration, scope, index: index.of(seriesOf(scope)), ref, above },
+          secure,
+        );
         if (this.isFull) return;
       }
-    }
   }
 
   private async addFile(file: NewestFile, known: Map<Major | null, SecretNames>): Promise<void> {
@@ -315,6 +314,11 @@ class Renewing {
     }
   }
 }
+
+const EVERY_SCOPE =
+  'This needs Modify on the parameters of every scope; leave the name out for those that you may change';
+
+const isWriter = (level: GrantLevel | null) => level !== null && reaches(level, 'Modify');
 
 /** What is wrong with one file, and says nothing of others. */
 function isOfFile({ kind, code }: HawserError): boolean {
