@@ -24,11 +24,11 @@ import { fileBlocker } from '../versions/rollout-rules.ts';
 import type { ParameterScope, SeriesIndex, VersionIndex, VersionRef } from '../versions/store.ts';
 import type { ChangeOf } from './changes.ts';
 import { REFUSALS } from './judge-changes.ts';
-import { type Named, type Resources, keyOf } from './named-changes.ts';
+import { keyOf, type Named, type Resources } from './named-changes.ts';
 import type { ConfigurationOf } from './parameter-checks.ts';
 import { MEDIA_TYPES, newContent, type ReadContent } from './parameter-content.ts';
-import { Proposing } from './propose-changes.ts';
 import { MAX_DEEDS, proposeSet, SET_BYTES } from './propose-change-set.ts';
+import { Proposing } from './propose-changes.ts';
 import { sealContent, secureNamesFor, surveyContent } from './secret-content.ts';
 import type { DraftTools } from './set-drafts.ts';
 
@@ -132,7 +132,9 @@ function describe(
   const { length } = leftOut;
   if (length > 0 && !isOfOne) {
     const files = length === 1 ? '1 file is' : `${length} files are`;
-    lines.push(`${files} left out, which cannot be published anew. A set for one configuration names what it leaves out.`);
+    lines.push(
+      `${files} left out, which cannot be published anew. A set for one configuration names what it leaves out.`,
+    );
   }
   if (length > 0 && isOfOne) {
     lines.push('Left out, as they cannot be published anew:');
@@ -203,10 +205,7 @@ class Renewing {
     for (const { scope, refs } of granted)
       for (const [at, ref] of refs.entries()) {
         const above = refs.slice(0, at).findLast(({ version }) => majorOf(version) === majorOf(ref.version));
-        await this.addFile(
-          { configuration, scope, index: index.of(seriesOf(scope)), ref, above },
-          secure,
-        );
+        await this.addFile({ configuration, scope, index: index.of(seriesOf(scope)), ref, above }, secure);
         if (this.isFull) return;
       }
   }
@@ -293,7 +292,8 @@ class Renewing {
     if (running) throw running;
     const { rollout } = await store.parameters.details(name, ref);
     if (rollout === null || rollout.record.state === 'Completed') return;
-    const message = 'Its rollout was not completed, so only some nodes get it; publish or roll out a higher version';
+    const message =
+      'Its rollout was not completed, so only some nodes get it; publish or roll out a higher version';
     throw conflict('rollout_halted', message);
   }
 
@@ -322,7 +322,9 @@ const isWriter = (level: GrantLevel | null) => level !== null && reaches(level, 
 
 /** What is wrong with one file, and says nothing of others. */
 function isOfFile({ kind, code }: HawserError): boolean {
-  return REFUSALS.has(kind) || ['secret_key_missing', 'repository_damaged', 'repository_missing'].includes(code);
+  return (
+    REFUSALS.has(kind) || ['secret_key_missing', 'repository_damaged', 'repository_missing'].includes(code)
+  );
 }
 
 /** The node to which the files of a scope belong; null for the name of a node that is gone, whose files nobody gets. */

@@ -245,6 +245,19 @@ export function sealLeaves({ bytes, type }: DocumentSource, sealing: Sealing): B
   return sealed;
 }
 
+function textFor(pointer: string, value: Value, sealing: Sealing): string {
+  const { place, key, keys, earlier } = sealing;
+  const json = printAsWritten(inTheClear(openWithin(value, pointer, place, keys)));
+  for (const document of earlier) {
+    const known = valueAt(document, pointer);
+    if (!isSealed(known) || isToRekey(known.text, sealing)) continue;
+    if (known instanceof SecretMapping && json === '{}') return known.text;
+    if (known instanceof Secret && known.isOpen && printAsWritten(inTheClear(known)) === json)
+      return known.text;
+  }
+  return seal(key, { ...place, pointer }, new Plaintext(json));
+}
+
 /** Whether a text that is stored is to be encrypted anew. */
 function isToRekey(text: string, { rekeys, key }: Sealing): boolean {
   return rekeys && sealedKeyId(text) !== key.id;
@@ -261,7 +274,10 @@ function rekeyLists(
   let sealed = bytes.toString();
   for (const { pointer: list, value } of leaves) {
     if (texts.has(list) || !isList(value)) continue;
-    for (const { pointer, text } of collectSealed(openWithin(value, list, sealing.place, sealing.keys), list)) {
+    for (const { pointer, text } of collectSealed(
+      openWithin(value, list, sealing.place, sealing.keys),
+      list,
+    )) {
       if (!isToRekey(text, sealing)) continue;
       if (!sealed.includes(text)) {
         const message = `The encrypted text at ${pointer} is written with escapes; save the file with the text as it is`;

@@ -298,7 +298,12 @@ describe('a secret, wherever one may look', () => {
       const path = join(hawser.folder, name);
       if (statSync(path).isFile()) places.set(path, readFileSync(path));
     }
-    const repositories = ['parameters/web.git', 'configurations/web.git', 'composites/web.git', 'changes.git'];
+    const repositories = [
+      'parameters/web.git',
+      'configurations/web.git',
+      'composites/web.git',
+      'changes.git',
+    ];
     for (const name of repositories)
       places.set(
         `objects of ${name}`,

@@ -55,12 +55,14 @@ describe('change sets that encrypt secrets', () => {
   const inProd = { scopeType: 'Environment', value: 'prod' };
   const propose = (what: 'seal' | 'rekey', configurationName: string, client: Client = hawser.admin) =>
     client.post(`${SETS}/${what}`, { configurationName });
-  const apply = ({ id, digest }: ShownSet) => ok(200, hawser.admin.post(`${setOf({ id })}/apply`, { digest }));
+  const apply = ({ id, digest }: ShownSet) =>
+    ok(200, hawser.admin.post(`${setOf({ id })}/apply`, { digest }));
   const fileOf = async (name: string, version: string, { type = DEFAULT_ID, value = '' } = {}) => {
     const path = `/api/v1/parameters/${type}/${await configurationId(hawser.admin, name)}/versions/${version}`;
     return ok(200, hawser.admin.get(`${path}${value === '' ? '' : `?scopeValue=${value}`}`));
   };
-  const contentOf = async (...file: Parameters<typeof fileOf>): Promise<string> => (await fileOf(...file)).content;
+  const contentOf = async (...file: Parameters<typeof fileOf>): Promise<string> =>
+    (await fileOf(...file)).content;
   const versionsIn = ({ deeds }: ShownSet) =>
     deeds.map(({ kind, scopeValue, version }) => `${kind} ${scopeValue ?? 'Default'} ${version}`);
   const keyFile = () => join(hawser.dataDir, 'secrets.key');
@@ -95,7 +97,11 @@ describe('change sets that encrypt secrets', () => {
     expect(reply.text).to.not.include(CANARY);
     expect(set).to.deep.include({ state: 'Open', createdBy: 'admin', description: null });
     expect(versionsIn(set)).to.deep.equal([
-      ...['PublishParameters Default 2.0.1', 'PublishParameters Default 1.1.2', 'PublishParameters prod 1.0.1'],
+      ...[
+        'PublishParameters Default 2.0.1',
+        'PublishParameters Default 1.1.2',
+        'PublishParameters prod 1.0.1',
+      ],
     ]);
     expect((await ok(200, poll(node))).checksum, 'only proposed').to.equal(before);
     await apply(set);
@@ -116,9 +122,12 @@ describe('change sets that encrypt secrets', () => {
     await save(name, `parameters:\n  pw: ${CANARY}\n  port: 80\n`);
     const { text } = await ok(
       200,
-      hawser.admin.post(`/api/v1/parameters/${DEFAULT_ID}/${await configurationId(hawser.admin, name)}/encrypt`, {
-        ...{ scopeValue: null, path: '/parameters/list/0', value: CANARY },
-      }),
+      hawser.admin.post(
+        `/api/v1/parameters/${DEFAULT_ID}/${await configurationId(hawser.admin, name)}/encrypt`,
+        {
+          ...{ scopeValue: null, path: '/parameters/list/0', value: CANARY },
+        },
+      ),
     );
     await save(name, `{"parameters":{"pw":"${CANARY}","list":["${text}"]}}`, {
       ...{ version: '2.0.0', contentType: 'application/json' },
@@ -133,7 +142,8 @@ describe('change sets that encrypt secrets', () => {
     const [first] = versionsIn(await ok(201, propose('rekey', name)));
     expect(first, 'the drafts of before are named again').to.equal(versionsIn(set)[0]);
     await apply(set);
-    for (const version of ['1.0.1', '2.0.1']) expect(idsIn(await contentOf(name, version))).to.deep.equal([id]);
+    for (const version of ['1.0.1', '2.0.1'])
+      expect(idsIn(await contentOf(name, version))).to.deep.equal([id]);
     expect((await ok(200, poll(node))).checksum).to.equal(checksum);
     await ok(204, propose('rekey', name));
     writeFileSync(keyFile(), `${readFileSync(keyFile(), 'utf8').split('\n')[0]}\n`);
@@ -155,14 +165,18 @@ describe('change sets that encrypt secrets', () => {
         return stdout + stderr;
       };
       const told = await run('seal');
-      expect(told).to.match(/^Change set (\d+) publishes 1 parameter file anew: Encrypt secrets that stand in the clear\.\n/);
+      expect(told).to.match(
+        /^Change set (\d+) publishes 1 parameter file anew: Encrypt secrets that stand in the clear\.\n/,
+      );
       const [, id = ''] = /set (\d+)/.exec(told) ?? [];
       await apply(await ok(200, hawser.admin.get(setOf({ id: Number(id) }))));
       expect(await run('seal', '--configuration', name)).to.equal('Nothing is left to do.\n');
       expect(await run('seal', '--json')).to.match(/^null\n/);
       await rotate();
       expect(await run('rekey', '--configuration', name)).to.match(
-        new RegExp(`^Change set \\d+ publishes 1 parameter file anew: Encrypt secrets by the newest key: ${name}\\.\n`),
+        new RegExp(
+          `^Change set \\d+ publishes 1 parameter file anew: Encrypt secrets by the newest key: ${name}\\.\n`,
+        ),
       );
     } finally {
       cli.close();
@@ -210,7 +224,9 @@ describe('change sets that encrypt secrets', () => {
     await declare();
     const set: ShownSet = await ok(201, propose('seal', name));
     expect(versionsIn(set)).to.deep.equal(['PublishParameters Default 1.0.1']);
-    expect(set.description).to.match(/^Left out, .*:\n- shop-\d+ Environment\/prod 1\.0\.0: Some secrets cannot/);
+    expect(set.description).to.match(
+      /^Left out, .*:\n- shop-\d+ Environment\/prod 1\.0\.0: Some secrets cannot/,
+    );
     await apply(set);
     const { json, text } = await expectProblem(propose('seal', name), 409, 'not_possible');
     expect(json.errors.map(({ code }: { code: string }) => code)).to.deep.equal(['validation_failed']);
@@ -280,7 +296,9 @@ describe('change sets that encrypt secrets', () => {
     await apply(back);
     expect((await ok(200, poll(node))).checksum).to.equal(before);
     const again: ShownSet = await ok(201, propose('seal', name));
-    expect(versionsIn(again), 'a withdrawn version is not free').to.deep.equal(['PublishParameters Default 1.0.2']);
+    expect(versionsIn(again), 'a withdrawn version is not free').to.deep.equal([
+      'PublishParameters Default 1.0.2',
+    ]);
     await ok(204, hawser.admin.delete(setOf(again)));
     expect((await ok(200, hawser.admin.get(setOf(again)))).state).to.equal('Discarded');
   });

@@ -112,7 +112,10 @@ async function apply(
   counts?: { changed: number; unresolvable: number },
 ): Promise<void> {
   const expectedChanged = counts && counts.changed + counts.unresolvable;
-  await ok(200, admin.post(`${setOf(set)}/apply`, { digest: set.digest, ...(counts && { expectedChanged }) }));
+  await ok(
+    200,
+    admin.post(`${setOf(set)}/apply`, { digest: set.digest, ...(counts && { expectedChanged }) }),
+  );
 }
 
 /** A preview is refused for the change that is the first to be refused when all are made. */

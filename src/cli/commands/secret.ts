@@ -104,10 +104,16 @@ const OF_CONFIGURATION = {
 
 /** Both make a change set, or say that nothing is left to do. */
 async function proposeAnew(
-  { api, out, options: { configuration } }: Pick<Context, 'api' | 'out'> & { options: { configuration: string | undefined } },
+  {
+    api,
+    out,
+    options: { configuration },
+  }: Pick<Context, 'api' | 'out'> & { options: { configuration: string | undefined } },
   path: '/api/v1/change-sets/rekey' | '/api/v1/change-sets/seal',
 ): Promise<void> {
-  const made = await api.post(path, { json: configuration === undefined ? {} : { configurationName: configuration } });
+  const made = await api.post(path, {
+    json: configuration === undefined ? {} : { configurationName: configuration },
+  });
   if (made === undefined) {
     if (out.isJson) out.json(null);
     out.note('Nothing is left to do.');

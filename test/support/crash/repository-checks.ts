@@ -49,7 +49,9 @@ export async function checkRepository(
 /** Each change set has its branch, and `main` begins with a commit and has one merge for each set that is applied. */
 async function checkChanges(model: Model, folder: string): Promise<void> {
   const keys = model.keys('change-sets/');
-  const branches = (await git(folder, 'for-each-ref', '--format=%(refname:short)', 'refs/heads/change')).trim();
+  const branches = (
+    await git(folder, 'for-each-ref', '--format=%(refname:short)', 'refs/heads/change')
+  ).trim();
   const expected = keys.map((key) => `change/${model.ids.get(key)}`);
   expect(branches === '' ? [] : branches.split('\n').sort(), folder).to.deep.equal(expected.sort());
   const applied = keys.filter((key) => model.state(key).state === 'Applied').length;

@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { chooseVersion, isChannel, newestVersions, type VersionConstraint } from '../../../src/domain/version-choice.ts';
+import {
+  chooseVersion,
+  isChannel,
+  newestVersions,
+  type VersionConstraint,
+} from '../../../src/domain/version-choice.ts';
 import { words } from '../../support/words.ts';
 
 const choose = (versions: string[], wish: VersionConstraint) =>

@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   compareVersions,
+  followingVersions,
   isStable,
   isVersion,
   isVersionName,
   majorOf,
-  followingVersions,
   nextPatch,
   parseVersion,
   prereleaseChannelOf,

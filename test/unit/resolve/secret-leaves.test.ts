@@ -251,7 +251,8 @@ describe('encrypted texts under a new key', () => {
         '',
       ].join(end);
       const kept = rekeyed(text);
-      const others = (each: string) => each.replace(/["']?ENC\[[^\]]*\]["']?/g, '*').replace('in-the-clear', '*');
+      const others = (each: string) =>
+        each.replace(/["']?ENC\[[^\]]*\]["']?/g, '*').replace('in-the-clear', '*');
       expect(others(kept)).to.equal(others(text));
       expect(kept).to.not.include(key.id).and.to.not.include('in-the-clear');
       expect(openedBy(onlyNewest, kept)).to.equal(openedBy(keys, text));

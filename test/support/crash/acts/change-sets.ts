@@ -108,7 +108,9 @@ const CHOICES: readonly ((bench: Bench) => Chosen | null)[] = [
   ({ model, random }) => {
     const key = random.pick(model.idle('versions/').filter((one) => model.state(one).status === 'Draft'));
     const [subject = '', version] = partsOf(key ?? '');
-    return key ? { subject, deed: { kind: 'PublishConfiguration', configurationName: subject, version } } : null;
+    return key
+      ? { subject, deed: { kind: 'PublishConfiguration', configurationName: subject, version } }
+      : null;
   },
   (bench) => {
     const { model, random } = bench;
@@ -120,7 +122,9 @@ const CHOICES: readonly ((bench: Bench) => Chosen | null)[] = [
   },
   ({ model, random }) => {
     const key = random.pick(model.idle('parameters/').filter((one) => model.state(one).status === 'Draft'));
-    return key ? { subject: partsOf(key)[0] ?? '', deed: { kind: 'PublishParameters', ...fileIn(key) } } : null;
+    return key
+      ? { subject: partsOf(key)[0] ?? '', deed: { kind: 'PublishParameters', ...fileIn(key) } }
+      : null;
   },
   (bench) => {
     const { model, random } = bench;
@@ -170,7 +174,8 @@ function effectOf(bench: Bench, deed: Deed, state: (key: string) => State): Reco
   const { kind, configurationName: name, version } = deed;
   if (kind === 'Assign' || kind === 'Unassign') {
     const assigned = kind === 'Assign' ? name : null;
-    if (assigned !== null && (!hasPublished(bench, assigned) || model.isBusy(`versions/${assigned}/`))) return null;
+    if (assigned !== null && (!hasPublished(bench, assigned) || model.isBusy(`versions/${assigned}/`)))
+      return null;
     const nodes = model.keys('nodes/').filter((key) => deed['nodeIds'].includes(model.ids.get(key)));
     if (nodes.length !== deed['nodeIds'].length) return null;
     return {
