@@ -83,7 +83,8 @@ describe('parameter files in the console', function () {
       scopeTypeId: site.scopes.types['Environment'],
       scopeValueId: values.find(({ value }: { value: string }) => value === 'prod').id,
     };
-    await ok(204, hawser.admin.put('/api/v1/configurations/database/parameters/permissions', grant));
+    const permissions = '/api/v1/configurations/database/parameters/permissions';
+    await ok(204, hawser.admin.put(permissions, grant));
     const prod = { scopeTypeName: 'Environment', scopeValue: 'prod', version: '2.0.0' };
     const { page, close } = await visit(shown, fileOf('database', prod), { user: 'operator' });
     await page.getByText('This version is published and stays as it is.').waitFor();
@@ -97,6 +98,9 @@ describe('parameter files in the console', function () {
     await page.getByText('memory: 2GB').first().waitFor();
     expect(await button(page, 'Save').count()).to.equal(0);
     expect(await page.getByRole('link', { name: 'New version' }).count()).to.equal(0);
+    const { principalId, scopeTypeId, scopeValueId } = grant;
+    const query = `?scopeTypeId=${scopeTypeId}&scopeValueId=${scopeValueId}`;
+    await ok(204, hawser.admin.delete(`${permissions}/User/${principalId}${query}`));
     await close();
   });
 

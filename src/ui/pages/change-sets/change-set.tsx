@@ -30,6 +30,10 @@ interface Asked {
 }
 
 export function ChangeSetPage({ id }: { id: string }) {
+  return <ChangeSetView key={id} id={id} />;
+}
+
+function ChangeSetView({ id }: { id: string }) {
   const set = useResource<ChangeSet>(apiPath('change-sets', id));
   const { data, etag } = set;
   const looked = useLooked(data);
