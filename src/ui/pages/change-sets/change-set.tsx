@@ -161,7 +161,7 @@ function Actions({ set, isOld, onAsk }: ActionsProps) {
           }}
         />
       )}
-      {state === 'Open' && <CollectButton id={set.id} />}
+      {state === 'Open' && hiddenDeeds === 0 && <CollectButton id={set.id} />}
       {hiddenDeeds === 0 && (
         <button type="button" onClick={() => onAsk('edit')}>
           Edit
