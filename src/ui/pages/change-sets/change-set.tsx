@@ -88,9 +88,9 @@ function Content({ set, etag, looked }: { set: ChangeSet; etag: string | null; l
     <>
       <DeedsPart {...{ set, etag, names }} onKnown={looked.know} />
       {isOpen(set) && <CheckPart set={set} />}
-      {isOpen(set) && <ImpactPart set={set} />}
       <ProtectionPart set={set} names={names} />
       <ApprovalsPart set={set} isOld={looked.isOld} />
+      {isOpen(set) && <ImpactPart set={set} />}
     </>
   );
 }
