@@ -93,7 +93,7 @@ describe('change sets in the console', function () {
   it('are named where something was done by them, and are found', async () => {
     const { page, close } = await visit(shown, '/ui/');
     const activity = page.getByRole('table', { name: 'Activity' });
-    await activity.getByRole('link', { name: 'by change 1' }).first().waitFor();
+    await activity.getByRole('link', { name: 'by change set 1' }).first().waitFor();
     await page.goto(`${shown.base}/ui/audit?action=change_set.applied`);
     await ready(page);
     const applied = page.getByRole('row', {

@@ -8,7 +8,7 @@ import { Time } from '../../components/time.tsx';
 import { apiPath } from '../../links.ts';
 import { me } from '../../session.ts';
 import type { ChangeSet } from '../../types.ts';
-import { isOpen } from './rules.ts';
+import { isOpen, mayOverride, missesApprovals } from './rules.ts';
 import { type Names, ThingLink } from './words.tsx';
 
 /** Left out where nothing is protected. */
@@ -94,6 +94,7 @@ export function ApprovalsPart({ set, isOld }: ApprovalsProps) {
             <DeedButton
               key="approve"
               deed="Approve"
+              class={missesApprovals(set) && reason === null && !mayOverride(set) ? 'primary' : ''}
               reason={reason}
               run={async () => {
                 await send('POST', path, { digest });

@@ -88,9 +88,9 @@ function Content({ set, etag, looked }: { set: ChangeSet; etag: string | null; l
     <>
       <DeedsPart {...{ set, etag, names }} onKnown={looked.know} />
       {isOpen(set) && <CheckPart set={set} />}
-      {isOpen(set) && <ImpactPart set={set} />}
       <ProtectionPart set={set} names={names} />
       <ApprovalsPart set={set} isOld={looked.isOld} />
+      {isOpen(set) && <ImpactPart set={set} />}
     </>
   );
 }
@@ -161,7 +161,7 @@ function Actions({ set, isOld, onAsk }: ActionsProps) {
           }}
         />
       )}
-      {state === 'Open' && <CollectButton id={set.id} />}
+      {state === 'Open' && hiddenDeeds === 0 && <CollectButton id={set.id} />}
       {hiddenDeeds === 0 && (
         <button type="button" onClick={() => onAsk('edit')}>
           Edit

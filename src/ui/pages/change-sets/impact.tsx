@@ -8,17 +8,24 @@ import { PreviewResult } from '../../components/preview/result.tsx';
 import { apiPath } from '../../links.ts';
 import { usePlace } from '../../router.ts';
 import type { ChangeSet, Preview } from '../../types.ts';
+import { isOther, MISSING, missesApprovals } from './rules.ts';
 
 type Said = NonNullable<ChangeSet['check']>['blockers'][number];
 
 /** Blockers in the order in which applying would be refused, then what is only warned of. */
-export function CheckPart({ set: { check } }: { set: ChangeSet }) {
+export function CheckPart({ set }: { set: ChangeSet }) {
+  const { check } = set;
   if (check === null) return null;
   const { blockers, findings, canApply } = check;
   return (
     <section class="part">
       <h2>Check</h2>
-      {blockers.map((said) => (
+      {missesApprovals(set) && (
+        <p class="warning" data-code={MISSING}>
+          Approvals are missing: see the protection.
+        </p>
+      )}
+      {blockers.filter(isOther).map((said) => (
         <div key={`${said.deed} ${said.code}`} class="alert" role="alert" data-code={said.code}>
           <p>{sentenceOf(said)}</p>
           <p class="alert-foot">

@@ -20,10 +20,13 @@ const PERMISSIONS: Readonly<Record<string, string>> = {
   StartRollout: 'rollouts.manage',
 };
 
-const MISSING = 'approvals_missing';
+/** The blocker that approvals take away, and nobody needs to mend. */
+export const MISSING = 'approvals_missing';
+
+export const isOther = ({ code }: { code: string }) => code !== MISSING;
 
 export const missesApprovals = ({ check }: ChangeSet) =>
-  check?.blockers.some(({ code }) => code === MISSING) ?? false;
+  check?.blockers.some((said) => !isOther(said)) ?? false;
 
 /** Whether the user may pass the approvals that are missing, which takes the override of each kind that asks for one. */
 export function mayOverride({ protection }: ChangeSet): boolean {
@@ -41,7 +44,7 @@ export function reasonAgainstApplying(set: ChangeSet): string | null {
   if (hiddenDeeds > 0) return 'It has deeds that you may not see.';
   const lacking = deeds.map(({ kind }) => PERMISSIONS[kind]).find((name) => name !== undefined && !can(name));
   if (lacking !== undefined) return `One of its deeds needs the permission ${lacking}.`;
-  const others = check?.blockers.filter(({ code }) => code !== MISSING).length ?? 0;
+  const others = check?.blockers.filter(isOther).length ?? 0;
   if (others > 0)
     return `${others === 1 ? 'One thing stands' : `${others} things stand`} in the way: see the check.`;
   return missesApprovals(set) && !mayOverride(set) ? 'Approvals are missing: see the protection.' : null;

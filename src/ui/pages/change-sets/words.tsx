@@ -210,9 +210,7 @@ export function NodesOf({ ids }: { ids: readonly string[] }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
-        {ids.length} {ids.length === 1 ? 'node' : 'nodes'}
-      </summary>
+      <summary>{`${ids.length}\u00a0${ids.length === 1 ? 'node' : 'nodes'}`}</summary>
       {isOpen && <NodeNames ids={ids} />}
     </details>
   );

@@ -54,9 +54,10 @@ export function ActivityTable({
 /** What was done, with a link to the change set that did it. */
 function What({ entry: { summary, changeSetId } }: { entry: ActivityEntry }) {
   if (changeSetId === null) return summary;
+  const words = `by change set ${changeSetId}`;
   return (
     <>
-      {summary} <a href={links.changeSet(changeSetId)}>by change {changeSetId}</a>
+      {summary.replace(`, ${words}`, '')}, <a href={links.changeSet(changeSetId)}>{words}</a>
     </>
   );
 }
