@@ -126,7 +126,11 @@ async function tipOf(
 ): Promise<string | null | undefined> {
   const find = async (index: () => Promise<VersionIndex>, version: string) => {
     try {
-      return (await index()).get(version)?.commit ?? null;
+      const ref = (await index()).get(version);
+      if (!ref?.commit) return null;
+      // A tag that was pushed to publish it counts too, before and after.
+      const tag = ref.status === 'Draft' ? ref.pushed?.tag : ref.pushed && ref.oid;
+      return tag === undefined ? ref.commit : `${ref.commit} ${tag}`;
     } catch (error) {
       // What it names may be gone by now.
       if (error instanceof HawserError && (REFUSALS.has(error.kind) || error.code === 'repository_missing'))
