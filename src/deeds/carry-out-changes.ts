@@ -39,6 +39,7 @@ import type { ProposingTools } from './propose-changes.ts';
 import { publishVersion } from './publish.ts';
 import { publishComposite } from './publish-composite.ts';
 import { type FileName, publishFile } from './put-parameters.ts';
+import { requireProtectable, setProtection } from './set-protection.ts';
 import { startRollout } from './start-rollout.ts';
 import { TagGate } from './tag-gate.ts';
 import { tagNode, untagNode } from './tag-node.ts';
@@ -256,6 +257,11 @@ class Deeds {
       case 'DisableScopeType':
         await switchScopeType(tools, actor, change.scopeTypeId, change.kind === 'EnableScopeType');
         return;
+      case 'SetProtection': {
+        const thing = await requireProtectable(tools.database.read, change);
+        keep((trx) => setProtection(trx, actor, thing, change.protection));
+        return;
+      }
       case 'StartRollout': {
         const { version, parameters, message, steps, onHalt } = change;
         await startRollout(

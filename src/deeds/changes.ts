@@ -1,10 +1,11 @@
 /** What may be proposed: the deeds that a preview tries and that a change set carries out, as plain values. */
 
 import { parseDuration } from '../domain/duration.ts';
+import type { Protection } from '../domain/protection.ts';
 import type { OnHalt } from '../domain/rollout.ts';
 import type { PlannedStep } from '../domain/rollout-plan.ts';
-import type { WantedAssignment } from './assign.ts';
 import type { LcmSettings } from './change-lcm-config.ts';
+import type { WantedAssignment } from './handing-out.ts';
 import type { WantedFile } from './start-rollout.ts';
 
 /** The scope whose parameter file is meant. */
@@ -23,6 +24,13 @@ interface NamedOwner {
 
 /** A published version of one of them. */
 type NamedVersion = NamedOwner & { version: string };
+
+/** A configuration, a composite or a scope value: exactly one of them is named. */
+export interface ProtectedName {
+  configurationName?: string | null | undefined;
+  compositeName?: string | null | undefined;
+  scopeValueId?: string | null | undefined;
+}
 
 type Reason = { reason?: string | null | undefined };
 type OfNodes = { nodeIds: readonly string[] };
@@ -54,6 +62,7 @@ export type Change =
   | { kind: 'DisableScopeType'; scopeTypeId: string }
   | ({ kind: 'SetLcmConfig' } & OfNodes & LcmSettings)
   | { kind: 'SetServerManaged'; configurationName: string; useServerManagedParameters: boolean }
+  | { kind: 'SetProtection'; on: ProtectedName; protection: Protection }
   | ({
       kind: 'StartRollout';
       /** None where parameter files roll out alone. */
@@ -107,6 +116,7 @@ const MEMBERS: Record<Change['kind'], readonly string[]> = {
   DisableScopeType: ['scopeTypeId'],
   SetLcmConfig: ['nodeIds', 'configurationMode', 'configurationModeInterval', 'reportCompliance'],
   SetServerManaged: ['configurationName', 'useServerManagedParameters'],
+  SetProtection: ['on', 'protection'],
   StartRollout: [
     ...['configurationName', 'compositeName', 'version', 'parameters', 'steps', 'onHalt', 'message'],
   ],
@@ -122,6 +132,7 @@ export function toShownChange(change: Change): ShownChange {
   const given = { ...change, content: null } as Record<string, unknown>;
   if (change.kind === 'SetLcmConfig')
     given['configurationModeInterval'] = change.configurationModeInterval?.text;
+  if (change.kind === 'SetProtection') given['on'] = toShownName(change.on);
   if (change.kind === 'StartRollout')
     given['parameters'] = change.parameters?.map(({ scopeTypeName, scopeValue = null, version }) => ({
       ...{ scopeTypeName, scopeValue, version },
@@ -129,6 +140,12 @@ export function toShownChange(change: Change): ShownChange {
   const members = MEMBERS[change.kind].map((name) => [name, given[name] ?? null] as const);
   return { kind: change.kind, ...Object.fromEntries(members) };
 }
+
+export const toShownName = ({ configurationName, compositeName, scopeValueId }: ProtectedName) => ({
+  configurationName: configurationName ?? null,
+  compositeName: compositeName ?? null,
+  scopeValueId: scopeValueId ?? null,
+});
 
 /** The change of which `toShownChange` has made this. One with content cannot be had back. */
 export function ofShownChange(shown: ShownChange): Change {

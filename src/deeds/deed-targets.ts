@@ -1,7 +1,7 @@
 /** What each deed of a change set is done to, and the right that it needs. */
 
 import type { Db } from '../db/database.ts';
-import type { GrantKind, GrantLevel } from '../domain/permissions.ts';
+import type { GrantKind, GrantLevel, Permission } from '../domain/permissions.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import type { GrantedResource } from '../security/access.ts';
 import { grantedPart, grantedResource } from '../security/authorize.ts';
@@ -62,18 +62,36 @@ export async function targetOf(
       const level = levelOf(change, former);
       return { on: 'parameters', resource: await grantedPart(db, principal, { level, part: 'any' }, name) };
     }
+    case 'SetProtection': {
+      const { configurationName, compositeName } = change.on;
+      if (typeof configurationName === 'string') return granted('configuration', 'Manage', configurationName);
+      if (typeof compositeName === 'string') return granted('composite', 'Manage', compositeName);
+    }
+  }
+  const permission = permissionOf(change);
+  if (permission !== null) requirePermission(principal, permission);
+  return null;
+}
+
+/** What a deed needs that names no configuration and no composite, or needs beside those; null for nothing. */
+export function permissionOf(change: Change): Permission | null {
+  switch (change.kind) {
     case 'ReorderScopeTypes':
     case 'EnableScopeType':
     case 'DisableScopeType':
-      requirePermission(principal, 'scopes.admin-override');
-      return null;
+      return 'scopes.admin-override';
+    case 'StartRollout':
+      return 'rollouts.manage';
+    case 'SetProtection':
+      return typeof change.on.scopeValueId === 'string' ? 'scopes.admin-override' : null;
     case 'Assign':
     case 'Unassign':
     case 'Tag':
     case 'Untag':
     case 'SetTags':
     case 'SetLcmConfig':
-      requirePermission(principal, PERMISSION_OF[change.kind]);
+      return PERMISSION_OF[change.kind];
+    default:
       return null;
   }
 }

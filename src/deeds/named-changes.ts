@@ -129,6 +129,11 @@ function namesIn(change: Change): NameInChange[] {
       ];
     case 'Assign':
       return [{ on: change.isComposite ? 'composite' : 'configuration', name: change.configurationName }];
+    case 'SetProtection': {
+      const { configurationName, compositeName } = change.on;
+      if (typeof configurationName === 'string') return [{ on: 'configuration', name: configurationName }];
+      return typeof compositeName === 'string' ? [{ on: 'composite', name: compositeName }] : [];
+    }
     case 'Unassign':
     case 'Tag':
     case 'Untag':

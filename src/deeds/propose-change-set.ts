@@ -2,7 +2,6 @@
 
 import type { ChangeSetState } from '../db/change-set-tables.ts';
 import {
-  type ChangeSetApprovalRow,
   type ChangeSetRow,
   deleteApprovals,
   findChangeSet,
@@ -13,7 +12,6 @@ import {
 } from '../db/change-sets.ts';
 import type { Db } from '../db/database.ts';
 import { isOutcomeUnknown } from '../db/errors.ts';
-import { toTimestamp } from '../lib/clock.ts';
 import { forbidden, type HawserError } from '../lib/errors.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
 import { grantedResource } from '../security/authorize.ts';
@@ -22,7 +20,8 @@ import type { UserPrincipal } from '../security/principal.ts';
 import type { HeldHistory } from '../versions/change-history.ts';
 import type { FileContent } from '../versions/store.ts';
 import { DeedReader, formerOf, type KeptDeeds, keptOf, noSet, stateBlocker } from './change-sets.ts';
-import { type Change, type ShownChange, toShownChange } from './changes.ts';
+import { type Change, ofShownChange, type ShownChange, toShownChange } from './changes.ts';
+import { permissionOf } from './deed-targets.ts';
 import { FormerState } from './former-state.ts';
 import { tryChanges } from './make-preview.ts';
 import type { Resources } from './named-changes.ts';
@@ -33,6 +32,7 @@ import {
   takeBackDrafts,
   writeDrafts,
 } from './set-drafts.ts';
+import { approvalFiles } from './set-protections.ts';
 
 /** What a set is to say. */
 export interface WantedSet {
@@ -78,7 +78,7 @@ export async function proposeSet(
       },
       ...{ revert_of: back?.revertOf ?? null, reverted_by: null, preview_id: null, preview_digest: null },
       undo: back && JSON.stringify({ changedSince: back.changedSince }),
-      pending_moves: null,
+      ...{ protection: null, pending_moves: null },
     };
     return tools.store.changes.alone(async (story) => {
       const tip = await tellState(story, caller, row);
@@ -162,7 +162,7 @@ export function changeSet(
     const { id } = before;
     const changed = { ...before, ...change(before) };
     const approvals = keepsApprovals ? await listApprovals(database.read, [id]) : [];
-    const tip = await tellState(story, caller, changed, approvals.map(approvalFile));
+    const tip = await tellState(story, caller, changed, approvalFiles(approvals));
     let after: ChangeSetRow | undefined;
     await story.note((note) =>
       database.write.transaction().execute(async (trx) => {
@@ -199,34 +199,15 @@ const NOT_YOURS = 'Only an author of the change set may do this, and who holds M
 /** Of a deed that names no configuration or composite, Manage is the permission that the deed needs. */
 async function requireManage(db: Db, principal: UserPrincipal, { deeds, named }: KeptDeeds): Promise<void> {
   const { permissions } = principal;
-  for (const [at, { kind }] of deeds.entries()) {
-    const permission = PERMISSIONS[kind];
-    if (permission !== undefined && !permissions.has(permission)) throw forbidden(NOT_YOURS);
+  for (const [at, deed] of deeds.entries()) {
+    const permission = permissionOf(ofShownChange(deed));
+    if (permission !== null && !permissions.has(permission)) throw forbidden(NOT_YOURS);
     for (const { on, id } of named[at] ?? [])
       await grantedResource(db, principal, on, 'Manage', { id }).catch((error: HawserError) => {
         throw error.kind === 'forbidden' || error.kind === 'not_found' ? forbidden(NOT_YOURS) : error;
       });
   }
 }
-
-/** What deeds need that name no configuration and no composite, or beside them. */
-const PERMISSIONS: Partial<
-  Record<
-    Change['kind'],
-    'nodes.write' | 'nodes.assign-configuration' | 'scopes.admin-override' | 'rollouts.manage'
-  >
-> = {
-  Assign: 'nodes.assign-configuration',
-  Unassign: 'nodes.assign-configuration',
-  Tag: 'nodes.write',
-  Untag: 'nodes.write',
-  SetTags: 'nodes.write',
-  SetLcmConfig: 'nodes.write',
-  ReorderScopeTypes: 'scopes.admin-override',
-  EnableScopeType: 'scopes.admin-override',
-  DisableScopeType: 'scopes.admin-override',
-  StartRollout: 'rollouts.manage',
-};
 
 /** Judges all deeds before the first draft is written, and takes the drafts back where `keep` fails. */
 async function withDrafts<T>(
@@ -272,12 +253,6 @@ export function tellState(
 /** The files of the branch of a set, without those of its approvals. */
 export function filesOf(row: ChangeSetRow): FileContent[] {
   return [{ path: 'change.json', content: Buffer.from(printChange(row)) }];
-}
-
-/** The file that tells of an approval. */
-export function approvalFile({ username, at, digest }: ChangeSetApprovalRow): FileContent {
-  const told = { at: toTimestamp(at), by: username, digest };
-  return { path: `approvals/${username}.json`, content: Buffer.from(`${JSON.stringify(told, null, 2)}\n`) };
 }
 
 /** The file that tells of a set: names, versions and reasons, with sorted members. */

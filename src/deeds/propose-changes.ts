@@ -38,12 +38,13 @@ import { findDraft, type PublishRules, refuseSameVersion } from '../versions/rul
 import type { GitStore, ParameterScope } from '../versions/store.ts';
 import { ONLY_SERIES, type VersionIndex } from '../versions/types.ts';
 import type { VersionSource } from '../versions/version-source.ts';
-import { assignmentOf, requireEligible } from './assign.ts';
+import { requireEligible } from './assign.ts';
 import { requireManageable } from './change-configuration.ts';
 import { wouldChange } from './change-lcm-config.ts';
 import { requireScopeOrder, requireSwitchable } from './change-scope-type.ts';
 import type { Change, ChangeOf } from './changes.ts';
 import type { FormerState } from './former-state.ts';
+import { assignmentOf } from './handing-out.ts';
 import { keyOf, type Resources } from './named-changes.ts';
 import type { CheckTools } from './parameter-checks.ts';
 import { contentTypeNamed, readText } from './parameter-content.ts';
@@ -61,6 +62,7 @@ import {
   scopeToPublish,
 } from './put-parameters.ts';
 import { type IncomingContent, sealContent } from './secret-content.ts';
+import { requireProtectable } from './set-protection.ts';
 import { alreadyTagged, notTagged, requireTypeOfValue, tagsOfType, valuesByType } from './tag-node.ts';
 
 export interface ProposingTools {
@@ -148,7 +150,7 @@ export class Proposing {
     await this.carryOut(change);
   }
 
-  private carryOut(change: Change): Promise<void> {
+  private async carryOut(change: Change): Promise<void> {
     switch (change.kind) {
       case 'PublishConfiguration':
         return this.publishConfiguration(change);
@@ -183,6 +185,8 @@ export class Proposing {
         return this.setLcmConfig(change);
       case 'SetServerManaged':
         return this.setServerManaged(change);
+      case 'SetProtection':
+        return void (await requireProtectable(this.tools.database.read, change));
       case 'StartRollout':
         return proposeRollout(
           {

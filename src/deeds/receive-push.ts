@@ -27,6 +27,7 @@ import { requireTakeable } from '../versions/taken-pushes.ts';
 import type { PushRecord, TakenPush as PushToTake, VersionIndex } from '../versions/types.ts';
 import type { Change } from './changes.ts';
 import { proposeSet } from './propose-change-set.ts';
+import { requireDoneAlone } from './protection.ts';
 import {
   checkIdentity,
   isPublishing,
@@ -133,6 +134,7 @@ export class PushDeeds {
       const tags = await authorVersions(this.tools, target, async (author, row) => {
         // The upload may have taken minutes, and the lock too.
         await call.reauthorize();
+        await requireDoneAlone(this.tools, call.actor, ...publishedBy(call, plan, row));
         const seen = await rules.look(call, plan, row, author.all);
         if (seen.text !== judged.seen.text || !(await fresh.isCurrent())) return null;
         if (!(await rules.prepare(call, seen, judged.verdict))) return null;
@@ -228,6 +230,7 @@ export class PushDeeds {
     await call.reauthorize();
     await fresh.findAgain();
     const row = await requireRow(database.read, 'configurations', call.resource.id);
+    await requireDoneAlone(this.tools, call.actor, ...publishedBy(call, plan, row));
     const repository = repositoryOf(call, row);
     const upper = { has: (oid: string) => fresh.added.has(oid), read: (oid: string) => fresh.read(oid) };
     const seen = await rules.look(call, plan, row, await store.index(repository));
@@ -271,6 +274,16 @@ export class PushDeeds {
     requireTakeable(index, push);
     return push;
   }
+}
+
+/** What a push publishes, as protections are asked of it. */
+function publishedBy({ kind }: PushCall, plan: PushPlan, { name }: ConfigurationRow): Change[] {
+  const published = plan.versions.filter((one) => isPublishing(plan, one));
+  return published.map(({ series, version }): Change => {
+    if (kind === 'configurations') return { kind: 'PublishConfiguration', configurationName: name, version };
+    const { scopeType: scopeTypeName, value: scopeValue } = scopeOf(series);
+    return { kind: 'PublishParameters', configurationName: name, scopeTypeName, scopeValue, version };
+  });
 }
 
 /** The draft that a tag becomes which is proposed. @throws HawserError conflict `draft_exists` */

@@ -16,9 +16,11 @@ import { type ResourceKind, requireRow, type Target } from '../versions/rows.ts'
 import type { PublishRules } from '../versions/rules.ts';
 import type { ParameterScope } from '../versions/scope-names.ts';
 import type { RolloutRef, VersionRef } from '../versions/types.ts';
+import { partsOf } from './changes.ts';
 import type { ConfigurationTools } from './create-draft.ts';
 import type { CheckTools, ParameterTools } from './parameter-checks.ts';
 import { ownerOf } from './parameter-scopes.ts';
+import { requireDoneAlone } from './protection.ts';
 import { judgeDraft as judgeConfiguration } from './publish.ts';
 import { type CompositeTools, judgePublish as judgeComposite } from './publish-composite.ts';
 import { judgeFile, scopeToPublish } from './put-parameters.ts';
@@ -46,7 +48,7 @@ export interface WantedRollout {
 
 /**
  * Rolls a version out, parameter files, or both. Drafts are published into their rollout, by the rules of publishing.
- * @throws HawserError not_found; forbidden for a file; conflict `no_rings`; invalid for the plan; as `writeStart`, and as publishing
+ * @throws HawserError not_found; forbidden for a file; conflict `no_rings`, `change_set_required`; invalid for the plan; as `writeStart`, and as publishing
  */
 export function startRollout(
   tools: RolloutTools,
@@ -59,6 +61,10 @@ export function startRollout(
     if (version !== undefined) await requireModify(tools.database.read, target);
     const { scopeType, steps } = await requirePlan(tools.database.read, plan.steps);
     const files = await filesToRoll(tools, target, { version, parameters });
+    const { name } = target.resource;
+    const owner = target.kind === 'composites' ? { compositeName: name } : { configurationName: name };
+    const parts = partsOf({ kind: 'StartRollout', ...owner, version, parameters, steps, onHalt });
+    await requireDoneAlone(tools, actor, ...parts);
     const start = {
       ...{ version: version ?? null, files, message },
       rules: rulesOf(tools, target, version ?? ''),

@@ -1,10 +1,12 @@
 /** The deeds that take a change set back: last first, from the state before it. What was changed again since is left alone. */
 
 import { parseDuration } from '../domain/duration.ts';
+import { NO_PROTECTION } from '../domain/protection.ts';
 import { groupBy } from '../lib/group-by.ts';
 import {
   type ChangeState,
   isSameAssignment,
+  keyOfProtected,
   keyOfVersion,
   type NamedAssignment,
   type StoredLcm,
@@ -201,6 +203,13 @@ function undoSetting(
     back(`managed ${configurationName}`, states, `Who manages the parameters of ${configurationName}`, () => {
       const useServerManagedParameters = before.rows.managed[configurationName] === true;
       return { kind: 'SetServerManaged', configurationName, useServerManagedParameters };
+    });
+  } else if (change.kind === 'SetProtection') {
+    const { on } = change;
+    const key = keyOfProtected(on);
+    const states = rows.map(({ protections }) => protections?.[key]);
+    back(`protection ${key}`, states, 'A protection', () => {
+      return { kind: 'SetProtection', on, protection: before.rows.protections?.[key] ?? NO_PROTECTION };
     });
   }
 }

@@ -118,6 +118,7 @@ export const AUDIT_ACTIONS = {
     'composite.created': told('{name} was created'),
     'composite.adopted': '{name} was found among the repositories',
     'composite.deleted': told('{name} was deleted'),
+    'composite.settings_changed': 'The settings of {name} were changed',
     'composite.version_created': 'Draft {version} of {name} was made',
     'composite.version_published': told('Version {version} of {name} was published'),
     'composite.version_deleted': 'Version {version} of {name} was deleted',
@@ -150,6 +151,9 @@ export const AUDIT_ACTIONS = {
   ...on('ChangeSet', {
     'change_set.created': told('The change set {id}, {title}, was proposed'),
     'change_set.updated': told('The change set {id}, {title}, was edited'),
+    'change_set.approved': told('The change set {id}, {title}, was approved'),
+    'change_set.approval_taken_back': 'An approval of the change set {id}, {title}, was taken back',
+    'change_set.overridden': told('The change set {id}, {title}, was applied past its approvals'),
     'change_set.scheduled': told('The change set {id}, {title}, is to be applied at {applyAt}'),
     'change_set.failed': told('The change set {id}, {title}, could not be applied at its time'),
     'change_set.applied': told('The change set {id}, {title}, was applied'),

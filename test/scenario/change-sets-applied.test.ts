@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import type { Client } from '../support/client.ts';
 import { addVersion, create, MAIN, publish } from '../support/configurations.ts';

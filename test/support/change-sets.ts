@@ -34,3 +34,27 @@ export async function allEvents({ admin }: Pick<Hawser, 'admin'>): Promise<FeedE
 }
 
 export const setOf = ({ id }: { id: number }) => `${SETS}/${id}`;
+
+/** A protection, by default none. */
+export const unprotected = (more: object = {}) => ({
+  ...{ approvals: 0, groupId: null, byChangeSetOnly: false },
+  ...more,
+});
+
+export const protect = (on: object, protection: object): Wish => ({ kind: 'SetProtection', on, protection });
+
+/** What deeds on a configuration and on nodes could have changed. */
+export async function changed(
+  client: Client,
+  configuration: string,
+  nodes: readonly { nodeId: string }[],
+): Promise<object> {
+  const path = `/api/v1/configurations/${configuration}`;
+  const { useServerManagedParameters, versionCount } = await ok(200, client.get(path));
+  const versions = await ok(200, client.get(`${path}/versions`));
+  const files = await ok(200, client.get(`${path}/parameter-files`));
+  const assigned = [];
+  for (const { nodeId } of nodes)
+    assigned.push((await ok(200, client.get(`/api/v1/nodes/${nodeId}`))).assignment);
+  return { useServerManagedParameters, versionCount, versions, files, assigned };
+}

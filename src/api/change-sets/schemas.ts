@@ -14,9 +14,10 @@ import {
   Id,
   Instant,
   Paging,
+  Reason,
   Timestamp,
 } from '../../http/schemas.ts';
-import { ChangeView, changeSchema, nodeIds } from '../shared/change-schemas.ts';
+import { ChangeView, changeSchema, nodeIds, ProtectedOnView } from '../shared/change-schemas.ts';
 import { Count } from '../shared/preview-answers.ts';
 
 /** The most nodes that all deeds of a set name together. */
@@ -66,12 +67,6 @@ const Said = z
   })
   .array();
 
-const On = z.object({
-  configurationName: optionalText,
-  compositeName: optionalText,
-  scopeValueId: optionalText,
-});
-
 export const ChangeSetView = z
   .object({
     id: z.int().meta({ description: 'Counts up' }),
@@ -86,7 +81,9 @@ export const ChangeSetView = z
     digest: Checksum.meta({
       description: 'SHA-256 of the deeds and of the tips of the drafts that they name',
     }),
-    protection: z.array(z.object({ by: On, approvals: Count, group: optionalText, missing: Count })),
+    protection: z.array(
+      z.object({ by: ProtectedOnView, approvals: Count, group: optionalText, missing: Count }),
+    ),
     approvals: z.array(z.object({ by: text, at: Timestamp, digest: Checksum })),
     applyAt: Timestamp.nullable(),
     appliedAt: Timestamp.nullable(),
@@ -121,11 +118,22 @@ export const ChangeSetView = z
     ],
   });
 
+const Digest = z.string().max(128).meta({ description: 'That of the set as the caller has seen it' });
+
+export const NewApproval = z.strictObject({ digest: Digest }).meta({
+  id: 'NewApproval',
+  examples: [{ digest: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae' }],
+});
+
 export const NewApplication = z
   .strictObject({
-    digest: z.string().max(128).meta({ description: 'That of the set as the caller has seen it' }),
+    digest: Digest,
     expectedChanged: z.int().min(0).nullish().meta({
       description: 'How many nodes the caller expects to change, with those that are left without an answer',
+    }),
+    override: Reason.nullish().meta({
+      description:
+        'Why it is applied although approvals are missing. Needs the admin-override of each kind that protects it',
     }),
     applyAt: Instant.nullish().meta({
       description: `When to do it, in the future and at most ${LONGEST_DAYS} days ahead; now without it`,

@@ -7,7 +7,7 @@ import { ON_HALT } from '../../domain/rollout.ts';
 import { MAX_VERSION_LENGTH } from '../../domain/version-order.ts';
 import { IdInAnyCase, Reason } from '../../http/schemas.ts';
 import { ASSIGNMENT, refuseBesideVersion } from './assignment-schemas.ts';
-import { LcmConfigChange, NodeTags, ScopeOrder } from './deed-schemas.ts';
+import { LcmConfigChange, NewProtection, NodeTags, ProtectionView, ScopeOrder } from './deed-schemas.ts';
 import {
   CONFIGURATION_ROLLOUT,
   FileOfRollout,
@@ -72,6 +72,20 @@ function requireOneName(
     context.addIssue({ code: 'custom', message: 'Name either configurationName or compositeName' });
 }
 
+const ProtectedOn = z
+  .strictObject({
+    configurationName: Name.nullish().meta({ description: 'Exactly one of the three is named' }),
+    compositeName: Name.nullish(),
+    scopeValueId: IdInAnyCase.nullish(),
+  })
+  .superRefine((on, context) => {
+    if (Object.values(on).filter((name) => typeof name === 'string').length !== 1)
+      context.addIssue({
+        code: 'custom',
+        message: 'Name one of configurationName, compositeName and scopeValueId',
+      });
+  });
+
 function refuseFilesOfComposite(
   { compositeName, parameters }: { compositeName?: string | null | undefined; parameters?: unknown },
   context: z.RefinementCtx,
@@ -119,6 +133,7 @@ const changeOfKind = (NodeIds: NodeIds) =>
       configurationName: Name,
       useServerManagedParameters: z.boolean(),
     }),
+    z.strictObject({ kind: z.literal('SetProtection'), on: ProtectedOn, protection: NewProtection }),
     z
       .strictObject({ kind: z.literal('StartRollout'), ...OWNER, ...CONFIGURATION_ROLLOUT })
       .superRefine(requireOneName)
@@ -174,6 +189,13 @@ const Ids = z.array(z.string());
 const shownPublished = { configurationName: optionalText, compositeName: optionalText, version: text };
 const shownScope = { configurationName: text, scopeTypeName: text, scopeValue: optionalText, version: text };
 
+/** What is protected: one of the three is named. */
+export const ProtectedOnView = z.object({
+  configurationName: optionalText,
+  compositeName: optionalText,
+  scopeValueId: optionalText,
+});
+
 export const ChangeView = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('PublishConfiguration'), configurationName: text, version: text }),
   z.object({ kind: z.literal('PublishComposite'), compositeName: text, version: text }),
@@ -216,6 +238,7 @@ export const ChangeView = z.discriminatedUnion('kind', [
     configurationName: text,
     useServerManagedParameters: z.boolean(),
   }),
+  z.object({ kind: z.literal('SetProtection'), on: ProtectedOnView, protection: ProtectionView }),
   z.object({
     kind: z.literal('StartRollout'),
     ...{ ...shownPublished, version: optionalText },
