@@ -131,7 +131,8 @@ describe('hawserctl change', () => {
       permissions: ['nodes.read'],
       grants: [{ on: 'configuration', name, level: 'Modify' }],
     });
-    const { id } = await proposed(ann, [publishing(name, '1.1.0')], { title: 'Faster web' });
+    await ok(201, addVersion(ann, name, { version: '1.2.0' }));
+    const { id } = await proposed(ann, [publishing(name, '1.2.0')], { title: 'Faster web' });
     const asked = await run('approve', String(id));
     expect(asked.code).to.equal(2);
     expect(asked.stderr).to.include(`Approve change ${id}, Faster web?`);
@@ -147,7 +148,7 @@ describe('hawserctl change', () => {
     const passed = await run('apply', String(id), '--yes', '--override', 'The site is down');
     expect(passed.code, passed.stderr).to.equal(0);
     expect(rowsOf(passed.stdout)).to.deep.include(['Override:', 'by admin: The site is down']);
-    expect(await offered()).to.equal('1.1.0');
+    expect(await offered()).to.equal('1.2.0');
   });
 
   it('refuses what is no deed before anything is sent', async () => {
