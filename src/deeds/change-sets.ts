@@ -120,10 +120,16 @@ export async function digestOf(
   for (const [at, deed] of deeds.entries()) {
     for (const part of partsOf(ofShownChange(deed))) {
       const draft = await draftOf({ read: database.read, store }, part, named[at] ?? []);
-      if (draft !== undefined) hash.update(`\n${at} ${draft?.ref.commit ?? null}`);
+      if (draft !== undefined) hash.update(`\n${at} ${draft && tipOf(draft.ref)}`);
     }
   }
   return hash.digest('hex');
+}
+
+/** What stands for a draft, and for what was published of it. A tag that was pushed to publish it counts, before and after. */
+function tipOf({ status, commit, oid, pushed }: VersionRef): string | null {
+  const tag = status === 'Draft' ? pushed?.tag : pushed && oid;
+  return tag === undefined ? commit : `${commit} ${tag}`;
 }
 
 /** A draft, or what was published of it since. */

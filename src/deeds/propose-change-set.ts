@@ -2,7 +2,6 @@
 
 import type { ChangeSetState } from '../db/change-set-tables.ts';
 import {
-  type ChangeSetApprovalRow,
   type ChangeSetRow,
   deleteApprovals,
   findChangeSet,
@@ -13,7 +12,6 @@ import {
 } from '../db/change-sets.ts';
 import type { Db } from '../db/database.ts';
 import { isOutcomeUnknown } from '../db/errors.ts';
-import { toTimestamp } from '../lib/clock.ts';
 import { forbidden, type HawserError } from '../lib/errors.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
 import { grantedResource } from '../security/authorize.ts';
@@ -34,6 +32,7 @@ import {
   takeBackDrafts,
   writeDrafts,
 } from './set-drafts.ts';
+import { approvalFiles } from './set-protections.ts';
 
 /** What a set is to say. */
 export interface WantedSet {
@@ -163,7 +162,7 @@ export function changeSet(
     const { id } = before;
     const changed = { ...before, ...change(before) };
     const approvals = keepsApprovals ? await listApprovals(database.read, [id]) : [];
-    const tip = await tellState(story, caller, changed, approvals.map(approvalFile));
+    const tip = await tellState(story, caller, changed, approvalFiles(approvals));
     let after: ChangeSetRow | undefined;
     await story.note((note) =>
       database.write.transaction().execute(async (trx) => {
@@ -254,12 +253,6 @@ export function tellState(
 /** The files of the branch of a set, without those of its approvals. */
 export function filesOf(row: ChangeSetRow): FileContent[] {
   return [{ path: 'change.json', content: Buffer.from(printChange(row)) }];
-}
-
-/** The file that tells of an approval. */
-export function approvalFile({ username, at, digest }: ChangeSetApprovalRow): FileContent {
-  const told = { at: toTimestamp(at), by: username, digest };
-  return { path: `approvals/${username}.json`, content: Buffer.from(`${JSON.stringify(told, null, 2)}\n`) };
 }
 
 /** The file that tells of a set: names, versions and reasons, with sorted members. */

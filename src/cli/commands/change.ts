@@ -192,6 +192,10 @@ const apply = command({
   arguments: [ID],
   options: {
     at: { value: 'TIME', summary: 'do it then, such as 2026-12-31T18:00:00Z or 12h; at most 30 days ahead' },
+    override: {
+      value: 'REASON',
+      summary: 'do it although approvals are missing; needs the admin-overrides, and is shown for good',
+    },
     'no-preview': { summary: 'apply it without a look at what nodes would get' },
     ...YES,
   },
@@ -204,7 +208,8 @@ const apply = command({
     const expectedChanged = options['no-preview'] ? null : await lookAtSet(context, path);
     await ask.confirm(`Apply change ${path.id}, ${title}${applyAt ? `, at ${dateTime(applyAt)}` : ''}?`);
     const guard = applyAt === undefined ? { expectedChanged } : { applyAt };
-    const set = await api.post(`${SET}/apply`, { path, json: { digest, ...guard } });
+    const override = options.override === undefined ? {} : { override: options.override };
+    const set = await api.post(`${SET}/apply`, { path, json: { digest, ...guard, ...override } });
     out.answer(set, () => showSet(set, out));
   },
 });
@@ -224,6 +229,35 @@ async function lookAtSet(
   return found.counts.changed + found.counts.unresolvable;
 }
 
+const approve = command({
+  path: 'change approve',
+  summary: 'approve a change as it is, where somebody else has made it',
+  description:
+    'It shows the change before it asks. The approval counts for what you see here, and ends when a deed or a draft is changed.',
+  arguments: [ID],
+  options: { 'take-back': { summary: 'take your own approval back' }, ...YES },
+  examples: ['hawserctl change approve 42', 'hawserctl change approve 42 --take-back'],
+  async run({ api, out, ask, options, arguments: given }) {
+    const path = pathOf(given.id);
+    if (options['take-back']) {
+      const open = await api.delete(`${SET}/approve`, { path });
+      return out.answer(open, () => showSet(open, out));
+    }
+    const seen = await api.get(SET, { path });
+    if (!out.isJson) showSet(seen, out);
+    await ask.confirm(`Approve change ${given.id}, ${seen.title}?`);
+    const set = await api.post(`${SET}/approve`, { path, json: { digest: seen.digest } });
+    out.answer(set, () => tellMissing(set, out));
+  },
+});
+
+function tellMissing({ id, protection }: ChangeSet, out: Out): void {
+  const missing = Math.max(0, ...protection.map((each) => each.missing));
+  const rest =
+    missing === 0 ? 'No approval is missing' : `${counted(missing, 'approval is', 'approvals are')} missing`;
+  out.text(`Change ${id} is approved by you. ${rest}.`);
+}
+
 const revert = command({
   path: 'change revert',
   summary: 'propose the change that takes an applied one back',
@@ -237,4 +271,4 @@ const revert = command({
   },
 });
 
-export const CHANGE_COMMANDS = [create, add, show, list, preview, apply, revert];
+export const CHANGE_COMMANDS = [create, add, show, list, preview, approve, apply, revert];

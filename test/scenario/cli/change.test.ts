@@ -1,11 +1,13 @@
 // everyday: SQLite
 import { expect } from 'chai';
-import { SETS } from '../../support/change-sets.ts';
+import { proposed, SETS } from '../../support/change-sets.ts';
 import { expectFailed, rowsOf } from '../../support/cli.ts';
 import { startCliSession } from '../../support/cli-session.ts';
 import { addVersion, MAIN } from '../../support/configurations.ts';
 import { type NodeUnderTest, publishConfiguration } from '../../support/hawser.ts';
 import { assign, poll, saveParameters } from '../../support/parameter-files.ts';
+import { makeUser } from '../../support/people.ts';
+import { publishing } from '../../support/previews.ts';
 import { ok } from '../../support/replies.ts';
 import { createScopeType, createScopeValue } from '../../support/scopes.ts';
 import { started } from '../../support/started.ts';
@@ -119,6 +121,34 @@ describe('hawserctl change', () => {
     expect(scheduled.stdout).to.match(/^To be applied: +\d{4}-/m);
     expect((await see(id)).state).to.equal('Scheduled');
     expect(await offered()).to.equal('1.0.0');
+  });
+
+  it('approves what somebody else proposes, takes that back, and passes what is missing with a reason', async () => {
+    const protection = { approvals: 2, groupId: null, byChangeSetOnly: false };
+    await ok(200, session.hawser.admin.put(`/api/v1/configurations/${name}/settings`, { protection }));
+    const ann = await makeUser(session.hawser, {
+      username: 'ann',
+      permissions: ['nodes.read'],
+      grants: [{ on: 'configuration', name, level: 'Modify' }],
+    });
+    await ok(201, addVersion(ann, name, { version: '1.2.0' }));
+    const { id } = await proposed(ann, [publishing(name, '1.2.0')], { title: 'Faster web' });
+    const asked = await run('approve', String(id));
+    expect(asked.code).to.equal(2);
+    expect(asked.stderr).to.include(`Approve change ${id}, Faster web?`);
+    const approved = await run('approve', String(id), '--yes');
+    expect(approved.code, approved.stderr).to.equal(0);
+    expect(approved.stdout).to.include('1 approval is missing.');
+    const shown = await run('show', String(id));
+    expect(rowsOf(shown.stdout)).to.deep.include([name, '2', '-', '1']);
+    expect(shown.stdout).to.match(/^Approved: .* by admin$/m);
+    expectFailed(await run('apply', String(id), '--yes', '--no-preview'), 1, 'approvals_missing');
+    expect((await run('approve', String(id), '--take-back')).code).to.equal(0);
+    expect((await see(id)).approvals).to.deep.equal([]);
+    const passed = await run('apply', String(id), '--yes', '--override', 'The site is down');
+    expect(passed.code, passed.stderr).to.equal(0);
+    expect(rowsOf(passed.stdout)).to.deep.include(['Override:', 'by admin: The site is down']);
+    expect(await offered()).to.equal('1.2.0');
   });
 
   it('refuses what is no deed before anything is sent', async () => {
