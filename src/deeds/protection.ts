@@ -35,6 +35,8 @@ export interface Cover {
   needed: Needed;
 }
 
+type SwitchOfType = ChangeOf<'EnableScopeType' | 'DisableScopeType'>;
+
 const TAGGING: Needed = { permission: 'nodes.write' };
 const ORDERING: Needed = { permission: 'scopes.admin-override' };
 
@@ -81,7 +83,7 @@ export class Protections {
         return this.ofOrder(deed.scopeTypeIds);
       case 'EnableScopeType':
       case 'DisableScopeType':
-        return this.ofSwitch(deed.scopeTypeId);
+        return this.ofSwitch(deed);
       case 'SetProtection':
         return this.ofProtection(deed);
       case 'StartRollout':
@@ -191,9 +193,10 @@ export class Protections {
     ];
   }
 
-  private async ofSwitch(typeId: string): Promise<Cover[]> {
+  private async ofSwitch({ kind, scopeTypeId: typeId }: SwitchOfType): Promise<Cover[]> {
     const type = await SCOPE_TYPES.find(this.tools.database.read, typeId);
-    if (type === undefined) return [];
+    // What is so already is not switched.
+    if (type === undefined || (type.is_enabled === 1) === (kind === 'EnableScopeType')) return [];
     const values = this.values(({ scopeType }) => scopeType?.id === typeId, ORDERING);
     return [...values, ...(await this.withFiles((names) => names.has(scopeKey(type.name))))];
   }

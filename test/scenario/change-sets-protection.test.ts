@@ -46,6 +46,10 @@ describe('what is protected', () => {
     const file = { configuration: name, scopeType: 'Environment', value: 'prod' };
     await saveParameters(hawser, { ...file, content: 'parameters: {a: 1}\n' });
     await saveParameters(hawser, { configuration: name, content: 'parameters: {a: 0}\n' });
+    const old = { configuration: name, version: '0.9.0', content: 'parameters: {a: 9}\n' };
+    await saveParameters(hawser, old);
+    const files = `/api/v1/parameters/${DEFAULT_ID}/${await configurationId(admin, name)}/versions`;
+    await ok(200, admin.put(`${files}/0.9.0/withdraw`, { reason: 'broken' }));
     await saveParameters(hawser, {
       ...{ configuration: name, version: '1.0.1', content: 'parameters: {a: 2}\n', publish: false },
     });
@@ -198,6 +202,7 @@ describe('what is protected', () => {
       const single: [string, () => Promise<Reply>][] = [
         ['publish', () => publish(admin, 'web', '1.1.0')],
         ['restore', () => admin.delete(`${versionsOf('web')}/1.0.1/withdraw`)],
+        ['restore of a file', () => admin.delete(`${parameters}/0.9.0/withdraw`)],
         ['publish of a file', () => admin.put(`${parameters}/1.0.1/publish`)],
         [
           'an upload that publishes',
@@ -336,6 +341,7 @@ describe('what is protected', () => {
       await refuses(what, deed);
     expect(await order()).to.deep.equal(before);
     expect(await ok(200, admin.get(tagsOf(a)))).to.have.length(1);
+    await ok(200, admin.call('PATCH', `${SCOPE_TYPES}/${DEFAULT_ID}/enable`));
     // What stays as it is is free: the same tags again, the other value, and types behind its own.
     await ok(200, admin.put(tagsOf(a), { scopeValueIds: [prod] }));
     await ok(200, bulk(a, 'SetTags', { scopeValueIds: [prod] }));
