@@ -84,6 +84,9 @@ function contentPages({ composite }: Site): ConsolePage[] {
     },
     { name: 'composite-draft', path: `${stack}/drafts/1.1.0`, heading: `${composite} 1.1.0` },
     { name: 'composite-review', path: `${stack}/drafts/1.1.0/review`, heading: `Review ${composite} 1.1.0` },
+    // They are there after `proposeChange`.
+    { name: 'change-sets', path: '/ui/change-sets', heading: 'Change sets' },
+    { name: 'change-set', path: '/ui/change-sets/1', heading: 'Faster shops in Europe' },
     { name: 'scopes', path: '/ui/scopes', heading: 'Scopes' },
   ];
 }
@@ -129,6 +132,19 @@ export function otherStatesOf(site: Site): ConsolePage[] {
     {
       ...{ name: 'rollout-missing', path: '/ui/configurations/shop/rollouts/9.9.9', heading: /^Rollout/ },
       state: 'error',
+    },
+    {
+      name: 'change-sets-none-found',
+      path: '/ui/change-sets?state=Failed',
+      heading: 'Change sets',
+      state: 'empty',
+    },
+    { name: 'change-set-missing', path: '/ui/change-sets/99', heading: 'Change 99', state: 'error' },
+    {
+      name: 'change-set-of-viewer',
+      path: '/ui/change-sets/1',
+      heading: 'Faster shops in Europe',
+      user: 'viewer',
     },
     {
       name: 'configuration-read-only',

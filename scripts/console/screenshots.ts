@@ -10,6 +10,7 @@ import type { Page } from 'playwright-core';
 import { type ConsoleUnderTest, ready, startConsole, THEMES, WIDTHS } from '../../test/support/console.ts';
 import { PROJECT } from '../support/project.ts';
 import { type ConsolePage, otherStatesOf, pagesOf } from './pages.ts';
+import { proposeChange } from './site/change-set.ts';
 import { rollOutDatabase } from './site/rollout.ts';
 
 const USAGE = 'usage: npm run screenshots [-- --docs | <folder> [<page>...]]';
@@ -81,6 +82,7 @@ async function main(folder: string | null, names: readonly string[]): Promise<vo
   const shown = await startConsole({ nodes: 200, hasHistory: true });
   try {
     await rollOutDatabase(shown.hawser.admin, shown.site);
+    await proposeChange(shown.hawser.admin, shown.site);
     if (folder === null) await takeForDocs(shown);
     else await takeAll(shown, folder, names);
   } finally {

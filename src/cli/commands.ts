@@ -35,7 +35,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   config: 'configurations and their versions',
   composite: 'composites of configurations, and their versions',
   param: 'parameters of a configuration, by scope',
-  secret: 'secrets among parameters: encrypting one, and seeing one',
+  secret: 'secrets among parameters: encrypting them, and seeing one',
   scope: 'scope types, such as Environment, and their values',
   node: 'nodes, what they are assigned and what they run',
   report: 'what nodes have reported',

@@ -27,7 +27,7 @@ export function protectionStatements(text: string): readonly string[] {
       configuration_id ${text} unique references configurations (id) on delete cascade,
       composite_id ${text} unique references composites (id) on delete cascade,
       scope_value_id ${text} unique references scope_values (id) on delete cascade,
-      approvals bigint not null check (approvals between 0 and 5),
+      approvals bigint not null check (approvals >= 0 and approvals <= 5),
       group_id ${text} references groups (id),
       by_change_set_only bigint not null)`,
     'create index protections_by_group on protections (group_id) where group_id is not null',

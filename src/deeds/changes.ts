@@ -6,7 +6,13 @@ import type { OnHalt } from '../domain/rollout.ts';
 import type { PlannedStep } from '../domain/rollout-plan.ts';
 import type { LcmSettings } from './change-lcm-config.ts';
 import type { WantedAssignment } from './handing-out.ts';
-import type { WantedFile } from './start-rollout.ts';
+
+/** A parameter file that is to be rolled out. */
+export interface WantedFile {
+  scopeTypeName: string;
+  scopeValue?: string | null | undefined;
+  version: string;
+}
 
 /** The scope whose parameter file is meant. */
 export interface NamedFile {

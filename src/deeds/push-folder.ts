@@ -7,12 +7,14 @@
 import pLimit from 'p-limit';
 import { parseTreePath, pointerOfPath } from '../domain/parameter-tree.ts';
 import { showText } from '../domain/safe-path.ts';
+import { damagedRepository } from '../git/disk-errors.ts';
 import { refuseGone } from '../lib/client-gone.ts';
-import { type FieldError, HawserError, invalid, invalidField } from '../lib/errors.ts';
+import { conflict, type FieldError, HawserError, invalid, invalidField } from '../lib/errors.ts';
 import { grantedPart } from '../security/authorize.ts';
 import type { Caller } from '../security/caller.ts';
-import { authorVersions, type VersionAuthor } from '../versions/author.ts';
+import { authorVersions, type DraftToPublish, type VersionAuthor } from '../versions/author.ts';
 import { contentOf, seriesOf } from '../versions/parameter-files.ts';
+import { findBlockers } from '../versions/rules.ts';
 import type { VersionRef } from '../versions/store.ts';
 import {
   type FolderFile,
@@ -24,13 +26,17 @@ import {
   textOf,
   wantedOf,
 } from './folder-judging.ts';
-import type { ParameterTools } from './parameter-checks.ts';
-import { defineValues } from './parameter-scopes.ts';
+import { FileChecks, type ParameterTools } from './parameter-checks.ts';
+import { defineValues, ownerOf } from './parameter-scopes.ts';
+import { requireDoneAlone } from './protection.ts';
 import {
   type ChangedFile,
   type FileTarget,
-  publishFiles,
+  judgeFile,
+  publishing,
+  requireFile,
   requireSealing,
+  scopeToPublish,
   sealChecked,
 } from './put-parameters.ts';
 
@@ -262,12 +268,75 @@ async function publishDrafts(
   while (next < drafts.length) {
     const part = drafts[next]?.part as FolderPart;
     const batch = drafts.slice(next, next + PUBLISHED_TOGETHER).filter((draft) => draft.part === part);
-    const made = await publishFiles(tools, part.target, batch, message);
-    if (made.refused) throw ofFile(made.refused.error, made.refused.draft.file.path);
-    published.push(...made.published);
+    published.push(...(await publishTogether(tools, part.target, batch, message)));
     next += batch.length;
   }
   return published;
+}
+
+/**
+ * Publishes drafts of one configuration up to the first that is refused. Nodes are offered all of them at once.
+ * @throws HawserError of that one; not_found where the configuration was deleted; `frozen`
+ */
+async function publishTogether(
+  tools: ParameterTools,
+  target: FileTarget,
+  drafts: readonly WrittenDraft[],
+  message: string | undefined,
+): Promise<WrittenDraft[]> {
+  const { resource, principal } = target;
+  let refusal: { error: unknown } | null = null;
+  const published = await authorVersions(tools, target, async (author) => {
+    const checks = await FileChecks.of(tools, resource, principal.userId);
+    const judged: { draft: WrittenDraft; ready: DraftToPublish | null; needsMigration: boolean }[] = [];
+    for (const draft of drafts) {
+      try {
+        const found = await at(draft.file, () => judgeDraft(tools, { ...target, checks, author }, draft));
+        judged.push({ draft, ...found });
+      } catch (error) {
+        refusal = { error };
+        break;
+      }
+    }
+    const ready = judged.flatMap((one) => (one.ready === null ? [] : { ...one.ready, message }));
+    await author.publishTogether(ready);
+    return Promise.all(
+      judged.map(async ({ draft, needsMigration }): Promise<WrittenDraft> => {
+        const ref = author.index(seriesOf(draft.scope)).get(draft.details.version);
+        if (ref === undefined) throw damagedRepository();
+        const details = await tools.store.parameters.details(resource.name, ref);
+        return { ...draft, details, needsMigration };
+      }),
+    );
+  });
+  if (refusal !== null) throw (refusal as { error: unknown }).error;
+  return published;
+}
+
+/** @returns what is to be published; null where somebody has published the same. @throws HawserError as `publishFile`; `draft_changed` */
+async function judgeDraft(
+  tools: ParameterTools,
+  { author, ...target }: FileTarget & { author: Author; checks: FileChecks },
+  { type: { id }, scope: { value: scopeValue }, details: pushed }: WrittenDraft,
+): Promise<{ ready: DraftToPublish | null; needsMigration: boolean }> {
+  const { version } = pushed;
+  const name = { type: { id }, scopeValue, version };
+  const found = await requireFile(tools, target, name, 'Modify');
+  await requireDoneAlone(tools, target.actor, publishing(target, found, version));
+  const { type, scope } = await scopeToPublish(tools, name);
+  const series = seriesOf(scope);
+  const ref = author.index(series).get(version);
+  if (ref?.status === 'Published') {
+    const there = await tools.store.parameters.details(target.resource.name, ref);
+    const isSame = there.sha256 === pushed.sha256 && there.isPassthrough === pushed.isPassthrough;
+    if (isSame) return { ready: null, needsMigration: false };
+  } else if (ref?.commit !== pushed.commit)
+    throw conflict('draft_changed', 'Somebody has changed the draft meanwhile; push the folder again');
+  const { blockers, needsMigration } = await judgeFile(tools, target, ref);
+  const [blocker] = await findBlockers(ref, async () => blockers);
+  if (blocker) throw blocker;
+  const nodeId = await ownerOf(tools.database.read, type, scope);
+  return { ready: { series, ref, nodeId }, needsMigration };
 }
 
 /** Runs work for a file, whose path stands in the errors. */

@@ -107,6 +107,7 @@ async function unreadableIn(
 /**
  * The content as it is stored: with all of its secrets encrypted. One that is what it was in an earlier version keeps its text.
  * @param earlier the draft that is replaced and the highest published version, where they are there
+ * @param rekeys whether what another key has encrypted is encrypted anew
  * @throws HawserError unavailable `secret_key_missing` or `upgrade_incomplete`
  */
 export async function sealContent(
@@ -114,9 +115,10 @@ export async function sealContent(
   { configurationName, series, caller }: SecretFile,
   { content, secure, survey }: IncomingContent,
   earlier: readonly VersionRef[],
+  rekeys = false,
 ): Promise<ReadContent> {
   await secrets.noteUse(survey.keyIds);
-  if (survey.clear.length === 0) return content;
+  if (survey.clear.length === 0 && !rekeys) return content;
   const key = await secrets.sealingKey();
   const place = await parameters.placeOf(configurationName, series);
   const before: DocumentSource[] = [];
@@ -125,7 +127,8 @@ export async function sealContent(
     if (source !== null) before.push(source);
   }
   const { document, type } = content;
-  const bytes = await documents.run(caller, 'sealSecrets', { document, place, secure, key, earlier: before });
+  const sealing = { document, place, secure, key, earlier: before, rekeys };
+  const bytes = await documents.run(caller, 'sealSecrets', sealing);
   return newContent(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), type);
 }
 

@@ -16,7 +16,7 @@ import { type ResourceKind, requireRow, type Target } from '../versions/rows.ts'
 import type { PublishRules } from '../versions/rules.ts';
 import type { ParameterScope } from '../versions/scope-names.ts';
 import type { RolloutRef, VersionRef } from '../versions/types.ts';
-import { partsOf } from './changes.ts';
+import { partsOf, type WantedFile } from './changes.ts';
 import type { ConfigurationTools } from './create-draft.ts';
 import type { CheckTools, ParameterTools } from './parameter-checks.ts';
 import { ownerOf } from './parameter-scopes.ts';
@@ -27,13 +27,6 @@ import { judgeFile, scopeToPublish } from './put-parameters.ts';
 import { requireModify } from './rollout-rights.ts';
 
 export type RolloutTools = Pick<ConfigurationTools, 'compatibility'> & CompositeTools & ParameterTools;
-
-/** A parameter file that is to be rolled out. */
-export interface WantedFile {
-  scopeTypeName: string;
-  scopeValue?: string | null | undefined;
-  version: string;
-}
 
 /** What is to be rolled out, and how. */
 export interface WantedRollout {

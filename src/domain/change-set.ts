@@ -2,6 +2,8 @@
 
 /** The most deeds of a set. */
 export const MAX_DEEDS = 500;
+/** The most bytes of a set with what it brings, as a body of JSON has them. */
+export const SET_BYTES = 8 * 1024 * 1024;
 /** The most characters of a title. */
 export const TITLE_LENGTH = 200;
 

@@ -59,6 +59,21 @@ function channelVersion(channel: string): SemVer | null {
   return channel.includes('+') ? null : parseVersion(`0.0.0-${channel}`);
 }
 
+/**
+ * The versions that some constraint chooses of published ones, highest first: of each major the highest, and below a prerelease
+ * the highest for nodes whose channel does not admit it.
+ */
+export function newestVersions<T extends Versioned>(publishedHighestFirst: readonly T[]): T[] {
+  const tops = new Map<Major | null, SemVer | null>();
+  return publishedHighestFirst.filter(({ version }) => {
+    const [major, parsed] = [majorOf(version), parseVersion(version)];
+    const top = tops.get(major);
+    const isNewest = top === undefined || (top && parsed && comparePrereleases(parsed, top) > 0);
+    if (isNewest) tops.set(major, parsed);
+    return isNewest;
+  });
+}
+
 interface Versioned {
   version: string;
 }

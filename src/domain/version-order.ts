@@ -74,6 +74,25 @@ export function nextPatch(highest: string | null): string {
   return next;
 }
 
+/**
+ * The versions that may follow one for the same nodes, the lowest first: the next patches. After a prerelease these would be for
+ * nodes of another channel, so there they are the versions that add a number to it: `1.0.0-rc.1.1` after `1.0.0-rc.1`.
+ * None follow a version that is no SemVer.
+ */
+export function* followingVersions(version: string): Generator<string> {
+  const parsed = parseVersion(version);
+  if (parsed === null) return;
+  const { major, minor, patch, prerelease } = parsed;
+  for (let more = 1n; ; more += 1n) {
+    const next =
+      prerelease.length === 0
+        ? `${major}.${minor}.${BigInt(patch) + more}`
+        : `${major}.${minor}.${patch}-${prerelease.join('.')}.${more}`;
+    if (!isVersion(next)) return;
+    yield next;
+  }
+}
+
 /** The first identifier of the prerelease (`beta` in `1.0.0-beta.2`); null for a stable version or no SemVer. */
 export function prereleaseChannelOf(version: string): string | null {
   return parseVersion(version)?.prerelease[0] ?? null;

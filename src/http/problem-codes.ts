@@ -244,7 +244,7 @@ const OF_SECRETS = {
 const OF_ROLLOUTS = at(409, {
   no_rings: 'The setting `rolloutScopeType` names no scope type, so there are no rings to roll out to.',
   not_possible:
-    'The state of the rollout, of the version or of the change set does not allow it; the detail says why.',
+    'The state of the rollout, of the version, of the change set or of the files does not allow it; the detail says why.',
   rollout_halted: 'The rollout of this version has ended. Roll out a higher version.',
   rollout_running:
     'A version rolls out, and this one would go past its rings. Publish it into a rollout, or end that one first.',

@@ -70,6 +70,7 @@ interface SealedFile extends SurveyedFile {
   key: SecretKey;
   /** As `Sealing.earlier`. */
   earlier: readonly DocumentSource[];
+  rekeys: boolean;
 }
 
 interface RevealedLeaf {

@@ -20,7 +20,7 @@ import {
   SecretMapping,
   type Value,
 } from '../domain/value.ts';
-import { type FieldError, HawserError, internal, invalid } from '../lib/errors.ts';
+import { conflict, type FieldError, HawserError, internal, invalid } from '../lib/errors.ts';
 import { Plaintext } from '../lib/plaintext.ts';
 import {
   type EvidenceKey,
@@ -131,15 +131,14 @@ export function surveyLeaves(
     if (faults.length < MAX_FAULTS) faults.push(...faultsOf(leaf));
   }
   const found = place === null ? [] : collectSealed(openLeaves(document, place, keys));
-  const keyIds = new Set(found.map(({ text }) => sealedKeyId(text) ?? ''));
-  return { clear, keyIds: [...keyIds], unreadable: unreadableIn(found, keys), faults };
+  return { clear, keyIds: keyIdsIn(found), unreadable: unreadableIn(found, keys), faults };
 }
 
 /** What a document that is stored holds of secrets. @param document with its encrypted texts opened */
 export function judgeLeaves(
   document: Mapping,
   { secure, keys }: { secure: SecretNames; keys: KeyRing },
-): Pick<SecretSurvey, 'clear' | 'unreadable'> {
+): Pick<SecretSurvey, 'clear' | 'keyIds' | 'unreadable'> {
   const clear: string[] = [];
   const walk = (mapping: Mapping, pointer: string) => {
     for (const [key, value] of mapping) {
@@ -149,7 +148,12 @@ export function judgeLeaves(
     }
   };
   walk(document, '');
-  return { clear, unreadable: unreadableIn(collectSealed(document), keys) };
+  const found = collectSealed(document);
+  return { clear, keyIds: keyIdsIn(found), unreadable: unreadableIn(found, keys) };
+}
+
+function keyIdsIn(found: readonly SealedLeaf[]): string[] {
+  return [...new Set(found.map(({ text }) => sealedKeyId(text) ?? ''))];
 }
 
 function unreadableIn(found: readonly SealedLeaf[], keys: KeyRing): UnreadableLeaf[] {
@@ -205,12 +209,15 @@ export interface Sealing {
   keys: KeyRing;
   /** Earlier content of the file, opened. A leaf that is the same there keeps its text; the first one counts most. */
   earlier: readonly Mapping[];
+  /** Whether what another key has encrypted is encrypted anew. */
+  rekeys: boolean;
 }
 
 /**
  * The file with its secure leaves encrypted. All other bytes stay.
  * @param source as it came in, which `surveyLeaves` finds no fault with
- * @throws HawserError invalid where the file is too large then
+ * @throws HawserError invalid where the file is too large then; conflict `secret_unreadable` for a text within a list that is
+ *   to be encrypted anew and is written with escapes
  */
 export function sealLeaves({ bytes, type }: DocumentSource, sealing: Sealing): Buffer {
   const { document, leaves, apply } = spanLeaves(bytes, type);
@@ -218,13 +225,16 @@ export function sealLeaves({ bytes, type }: DocumentSource, sealing: Sealing): B
   const edits = leaves.flatMap((leaf) => {
     const { pointer, value, edit } = leaf;
     const isStored = typeof value === 'string' && sealedKeyId(value) !== null;
-    if (isStored || !isSecure(leaf, sealing.secure)) return [];
-    if (edit === null) throw invalid('validation_failed', 'A secret stands behind an alias', faultsOf(leaf));
+    const isMeant = isStored ? isToRekey(value, sealing) : isSecure(leaf, sealing.secure);
+    if (isMeant && edit === null)
+      throw invalid('validation_failed', 'A secret stands behind an alias', faultsOf(leaf));
+    if (edit === null) return [];
+    if (!isMeant) return [];
     const text = textFor(pointer, value, sealing);
     texts.set(pointer, text);
     return [edit(`"${text}"`)];
   });
-  const sealed = apply(edits);
+  const sealed = rekeyLists(apply(edits), leaves, texts, sealing);
   const written = readDocument(sealed, type).document;
   // The text was changed in places, so it is looked at whether it says what it is to say.
   if (!isSameValue(withTexts(document, '', texts), written))
@@ -235,15 +245,50 @@ export function sealLeaves({ bytes, type }: DocumentSource, sealing: Sealing): B
   return sealed;
 }
 
-function textFor(pointer: string, value: Value, { place, key, keys, earlier }: Sealing): string {
+function textFor(pointer: string, value: Value, sealing: Sealing): string {
+  const { place, key, keys, earlier } = sealing;
   const json = printAsWritten(inTheClear(openWithin(value, pointer, place, keys)));
   for (const document of earlier) {
     const known = valueAt(document, pointer);
+    if (!isSealed(known) || isToRekey(known.text, sealing)) continue;
     if (known instanceof SecretMapping && json === '{}') return known.text;
     if (known instanceof Secret && known.isOpen && printAsWritten(inTheClear(known)) === json)
       return known.text;
   }
   return seal(key, { ...place, pointer }, new Plaintext(json));
+}
+
+/** Whether a text that is stored is to be encrypted anew. */
+function isToRekey(text: string, { rekeys, key }: Sealing): boolean {
+  return rekeys && sealedKeyId(text) !== key.id;
+}
+
+/** A list is one leaf, so what is encrypted within one that is no secret has no place of its own: it is found by its text. */
+function rekeyLists(
+  bytes: Buffer,
+  leaves: readonly LeafSpan[],
+  texts: Map<string, string>,
+  sealing: Sealing,
+): Buffer {
+  if (!sealing.rekeys) return bytes;
+  let sealed = bytes.toString();
+  for (const { pointer: list, value } of leaves) {
+    if (texts.has(list) || !isList(value)) continue;
+    for (const { pointer, text } of collectSealed(
+      openWithin(value, list, sealing.place, sealing.keys),
+      list,
+    )) {
+      if (!isToRekey(text, sealing)) continue;
+      if (!sealed.includes(text)) {
+        const message = `The encrypted text at ${pointer} is written with escapes; save the file with the text as it is`;
+        throw conflict('secret_unreadable', message, { path: pointer });
+      }
+      const anew = textFor(pointer, text, sealing);
+      sealed = sealed.replaceAll(text, anew);
+      texts.set(pointer, anew);
+    }
+  }
+  return Buffer.from(sealed);
 }
 
 /** The value at a JSON Pointer; undefined where there is none. Lists are entered by their indexes. */
@@ -276,11 +321,14 @@ export function revealLeaf(value: Value, pointer: string, secure: SecretNames): 
 
 function withTexts(mapping: Mapping, pointer: string, texts: ReadonlyMap<string, string>): Mapping {
   return new Map(
-    Array.from(mapping, ([key, value]) => {
-      const own = `${pointer}/${escapeToken(key)}`;
-      const text = texts.get(own);
-      if (text !== undefined) return [key, text];
-      return [key, isMapping(value) && value.size > 0 ? withTexts(value, own, texts) : value];
-    }),
+    Array.from(mapping, ([key, value]) => [key, withText(value, `${pointer}/${escapeToken(key)}`, texts)]),
   );
+}
+
+function withText(value: Value, pointer: string, texts: ReadonlyMap<string, string>): Value {
+  const text = texts.get(pointer);
+  if (text !== undefined) return text;
+  if (value !== null && typeof value === 'object' && isList(value))
+    return value.map((item, at) => withText(item, `${pointer}/${at}`, texts));
+  return isMapping(value) && value.size > 0 ? withTexts(value, pointer, texts) : value;
 }

@@ -35,6 +35,8 @@ export const links = {
   user: (id: string) => `/ui/access/users/${encode(id)}`,
   group: (id: string) => `/ui/access/groups/${encode(id)}`,
   role: (id: string) => `/ui/access/roles/${encode(id)}`,
+  changeSets: (query: Record<string, string> = {}) => withQuery('/ui/change-sets', query),
+  changeSet: (id: number) => `/ui/change-sets/${id}`,
   webhook: (id: string) => `/ui/webhooks/${encode(id)}`,
 };
 

@@ -107,6 +107,14 @@ const PAGES: readonly (readonly [path: string, page: PageComponent])[] = [
     '/ui/composites/:name/rollouts/:version',
     lazy(() => import('./pages/configurations.ts').then((all) => all.CompositeRolloutPage, loadAnew)),
   ],
+  [
+    '/ui/change-sets',
+    lazy(() => import('./pages/change-sets.ts').then((all) => all.ChangeSetsPage, loadAnew)),
+  ],
+  [
+    '/ui/change-sets/:id',
+    lazy(() => import('./pages/change-sets.ts').then((all) => all.ChangeSetPage, loadAnew)),
+  ],
   ['/ui/scopes', lazy(() => import('./pages/parameters.ts').then((all) => all.ScopesPage, loadAnew))],
   ['/ui/access/users', lazy(() => import('./pages/server.ts').then((all) => all.UsersPage, loadAnew))],
   ['/ui/access/users/:id', lazy(() => import('./pages/server.ts').then((all) => all.UserPage, loadAnew))],

@@ -7,7 +7,6 @@ import { MINUTE } from '../../src/lib/clock.ts';
 import { proposed, protect, SETS, setOf, unprotected } from '../support/change-sets.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, fileOf, MAIN } from '../support/configurations.ts';
-import { withDatabase } from '../support/database.ts';
 import { gitClient } from '../support/git-client.ts';
 import { createToken, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { makeUser, type Person } from '../support/people.ts';
@@ -227,32 +226,6 @@ describe('approvals of a change set', () => {
     await group.seat(eve, bob);
     expect(missing(await see(ann, next)), 'he came back too late').to.deep.equal([1]);
     await expectProblem(approve(bob, next), 403, 'forbidden');
-  });
-
-  it('count of members of a group of a provider since the sign-in that first found them there', async () => {
-    const { name, ann, bob, set: early } = await council({ approvals: 1 });
-    const { id: groupId } = await board(`Mapped ${count}`);
-    await ok(
-      201,
-      admin.post(`${GROUPS}/external-mappings`, { provider: 'corp', externalGroupId: `b-${count}`, groupId }),
-    );
-    await protectBy(name, { approvals: 1, groupId });
-    const counter = early.id;
-    await withDatabase(hawser, async ({ write: db }) => {
-      const identity = { id: `identity-${count}`, user_id: bob.userId, provider: 'corp' };
-      const times = { created_at: 0, last_sign_in_at: 0 };
-      await db
-        .insertInto('identities')
-        .values({ ...identity, ...times, issuer: 'https://corp.example.org', subject: `s-${count}` })
-        .execute();
-      await db
-        .insertInto('identity_groups')
-        .values({ identity_id: identity.id, external_group_id: `b-${count}`, since_set: counter })
-        .execute();
-    });
-    await expectProblem(approve(bob, await see(bob, early)), 403, 'forbidden');
-    const set: ShownSet = await proposed(ann, [publishing(name, '1.1.0')]);
-    expect(missing(await ok(200, approve(bob, set)))).to.deep.equal([0]);
   });
 
   it('of a scope value are given by who may change its files and tags', async () => {

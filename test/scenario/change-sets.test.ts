@@ -159,7 +159,7 @@ describe('a change set', () => {
     for (const title of ['', ' ', 'x'.repeat(201), 'two\nlines', 5])
       await expectInvalid(propose(admin, publish, { title }), '/title', String(title));
     await expectInvalid(propose(admin, []), '/deeds');
-    await expectInvalid(propose(admin, [{ kind: 'StartRollout' }]), '/deeds/0/kind');
+    await expectInvalid(propose(admin, [{ kind: 'StartEverything' }]), '/deeds/0/kind');
     await expectProblem(admin.get(`${SETS}/999`), 404, 'not_found');
     await expectProblem(admin.get(`${SETS}/x`), 404, 'not_found');
   });

@@ -1,5 +1,6 @@
 // full: SQLite, PostgreSQL
 import { expect } from 'chai';
+import { unprotected } from '../support/change-sets.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, create } from '../support/configurations.ts';
 import { startHawser } from '../support/hawser.ts';
@@ -24,6 +25,7 @@ const INHERITED = {
   requireSemVer: true,
   parameterValidationMode: 'Strict',
   documentChecks: 'None',
+  protection: unprotected(),
 };
 const NO_RETENTION = {
   isOverridden: false,

@@ -1,6 +1,7 @@
 // everyday: SQLite
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { createComposite } from '../support/composites.ts';
 import { create } from '../support/configurations.ts';
 import { DOCUMENT_FILE } from '../support/contract.ts';
 import { startHawser } from '../support/hawser.ts';
@@ -84,7 +85,16 @@ const CHANGES: Change[] = [
     path: '/api/v1/configurations/{name}/settings',
     before: { requireSemVer: true, parameterValidationMode: 'None', documentChecks: 'Warn' },
     // What the server's settings say, which the rows above have set.
-    null: { requireSemVer: false, parameterValidationMode: 'Warn', documentChecks: 'Strict' },
+    null: {
+      ...{ requireSemVer: false, parameterValidationMode: 'Warn', documentChecks: 'Strict' },
+      ...unchanged('protection'),
+    },
+  },
+  {
+    method: 'PUT',
+    path: '/api/v1/composite-configurations/{name}/settings',
+    before: {},
+    null: unchanged('protection'),
   },
   {
     method: 'PUT',
@@ -143,6 +153,7 @@ describe('null for a member of a change', () => {
 
   before(async () => {
     await ok(201, create(hawser.admin, 'web'));
+    await ok(201, createComposite(hawser.admin, 'web'));
     await createScopeType(hawser, 'Ring', { valueMode: 'Restricted' });
   });
 

@@ -11,5 +11,6 @@ describe('previews of random changes to a random site', () => {
     const tally = await checkPreviews(hawser, 20, 19);
     expect(tally.made, 'previews that were made').to.be.above(3);
     expect(tally.changed, 'nodes that changed').to.be.above(0);
+    expect(tally.applied, 'change sets that were applied').to.be.above(1);
   });
 });

@@ -2,10 +2,13 @@
 /** Whose groups count, and for what, where two providers name some, rule by rule. */
 
 import { expect } from 'chai';
-import { ADMINISTRATOR_ROLE_ID } from '../../src/domain/permissions.ts';
+import { ADMINISTRATOR_ROLE_ID, OPERATOR_ROLE_ID } from '../../src/domain/permissions.ts';
+import { proposed, setOf, unprotected } from '../support/change-sets.ts';
+import type { Client } from '../support/client.ts';
 import { create } from '../support/configurations.ts';
 import { postForm } from '../support/forms.ts';
 import { makeUser } from '../support/people.ts';
+import { publishing } from '../support/previews.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import {
   answerOfProvider,
@@ -102,6 +105,33 @@ describe('two providers', () => {
     await expectProblem(send('corp'), 400, 'oidc_flow_invalid');
     await ok(200, send('partner'));
     expect([(await ann.get(ME)).status, (await other.get(ME)).status]).to.deep.equal([200, 401]);
+  });
+
+  it('say who counts for the change sets made after a sign-in has found so, and a later sign-in renews nothing', async () => {
+    const { admin } = server.hawser;
+    const groupId = await makeGroup('Approvers');
+    await map('corp', 'SG-Approvers', groupId);
+    await ok(200, admin.put(`${GROUPS}/${groupId}/roles`, { roleIds: [OPERATOR_ROLE_ID] }));
+    await ok(201, create(admin, 'guarded'));
+    const grant = { principalType: 'Group', principalId: groupId, level: 'Modify' };
+    await ok(204, admin.put('/api/v1/configurations/guarded/permissions', grant));
+    const protection = unprotected({ approvals: 1, groupId });
+    await ok(200, admin.put('/api/v1/configurations/guarded/settings', { protection }));
+    const propose = () => proposed(admin, [publishing('guarded', '1.0.0')]);
+    const approve = (client: Client, { id, digest }: { id: number; digest: string }) =>
+      client.post(`${setOf({ id })}/approve`, { digest });
+    const signIn = (...held: string[]) => server.signIn('corp', person('fay', held));
+    const missing = async (set: { id: number }) =>
+      (await ok(200, admin.get(setOf(set)))).protection.map((each: { missing: number }) => each.missing);
+    const early = await propose();
+    await expectProblem(approve(await signIn('SG-Approvers'), early), 403, 'forbidden');
+    const set = await propose();
+    await ok(200, approve(await signIn('SG-Approvers'), set));
+    expect(await missing(set)).to.deep.equal([0]);
+    await signIn();
+    expect(await missing(set), 'out of the group').to.deep.equal([1]);
+    await expectProblem(approve(await signIn('SG-Approvers'), set), 403, 'forbidden');
+    expect(await missing(set), 'back too late').to.deep.equal([1]);
   });
 
   it('end only what was begun at the same one', async () => {

@@ -24,7 +24,16 @@ import {
 import { started } from '../support/started.ts';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
-const MEMBERS = ['id', 'scopeTypeId', 'value', 'description', 'order', 'createdAt', 'updatedAt'];
+const MEMBERS = [
+  'id',
+  'scopeTypeId',
+  'value',
+  'description',
+  'order',
+  'protection',
+  'createdAt',
+  'updatedAt',
+];
 
 describe('scope values', () => {
   const hawser = started(startHawser);

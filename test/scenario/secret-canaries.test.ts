@@ -1,9 +1,11 @@
 // full: SQLite, PostgreSQL
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Route } from '../../src/http/route.ts';
+import { newKeyLine } from '../../src/lib/sealed-text.ts';
 import { type AccessWorld, startAccessWorld } from '../support/access-world.ts';
+import { SETS, setOf } from '../support/change-sets.ts';
 import type { Client } from '../support/client.ts';
 import { addVersion, MAIN } from '../support/configurations.ts';
 import { storedBytes } from '../support/database.ts';
@@ -228,6 +230,22 @@ describe('a secret, wherever one may look', () => {
       );
   });
 
+  it('is in no change set that encrypts it by another key', async () => {
+    const { hawser, node } = world;
+    const file = join(hawser.dataDir, 'secrets.key');
+    writeFileSync(file, `${newKeyLine()}\n${readFileSync(file, 'utf8')}`);
+    expect(await hawser.server.reloadTls()).to.deep.equal([]);
+    const { checksum } = await ok(200, poll(node));
+    const made = await hawser.admin.post(`${SETS}/rekey`, { configurationName: 'web' });
+    const { id, digest, deeds } = await ok(201, made);
+    expect(deeds).to.have.length(1);
+    expectNone(made.text, 'the set');
+    expectNone((await hawser.admin.post(`${setOf({ id })}/preview`)).text, 'its preview');
+    expectNone((await hawser.admin.post(`${setOf({ id })}/apply`, { digest })).text, 'the applied set');
+    await ok(204, hawser.admin.post(`${SETS}/rekey`, { configurationName: 'web' }));
+    expect((await ok(200, poll(node))).checksum).to.equal(checksum);
+  });
+
   it('never stands in an entry point, as parameters are not managed where one is in their place', async () => {
     const { hawser } = world;
     const fields = {
@@ -280,7 +298,12 @@ describe('a secret, wherever one may look', () => {
       const path = join(hawser.folder, name);
       if (statSync(path).isFile()) places.set(path, readFileSync(path));
     }
-    const repositories = ['parameters/web.git', 'configurations/web.git', 'composites/web.git'];
+    const repositories = [
+      'parameters/web.git',
+      'configurations/web.git',
+      'composites/web.git',
+      'changes.git',
+    ];
     for (const name of repositories)
       places.set(
         `objects of ${name}`,

@@ -5,7 +5,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { secretKey } from '../../src/lib/sealed-text.ts';
+import { newKeyLine, secretKey } from '../../src/lib/sealed-text.ts';
+import { SETS } from '../support/change-sets.ts';
 import { type Client, makeClient } from '../support/client.ts';
 import { MAIN } from '../support/configurations.ts';
 import { describeOnPostgres } from '../support/engine.ts';
@@ -91,6 +92,25 @@ describeOnPostgres('of two servers one lacks the key of secrets of the other', f
       const published = await ok(200, admin.put(`${series}/versions/${version}/publish`));
       expect(published.status).to.equal('Published');
     }
+  });
+
+  it('neither proposes to encrypt by a key that the other lacks, and the drafts are as before', async () => {
+    const [, second] = admins as [Client, Client];
+    // It has encrypted the newest file.
+    const before = await ok(200, second.get(`${series}/versions?take=1000`));
+    const [former, line] = [readFileSync(keyFile(1), 'utf8'), newKeyLine()];
+    const reload = (keys: string) => {
+      writeFileSync(keyFile(1), keys);
+      servers[1]?.child.kill('SIGHUP');
+    };
+    reload(`${line}\n${former}`);
+    await eventually(async () => {
+      const { json } = await expectProblem(second.post(`${SETS}/rekey`, {}), 503, 'secret_key_missing');
+      expect(json.keyId).to.equal(idOf(line));
+    });
+    expect(await ok(200, second.get(`${series}/versions?take=1000`))).to.deep.equal(before);
+    reload(former);
+    await eventually(async () => expect((await save(second, '2.2.0')).status).to.equal(201));
   });
 
   it('none starts without the key that encrypts, and says which that is', async () => {

@@ -1,6 +1,10 @@
-/** Asks for previews of random changes, makes the changes, and compares each node's answer with what was said. */
+/**
+ * Asks for previews of random changes, makes the changes, and compares each node's answer with what was said. Half of them are
+ * made one by one, and half as a change set, some of which are taken back then.
+ */
 
 import { expect } from 'chai';
+import { propose, setOf } from './change-sets.ts';
 import type { Reply } from './client.ts';
 import { eventually } from './eventually.ts';
 import type { Hawser, NodeUnderTest } from './hawser.ts';
@@ -25,16 +29,19 @@ export interface Tally {
   refused: number;
   changed: number;
   unresolvable: number;
+  /** How many were change sets that were applied, and how many of these were taken back. */
+  applied: number;
+  takenBack: number;
 }
 
 /**
  * @param rounds the number of previews
  * @param seed the same seed gives the same site and the same changes
  */
-export async function checkPreviews(hawser: Hawser, rounds: number, seed: number): Promise<Tally> {
+export async function checkPreviews(hawser: Hawser, rounds: number, seed: number, nodes = 8): Promise<Tally> {
   const site = new RandomSite(hawser, seed);
-  await site.prepare(8);
-  const tally: Tally = { made: 0, refused: 0, changed: 0, unresolvable: 0 };
+  await site.prepare(nodes);
+  const tally: Tally = { made: 0, refused: 0, changed: 0, unresolvable: 0, applied: 0, takenBack: 0 };
   for (let at = 0; at < 40; at += 1) {
     if (at % 8 === 0) await site.look();
     await site.mutate();
@@ -60,26 +67,55 @@ async function checkPreview(
 ): Promise<void> {
   const { admin } = hawser;
   const before = await pollAll(site.nodes);
-  const asked = await askFor(admin, changes);
+  const isSet = site.below(2) === 0;
+  const asked = await (isSet ? propose(admin, changes) : askFor(admin, changes));
   expect(asked.status, asked.text).to.be.oneOf([201, 202, 400, 409]);
   if (asked.status >= 400) return checkRefusal(asked, await carryOutAll(site, changes), tally);
+  const made = isSet ? await admin.post(`${setOf(asked.json)}/preview`) : asked;
   const preview = await eventually(async () => {
-    const now = await ok(200, admin.get(`${PREVIEWS}/${asked.json.id}`));
+    const now = await ok(200, admin.get(`${PREVIEWS}/${made.json.id}`));
     expect(now.state, now.error).to.equal('Done');
     return now;
   });
   expect(await pollAll(site.nodes), 'a preview changes nothing').to.deep.equal(before);
-  const refusal = await carryOutAll(site, changes);
-  expect(refusal?.reply.text, 'previewed, and refused').to.equal(undefined);
+  if (isSet) await apply(hawser, asked.json, preview.counts);
+  else {
+    const refusal = await carryOutAll(site, changes);
+    expect(refusal?.reply.text, 'previewed, and refused').to.equal(undefined);
+  }
   const after = await pollAll(site.nodes);
   const expected = expectedFrom(site.nodes, before, after);
-  const nodes = await nodesOf(admin, preview, '?take=100');
+  const nodes = await nodesOf(admin, preview, '?take=1000');
   expect(toChanges(nodes)).to.deep.equal(expected.changes);
   expect(preview.counts).to.deep.equal(expected.counts);
   await checkGroups(admin, preview, { nodes, before, after });
   tally.made += 1;
   tally.changed += expected.counts.changed;
   tally.unresolvable += expected.counts.unresolvable;
+  if (!isSet) return;
+  tally.applied += 1;
+  if (site.below(2) === 0) return;
+  const back = await admin.post(`${setOf(asked.json)}/revert`);
+  if (back.status === 409) {
+    expect([back.json.code, after], back.text).to.deep.equal(['nothing_to_revert', before]);
+    return;
+  }
+  await apply(hawser, await ok(201, back));
+  expect(await pollAll(site.nodes), 'taken back').to.deep.equal(before);
+  tally.takenBack += 1;
+}
+
+/** Applies a change set, which must change as many nodes as its preview says. */
+async function apply(
+  { admin }: Hawser,
+  set: { id: number; digest: string },
+  counts?: { changed: number; unresolvable: number },
+): Promise<void> {
+  const expectedChanged = counts && counts.changed + counts.unresolvable;
+  await ok(
+    200,
+    admin.post(`${setOf(set)}/apply`, { digest: set.digest, ...(counts && { expectedChanged }) }),
+  );
 }
 
 /** A preview is refused for the change that is the first to be refused when all are made. */
@@ -154,7 +190,7 @@ async function checkGroups(
   preview: { id: string; groupCount: number },
   { nodes, before, after }: { nodes: readonly PreviewedNode[]; before: Answers; after: Answers },
 ): Promise<void> {
-  const groups = await groupsOf(admin, preview, '?take=100');
+  const groups = await groupsOf(admin, preview, '?take=1000');
   expect(groups).to.have.length(preview.groupCount);
   const seen = new Set<string>();
   for (const group of groups) {

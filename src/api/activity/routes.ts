@@ -37,6 +37,7 @@ export const ActivityEntry = z
       .nullable()
       .meta({ description: 'Null where the resource is gone and the entry does not name it' }),
     summary: z.string().meta({ description: 'For people; may change at any time' }),
+    changeSetId: z.int().nullable().meta({ description: 'The change set of which it was a deed' }),
   })
   .meta({
     id: 'ActivityEntry',
@@ -50,6 +51,7 @@ export const ActivityEntry = z
         resourceId: '3c9a4b1e-0f6d-4c57-9b2a-8e7d6c5b4a30',
         resourceName: 'web-server',
         summary: 'Version 1.2.0 of web-server was published',
+        changeSetId: 42,
       },
     ],
   });
@@ -90,5 +92,11 @@ function toActivity(row: ActivityRow & EntryNames) {
     resourceId: row.resource_id,
     resourceName: row.resourceName,
     summary: row.summary,
+    changeSetId: changeSetOf(row),
   };
+}
+
+function changeSetOf({ details }: ActivityRow): number | null {
+  const { changeSetId } = JSON.parse(details ?? '{}') as { changeSetId?: number };
+  return changeSetId ?? null;
 }

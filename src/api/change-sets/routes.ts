@@ -26,10 +26,12 @@ import {
 import { toShownName } from '../../deeds/changes.ts';
 import { discardSet, editSet, proposeSet } from '../../deeds/propose-change-set.ts';
 import { Protections } from '../../deeds/protection.ts';
+import { proposeRenewal, type Renewal } from '../../deeds/renew-secrets.ts';
 import { revertSet } from '../../deeds/revert-change-set.ts';
 import { type KeptFailure, scheduleSet, unscheduleSet } from '../../deeds/schedule-change-set.ts';
 import type { DraftTools } from '../../deeds/set-drafts.ts';
-import { created, json } from '../../http/answer.ts';
+import { SET_BYTES } from '../../domain/change-set.ts';
+import { created, json, noContent } from '../../http/answer.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
@@ -42,7 +44,7 @@ import {
   NewApplication,
   NewApproval,
   NewChangeSet,
-  SET_BYTES,
+  RenewedPart,
 } from './schemas.ts';
 
 const TAGS = ['Change sets'];
@@ -129,7 +131,46 @@ export function changeSetRoutes(tools: ChangeSetTools): Route[] {
       handle: async ({ params, principal }) => answerOf(await previewSet(tools, principal, params.id)),
     }),
     ...applyingRoutes(tools),
+    renewingRoute(tools, 'seal', {
+      id: 'proposeSealing',
+      summary: 'Propose the change set that encrypts secrets which stand in the clear',
+    }),
+    renewingRoute(tools, 'rekey', {
+      id: 'proposeRekeying',
+      summary: 'Propose the change set that encrypts secrets by the newest key, which changes no checksum',
+    }),
   ];
+}
+
+/** A set that the server proposes. */
+function renewingRoute(
+  tools: ChangeSetTools,
+  renewal: Renewal,
+  operation: { id: string; summary: string },
+): Route {
+  const forUsers = new ResourceRoutes(tools.database, { tags: TAGS, access: { kind: 'user' } });
+  return forUsers.own('POST', `${PATH}/${renewal}`, {
+    ...operation,
+    description:
+      'Needs Modify on all parameters of the configuration that is named; without a name it is done for those that the caller may ' +
+      'change. The newest files of each scope and major are published anew, as the next free patch, and nothing else of them ' +
+      'changes. What cannot be published as it is is left out; `description` says so. A set holds 500 files at most.',
+    body: { kind: 'json', schema: RenewedPart, isOptional: true },
+    answers: {
+      201: {
+        description: 'The change set',
+        schema: ChangeSetView,
+        headers: { Location: 'The path of the new set' },
+      },
+      204: { description: 'Nothing is left to do' },
+    },
+    problems: [...REFUSALS, 'not_possible', ...WRITING_REPOSITORIES],
+    async handle({ principal, body, facts: { actor } }) {
+      const made = await proposeRenewal(tools, { principal, actor }, renewal, body.configurationName ?? null);
+      if (made === null) return noContent();
+      return created(`${PATH}/${made.id}`, await showSet(tools, principal, made.id));
+    },
+  });
 }
 
 /** Applying a set, and taking it back. */

@@ -22,8 +22,6 @@ import { Count } from '../shared/preview-answers.ts';
 
 /** The most nodes that all deeds of a set name together. */
 const MAX_NODES = 10_000;
-/** The most bytes of a body. */
-export const SET_BYTES = 8 * 1024 * 1024;
 
 /** The subject of commits, so one line. */
 const Title = z
@@ -55,6 +53,14 @@ export const NewChangeSet = z.strictObject({ title: Title, description: Descript
   id: 'NewChangeSet',
   examples: [{ title: 'Faster web servers', description: null, deeds: EXAMPLE_DEEDS }],
 }) satisfies z.ZodType<WantedSet>;
+
+export const RenewedPart = z
+  .strictObject({
+    configurationName: z.string().min(1).max(128).nullish().meta({
+      description: 'Absent: all configurations of which the caller may change parameters',
+    }),
+  })
+  .meta({ id: 'RenewedPart', examples: [{ configurationName: 'web-server' }] });
 
 const text = z.string();
 const optionalText = z.string().nullable();

@@ -194,5 +194,5 @@ export const CompositeSettingsView = z
   .meta({ id: 'CompositeSettings', examples: [{ protection: EXAMPLE_PROTECTION }] });
 
 export const CompositeSettingsChange = z
-  .strictObject({ protection: NewProtection.optional() })
+  .strictObject({ protection: orUnchanged(NewProtection) })
   .meta({ id: 'CompositeSettingsChange', examples: [{ protection: EXAMPLE_PROTECTION }] });

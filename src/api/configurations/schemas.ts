@@ -211,7 +211,7 @@ export const SettingsChange = z
     requireSemVer: z.boolean().nullish(),
     parameterValidationMode: ValidationMode.nullish(),
     documentChecks: DocumentChecksView.nullish(),
-    protection: NewProtection.optional(),
+    protection: orUnchanged(NewProtection),
   })
   .meta({
     id: 'ConfigurationSettingsChange',

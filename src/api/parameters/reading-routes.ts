@@ -14,6 +14,7 @@ import { nameBasedId } from '../../lib/ids.ts';
 import { limitLoads } from '../../lib/load-limit.ts';
 import { readOfferedFiles } from '../../resolve/offered-files.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import { SeriesRights } from '../../security/series-rights.ts';
 import type { ParameterDetails, ParameterScope, RolloutRef, VersionRef } from '../../versions/store.ts';
 import { grantedRoutes, SERIES, toAccount } from '../shared/versioned.ts';
 import {
@@ -80,7 +81,7 @@ export function readingRoutes(tools: ParameterTools): Route[] {
         const group = groupByMajor(of.versions).find(({ major }) => major === call.params.major);
         const ref = group && activeOf(group, of.offered);
         if (ref === undefined) throw notFound('The scope has no published version of this major');
-        return showWithContent(tools, call.resource, of, ref);
+        return showWithContent(tools, call, of, ref);
       },
     }),
     reading.get('/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}', {
@@ -94,7 +95,7 @@ export function readingRoutes(tools: ParameterTools): Route[] {
         const of = await versionsOf(tools, call);
         const ref = of.versions.find(({ version }) => version === call.params.version);
         if (ref === undefined) throw notFound('The scope has no such version');
-        return showWithContent(tools, call.resource, of, ref);
+        return showWithContent(tools, call, of, ref);
       },
     }),
   ];
@@ -156,13 +157,14 @@ export async function showNamed(tools: ParameterTools, call: Call & { params: { 
 
 async function showWithContent(
   tools: ParameterTools,
-  configuration: ConfigurationOf,
+  { principal, resource }: Pick<Call, 'principal' | 'resource'>,
   of: Versions,
   ref: VersionRef,
 ) {
-  const file = await show(tools, configuration, of, ref);
-  const content = await tools.store.parameters.content(configuration.name, ref);
-  return { ...file, content: content?.toString('utf8') ?? null };
+  const file = await show(tools, resource, of, ref);
+  const rights = await SeriesRights.of(tools.database.read, principal, resource.id);
+  const content = await tools.store.parameters.content(resource.name, ref);
+  return { ...file, content: content?.toString('utf8') ?? null, access: rights.levelOn(of.scope) };
 }
 
 interface ShownFile {

@@ -16,7 +16,7 @@ import {
   Paging,
   Timestamp,
 } from '../../http/schemas.ts';
-import { ACCOUNT, ACCOUNT_EXAMPLE, draftFlag, ROLLOUT, SemVerVersion } from '../shared/versioned.ts';
+import { ACCOUNT, ACCOUNT_EXAMPLE, draftFlag, LEVEL, ROLLOUT, SemVerVersion } from '../shared/versioned.ts';
 
 /** This is the example of a file in the API description. */
 const FILE = {
@@ -178,7 +178,11 @@ export const ParameterFileView = z
 
 export const ParameterContentView = ParameterFileView.extend({
   content: z.string().nullable().meta({ description: 'As it was given; null for a passthrough' }),
-}).meta({ id: 'ParameterFileWithContent', examples: [{ ...FILE, content: 'parameters:\n  port: 8080\n' }] });
+  access: LEVEL.meta({ description: 'What the caller may do with the files of this scope' }),
+}).meta({
+  id: 'ParameterFileWithContent',
+  examples: [{ ...FILE, content: 'parameters:\n  port: 8080\n', access: 'Modify' }],
+});
 
 export const MajorView = z
   .object({

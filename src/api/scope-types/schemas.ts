@@ -84,7 +84,7 @@ export const ScopeValueChange = z
   .strictObject({
     value: orUnchanged(ScopeName),
     description: Description,
-    protection: NewProtection.optional(),
+    protection: orUnchanged(NewProtection),
   })
   .meta({ id: 'ScopeValueChange', examples: [{ value: 'live', description: 'What customers see' }] });
 

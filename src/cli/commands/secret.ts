@@ -1,9 +1,12 @@
-/** `hawserctl secret`: one value of parameters, encrypted or in the clear. Values come from a file, stdin or a prompt. */
+/**
+ * `hawserctl secret`: one value of parameters, encrypted or in the clear, which comes from a file, stdin or a prompt; and change
+ * sets that encrypt what is stored.
+ */
 
 import { type Context, command } from '../declaration.ts';
 import { UsageError } from '../errors.ts';
 import { readSecretLine, readText } from '../input.ts';
-import { required } from '../values.ts';
+import { counted, required } from '../values.ts';
 import { checkVersion } from './config-kinds.ts';
 import { CONFIGURATION_ARGUMENT, findSet, SCOPE, VERSION_PATH } from './param-files.ts';
 
@@ -92,4 +95,58 @@ const reveal = command({
   },
 });
 
-export const SECRET_COMMANDS = [encrypt, reveal];
+const OF_CONFIGURATION = {
+  configuration: {
+    value: 'NAME',
+    summary: 'of this configuration alone; default: of all whose parameters you may change',
+  },
+} as const;
+
+/** Both make a change set, or say that nothing is left to do. */
+async function proposeAnew(
+  {
+    api,
+    out,
+    options: { configuration },
+  }: Pick<Context, 'api' | 'out'> & { options: { configuration: string | undefined } },
+  path: '/api/v1/change-sets/rekey' | '/api/v1/change-sets/seal',
+): Promise<void> {
+  const made = await api.post(path, {
+    json: configuration === undefined ? {} : { configurationName: configuration },
+  });
+  if (made === undefined) {
+    if (out.isJson) out.json(null);
+    out.note('Nothing is left to do.');
+    return;
+  }
+  out.answer(made, () => {
+    const { id, title, description, deeds } = made;
+    out.text(`Change set ${id} publishes ${counted(deeds.length, 'parameter file')} anew: ${title}.`);
+    if (description !== null) out.note(description);
+    out.note('Nothing is changed before it is applied. A preview of it tells what nodes would get.');
+  });
+}
+
+const seal = command({
+  path: 'secret seal',
+  summary: 'propose a change set that encrypts secrets which stand in the clear',
+  description:
+    'The newest file of each scope and major that holds any is published anew, as the next patch. Nodes get the same files, under ' +
+    'other checksums once. Older versions keep the secrets in the clear until they are removed.',
+  options: OF_CONFIGURATION,
+  examples: ['hawserctl secret seal', 'hawserctl secret seal --configuration web'],
+  run: (context) => proposeAnew(context, '/api/v1/change-sets/seal'),
+});
+
+const rekey = command({
+  path: 'secret rekey',
+  summary: 'propose a change set that encrypts secrets by the newest key',
+  description:
+    'The newest file of each scope and major with a secret under an older key is published anew, as the next patch. It changes no ' +
+    'checksum. Do it after "hawser rotate-secrets-key", before an old key is taken out of the key file.',
+  options: OF_CONFIGURATION,
+  examples: ['hawserctl secret rekey', 'hawserctl secret rekey --configuration web'],
+  run: (context) => proposeAnew(context, '/api/v1/change-sets/rekey'),
+});
+
+export const SECRET_COMMANDS = [encrypt, reveal, seal, rekey];

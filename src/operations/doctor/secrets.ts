@@ -3,6 +3,7 @@
 import { type Config, ConfigError } from '../../config.ts';
 import type { Db } from '../../db/database.ts';
 import type { InspectedDatabase } from '../../db/inspected-database.ts';
+import { newestFiles } from '../../deeds/renew-secrets.ts';
 import { secureNamesFor } from '../../deeds/secret-content.ts';
 import type { SecretNames } from '../../domain/secrets.ts';
 import { type Major, majorOf } from '../../domain/version-order.ts';
@@ -15,8 +16,6 @@ import { ParameterReader } from '../../resolve/parameters.ts';
 import { SchemaReader } from '../../resolve/schemas.ts';
 import { keyFileOf, requireKeyFile } from '../../security/secrets/key-file.ts';
 import { tagNameOf } from '../../versions/kinds.ts';
-import { scopesIn, seriesOf } from '../../versions/parameter-files.ts';
-import type { SeriesIndex, VersionRef } from '../../versions/store.ts';
 import { type KeyState, missingAmong, readKeyState } from '../key-state.ts';
 import {
   type Check,
@@ -34,7 +33,8 @@ const BRING =
   'put the key into the file, also as its last line, and run "hawser reload"; if it is lost: docs/operating.md';
 
 const ENCRYPT =
-  'save and publish them anew, which encrypts them; then remove the older versions and change the secrets (docs/secrets.md)';
+  'propose a change set that encrypts them with "hawserctl secret seal", and apply it; then remove the older versions and change ' +
+  'the secrets (docs/secrets.md)';
 const MAX_UNREAD = 5;
 const NOT_SEARCHED = 'it cannot be searched for secrets in the clear';
 const READ = 'see what the check of the repositories says; nobody knows how many secrets are in there';
@@ -112,10 +112,13 @@ async function lookAt(readers: Readers, name: string): Promise<Finding[]> {
   let number = 0;
   // They depend on the major alone. Where there is no schema, all versions are asked for them.
   const names = new Map<Major | null, SecretNames>();
-  const files = await parameters.index(name).then(newestFiles, (error: unknown) => {
-    unread.push(warningOf(where, `${NOT_SEARCHED}: ${describe(error)}`, READ));
-    return [];
-  });
+  const files = await parameters.index(name).then(
+    (index) => newestFiles(index).flatMap(({ refs }) => refs),
+    (error: unknown) => {
+      unread.push(warningOf(where, `${NOT_SEARCHED}: ${describe(error)}`, READ));
+      return [];
+    },
+  );
   for (const ref of files) {
     const { series, version } = ref;
     try {
@@ -146,15 +149,6 @@ async function lookAt(readers: Readers, name: string): Promise<Finding[]> {
 function describe(error: unknown): string {
   const isOfText = error instanceof HawserError && error.cause instanceof HawserError;
   return isOfText ? error.message : describeFailure(error);
-}
-
-/** The highest file of each series and major that is published and not withdrawn. */
-function newestFiles(index: SeriesIndex): VersionRef[] {
-  return scopesIn(index).flatMap((scope) => {
-    const { published } = index.of(seriesOf(scope));
-    // The highest comes last, so it stays.
-    return [...new Map(published.toReversed().map((ref) => [majorOf(ref.version), ref])).values()];
-  });
 }
 
 function findMissing(path: string, keys: readonly SecretKey[], state: KeyState): Finding[] {

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { addToChange, type Collectable, labelOf, reasonAgainstProposing, useBasket } from '../basket.ts';
 import { ApiProblem } from '../client.ts';
 import { refresh } from '../resource.ts';
 import { leaveForSignIn } from '../sign-in.ts';
@@ -102,6 +103,8 @@ interface DeedDialogProps {
   isDisabled?: boolean;
   /** What is shown while the deed is under way. */
   underWay?: ComponentChildren;
+  /** What can go into a change set in place of being done at once. */
+  collected?: Collectable | undefined;
   children?: ComponentChildren | ((problem: ApiProblem | null) => ComponentChildren);
 }
 
@@ -116,28 +119,46 @@ export function DeedDialog(props: DeedDialogProps) {
     isWide = false,
     isDisabled = false,
     underWay,
+    collected,
     children,
   } = props;
-  const { isBusy, problem, start } = useDeed(run);
-  const submit = async (event: Event) => {
+  const form = useRef<HTMLFormElement>(null);
+  const deedItself = useDeed(run);
+  const basket = useBasket();
+  const adding = useDeed(async () => (collected === undefined ? null : addToChange(basket, collected)));
+  const isBusy = deedItself.isBusy || adding.isBusy;
+  const problem = deedItself.problem ?? adding.problem;
+  const start = async (wanted: Deed, other: Deed) => {
+    other.forget();
+    if (await wanted.start()) onClose();
+  };
+  const submit = (event: Event) => {
     event.preventDefault();
-    if (await start()) onClose();
+    void start(deedItself, adding);
+  };
+  const add = () => {
+    if (form.current?.reportValidity()) void start(adding, deedItself);
   };
   return (
     <Dialog heading={heading} onClose={onClose} isWide={isWide}>
-      <form onSubmit={(event) => void submit(event)}>
+      <form ref={form} onSubmit={submit}>
         {typeof children === 'function' ? children(problem) : children}
         {problem !== null && <Refusal problem={problem} />}
-        {isBusy && underWay}
+        {deedItself.isBusy && underWay}
         <div class="dialog-foot">
           <button type="button" onClick={onClose}>
             {isBusy ? 'Close' : 'Cancel'}
           </button>
+          {collected !== undefined && reasonAgainstProposing() === null && (
+            <button type="button" disabled={isBusy || isDisabled} aria-busy={adding.isBusy} onClick={add}>
+              {labelOf(basket)}
+            </button>
+          )}
           <button
             type="submit"
             class={isDanger ? 'danger' : 'primary'}
             disabled={isBusy || isDisabled}
-            aria-busy={isBusy}
+            aria-busy={deedItself.isBusy}
           >
             {deed}
           </button>

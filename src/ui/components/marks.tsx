@@ -34,6 +34,8 @@ const TONES: Record<string, Tone> = {
   Superseded: 'idle',
   Waiting: 'idle',
   Open: 'info',
+  Scheduled: 'info',
+  Discarded: 'idle',
   Unresolvable: 'bad',
   Changed: 'info',
   Unchanged: 'idle',

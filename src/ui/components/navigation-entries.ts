@@ -28,6 +28,7 @@ export const GROUPS: readonly NavigationGroup[] = [
     entries: [
       { href: '/ui/configurations', label: 'Configurations' },
       { href: '/ui/composites', label: 'Composites' },
+      { href: '/ui/change-sets', label: 'Change sets' },
       { href: '/ui/scopes', label: 'Scopes' },
     ],
   },

@@ -2,7 +2,11 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import { useBasket } from '../basket.ts';
+import { links } from '../links.ts';
+import { useResource } from '../resource.ts';
 import { me, signOut } from '../session.ts';
+import type { ChangeSet } from '../types.ts';
 import { DeedButton } from './dialog.tsx';
 import { GROUPS, type NavigationGroup, shownIn } from './navigation-entries.ts';
 import { openPalette } from './palette.tsx';
@@ -35,6 +39,7 @@ export function Navigation() {
       <button type="button" class="find" onClick={openPalette} aria-keyshortcuts="Control+K">
         <span>Search</span> <kbd>Ctrl K</kbd>
       </button>
+      <ChangeLinks />
       <details ref={menu} class="menu">
         <summary>Menu</summary>
         <nav aria-label="Main">
@@ -57,6 +62,36 @@ export function Navigation() {
         </div>
       </details>
     </header>
+  );
+}
+
+/** In milliseconds. Whoever has proposed something tells its approvers, so that nobody waits for this. */
+const APPROVABLE_PAUSE = 60_000;
+
+/** The change set that is being collected, and how many wait for an approval of the user. */
+function ChangeLinks() {
+  const { id, deeds } = useBasket();
+  const approvable = useResource<ChangeSet[]>('/change-sets?approvable=true&take=1', {
+    pause: () => APPROVABLE_PAUSE,
+  });
+  const waiting = approvable.total ?? 0;
+  if (id === null && waiting === 0) return null;
+  return (
+    <ul class="changes" aria-label="Changes">
+      {id !== null && (
+        <li>
+          <a href={links.changeSet(id)}>
+            Change {id}
+            {deeds !== null && `: ${deeds} ${deeds === 1 ? 'deed' : 'deeds'}`}
+          </a>
+        </li>
+      )}
+      {waiting > 0 && (
+        <li>
+          <a href={links.changeSets({ approvable: 'true' })}>{waiting} to approve</a>
+        </li>
+      )}
+    </ul>
   );
 }
 

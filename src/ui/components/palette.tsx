@@ -63,7 +63,7 @@ function OpenPalette() {
   const [chosen, setChosen] = useState(0);
   const { hits, problem } = useHits(typed);
   const id = useId();
-  const options = [...pagesLike(typed), ...hits.map(optionOf)];
+  const options = [...setNamed(typed), ...pagesLike(typed), ...hits.map(optionOf)];
   const current = options[Math.min(chosen, options.length - 1)];
   const close = () => (isOpen.value = false);
   const open = (option: Option | undefined) => {
@@ -187,6 +187,17 @@ function useHits(typed: string): { hits: readonly SearchHit[]; problem: ApiProbl
     };
   }, [text]);
   return found;
+}
+
+/** A change set as people and events name it, such as `change 42`, `#42` or `change-sets/42`. */
+const SET_NAME = /^(?:#|change(?:[ -]sets?)?[ /]?)(\d{1,15})$/i;
+
+function setNamed(typed: string): Option[] {
+  const id = Number(SET_NAME.exec(typed.trim())?.[1]);
+  if (!(id > 0)) return [];
+  return [
+    { key: `set-${id}`, label: `Change ${id}`, kind: 'Change set', detail: null, href: links.changeSet(id) },
+  ];
 }
 
 function pagesLike(typed: string): Option[] {

@@ -7,6 +7,8 @@ import { Faults } from './faults.tsx';
 
 /** What can be done, where the words of the API do not say it, or say it to programs. */
 const NEXT_STEPS: Readonly<Record<string, string>> = {
+  change_set_required: 'Add it to a change, which can be approved and then applied.',
+  effect_changed: 'Make the preview anew, look at it, and apply it then.',
   secrets_in_bundle:
     'Look at the single values under Parameters, or ask an administrator for the permission secrets.reveal.',
   secret_key_missing: 'Nothing is lost: it can be done once the key is back.',

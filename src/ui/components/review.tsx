@@ -7,7 +7,7 @@ import { Part } from './page.tsx';
 import { CheckResult } from './review/check.tsx';
 
 export { CheckResult } from './review/check.tsx';
-export { OldNote, reasonOfCheck } from './review/old-note.tsx';
+export { OF_DEEDS_ALONE, OldNote, reasonOfCheck } from './review/old-note.tsx';
 export { PublishBox } from './review/publish-box.tsx';
 export { type Reviewed, useReviewed } from './review/reviewed.ts';
 

@@ -9,6 +9,7 @@ import { usePlace } from '../router.ts';
 import { can } from '../session.ts';
 import type {
   ParameterFile,
+  PreviewChange,
   Rollout,
   RolloutRing,
   RolloutSettings,
@@ -18,7 +19,7 @@ import type {
 import { DeedDialog } from './dialog.tsx';
 import { CheckField, SelectField, TextField } from './field.tsx';
 import { Part } from './page.tsx';
-import { bodyOf, type PlannedFile, planFor } from './roll-out/plan.ts';
+import { bodyOf, type PlannedFile, planFor, type TypedPlan } from './roll-out/plan.ts';
 import { StepsFields } from './roll-out/steps.tsx';
 
 interface Props {
@@ -143,7 +144,14 @@ function RollOutDialog({ kind, name, version, etag, typeName, rings, onClose }: 
     return `${name} ${version} is published and rolls out. The first step is open.`;
   };
   return (
-    <DeedDialog heading={`Roll out ${name} ${version}`} deed="Roll out" isWide run={run} onClose={onClose}>
+    <DeedDialog
+      heading={`Roll out ${name} ${version}`}
+      deed="Roll out"
+      isWide
+      run={run}
+      onClose={onClose}
+      collected={{ title: `Roll out ${name} ${version}`, deeds: () => [startOf(kind, name, version, plan)] }}
+    >
       {(problem) => (
         <>
           <p>
@@ -178,6 +186,12 @@ function RollOutDialog({ kind, name, version, etag, typeName, rings, onClose }: 
       )}
     </DeedDialog>
   );
+}
+
+/** The start as a deed of a change set. */
+function startOf(kind: Kind, name: string, version: string, plan: TypedPlan) {
+  const named = kind === 'composites' ? { compositeName: name } : { configurationName: name };
+  return { kind: 'StartRollout', ...named, ...bodyOf(version, plan) } as unknown as PreviewChange;
 }
 
 interface DraftsProps {

@@ -25,6 +25,8 @@ interface SecretPlace {
   scopeValue: string | null;
   /** JSON Pointer from the root of the document. */
   pointer: string;
+  /** Tells it from others at the same place. */
+  of?: string;
 }
 
 /** It is there only for those who may see secrets. */
@@ -34,7 +36,12 @@ export function RevealButton(place: SecretPlace) {
   return (
     <>
       <button type="button" class="small" onClick={() => setOpen(true)}>
-        Reveal<span class="visually-hidden"> {place.pointer}</span>
+        Reveal
+        <span class="visually-hidden">
+          {' '}
+          {place.pointer}
+          {place.of !== undefined && ` of ${place.of}`}
+        </span>
       </button>
       {isOpen && <RevealDialog {...place} onClose={() => setOpen(false)} />}
     </>

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { ApiProblem, send } from '../client.ts';
 import { type Kind, links } from '../links.ts';
 import { can } from '../session.ts';
-import type { FileWithdrawalEffect, WithdrawalEffect } from '../types.ts';
+import type { FileWithdrawalEffect, PreviewChange, WithdrawalEffect } from '../types.ts';
 import { DeedDialog } from './dialog.tsx';
 import { TextField } from './field.tsx';
 import { Num } from './num.tsx';
@@ -14,15 +14,24 @@ import { Problem } from './problem.tsx';
 interface Props {
   /** What is withdrawn, such as `web 1.0.0`. */
   label: string;
-  version: string;
   /** The address of its withdrawal. */
   path: string;
   /** Whose version it is; null for a parameter file, which nothing is pinned to. */
   of: { kind: Kind; name: string } | null;
+  /** The names by which a change set knows it. */
+  named: Names;
   onClose: () => void;
 }
 
-export function WithdrawDialog({ label, version, path, of, onClose }: Props) {
+type Names =
+  | { configurationName: string; version: string }
+  | { compositeName: string; version: string }
+  | { configurationName: string; scopeTypeName: string; scopeValue: string | null; version: string };
+
+const deedOn = (deed: 'Withdraw' | 'Restore', named: Names, more: { reason?: string } = {}) =>
+  ({ kind: 'scopeTypeName' in named ? `${deed}Parameters` : deed, ...named, ...more }) as PreviewChange;
+
+export function WithdrawDialog({ label, path, of, named, onClose }: Props) {
   const [reason, setReason] = useState('');
   return (
     <DeedDialog
@@ -30,14 +39,15 @@ export function WithdrawDialog({ label, version, path, of, onClose }: Props) {
       deed="Withdraw"
       isDanger
       onClose={onClose}
+      collected={{ title: `Withdraw ${label}`, deeds: () => [deedOn('Withdraw', named, { reason })] }}
       run={async () => {
         await send('PUT', path, { reason });
-        return `${version} is withdrawn. Nodes get the next version that fits at their next poll.`;
+        return `${named.version} is withdrawn. Nodes get the next version that fits at their next poll.`;
       }}
     >
       {(problem) => (
         <>
-          <Effect {...{ path, version, of }} />
+          <Effect {...{ path, of }} version={named.version} />
           <TextField
             label="Reason"
             name="reason"
@@ -54,7 +64,7 @@ export function WithdrawDialog({ label, version, path, of, onClose }: Props) {
 }
 
 /** What the dry run says. It is asked once, when the dialog opens. */
-function Effect({ path, version, of }: Pick<Props, 'path' | 'version' | 'of'>) {
+function Effect({ path, version, of }: Pick<Props, 'path' | 'of'> & { version: string }) {
   const [effect, setEffect] = useState<AnyEffect | null>(null);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   useEffect(() => {
@@ -156,15 +166,16 @@ function PinnedNodes({ effect: { pinned, pinnedNodes }, name, version }: Omit<Ke
   );
 }
 
-export function OfferAgainDialog({ label, version, path, onClose }: Props) {
+export function OfferAgainDialog({ label, path, named, onClose }: Props) {
   return (
     <DeedDialog
       heading={`Offer ${label} again`}
       deed="Offer again"
       onClose={onClose}
+      collected={{ title: `Offer ${label} again`, deeds: () => [deedOn('Restore', named)] }}
       run={async () => {
         await send('DELETE', path);
-        return `${version} is offered again.`;
+        return `${named.version} is offered again.`;
       }}
     >
       <p>Nodes for which it is the highest version that fits get it at their next poll.</p>

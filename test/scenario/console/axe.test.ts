@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type ConsolePage, otherStatesOf, pagesOf } from '../../../scripts/console/pages.ts';
+import { proposeChange } from '../../../scripts/console/site/change-set.ts';
 import { rollOutDatabase } from '../../../scripts/console/site/rollout.ts';
 import { axe } from '../../support/axe.ts';
 import type { WatchedPage } from '../../support/browser.ts';
@@ -36,7 +37,10 @@ describe('every page of the console', function () {
   /** A new tab takes as long as a look, so each user has one, and one where refusals are expected. */
   const tabs = new Map<string, WatchedPage>();
 
-  before(() => rollOutDatabase(shown.hawser.admin, shown.site));
+  before(async () => {
+    await rollOutDatabase(shown.hawser.admin, shown.site);
+    await proposeChange(shown.hawser.admin, shown.site);
+  });
 
   async function goTo({ path, user = 'admin', state }: ConsolePage): Promise<WatchedPage> {
     const isRefused = state === 'forbidden' || state === 'error';

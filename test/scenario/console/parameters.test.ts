@@ -72,6 +72,38 @@ describe('parameter files in the console', function () {
     await close();
   });
 
+  it('are written by whoever may change their one scope, and read in the others', async () => {
+    const { hawser, site } = shown;
+    const values = await ok(
+      200,
+      hawser.admin.get(`/api/v1/scope-types/${site.scopes.types['Environment']}/values`),
+    );
+    const grant = {
+      ...{ principalType: 'User', principalId: site.users.operator.id, level: 'Modify' },
+      scopeTypeId: site.scopes.types['Environment'],
+      scopeValueId: values.find(({ value }: { value: string }) => value === 'prod').id,
+    };
+    const permissions = '/api/v1/configurations/database/parameters/permissions';
+    await ok(204, hawser.admin.put(permissions, grant));
+    const prod = { scopeTypeName: 'Environment', scopeValue: 'prod', version: '2.0.0' };
+    const { page, close } = await visit(shown, fileOf('database', prod), { user: 'operator' });
+    await page.getByText('This version is published and stays as it is.').waitFor();
+    await moveTo(page, box(page));
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('  # Ours.');
+    await page.keyboard.press('Control+S');
+    await said(page, 'The draft 2.0.1 of Environment/prod is saved.');
+    await page.goto(shown.base + fileOf('database', { scopeTypeName: 'Default', version: '1.0.0' }));
+    await ready(page);
+    await page.getByText('memory: 2GB').first().waitFor();
+    expect(await button(page, 'Save').count()).to.equal(0);
+    expect(await page.getByRole('link', { name: 'New version' }).count()).to.equal(0);
+    const { principalId, scopeTypeId, scopeValueId } = grant;
+    const query = `?scopeTypeId=${scopeTypeId}&scopeValueId=${scopeValueId}`;
+    await ok(204, hawser.admin.delete(`${permissions}/User/${principalId}${query}`));
+    await close();
+  });
+
   it('are not said to have no schema where it cannot be read', async () => {
     const { admin } = shown.hawser;
     const files = { 'main.dsc.yaml': 'resources: [' };

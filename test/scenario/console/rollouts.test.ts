@@ -43,6 +43,9 @@ describe('rollouts in the console', function () {
     await first.getByLabel('Percent of its nodes').fill('90');
     const send = dialog.getByRole('button', { name: 'Roll out', exact: true });
     await dialog.getByLabel('If it halts').selectOption('Keep');
+    const drafts = dialog.getByRole('group', { name: 'Drafts of its parameters' });
+    expect(await drafts.getByRole('checkbox').count()).to.equal(2);
+    await drafts.getByLabel('Environment/prod 2.0.1').check();
     await first.getByText(/^It adds (about )?\d+ nodes?\.$/).waitFor();
     await first.getByText(/^Gate:/).click();
     await first.getByLabel('Bake time', { exact: true }).fill('90');
@@ -60,7 +63,10 @@ describe('rollouts in the console', function () {
     await step.getByText('At least 90 % of those that took it').waitFor();
     const bars = step.getByRole('list', { name: 'Nodes of step 1' }).getByRole('listitem');
     expect(await bars.count()).to.equal(7);
-    const { steps } = await ok(200, shown.hawser.admin.get(ROLLOUT));
+    const { steps, parameters } = await ok(200, shown.hawser.admin.get(ROLLOUT));
+    const file = { scopeTypeName: 'Environment', scopeValue: 'prod', version: '2.0.1' };
+    expect(parameters).to.have.length(1);
+    expect(parameters[0]).to.include(file);
     expect(steps[0].gate.bakeTime).to.equal('01:30:00');
     expect(
       steps.map(({ ring, percent }: { ring: string; percent: number }) => [ring, percent]),
@@ -72,6 +78,8 @@ describe('rollouts in the console', function () {
         [null, 100],
       ],
     ]);
+    await page.getByRole('link', { name: 'Environment/prod 2.0.1' }).click();
+    await page.getByRole('link', { name: 'Running in a rollout' }).waitFor();
     await close();
   });
 

@@ -11,7 +11,7 @@ import { button, refusal, said, visit } from '../../support/console-parts.ts';
 import { type NodeUnderTest, publishConfiguration } from '../../support/hawser.ts';
 import { assign, configurationId, pullParameters, saveParameters } from '../../support/parameter-files.ts';
 import { ok } from '../../support/replies.ts';
-import { DEFAULT_ID } from '../../support/scopes.ts';
+import { createScopeType, createScopeValue, DEFAULT_ID, tagNode } from '../../support/scopes.ts';
 import { runHawser } from '../../support/spawned.ts';
 import { started } from '../../support/started.ts';
 
@@ -122,10 +122,30 @@ describe('secrets in the console', function () {
     await close();
   });
 
-  it('are revealed with a reason, hidden again, and gone when the dialog is', async () => {
+  it('are revealed of each scope that gives one, also where another one overrides it', async () => {
     const { hawser } = shown;
     const allowed = await runHawser(hawser.folder, {}, ['allow-reveal', '--username', 'admin']);
     expect(allowed.code, allowed.stderr).to.equal(0);
+    const type = await createScopeType(hawser, 'Environment');
+    await tagNode(hawser, node.nodeId, await createScopeValue(hawser, type, 'prod'));
+    await saveParameters(hawser, {
+      ...{ configuration: 'shop', scopeType: 'Environment', value: 'prod', version: '1.0.0' },
+      content: 'parameters:\n  creds:\n    login: canary-over\n',
+    });
+    const { page, close } = await visit(shown, `/ui/nodes/${node.nodeId}/parameters`);
+    await page.getByText('1 overridden value').click();
+    await button(page, 'Reveal /parameters/creds/login of Default').click();
+    const dialog = page.getByRole('dialog', { name: 'Reveal /parameters/creds/login' });
+    await dialog.getByLabel('Reason').fill(REASON);
+    await button(dialog, 'Reveal').click();
+    await dialog.getByText(LOGIN, { exact: true }).waitFor();
+    await button(dialog, 'Close').click();
+    await button(page, 'Reveal /parameters/creds/login').waitFor();
+    await close();
+  });
+
+  it('are revealed with a reason, hidden again, and gone when the dialog is', async () => {
+    const { hawser } = shown;
     const { page, close } = await visit(shown, `/ui/nodes/${node.nodeId}/parameters`, {
       allows: REFUSED_REQUEST,
     });
@@ -152,7 +172,7 @@ describe('secrets in the console', function () {
     await page.getByRole('link', { name: 'Parameters', exact: true }).last().click();
     const body = { path: '/parameters/pw', reason: 'again' };
     const admin = hawser.client().with({ Cookie: hawser.session });
-    for (let left = 28; left > 0; left -= 1)
+    for (let left = 27; left > 0; left -= 1)
       await ok(200, admin.post(`${series}/versions/1.0.1/reveal`, body));
     await askFor();
     await refusal(dialog, 'rate_limited').getByText('It can be tried again in 60 min.').waitFor();

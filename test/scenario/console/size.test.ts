@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { Page, Request, Response } from 'playwright-core';
 import { pagesOf } from '../../../scripts/console/pages.ts';
+import { proposeChange } from '../../../scripts/console/site/change-set.ts';
 import { rollOutDatabase } from '../../../scripts/console/site/rollout.ts';
 import type { WatchedPage } from '../../support/browser.ts';
 import { type ConsoleUnderTest, ready, startConsole } from '../../support/console.ts';
@@ -147,6 +148,7 @@ describe('what the console loads', () => {
 
   before(async () => {
     await rollOutDatabase(shown.hawser.admin, shown.site);
+    await proposeChange(shown.hawser.admin, shown.site);
   });
 
   for (const part of ['fleet', 'content', 'server'] as const)

@@ -23,6 +23,7 @@ const LISTS = [
   { kind: 'composites', path: '/api/v1/composite-configurations', member: 'name' },
   { kind: 'nodes', path: '/api/v1/nodes', member: 'fqdn' },
   { kind: 'users', path: '/api/v1/users', member: 'username', except: ['admin'] },
+  { kind: 'change-sets', path: '/api/v1/change-sets', member: 'title' },
   { kind: 'scope-types', path: '/api/v1/scope-types', member: 'name', except: ['Default', 'Node'] },
 ] as const;
 

@@ -33,7 +33,8 @@ export function repositoriesOf(model: Model, keys: readonly string[]): string[] 
         : model.state(`${kind}/${name}`) !== null;
     return isThere ? [`${kind}/${name}`] : [];
   });
-  return [...new Set(found)].sort();
+  const hasSets = keys.some((key) => key.startsWith('change-sets/') && model.state(key) !== null);
+  return [...new Set(hasSets ? [...found, 'changes'] : found)].sort();
 }
 
 /**

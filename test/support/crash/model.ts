@@ -23,6 +23,8 @@ export class Model {
   readonly identities = new Map<string, ClientCertificate>();
   /** The content of each report, by its id; reports do not change. */
   readonly markers = new Map<string, string>();
+  /** The deeds of change sets as the server keeps them, by the keys of the sets. */
+  readonly deeds = new Map<string, (Record<string, State> & { kind: string })[]>();
   readonly roleIds: string[] = [];
   acknowledged = 0;
   registrations = 0;

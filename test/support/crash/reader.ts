@@ -2,6 +2,7 @@
 
 import type { Client, Reply, Target } from '../client.ts';
 import { asNode, partsOf } from './acts/act.ts';
+import { noteSet } from './acts/change-sets.ts';
 import { parametersPath, queryOf } from './acts/parameters.ts';
 import type { Model, State } from './model.ts';
 
@@ -31,6 +32,7 @@ export class Reader {
     if (kind === 'parameters') return this.parameters(key);
     if (kind === 'nodes') return this.node(key);
     if (kind === 'users') return this.user(key);
+    if (kind === 'change-sets') return this.changeSet(key);
     return kind === 'scope-types' ? this.scopeType(key) : this.scopeValue(key);
   }
 
@@ -128,6 +130,14 @@ export class Reader {
     this.model.ids.set(key, row.id);
     const view = await this.get(`/api/v1/users/${row.id}`);
     return { email: view.email, roles: view.roles.map((role: Row) => role.id).sort() };
+  }
+
+  private async changeSet(key: string): Promise<State> {
+    const [title = ''] = partsOf(key);
+    const row = (await this.list('/api/v1/change-sets')).find((view) => view.title === title);
+    if (!row) return null;
+    noteSet({ model: this.model }, title, row);
+    return { state: row.state };
   }
 
   private async scopeType(key: string): Promise<State> {

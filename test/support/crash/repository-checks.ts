@@ -1,7 +1,7 @@
 /** Checks repositories with stock git. */
 
 import { execFile } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -20,6 +20,8 @@ export async function checkFoldersWithGit(model: Model, reposDir: string): Promi
   );
   for (const { kind, name } of folders)
     await checkRepository(model, { kind, name, folder: join(reposDir, kind, `${name}.git`) });
+  const changes = join(reposDir, 'changes/changes.git');
+  if (existsSync(changes)) await checkRepository(model, { kind: 'changes', name: '', folder: changes });
   return folders.length;
 }
 
@@ -30,6 +32,7 @@ export async function checkRepository(
 ): Promise<void> {
   // Rejects with git's output if the repository is damaged.
   await git(folder, 'fsck', '--strict', '--no-dangling', '--no-progress');
+  if (kind === 'changes') return checkChanges(model, folder);
   const refs = (await git(folder, 'for-each-ref', '--format=%(refname) %(objecttype)')).trim().split('\n');
   const found = refs.filter((ref) => /^refs\/(?:tags|heads\/draft)\//.test(ref)).sort();
   expect(found, folder).to.deep.equal(refsOf(model, kind, name).sort());
@@ -41,6 +44,19 @@ export async function checkRepository(
     (ref) => /^refs\/tags\/v[^-]+$/.test(ref) && !found.includes(ref.replace('/tags/', '/tags/withdrawn/')),
   );
   if (kind !== 'parameters') expect(refs.includes('refs/heads/main commit'), folder).to.equal(stable);
+}
+
+/** Each change set has its branch, and `main` begins with a commit and has one merge for each set that is applied. */
+async function checkChanges(model: Model, folder: string): Promise<void> {
+  const keys = model.keys('change-sets/');
+  const branches = (
+    await git(folder, 'for-each-ref', '--format=%(refname:short)', 'refs/heads/change')
+  ).trim();
+  const expected = keys.map((key) => `change/${model.ids.get(key)}`);
+  expect(branches === '' ? [] : branches.split('\n').sort(), folder).to.deep.equal(expected.sort());
+  const applied = keys.filter((key) => model.state(key).state === 'Applied').length;
+  const merges = await git(folder, 'rev-list', '--first-parent', '--count', 'main');
+  expect(Number(merges), `${folder}: main`).to.equal(1 + applied);
 }
 
 /** The refs that the acknowledged versions must have. */

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Act, type Bench, UnexpectedAnswer } from './acts/act.ts';
+import * as changeSets from './acts/change-sets.ts';
 import * as composites from './acts/composites.ts';
 import * as configurations from './acts/configurations.ts';
 import * as nodes from './acts/nodes.ts';
@@ -58,6 +59,10 @@ export const ACTS: Deck = [
   [nodes.tag, 1],
   [nodes.deleteNode, 1],
   [nodes.pull, 2],
+  [changeSets.proposeSet, 5],
+  [changeSets.applySet, 6],
+  [changeSets.discardSet, 1],
+  [changeSets.revertSet, 2],
   [users.createUser, 1],
   [users.assignRoles, 1],
   [users.deleteUser, 1],

@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { chooseVersion, isChannel, type VersionConstraint } from '../../../src/domain/version-choice.ts';
+import {
+  chooseVersion,
+  isChannel,
+  newestVersions,
+  type VersionConstraint,
+} from '../../../src/domain/version-choice.ts';
 import { words } from '../../support/words.ts';
 
 const choose = (versions: string[], wish: VersionConstraint) =>
@@ -90,6 +95,24 @@ describe('chooseVersion among many', () => {
     }));
     expect(chooseVersion(watched, { majorVersion: 1, prereleaseChannel: null })?.version).to.equal('1.98.0');
     expect(looks).to.be.lessThan(40);
+  });
+});
+
+describe('newestVersions', () => {
+  it('are those that some node gets, and no other', () => {
+    const all = PUBLISHED.map((version) => ({ version }));
+    const newest = newestVersions(all).map(({ version }) => version);
+    expect(newest).to.deep.equal(words('3.0.0-alpha.1 2.1.0-rc.1 2.0.0 1.5.0+build'));
+    const channels = [null, '0', ...PUBLISHED.flatMap((version) => version.split('-')[1] ?? [])];
+    const chosen = [1, 2, 3].flatMap((majorVersion) =>
+      channels.map((prereleaseChannel) => choose(PUBLISHED, { majorVersion, prereleaseChannel })),
+    );
+    expect(new Set(chosen.filter((version) => version !== null))).to.deep.equal(new Set(newest));
+  });
+
+  it('are the newest one of those that are no SemVer', () => {
+    const all = words('1.0.0 winter autumn').map((version) => ({ version }));
+    expect(newestVersions(all).map(({ version }) => version)).to.deep.equal(['1.0.0', 'winter']);
   });
 });
 

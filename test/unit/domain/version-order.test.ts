@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   compareVersions,
+  followingVersions,
   isStable,
   isVersion,
   isVersionName,
@@ -119,6 +120,35 @@ describe('nextPatch', () => {
 
   it('is always higher', () => {
     fc.assert(fc.property(version, (text) => compareVersions(nextPatch(text), text) > 0));
+  });
+});
+
+describe('followingVersions', () => {
+  const first = (text: string) => [...take(2, followingVersions(text))];
+  function* take<T>(count: number, all: Iterable<T>): Generator<T> {
+    for (const each of all) {
+      if (count === 0) return;
+      count -= 1;
+      yield each;
+    }
+  }
+
+  it('gives the next patches, and to a prerelease more numbers', () => {
+    expect(first('1.0.9+build')).to.deep.equal(['1.0.10', '1.0.11']);
+    expect(first('1.1.0-rc.1')).to.deep.equal(['1.1.0-rc.1.1', '1.1.0-rc.1.2']);
+    expect(first('winter')).to.deep.equal([]);
+    expect(first(`1.0.${'9'.repeat(196)}`)).to.deep.equal([]);
+  });
+
+  it('gives versions above it that are as stable as it, and for the same channel', () => {
+    fc.assert(
+      fc.property(version, (text) => {
+        const [next] = first(text);
+        if (next === undefined) return;
+        expect(compareVersions(next, text)).to.be.above(0);
+        expect(prereleaseChannelOf(next)).to.equal(prereleaseChannelOf(text));
+      }),
+    );
   });
 });
 

@@ -10,6 +10,7 @@ import {
   type KeyRing,
   openLeaves,
   sealLeaves,
+  sealValue,
   surveyLeaves,
   valueAt,
 } from '../../../src/resolve/secret-leaves.ts';
@@ -35,7 +36,7 @@ function sealed(
     secure = SECURE,
   }: { type?: 'yaml' | 'json'; earlier?: Mapping[]; secure?: ReadonlySet<string> | 'all' } = {},
 ) {
-  return sealLeaves(source(text, type), { place, secure, key, keys, earlier }).toString();
+  return sealLeaves(source(text, type), { place, secure, key, keys, earlier, rekeys: false }).toString();
 }
 const opened = (text: string, type: 'yaml' | 'json' = 'yaml') =>
   openLeaves(readDocument(Buffer.from(text), type).document, place, keys);
@@ -222,6 +223,62 @@ describe('encrypted texts of a file', () => {
     expect(isSealed(secret)).to.equal(true);
     expect(() => JSON.stringify(secret)).to.throw(TypeError);
     expect(() => `${secret as unknown as string}`).to.throw(TypeError);
+  });
+});
+
+describe('encrypted texts under a new key', () => {
+  const newest = secretKey(Buffer.alloc(32, 8));
+  const both: KeyRing = { ...keys, key: (id) => [key, newest].find((each) => each.id === id) ?? null };
+  const rekeyed = (text: string, type: 'yaml' | 'json' = 'yaml', earlier: Mapping[] = []) =>
+    sealLeaves(source(text, type), {
+      ...{ place, secure: SECURE, key: newest, keys: both, earlier, rekeys: true },
+    }).toString();
+  const openedBy = (ring: KeyRing, text: string, type: 'yaml' | 'json' = 'yaml') =>
+    printYaml(inTheClear(openLeaves(readDocument(Buffer.from(text), type).document, place, ring)));
+  const onlyNewest: KeyRing = { ...keys, key: (id) => (id === newest.id ? newest : null) };
+  /** One text for each place, by the former key. */
+  const textAt = (pointer: string, json: string) => sealValue(json, pointer, place, key);
+
+  it('replace those of the former one and no other byte, whatever the leaf is called since', () => {
+    for (const end of ['\n', '\r\n']) {
+      const text = [
+        '# ours',
+        'parameters:',
+        `  pw: "${textAt('/parameters/pw', '"a"')}"  # old`,
+        `  note: '${textAt('/parameters/note', '7')}'`,
+        `  list: [1, "${textAt('/parameters/list/1', '"b"')}", {k: "${textAt('/parameters/list/2/k', '"c"')}"}] # list`,
+        '  creds: {new: in-the-clear}',
+        '',
+      ].join(end);
+      const kept = rekeyed(text);
+      const others = (each: string) =>
+        each.replace(/["']?ENC\[[^\]]*\]["']?/g, '*').replace('in-the-clear', '*');
+      expect(others(kept)).to.equal(others(text));
+      expect(kept).to.not.include(key.id).and.to.not.include('in-the-clear');
+      expect(openedBy(onlyNewest, kept)).to.equal(openedBy(keys, text));
+      expect(rekeyed(kept), 'a second time').to.equal(kept);
+    }
+  });
+
+  it('replace those of JSON too, where a program has written them with escapes', () => {
+    const escaped = textAt('/parameters/pw', '"a"').replaceAll('+', '\\u002B').replaceAll('/', '\\/');
+    const text = `\ufeff{"parameters": {"pw" : "${escaped}", "port": 1.0}}`;
+    const kept = rekeyed(text, 'json');
+    expect(marked(kept)).to.equal('\ufeff{"parameters": {"pw" : *, "port": 1.0}}');
+    expect(openedBy(onlyNewest, kept, 'json')).to.equal(openedBy(keys, text, 'json'));
+    const inList = textAt('/parameters/list/0', '"a"').replace('ENC', '\\u0045NC');
+    expect(() => rekeyed(`{"parameters": {"list": ["${inList}"]}}`, 'json'))
+      .to.throw(/written with escapes/)
+      .with.property('code', 'secret_unreadable');
+  });
+
+  it('are those of an earlier file where these are by the new key and the same', () => {
+    const text = `parameters: {pw: "${textAt('/parameters/pw', '"a"')}", creds: {k: "${textAt('/parameters/creds/k', '1')}"}}\n`;
+    const earlier = [rekeyed(text), text].map((each) =>
+      openLeaves(readDocument(Buffer.from(each), 'yaml').document, place, both),
+    );
+    expect(rekeyed(text, 'yaml', earlier)).to.equal(rekeyed(text, 'yaml', earlier));
+    expect(rekeyed(text, 'yaml', earlier.slice(1))).to.not.include(key.id);
   });
 });
 

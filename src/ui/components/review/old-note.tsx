@@ -17,12 +17,15 @@ export function OldNote({ isOld, showNow }: Pick<Reviewed, 'isOld' | 'showNow'>)
   );
 }
 
+/** What stands in the way of publishing alone, and not of a change set that does it. */
+export const OF_DEEDS_ALONE = ['change_set_required'];
+
 /**
  * Why the check forbids to publish; null if it does not.
- * @param but the code of what does not stand in the way of this deed
+ * @param but the codes of what does not stand in the way of this deed
  */
-export function reasonOfCheck({ data }: Resource<PublishCheck>, but?: string): string | null {
-  const blockers = data?.blockers.filter(({ code }) => code !== but) ?? [];
+export function reasonOfCheck({ data }: Resource<PublishCheck>, ...but: readonly string[]): string | null {
+  const blockers = data?.blockers.filter(({ code }) => !but.includes(code)) ?? [];
   if (blockers.length === 0) return null;
   return blockers.length === 1
     ? 'One thing stands in the way: see the check.'

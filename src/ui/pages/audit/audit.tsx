@@ -6,6 +6,7 @@ import { type FilterField, Filters } from '../../components/filters.tsx';
 import { Page } from '../../components/page.tsx';
 import { type Column, DataTable } from '../../components/table.tsx';
 import { exactTime, Time } from '../../components/time.tsx';
+import { links } from '../../links.ts';
 import { useList } from '../../list.ts';
 import type { AuditEntry } from '../../types.ts';
 
@@ -19,7 +20,7 @@ const FILTERS: readonly FilterField[] = [
 ];
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
-  { label: 'What', isName: true, isLong: true, cell: ({ summary }) => summary },
+  { label: 'What', isName: true, isLong: true, cell: (entry) => <What entry={entry} /> },
   { label: 'When', cell: ({ timestamp }) => <Time at={timestamp} /> },
   { label: 'Who', cell: ({ actorName, actorType }) => actorName ?? <span class="muted">{actorType}</span> },
   { label: 'Action', cell: ({ action }) => action },
@@ -53,6 +54,17 @@ export function AuditPage() {
         }
       />
     </Page>
+  );
+}
+
+/** What was done, with a link to the change set that did it. */
+function What({ entry: { summary, resourceType, details } }: { entry: AuditEntry }) {
+  const id = resourceType === 'ChangeSet' ? details?.['id'] : details?.['changeSetId'];
+  if (typeof id !== 'number') return summary;
+  return (
+    <>
+      {summary} <a href={links.changeSet(id)}>Change {id}</a>
+    </>
   );
 }
 

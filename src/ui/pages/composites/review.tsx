@@ -1,10 +1,18 @@
 /** The review of a composite's draft: its changes against the version below, the check, whom it touches, and publishing. */
 
 import { send } from '../../client.ts';
+import { AddToChange } from '../../components/add-to-change.tsx';
 import { crumbsOf, PublishedNote, reasonAgainst } from '../../components/draft-parts.tsx';
 import { Page, Part } from '../../components/page.tsx';
 import { PreviewImpact } from '../../components/preview.tsx';
-import { OldNote, PublishBox, ReviewLayout, reasonOfCheck, useReviewed } from '../../components/review.tsx';
+import {
+  OF_DEEDS_ALONE,
+  OldNote,
+  PublishBox,
+  ReviewLayout,
+  reasonOfCheck,
+  useReviewed,
+} from '../../components/review.tsx';
 import { RollOut } from '../../components/roll-out.tsx';
 import { VersionMark } from '../../components/version-mark.tsx';
 import { apiOf, links, withQuery } from '../../links.ts';
@@ -59,9 +67,9 @@ function Review({ name, version, composite, draft }: ReviewProps) {
     await send('PUT', `${path}/publish`, body, { ifMatch: etag });
     return `${name} ${version} is published. Nodes get it at their next poll.`;
   };
-  const reasonBut = (code?: string) =>
+  const reasonBut = (...codes: readonly string[]) =>
     reasonAgainst(KIND, 'publish', composite.data) ??
-    reasonOfCheck(check, code) ??
+    reasonOfCheck(check, ...codes) ??
     (etag === null ? 'The changes are being read.' : null);
   return (
     <>
@@ -79,6 +87,11 @@ function Review({ name, version, composite, draft }: ReviewProps) {
               run={publish}
               onPublished={() => place.go(links.version(KIND, name, version))}
               onReload={showNow}
+            />
+            <AddToChange
+              title={`Publish ${name} ${version}`}
+              deeds={() => [{ kind: 'PublishComposite', compositeName: name, version }]}
+              reason={reasonOfCheck(check, ...OF_DEEDS_ALONE)}
             />
             <RollOut kind={KIND} {...{ name, version, etag }} reason={reasonBut('rollout_running')} />
           </>

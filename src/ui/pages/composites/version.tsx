@@ -25,7 +25,13 @@ export function CompositeVersionPage({ name, version }: { name: string; version:
   const shown = details.data;
   const onClose = () => setAsked(null);
   const path = apiOf(KIND, name, 'versions', version, 'withdraw');
-  const dialog = { label: `${name} ${version}`, version, path, of: { kind: KIND, name }, onClose } as const;
+  const dialog = {
+    label: `${name} ${version}`,
+    path,
+    of: { kind: KIND, name },
+    named: { compositeName: name, version },
+    onClose,
+  } as const;
   return (
     <Page
       heading={`${name} ${version}`}

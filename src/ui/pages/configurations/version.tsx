@@ -32,7 +32,13 @@ export function VersionPage({ name, version }: { name: string; version: string }
   const isFileOpen = usePlace().query.get('file') !== null;
   const onClose = () => setAsked(null);
   const path = apiOf(KIND, name, 'versions', version, 'withdraw');
-  const dialog = { label: `${name} ${version}`, version, path, of: { kind: KIND, name }, onClose } as const;
+  const dialog = {
+    label: `${name} ${version}`,
+    path,
+    of: { kind: KIND, name },
+    named: { configurationName: name, version },
+    onClose,
+  } as const;
   return (
     <Page
       heading={`${name} ${version}`}

@@ -1,12 +1,20 @@
 /** The review of a draft: its changes against the version below, the check, whom it touches, and publishing. */
 
 import { send } from '../../client.ts';
+import { AddToChange } from '../../components/add-to-change.tsx';
 import { ComparedFiles } from '../../components/compared-files.tsx';
 import { DiffModeChoice, useDiffMode } from '../../components/diff-mode.tsx';
 import { Mark } from '../../components/marks.tsx';
 import { Page, Part } from '../../components/page.tsx';
 import { PreviewImpact } from '../../components/preview.tsx';
-import { OldNote, PublishBox, ReviewLayout, reasonOfCheck, useReviewed } from '../../components/review.tsx';
+import {
+  OF_DEEDS_ALONE,
+  OldNote,
+  PublishBox,
+  ReviewLayout,
+  reasonOfCheck,
+  useReviewed,
+} from '../../components/review.tsx';
 import { RollOut } from '../../components/roll-out.tsx';
 import { apiOf, links, withQuery } from '../../links.ts';
 import { type Resource, useResource } from '../../resource.ts';
@@ -67,9 +75,9 @@ function Review({ name, version, configuration, draft }: ReviewProps) {
     const body = message === '' ? {} : { message };
     return noticeOf(name, (await send<PublishedVersion>('PUT', path, body, { ifMatch: etag })).data);
   };
-  const reasonBut = (code?: string) =>
+  const reasonBut = (...codes: readonly string[]) =>
     reasonAgainst('publish', configuration.data) ??
-    reasonOfCheck(check, code) ??
+    reasonOfCheck(check, ...codes) ??
     (etag === null ? 'The changes are being read.' : null);
   const unsaved = [...unsavedOf(name, version).value.keys()];
   return (
@@ -111,6 +119,11 @@ function Review({ name, version, configuration, draft }: ReviewProps) {
               run={publish}
               onPublished={() => place.go(links.version('configurations', name, version))}
               onReload={showNow}
+            />
+            <AddToChange
+              title={`Publish ${name} ${version}`}
+              deeds={() => [{ kind: 'PublishConfiguration', configurationName: name, version }]}
+              reason={reasonOfCheck(check, ...OF_DEEDS_ALONE)}
             />
             <RollOut
               kind="configurations"

@@ -33,7 +33,7 @@ export function ActivityTable({
             }
             columns={[
               { label: 'Thing', isName: true, cell: (entry) => <Thing entry={entry} /> },
-              { label: 'What', isLong: true, cell: ({ summary }) => summary },
+              { label: 'What', isLong: true, cell: (entry) => <What entry={entry} /> },
               { label: 'Who', cell: ({ actorName }) => actorName ?? <span class="muted">the node</span> },
               { label: 'When', cell: ({ timestamp }) => <Time at={timestamp} /> },
             ]}
@@ -48,6 +48,17 @@ export function ActivityTable({
         </>
       )}
     </Part>
+  );
+}
+
+/** What was done, with a link to the change set that did it. */
+function What({ entry: { summary, changeSetId } }: { entry: ActivityEntry }) {
+  if (changeSetId === null) return summary;
+  const words = `by change set ${changeSetId}`;
+  return (
+    <>
+      {summary.replace(`, ${words}`, '')}, <a href={links.changeSet(changeSetId)}>{words}</a>
+    </>
   );
 }
 

@@ -5,11 +5,11 @@ import { ApiProblem } from '../../client.ts';
 import { DeedDialog } from '../../components/dialog.tsx';
 import { SelectField } from '../../components/field.tsx';
 import { Num } from '../../components/num.tsx';
-import type { NodeDetails } from '../../types.ts';
+import type { NodeDetails, PreviewChange } from '../../types.ts';
 import { AssignmentFields, useAssignment } from './assignment.tsx';
 import { Impact } from './impact.tsx';
 import { useScopeValues } from './scope-values.ts';
-import { type Action, countAnew, countOf, MOST_NODES, nameOf, type Targets } from './targets.ts';
+import { type Action, countAnew, countOf, idsOf, MOST_NODES, nameOf, type Targets } from './targets.ts';
 
 /** Does it, and gives the sentence that says what was done; null says nothing. */
 export type RunOnNodes = (
@@ -45,6 +45,7 @@ function useTargets(props: DialogProps, action: Action) {
     }
   };
   const isTooMany = targets.count > MOST_NODES;
+  const name = nameOf(targets, props.node !== undefined);
   return {
     run,
     common: {
@@ -52,7 +53,15 @@ function useTargets(props: DialogProps, action: Action) {
       isDisabled: isTooMany || targets.count === 0,
       underWay: <UnderWay action={action} count={targets.count} />,
     },
-    name: nameOf(targets, props.node !== undefined),
+    name,
+    /** The deed as one of a change set; deleting nodes is none. */
+    collected: (members: Readonly<Record<string, unknown>>) =>
+      action === 'Delete'
+        ? undefined
+        : {
+            title: `${action} ${name}`,
+            deeds: async () => [{ kind: action, nodeIds: await idsOf(targets), ...members } as PreviewChange],
+          },
     /** A preview of the deed; of deleting nodes there is none. */
     impact: (members: Readonly<Record<string, unknown>>, isDisabled: boolean) =>
       action !== 'Delete' && <Impact {...{ action, targets, members, isDisabled }} node={props.node} />,
@@ -67,7 +76,7 @@ function useTargets(props: DialogProps, action: Action) {
 }
 
 function AssignDialog(props: DialogProps) {
-  const { run, common, name, about, impact } = useTargets(props, 'Assign');
+  const { run, common, name, about, impact, collected } = useTargets(props, 'Assign');
   const form = useAssignment(props.node?.assignment ?? null);
   return (
     <DeedDialog
@@ -76,6 +85,7 @@ function AssignDialog(props: DialogProps) {
       deed="Assign"
       isWide
       run={() => run(form.members())}
+      collected={collected(form.members())}
     >
       {(problem) => (
         <>
@@ -89,7 +99,7 @@ function AssignDialog(props: DialogProps) {
 }
 
 function TagDialog({ action, ...props }: DialogProps & { action: 'Tag' | 'Untag' }) {
-  const { run, common, name, about, impact } = useTargets(props, action);
+  const { run, common, name, about, impact, collected } = useTargets(props, action);
   const values = useScopeValues();
   const [chosen, setChosen] = useState('');
   return (
@@ -99,6 +109,7 @@ function TagDialog({ action, ...props }: DialogProps & { action: 'Tag' | 'Untag'
       deed={action}
       isDisabled={common.isDisabled || values?.length === 0}
       run={() => run({ scopeValueId: chosen })}
+      collected={collected({ scopeValueId: chosen })}
     >
       {(problem) => (
         <>
@@ -135,7 +146,7 @@ const CONSEQUENCES = {
 };
 
 function PlainDialog({ action, ...props }: DialogProps & { action: 'Unassign' | 'Delete' }) {
-  const { run, common, name, about, impact } = useTargets(props, action);
+  const { run, common, name, about, impact, collected } = useTargets(props, action);
   return (
     <DeedDialog
       {...common}
@@ -143,6 +154,7 @@ function PlainDialog({ action, ...props }: DialogProps & { action: 'Unassign' | 
       deed={action}
       isDanger={action === 'Delete'}
       run={() => run({})}
+      collected={collected({})}
     >
       {about}
       <p>{CONSEQUENCES[action]}</p>

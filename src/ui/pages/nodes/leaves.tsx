@@ -12,10 +12,11 @@ import { usePages } from '../../list.ts';
 import { useResource } from '../../resource.ts';
 import { REDACTED } from '../../sealed.ts';
 import { can } from '../../session.ts';
-import type { Provenance, ScopeType } from '../../types.ts';
+import type { Provenance, Resolution, ScopeType } from '../../types.ts';
 import { scopeText } from './scope-text.ts';
 
 type Leaf = Provenance['provenance'][string];
+type Overridden = Leaf['overriddenValues'][number];
 
 interface Row {
   path: string;
@@ -46,15 +47,25 @@ function meets({ path, leaf }: Row, query: Readonly<Record<string, string>>): bo
   return isWanted && has(path, query['path']) && has(scopeText(leaf), query['scope']);
 }
 
-/** @param name the configuration whose parameters these are */
-export function LeavesTable({ name, explained }: { name: string; explained: Provenance }) {
+interface TableProps {
+  /** The configuration whose parameters these are. */
+  name: string;
+  explained: Provenance;
+  /** Which version each scope gives; null while it is not known. */
+  resolved: Resolution | null;
+}
+
+export function LeavesTable({ name, explained, resolved }: TableProps) {
   const rows = useMemo(() => rowsOf(explained), [explained]);
   // They are needed for the button alone, which is there only for those who may see secrets.
   const path = can('secrets.reveal') ? '/scope-types?take=1000' : null;
   const types = useResource<ScopeType[]>(path, { poll: false });
-  const versionOf = ({ scopeTypeName, resolvedVersion }: Leaf) => {
-    const id = types.data?.find(({ name }) => name === scopeTypeName)?.id;
-    return id && apiPath('parameters', id, explained.configurationId, 'versions', resolvedVersion);
+  const versionOf: VersionOf = (given) => {
+    const id = types.data?.find(({ name }) => name === given.scopeTypeName)?.id;
+    const version = resolved?.scopes.find((scope) => scopeText(scope) === scopeText(given))?.resolvedVersion;
+    return id && version
+      ? apiPath('parameters', id, explained.configurationId, 'versions', version)
+      : undefined;
   };
   const list = usePages(
     rows,
@@ -81,8 +92,8 @@ export function LeavesTable({ name, explained }: { name: string; explained: Prov
   );
 }
 
-/** The address in the API of the version that gives a leaf; undefined while it is not known. */
-type VersionOf = (leaf: Leaf) => string | undefined;
+/** The address in the API of the version that gives a value; undefined while it is not known. */
+type VersionOf = (given: Leaf | Overridden) => string | undefined;
 
 function columnsOf(name: string, versionOf: VersionOf): Column<Row>[] {
   return [
@@ -96,7 +107,7 @@ function columnsOf(name: string, versionOf: VersionOf): Column<Row>[] {
         </a>
       ),
     },
-    { label: 'Value', isLong: true, cell: (row) => <ValueCell row={row} version={versionOf(row.leaf)} /> },
+    { label: 'Value', isLong: true, cell: (row) => <ValueCell {...{ row, versionOf }} /> },
     { label: 'Scope', cell: ({ leaf }) => scopeText(leaf) },
     {
       label: 'Version',
@@ -125,16 +136,11 @@ function PathText({ path }: { path: string }) {
   );
 }
 
-function ValueCell({ row: { path, leaf, faults }, version }: { row: Row; version: string | undefined }) {
-  const { value, scopeValue, overriddenValues } = leaf;
+function ValueCell({ row: { path, leaf, faults }, versionOf }: { row: Row; versionOf: VersionOf }) {
+  const { overriddenValues } = leaf;
   return (
     <div class="leaf">
-      <span class="secret-deeds">
-        <Value value={value} />
-        {value === REDACTED && version !== undefined && (
-          <RevealButton version={version} scopeValue={scopeValue} pointer={path} />
-        )}
-      </span>
+      <GivenValue given={leaf} {...{ path, versionOf }} />
       {faults.map(({ message, code }) => (
         <Mark key={`${code} ${message}`} word={code} tone="bad">
           {message}
@@ -148,13 +154,38 @@ function ValueCell({ row: { path, leaf, faults }, version }: { row: Row; version
           <ul>
             {overriddenValues.map((one) => (
               <li key={scopeText(one)}>
-                <span class="muted">{scopeText(one)}:</span> <Value value={one.value} />
+                <span class="muted">{scopeText(one)}:</span>{' '}
+                <GivenValue given={one} of={scopeText(one)} {...{ path, versionOf }} />
               </li>
             ))}
           </ul>
         </details>
       )}
     </div>
+  );
+}
+
+interface GivenProps {
+  given: Leaf | Overridden;
+  path: string;
+  /** The scope, of a value that is overridden. */
+  of?: string;
+  versionOf: VersionOf;
+}
+
+/** A value as a scope gives it. A secret can be revealed by those who may see it. */
+function GivenValue({ given, path, of, versionOf }: GivenProps) {
+  const version = given.value === REDACTED ? versionOf(given) : undefined;
+  return (
+    <span class="secret-deeds">
+      <Value value={given.value} />
+      {version !== undefined && (
+        <RevealButton
+          {...{ version, scopeValue: given.scopeValue, pointer: path }}
+          {...(of !== undefined && { of })}
+        />
+      )}
+    </span>
   );
 }
 

@@ -57,7 +57,12 @@ export function NodeParametersPage({ id }: { id: string }) {
           {chosen && explained.data !== null && (
             <>
               <Problems explained={explained.data} />
-              <LeavesTable key={chosen.part.name} name={chosen.part.name} explained={explained.data} />
+              <LeavesTable
+                key={chosen.part.name}
+                name={chosen.part.name}
+                explained={explained.data}
+                resolved={chosen.resource?.data ?? null}
+              />
               {chosen.resource?.data && (
                 <MergeOrder name={chosen.part.name} resolved={chosen.resource.data} />
               )}

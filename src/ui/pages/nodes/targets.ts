@@ -2,7 +2,7 @@
 
 import { get, send } from '../../client.ts';
 import { withQuery } from '../../links.ts';
-import type { BulkResult } from '../../types.ts';
+import type { BulkResult, NodeSummary } from '../../types.ts';
 
 export type Action = 'Assign' | 'Unassign' | 'Tag' | 'Untag' | 'Delete';
 
@@ -48,6 +48,23 @@ function filterOf(query: Readonly<Record<string, string>>): Record<string, unkno
       !isText.has(name) && isFlag(value) ? value === 'true' : value,
     ]),
   );
+}
+
+/** So many nodes are in one answer of the API. */
+const AT_ONCE = 1_000;
+
+/** The ids of the nodes. Those of a filter are asked for. @throws ApiProblem */
+export async function idsOf({ ids, filter }: Targets): Promise<readonly string[]> {
+  if (ids !== null) return ids;
+  const found: string[] = [];
+  for (let total = 1; found.length < total; ) {
+    const page = { ...filter, sort: 'fqdn', take: AT_ONCE, skip: found.length || null };
+    const reply = await get<NodeSummary[]>(withQuery('/nodes', page));
+    if (reply === null || reply.data.length === 0) break;
+    found.push(...reply.data.map(({ id }) => id));
+    total = reply.total ?? 0;
+  }
+  return found;
 }
 
 /** The same filter with the number of nodes that it meets now. */

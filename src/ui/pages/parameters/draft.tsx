@@ -50,7 +50,7 @@ function firstOf({ isNew, from }: FileName, { file, schema }: FileData): Typed |
 
 function DraftEditor({ named, data, first }: PartProps & { first: Typed }) {
   const draft = useDraft(named, data, first);
-  const isChangeable = mayChange(data.configuration);
+  const isChangeable = mayChange(data);
   const version = named.isNew ? named.from : named.version;
   const stored = version === null ? null : { version, text: draft.base.text };
   return (

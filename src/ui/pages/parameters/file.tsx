@@ -64,8 +64,7 @@ export function ParameterFilePage({ name }: { name: string }) {
 
 /** To whoever may change the scope's file, a published version is where the next one begins. */
 function Published({ named, data, file }: PartProps & { file: ParameterContent }) {
-  if (!mayChange(data.configuration) || file.isPassthrough)
-    return <PublishedPart {...{ named, data, file }} />;
+  if (!mayChange(data) || file.isPassthrough) return <PublishedPart {...{ named, data, file }} />;
   const { version } = named;
   const next = nextVersion(data.series.data ?? [], majorOf(version) ?? '1');
   return (
@@ -112,11 +111,11 @@ interface PartProps {
 /** Deeds on the whole version. What the user may not do is not offered. */
 function Actions({ named, data }: PartProps) {
   const [isAsking, setAsking] = useState(false);
-  const { configuration, file, series } = data;
+  const { file, series } = data;
   if (named.isNew || file.data === null) return null;
   if (file.data.status === 'Draft')
     return (
-      mayManage(configuration) && (
+      mayManage(data) && (
         <>
           <button type="button" onClick={() => setAsking(true)}>
             Delete draft
@@ -125,18 +124,24 @@ function Actions({ named, data }: PartProps) {
         </>
       )
     );
-  if (!mayChange(configuration)) return null;
+  if (!mayChange(data)) return null;
   const { name, version } = named;
   const next = nextVersion(series.data ?? [], majorOf(version) ?? '1');
   const dialog = {
-    ...{ label: `${name} ${scopeLabel(named)} ${version}`, version, of: null },
+    ...{ label: `${name} ${scopeLabel(named)} ${version}`, of: null },
+    named: {
+      configurationName: name,
+      scopeTypeName: named.scopeTypeName,
+      scopeValue: named.scopeValue,
+      version,
+    },
     path: versionPath(data.path ?? '', named, '/withdraw'),
     onClose: () => setAsking(false),
   };
   const isWithdrawn = file.data.withdrawn !== null;
   return (
     <>
-      {mayManage(configuration) && (
+      {mayManage(data) && (
         <button type="button" onClick={() => setAsking(true)}>
           {isWithdrawn ? 'Offer again' : 'Withdraw'}
         </button>

@@ -27,7 +27,7 @@ export function ParametersPage({ name }: { name: string }) {
   const configuration = useResource<Configuration>(of);
   const versions = useResource<Version[]>(withQuery(`${of}/versions`, { take: MOST }));
   const [isAsking, setAsking] = useState(false);
-  const isChangeable = mayChange(configuration);
+  const isChangeable = mayChange({ configuration });
   const majors = majorsOf(versions.data ?? [], list.rows);
   return (
     <Page

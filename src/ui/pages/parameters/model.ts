@@ -1,7 +1,7 @@
 /** Rules for parameter files that the pages share: which version counts, and which number comes next. */
 
 import type { Resource } from '../../resource.ts';
-import type { Configuration, ParameterFile, Version } from '../../types.ts';
+import type { Configuration, ParameterContent, ParameterFile, Version } from '../../types.ts';
 
 /** The most entries that the API puts into one answer. */
 export const MOST = 1_000;
@@ -82,19 +82,26 @@ export function majorsOf(versions: readonly Version[], files: readonly Parameter
   return [...new Set(known.filter((major) => major !== null))].sort((a, b) => compareMajors(b, a));
 }
 
-/**
- * Whether to offer deeds. Where the configuration cannot be read, the level on its parameters is unknown, and the server
- * decides.
- */
-export function mayChange({ state, data }: Resource<Configuration>): boolean {
-  return data === null ? state === 'error' : isLevel(data.parametersAccess, 'Modify', 'Manage');
+interface Held {
+  configuration: Resource<Configuration>;
+  /** A file of the scope that is meant; left out where none is. */
+  file?: Resource<ParameterContent>;
+}
+
+/** The level on the files of the scope; while no file of it is there, that on any part of the parameters. */
+export function levelOf({ configuration, file }: Held): Configuration['parametersAccess'] {
+  return file?.data?.access ?? configuration.data?.parametersAccess ?? null;
+}
+
+/** Whether to offer deeds. Where the level is unknown, because nothing of it can be read, the server decides. */
+export function mayChange(held: Held): boolean {
+  return isUnknown(held) || ['Modify', 'Manage'].includes(levelOf(held) ?? '');
 }
 
 /** Whether drafts may be deleted, and published files withdrawn, as `mayChange`. */
-export function mayManage({ state, data }: Resource<Configuration>): boolean {
-  return data === null ? state === 'error' : isLevel(data.parametersAccess, 'Manage');
+export function mayManage(held: Held): boolean {
+  return isUnknown(held) || levelOf(held) === 'Manage';
 }
 
-function isLevel(level: Configuration['parametersAccess'], ...wanted: readonly string[]): boolean {
-  return level !== null && wanted.includes(level);
-}
+const isUnknown = ({ configuration: { data, state }, file }: Held) =>
+  data === null && state === 'error' && (file?.data ?? null) === null;

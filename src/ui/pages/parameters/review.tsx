@@ -1,12 +1,13 @@
 /** The review of a saved draft: what it changes, whom that touches, and publishing. */
 
 import { send } from '../../client.ts';
+import { AddToChange } from '../../components/add-to-change.tsx';
 import { DiffModeChoice } from '../../components/diff-mode.tsx';
 import { PreviewImpact } from '../../components/preview.tsx';
 import { PublishBox, ReviewLayout } from '../../components/review.tsx';
 import { Changes } from './changes.tsx';
 import { type FileData, type FileName, versionPath } from './file-data.ts';
-import { mayChange, scopeLabel } from './model.ts';
+import { levelOf, mayChange, scopeLabel } from './model.ts';
 import type { Draft } from './use-draft.ts';
 
 interface ReviewProps {
@@ -19,6 +20,9 @@ const UNSAVED = 'There are changes that are not saved. Save them first.';
 
 export function ReviewPart({ named, data, draft }: ReviewProps) {
   const { name, scopeTypeName, scopeValue, version } = named;
+  const changes = [
+    { kind: 'PublishParameters' as const, configurationName: name, scopeTypeName, scopeValue, version },
+  ];
   const publish = async (message: string) => {
     const path = versionPath(data.path ?? '', named, '/publish');
     const body = message === '' ? {} : { message };
@@ -35,34 +39,34 @@ export function ReviewPart({ named, data, draft }: ReviewProps) {
       }
       check={null}
       configurationName={null}
-      impact={
-        <PreviewImpact
-          changes={[
-            { kind: 'PublishParameters', configurationName: name, scopeTypeName, scopeValue, version },
-          ]}
-          reason={draft.isDirty ? UNSAVED : null}
-        />
-      }
+      impact={<PreviewImpact changes={changes} reason={draft.isDirty ? UNSAVED : null} />}
       publish={
-        <PublishBox
-          version={version}
-          reason={reasonOf(data, draft)}
-          run={publish}
-          // The page goes on with the published version. The button is gone, and with it the place of the keyboard.
-          onPublished={() => document.getElementById('main')?.focus()}
-          onReload={async () => {
-            await data.file.reload();
-            draft.takeTheirs();
-          }}
-        />
+        <>
+          <PublishBox
+            version={version}
+            reason={reasonOf(data, draft)}
+            run={publish}
+            // The page goes on with the published version. The button is gone, and with it the place of the keyboard.
+            onPublished={() => document.getElementById('main')?.focus()}
+            onReload={async () => {
+              await data.file.reload();
+              draft.takeTheirs();
+            }}
+          />
+          <AddToChange
+            title={`Publish ${name} ${scopeLabel(named)} ${version}`}
+            deeds={() => changes}
+            reason={draft.isDirty ? UNSAVED : null}
+          />
+        </>
       }
     />
   );
 }
 
-function reasonOf({ configuration }: FileData, draft: Draft): string | null {
-  if (!mayChange(configuration)) {
-    const held = configuration.data?.parametersAccess ?? 'no grant';
+function reasonOf(data: FileData, draft: Draft): string | null {
+  if (!mayChange(data)) {
+    const held = levelOf(data) ?? 'no grant';
     return `You may not publish. That needs Modify on the parameters; you have ${held}.`;
   }
   if (draft.isDirty) return UNSAVED;

@@ -8,7 +8,7 @@ import { Mark } from '../../components/marks.tsx';
 import { PartTable } from '../../components/part-table.tsx';
 import type { Column } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
-import { apiPath } from '../../links.ts';
+import { apiPath, links } from '../../links.ts';
 import { useList } from '../../list.ts';
 import type { Webhook, WebhookDelivery } from '../../types.ts';
 
@@ -51,7 +51,7 @@ type SendAgain = (delivery: WebhookDelivery) => Promise<string>;
 function columns(sendAgain: SendAgain): readonly Column<WebhookDelivery>[] {
   return [
     { label: 'Type', isName: true, cell: ({ type }) => type },
-    { label: 'Subject', isLong: true, cell: ({ subject }) => subject },
+    { label: 'Subject', isLong: true, cell: ({ subject }) => <Subject text={subject} /> },
     { label: 'State', cell: ({ state }) => <Mark word={state} /> },
     { label: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
     {
@@ -76,6 +76,11 @@ function columns(sendAgain: SendAgain): readonly Column<WebhookDelivery>[] {
         ),
     },
   ];
+}
+
+function Subject({ text }: { text: string }) {
+  const id = /^change-sets\/(\d+)$/.exec(text)?.[1];
+  return id === undefined ? text : <a href={links.changeSet(Number(id))}>{text}</a>;
 }
 
 function NextAttempt({ of: { state, nextAttemptAt } }: { of: WebhookDelivery }) {

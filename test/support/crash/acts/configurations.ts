@@ -182,11 +182,11 @@ export function isRolling({ model }: Pick<Bench, 'model'>, name: string): boolea
 }
 
 /** Whether the version rolls out or did, so that not everyone may get it. */
-function hasRollout({ model }: Bench, key: string): boolean {
+export function hasRollout({ model }: Bench, key: string): boolean {
   return model.state(key.replace(/^versions/, 'rollouts')) !== null;
 }
 
-function leavesStable(bench: Bench, key: string): boolean {
+export function leavesStable(bench: Bench, key: string): boolean {
   const { model } = bench;
   const [name] = partsOf(key);
   const others = model.keys(`versions/${name}/`).filter((other) => other !== key && !other.includes('-rc'));

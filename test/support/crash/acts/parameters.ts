@@ -7,7 +7,7 @@ import { isRolling, pickConfiguration } from './configurations.ts';
 
 const SCOPE_TYPES = '/api/v1/scope-types';
 /** Stands for the value of the scope that has none. */
-const NO_VALUE = '-';
+export const NO_VALUE = '-';
 
 export const createScopeType: Act = async (bench) => {
   const { client, model } = bench;
