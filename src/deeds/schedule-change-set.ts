@@ -87,7 +87,7 @@ async function requireSame(
 }
 
 /** So often the leader looks for sets whose time has come. */
-const INTERVAL = 3 * SECOND;
+const INTERVAL = 5 * SECOND;
 /** For so long it is tried again where the server cannot apply one, such as while its disk is full. */
 const PATIENCE = 10 * MINUTE;
 

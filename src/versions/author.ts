@@ -290,7 +290,9 @@ export class VersionAuthor<K extends RepositoryKind> {
     const { author: tagger, at } = this.writing;
     const action = `${AUDITED[this.target.kind]}.version_published` as const;
     const entry = this.plan(series, version, { action, details: {}, replaces: null });
-    const made = await this.writer.publish(series, version, { tagger, at, message, rollout, nodeId });
+    const changeSet = this.target.actor.changeSetId;
+    const publishing = { tagger, at, message, rollout, nodeId, changeSet };
+    const made = await this.writer.publish(series, version, publishing);
     const begun = this.index(series).get(version)?.rollout?.oid ?? null;
     const added = [...others, ...(rollout ? [withCommit(rollout.entry, begun)] : [])];
     if (record === undefined) return this.record(entry, made, added);

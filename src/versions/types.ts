@@ -186,6 +186,8 @@ export interface Publishing {
   message?: string | undefined;
   /** The node to which a file of scope Node belongs from then on. */
   nodeId?: string | undefined;
+  /** The change set that publishes it. */
+  changeSet?: number | undefined;
   /** The rollout that the version is published into. By default it is open to all at once. */
   rollout?: PublishedRollout | undefined;
 }

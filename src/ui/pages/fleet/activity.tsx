@@ -70,7 +70,8 @@ function Thing({ entry: { resourceType, resourceId, resourceName } }: { entry: A
 
 function addressOf(type: string, id: string, name: string | null): string | null {
   if (/node/i.test(type)) return links.node(id);
-  if (name === null || /changeset/i.test(type)) return null;
+  if (/changeset/i.test(type)) return links.changeSet(Number(id));
+  if (name === null) return null;
   if (/composite/i.test(type)) return links.named('composites', name);
   return /parameter/i.test(type) ? links.parameters(name) : links.named('configurations', name);
 }
