@@ -3,7 +3,7 @@
 import { type ChangeSetRow, findChangeSet, listDueSets } from '../db/change-sets.ts';
 import { freezeLook } from '../db/freeze.ts';
 import { DAY, MINUTE, SECOND, toTimestamp } from '../lib/clock.ts';
-import { conflict, HawserError, invalidField } from '../lib/errors.ts';
+import { conflict, HawserError, internal, invalidField } from '../lib/errors.ts';
 import { type RepeatedWork, repeat } from '../lib/repeated-work.ts';
 import { systemActor } from '../security/audit.ts';
 import type { Caller } from '../security/caller.ts';
@@ -147,6 +147,10 @@ const OF_THE_SERVER: ReadonlySet<string> = new Set([
 
 const isTransient = (error: unknown) => !(error instanceof HawserError) || OF_THE_SERVER.has(error.kind);
 
+/** What is said of a fault of the server. */
+const { code, message } = internal('internal_error', 'The server could not apply it; its log says why');
+const UNTOLD = { code, message };
+
 /** What stopped a scheduled set, as the row keeps it. */
 export interface KeptFailure {
   code: string;
@@ -177,8 +181,7 @@ async function fail(tools: ScheduleTools, row: ChangeSetRow, error: unknown): Pr
 }
 
 function failureOf(error: unknown): KeptFailure {
-  if (!(error instanceof HawserError))
-    return { code: 'internal_error', message: 'The server could not apply it; its log says why', deed: null };
+  if (!(error instanceof HawserError)) return { ...UNTOLD, deed: null };
   const { code, message, data } = error;
   const [first] = (data['errors'] ?? []) as readonly { path: string }[];
   const place = /^\/deeds\/(\d+)/.exec(first?.path ?? '')?.[1];

@@ -73,7 +73,7 @@ describe('parameter files are read', () => {
         [NODE_ID, '1.0.0', 'A.example.org'],
       ] as const) {
         const reply = await hawser.admin.get(versionPath(type, version, value));
-        const { content, ...file } = await ok(200, reply);
+        const { content, access: _access, ...file } = await ok(200, reply);
         expect(content).to.equal(`parameters: {port: 1} # ${version}\n`);
         expect(file.checksum).to.equal(createHash('sha256').update(content).digest('hex'));
         expect(await list('?take=1000')).to.deep.include(file);
