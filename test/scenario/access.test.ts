@@ -11,7 +11,7 @@ import { withDatabase } from '../support/database.ts';
 import { createToken, type Hawser, type NodeUnderTest } from '../support/hawser.ts';
 import { itWith } from '../support/optional-tools.ts';
 import { makeUser } from '../support/people.ts';
-import { addressOf, declaredRoutes, describeAccess } from '../support/routes.ts';
+import { addressOf, declaredRoutes, describeAccess, isPlainGet, neededQuery } from '../support/routes.ts';
 
 const GOLDEN = join(PROJECT, 'test/golden/routes.txt');
 /** The required interface, where the machine has it. */
@@ -117,6 +117,19 @@ describe('access to every route', () => {
         ['', '/'].map((slash) => nobody.call(route.method, `${address(route)}${slash}`)),
       );
       expect(slashed?.status, label(route)).to.equal(plain?.status);
+    }
+  });
+
+  it('is given to an administrator, with and without a trailing slash alike', async () => {
+    for (const route of routes.filter(isPlainGet)) {
+      const [path, query] = [address(route), neededQuery(route)];
+      const [plain, slashed] = await Promise.all(
+        ['', '/'].map((slash) => hawser.admin.get(`${path}${slash}${query}`)),
+      );
+      expect(plain?.status, path).to.equal(200);
+      expect(slashed?.status, path).to.equal(200);
+      expect(slashed?.headers['etag'], path).to.equal(plain?.headers['etag']);
+      expect(slashed?.bytes.length, path).to.equal(plain?.bytes.length);
     }
   });
 

@@ -19,7 +19,8 @@ import {
 import { CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
 import { describeOnSqlite, itOnSqlite } from '../support/engine.ts';
-import { git, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { gitClient } from '../support/git-client.ts';
+import { createToken, git, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { etagOf, expectProblem, ok } from '../support/replies.ts';
 import { started } from '../support/started.ts';
@@ -299,6 +300,13 @@ describe('an author adds and publishes versions of a composite', () => {
     const refs = hawser.git('composites/first.git', 'for-each-ref', '--format=%(refname)').trim();
     expect(refs).to.equal(`refs/tags/v${version}`);
     expect(hawser.git('composites/first.git', 'fsck', '--strict', '--no-dangling')).to.equal('');
+    const author = gitClient(hawser);
+    const token = await createToken(hawser.client(), hawser.session, [
+      'composite-configurations.admin-override',
+    ]);
+    const cloned = await author.run('clone', author.url('composites/first', token), 'first');
+    expect(cloned.code, cloned.output).to.equal(0);
+    author.close();
   });
 
   it('once, when twenty publish it at once', async () => {
@@ -465,7 +473,10 @@ describeOnSqlite('at its start the server brings composites and their repositori
     const ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
     const token = await ok(
       201,
-      ada.client.post('/api/v1/auth/tokens', { name: 't', scopes: ['composite-configurations.grants'] }),
+      ada.client.post('/api/v1/auth/tokens', {
+        name: 't',
+        scopes: ['composite-configurations.admin-override'],
+      }),
     );
     const wish = { description: 'Zeile 1\nZeile "2"', entryPoint: 'start "x".dsc.json' };
     const made = await ok(201, createComposite(ada.client, 'lost', wish));

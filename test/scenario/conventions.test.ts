@@ -47,19 +47,6 @@ describe('the conventions of the interface', () => {
   };
 
   describe('on methods', () => {
-    it('answer GET with and without a trailing slash alike', async () => {
-      for (const route of gets()) {
-        const path = addressOf(route, world.valuesOf(route));
-        const query = neededQuery(route);
-        const paths = [`${path}${query}`, `${path}/${query}`] as const;
-        const [plain, slashed] = await Promise.all([hawser.admin.get(paths[0]), hawser.admin.get(paths[1])]);
-        expect(plain.status, path).to.equal(200);
-        expect(slashed.status, path).to.equal(200);
-        expect(slashed.headers['etag'], path).to.equal(plain.headers['etag']);
-        expect(slashed.bytes.length, path).to.equal(plain.bytes.length);
-      }
-    });
-
     it('answer 404 to a slash too many, and say that the server URL of the client ends in one', async () => {
       for (const [method, path] of [
         ['GET', '//api/v1/settings/public'],

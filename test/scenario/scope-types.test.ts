@@ -460,6 +460,14 @@ describe('scope types', () => {
     expect(await names()).to.deep.equal(['Default', 'B', 'A', 'Node']);
   });
 
+  it('show their values in the order that was chosen', async () => {
+    const type = await createScopeType(hawser, 'Ring');
+    const make = (value: string) => createScopeValue(hawser, type, value);
+    const scopeValueIds = [await make('late'), await make('early')].reverse();
+    const shown = await ok(200, hawser.admin.put(`${SCOPE_TYPES}/${type}/values/reorder`, { scopeValueIds }));
+    expect(shown.map(({ value }: { value: string }) => value)).to.deep.equal(['early', 'late']);
+  });
+
   it('raise the generation with every change', async () => {
     const rises = async (work: () => Promise<unknown>) => {
       const before = await generation(hawser);

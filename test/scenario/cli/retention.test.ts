@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { expectFailed } from '../../support/cli.ts';
 import { signedInCli } from '../../support/cli-session.ts';
 import { publishConfiguration, startHawser } from '../../support/hawser.ts';
+import { ok } from '../../support/replies.ts';
 import { startedForEach } from '../../support/started.ts';
 
 describe('retention by hawserctl', () => {
@@ -49,7 +50,12 @@ describe('retention by hawserctl', () => {
 
   it('cleans up by the settings of the server where nothing is said', async () => {
     await hawser.admin.put('/api/v1/settings/retention', { keepVersions: 1, keepDays: 0 });
-    const { stdout } = await cli.run(['retention', 'run', 'configurations', '--yes']);
+    const own = '/api/v1/configurations/web/settings/retention';
+    await ok(200, hawser.admin.put(own, { keepVersions: 10 }));
+    const run = ['retention', 'run', 'configurations', '--yes'];
+    expect((await cli.run(run)).stdout).to.match(/^Deleted 0, kept 3\.$/m);
+    await ok(204, hawser.admin.delete(own));
+    const { stdout } = await cli.run(run);
     expect(stdout).to.match(/^Deleted 1, kept 2\.$/m);
     expect(await versions()).to.deep.equal(['1.0.0', '1.1.0']);
   });
