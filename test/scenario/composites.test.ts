@@ -473,10 +473,7 @@ describeOnSqlite('at its start the server brings composites and their repositori
     const ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
     const token = await ok(
       201,
-      ada.client.post('/api/v1/auth/tokens', {
-        name: 't',
-        scopes: ['composite-configurations.admin-override'],
-      }),
+      ada.client.post('/api/v1/auth/tokens', { name: 't', scopes: ['composite-configurations.grants'] }),
     );
     const wish = { description: 'Zeile 1\nZeile "2"', entryPoint: 'start "x".dsc.json' };
     const made = await ok(201, createComposite(ada.client, 'lost', wish));
