@@ -71,7 +71,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"
   });
 
   it('completes commands, options, files and choices', () => {
-    expect(complete('c')).to.deep.equal(['config', 'composite', 'completion']);
+    expect(complete('c')).to.deep.equal(['config', 'composite', 'change', 'completion']);
     expect(complete('config', '')).to.include.members(['list', 'show']);
     expect(complete('config', 'list', '--f')).to.deep.equal(['--filter']);
     expect(complete('config', 'list', '--filter', '')).to.deep.equal([]);
