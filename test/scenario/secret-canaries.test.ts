@@ -302,7 +302,7 @@ describe('a secret, wherever one may look', () => {
       'parameters/web.git',
       'configurations/web.git',
       'composites/web.git',
-      'changes.git',
+      'changes/changes.git',
     ];
     for (const name of repositories)
       places.set(
