@@ -131,6 +131,25 @@ const REVEAL = /\.reveal\(|\binTheClear\(/;
 const SECRET_CRYPTOGRAPHY = 'lib/sealed-text.ts';
 const CIPHER = /\bcreate(?:Cipher|Decipher)iv\b/;
 
+/**
+ * What changes what nodes get, or may get. Whoever calls one of these asks the protections (`requireDoneAlone` in
+ * deeds/protection.ts), so that nothing that is protected is changed past its approvals (docs/decisions/0087).
+ */
+const CHANGING =
+  /\bauthor\.(?:publish|offerAgain|takePushes)\(|\b(?:writeStart|tagNode|untagNode|setTags|assignChecked|reorderScopeTypes)\(|\bSCOPE_TYPES\.update\([^)]*is_enabled|\buse_server_managed_parameters: Number\(/;
+const ASKING = /\brequireDoneAlone\(/;
+
+/** Those who do not ask, and why they need not. */
+const UNASKED: Record<string, string> = {
+  'deeds/carry-out-changes.ts': 'carries out change sets, which are judged by the protections',
+  'deeds/given-nodes.ts': 'joining is free: it gives a node what a key, a rule or an expectation says',
+  'deeds/propose-changes.ts': 'tries changes, and writes nothing',
+  'operations/import-opendsc/deeds.ts': 'a command of root on the machine of the server',
+  'operations/import-opendsc/write-versions.ts': 'the same',
+  'versions/resources.ts': 'makes a configuration, which nobody protects yet',
+  'versions/rollouts.ts': 'is called by who starts a rollout, who asks',
+};
+
 interface SourceFile {
   path: string;
   text: string;
@@ -233,6 +252,9 @@ function* textFaults(file: SourceFile): Generator<string> {
     yield `${file.path}: a limit that callers share is a FairQueue, or has its reason in SHARED_LIMITS`;
   if (REVEAL.test(file.text) !== file.path in REVEALERS)
     yield `${file.path}: who asks a secret for its text is listed in REVEALERS, with the reason`;
+  const isUnasked = CHANGING.test(file.text) && !ASKING.test(file.text);
+  if (isUnasked !== file.path in UNASKED)
+    yield `${file.path}: who changes what nodes get asks requireDoneAlone, or is listed in UNASKED, with the reason`;
   if (CIPHER.test(file.text) && file.path !== SECRET_CRYPTOGRAPHY)
     yield `${file.path}: only ${SECRET_CRYPTOGRAPHY} encrypts and decrypts`;
   if (roomOf(file.path).startsWith('api') && /\brecordAudit\b/.test(file.text))

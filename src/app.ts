@@ -228,7 +228,10 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
         database,
         store,
         uploadPack: options.uploadPack,
-        pushes: openPushes(options, { ...parameterTools, ...versionTools }),
+        pushes: openPushes(options, {
+          ...{ ...parameterTools, ...versionTools },
+          proposing: { ...proposing, ...parameterTools },
+        }),
       }),
       ...(config.ui.isOn ? consoleRoutes(options.consoleFiles) : []),
       fleetSummaryRoute({ database, questions: fleetThreads.questions }),
@@ -269,10 +272,12 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
 
 function openPushes(
   { uploadPack, config, threads, clock }: AppOptions,
-  tools: Omit<PushTools, 'searchPath' | 'push' | 'uploadPack' | 'threads' | 'clock'>,
+  tools: Omit<PushTools, 'searchPath' | 'push' | 'uploadPack' | 'threads' | 'clock' | 'addressOfSet'>,
 ): Pushes {
-  const { searchPath, push } = config;
-  return new Pushes({ ...tools, searchPath, push, uploadPack, threads, clock });
+  const { searchPath, push, publicUrl, ui } = config;
+  const base = `${publicUrl ?? ''}${ui.isOn ? CONSOLE : '/api/v1/'}`;
+  const addressOfSet = (id: number) => `${base}change-sets/${id}`;
+  return new Pushes({ ...tools, searchPath, push, uploadPack, threads, clock, addressOfSet });
 }
 
 /** Who runs what, and what that was made of. */

@@ -6,6 +6,7 @@ import { readClients } from './api/download/files.ts';
 import { createApp } from './app.ts';
 import { BundleFiles, bundleFolder } from './bundles/bundle-files.ts';
 import type { Config } from './config.ts';
+import type { CarryingOutTools } from './deeds/carry-out-changes.ts';
 import { type CleanupTools, RetentionRuns } from './deeds/clean-up.ts';
 import { finishChangeSets } from './deeds/finish-change-sets.ts';
 import { openPreviews } from './deeds/open-previews.ts';
@@ -26,6 +27,7 @@ import { EntryPoints } from './resolve/entry-points.ts';
 import { parameterFileLookup } from './resolve/parameter-files-of-scopes.ts';
 import { placesIn } from './resolve/series-places.ts';
 import { describeCertificate } from './security/certificates.ts';
+import { Identifier } from './security/identify.ts';
 import { Providers } from './security/openid/providers.ts';
 import { sharedTicketKeys } from './security/shared-secrets.ts';
 import type { TlsMaterial } from './security/tls-files.ts';
@@ -89,7 +91,9 @@ async function listen(
   const retention = await openRetention(options, stores);
   const [threads, comparingThreads] = [openThreads(stores.secrets), openComparingThreads()];
   const fleetThreads = openFleetThreads(config, stores.secrets);
-  await endCutOff(stores, threads, log);
+  const carryingOut = carryingOutTools(stores, threads, log);
+  // What the end of an earlier process cut off and only the rules of deeds can end, before anything is served.
+  await finishChangeSets(carryingOut);
   const engine = previewEngine(fleetThreads.previews);
   const previews = await openPreviews({ ...stores, clock, log, engine });
   const bundleFiles = openBundleFiles(config);
@@ -121,7 +125,10 @@ async function listen(
   const listeners = await openListeners(config, { ...tls, handler, onProblem, log, clock });
   await showTlsTerms(metrics, material);
   const reloadTls = reloader(options, stores, { listeners, material, providers });
-  const endTimers = await startTimers(options, { ...retention, ...fleetThreads, ...stores, reloadTls });
+  const identifier = new Identifier(database, (provider) => providers.tokenMaxAge(provider));
+  const applying = { ...carryingOut, runs: previews.runs, clock, identifier };
+  const timed = { ...retention, ...fleetThreads, ...stores, applying, reloadTls };
+  const endTimers = await startTimers(options, timed);
   return {
     url: listeners.url,
     port: listeners.port,
@@ -155,12 +162,16 @@ async function openGit(
   return { uploadPack, blame: new GitBlame({ ...options, hasGit: uploadPack.isAvailable }) };
 }
 
-/** Ends what the end of an earlier process cut off and only the rules of deeds can end, before anything is served. */
-function endCutOff(stores: Stores, threads: ReturnType<typeof openThreads>, log: Log): Promise<void> {
+/** What carries change sets out that nobody asks for at the moment. */
+function carryingOutTools(
+  stores: Stores,
+  threads: ReturnType<typeof openThreads>,
+  log: Log,
+): CarryingOutTools {
   const { database, store, secrets } = stores;
   const documents = new Documents(threads, secrets);
   const readers = { documents, places: placesIn(database), entryPoints: new EntryPoints(documents) };
-  return finishChangeSets({ ...stores, ...readers, log, hasParameterFiles: parameterFileLookup(store) });
+  return { ...stores, ...readers, log, hasParameterFiles: parameterFileLookup(store) };
 }
 
 function openBundleFiles({ dataDir, cacheBytes }: Config): BundleFiles {

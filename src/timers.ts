@@ -8,6 +8,7 @@ import { RetentionSchedule } from './deeds/cleanup-schedule.ts';
 import { startHours } from './deeds/keep-hours.ts';
 import { startPreviewExpiry } from './deeds/preview-expiry.ts';
 import { startAuditRetention } from './deeds/prune-audit.ts';
+import { type ScheduleTools, startChangeSets } from './deeds/schedule-change-set.ts';
 import { ROLLOUT_STATES } from './domain/rollout.ts';
 import { startEventExpiry } from './events/expiry.ts';
 import { sourceOf } from './events/feed.ts';
@@ -40,6 +41,8 @@ export interface TimerTools {
   questions: Threads<FleetTasks>;
   metrics: Metrics;
   secrets: SecretStore;
+  /** Applies change sets at their time. */
+  applying: ScheduleTools;
   reloadTls(): Promise<unknown>;
 }
 
@@ -49,7 +52,7 @@ export interface TimerTools {
  */
 export async function startTimers(
   options: ServerOptions,
-  { tools, runs, questions, metrics, secrets, reloadTls }: TimerTools,
+  { tools, runs, questions, metrics, secrets, applying, reloadTls }: TimerTools,
 ): Promise<() => Promise<void>> {
   const { config, log, tuning } = options;
   const { database } = tools;
@@ -62,7 +65,7 @@ export async function startTimers(
   const moved = new MovedRepositories(database.changes);
   const shown: Shown = { rollouts: NO_ROLLOUTS };
   metrics.showRollouts(() => shown.rollouts());
-  const leading = { ...options, post, questions, moved, metrics, shown };
+  const leading = { ...options, post, questions, moved, metrics, shown, applying };
   const begin = () => lead(leading, tools, runs);
   const leadership = new Leadership({ database, server: server.id, log, lead: begin });
   metrics.addReadings({ leader: () => Number(leadership.leads) });
@@ -88,10 +91,11 @@ interface Leading {
   questions: Threads<FleetTasks>;
   moved: MovedRepositories;
   metrics: Metrics;
+  applying: ScheduleTools;
 }
 
 function lead(
-  { config, clock, log, post, questions, moved, metrics, shown }: ServerOptions & Leading,
+  { config, clock, log, post, questions, moved, metrics, shown, applying }: ServerOptions & Leading,
   tools: CleanupTools,
   runs: RetentionRuns,
 ): Lead {
@@ -111,6 +115,7 @@ function lead(
   const onEvaluated = metrics.work.onRolloutEvaluated;
   const scopes = startScopeMoves({ ...tools, log }, clock);
   const rollouts = new RolloutEvaluation({ database, store, clock, log, questions, moved, onEvaluated });
+  const changeSets = startChangeSets(applying);
   shown.rollouts = () => rollouts.countStates();
   schedule.start();
   return {
@@ -127,6 +132,7 @@ function lead(
         sender.close(),
         rollouts.close(),
         scopes.close(),
+        changeSets.close(),
       ]);
     },
   };

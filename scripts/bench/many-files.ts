@@ -27,7 +27,6 @@ import { timed } from './versions.ts';
 const TARGETS = { seconds: 10, p99: 50 };
 const NAME = 'many-files';
 const OTHER = 'polled';
-const POLL_EVERY = 5;
 /** So many files are saved one by one, and count for all. */
 const SINGLE = 25;
 const FOLDER = '/api/v1/configurations/parameter-folder';
@@ -79,7 +78,7 @@ export async function measureManyFiles(
   mkdirSync(home);
   const values = Array.from({ length: files }, (_, at) => valueAt(at));
   const site = await makeSite(home, processes, values);
-  const probe = await PollProbe.start(site.server.endpoint, await addNode(site), POLL_EVERY);
+  const probe = await PollProbe.start(site.server.endpoint, await addNode(site));
   try {
     const begin = machineTime();
     await sleep(idleMs);

@@ -2,6 +2,7 @@
 
 import { api } from './commands/api.ts';
 import { AUDIT_COMMANDS } from './commands/audit.ts';
+import { CHANGE_COMMANDS } from './commands/change.ts';
 import { completionCommand } from './commands/completion.ts';
 import { COMPOSITE_COMMANDS } from './commands/composite.ts';
 import { CONFIG_COMMANDS } from './commands/config.ts';
@@ -38,6 +39,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   scope: 'scope types, such as Environment, and their values',
   node: 'nodes, what they are assigned and what they run',
   report: 'what nodes have reported',
+  change: 'many deeds as one proposal, which is applied and taken back as one',
   rollout: 'versions that reach the nodes ring by ring',
   key: 'registration keys, with which machines become nodes',
   user: 'people and service accounts, and the roles that they hold',
@@ -61,6 +63,7 @@ export const COMMANDS: readonly Command[] = [
   ...NODE_COMMANDS,
   ...REPORT_COMMANDS,
   proof,
+  ...CHANGE_COMMANDS,
   ...ROLLOUT_COMMANDS,
   ...KEY_COMMANDS,
   ...USER_COMMANDS,

@@ -3,6 +3,8 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { printJson } from '../domain/json-text.ts';
+import { readYaml } from '../domain/yaml-reader.ts';
 import type { Context } from './declaration.ts';
 import { Failure } from './errors.ts';
 
@@ -30,6 +32,16 @@ export async function readText(surroundings: Surroundings, file: string): Promis
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw new Failure(`${name} is no text in UTF-8.`);
+  }
+}
+
+/** Reads JSON or YAML. @throws Failure, also where it is neither */
+export async function readData(surroundings: Surroundings, file: string): Promise<unknown> {
+  const text = await readText(surroundings, file);
+  try {
+    return JSON.parse(/^\s*[[{]/.test(text) ? text : printJson(readYaml(text)));
+  } catch (error) {
+    throw new Failure(`${file} is neither JSON nor YAML: ${(error as Error).message}`);
   }
 }
 

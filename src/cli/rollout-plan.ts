@@ -1,11 +1,9 @@
 /** The plan of a rollout as a command says it: by options, or as a file of JSON or YAML. */
 
 import type { Schemas } from '../client/api-types.ts';
-import { printJson } from '../domain/json-text.ts';
-import { readYaml } from '../domain/yaml-reader.ts';
 import type { Context } from './declaration.ts';
-import { Failure, UsageError } from './errors.ts';
-import { readText } from './input.ts';
+import { UsageError } from './errors.ts';
+import { readData } from './input.ts';
 
 type Plan = Pick<Schemas['NewRollout'], 'steps' | 'onHalt'>;
 type Gate = Plan['steps'][number]['gate'];
@@ -50,23 +48,14 @@ export async function readPlan(context: Pick<Context, 'stdin' | 'cwd'>, options:
     const isGateSaid = GATE_OPTIONS.some((name) => options[name] !== undefined && options[name] !== false);
     if (options.step.length > 0 || isGateSaid)
       throw new UsageError('--plan has the steps and their gates; leave --step and the gate out.');
-    const plan = await readPlanFile(context, options.plan);
+    // The server says what is wrong with the plan itself.
+    const plan = (await readData(context, options.plan)) as Plan;
     return onHalt === undefined ? plan : { ...plan, onHalt };
   }
   if (options.step.length === 0) throw new UsageError('Say the rings by --step, or all of it by --plan.');
   if (onHalt === undefined) throw new UsageError('Say by --on-halt Keep or Revert what a halt means.');
   const gate = gateOf(options);
   return { steps: options.step.map((text) => ({ ...readStep(text), gate })), onHalt };
-}
-
-async function readPlanFile(context: Pick<Context, 'stdin' | 'cwd'>, file: string): Promise<Plan> {
-  const text = await readText(context, file);
-  try {
-    // The server says what is wrong with the plan itself.
-    return JSON.parse(/^\s*\{/.test(text) ? text : printJson(readYaml(text)));
-  } catch (error) {
-    throw new Failure(`${file} is neither JSON nor YAML: ${(error as Error).message}`);
-  }
 }
 
 function readStep(text: string): Omit<Plan['steps'][number], 'gate'> {

@@ -13,8 +13,12 @@ import type { AuditEntriesTable } from './schema.ts';
 
 export type ActivityRow = Selectable<AuditEntriesTable>;
 
+type VisibleIds = 'all' | readonly string[];
+
 /** Which entries a user may see: of each kind those about every resource, about those with these ids, or none. */
-export type Visible = Readonly<Record<ActivityType, 'all' | readonly string[]>>;
+export type Visible = Readonly<
+  Record<Exclude<ActivityType, 'ChangeSet'>, VisibleIds> & { ChangeSet?: VisibleIds }
+>;
 
 /** Reading so many places from an index takes a millisecond or two. */
 const PLACES_AT_ONCE = 2_000;
@@ -27,7 +31,7 @@ export function isVisible(
   visible: Visible,
   entry: Pick<ActivityRow, 'resource_type' | 'resource_id'>,
 ): boolean {
-  const ids = visible[entry.resource_type as ActivityType] as Visible[ActivityType] | undefined;
+  const ids = visible[entry.resource_type as ActivityType] as VisibleIds | undefined;
   if (ids === undefined || entry.resource_id === null) return false;
   return ids === 'all' || ids.includes(entry.resource_id);
 }
@@ -43,7 +47,7 @@ export async function listVisible(
 ): Promise<ActivityRow[]> {
   const pace = new Pace();
   const newest = new Newest(take);
-  const kinds = Object.entries(visible) as [ActivityType, Visible[ActivityType]][];
+  const kinds = Object.entries(visible) as [ActivityType, VisibleIds][];
   for (const [type, ids] of kinds) {
     if (ids === 'all') newest.add(await placesOfKind(db, type, { take, before }));
   }

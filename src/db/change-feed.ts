@@ -3,7 +3,9 @@
  * finds it out in its own way.
  */
 
+import { sql } from 'kysely';
 import type { Awaitable } from '../lib/awaitable.ts';
+import type { Db } from './schema.ts';
 
 export type ChangeKind =
   | 'certificates'
@@ -42,6 +44,14 @@ export const SELECT_POSITION = `select value, (select value from access_generati
     coalesce((select seq from changes order by seq limit 1), 0),
     coalesce((select seq from changes order by seq desc limit 1), 0)
   from generation where id = 1`;
+
+/** How far the feed is. It moves with whatever changes what nodes get. A transaction that writes reads what holds until its end. */
+export async function readFeedPlace(db: Db): Promise<string> {
+  const { rows } = await sql<Record<'generation' | 'newest', number>>`
+    select value as generation, coalesce((select max(seq) from changes), 0) as newest
+    from generation where id = 1`.execute(db);
+  return rows.map(({ generation, newest }) => `${generation} ${newest}`).join();
+}
 
 export abstract class ChangeFeed {
   private readonly listeners: ChangeListener[] = [];

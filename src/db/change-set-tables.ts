@@ -45,6 +45,8 @@ export interface ChangeSetsTable {
   preview_digest: string | null;
   /** JSON: what was there before it was applied, which a revert brings back. */
   undo: string | null;
+  /** JSON: what protected it when it was applied, `ShownProtection[]` of deeds/set-protection.ts; null before. */
+  protection: string | null;
   /** JSON: what is still to be moved of a set whose commit point is passed; null where all is done. */
   pending_moves: string | null;
 }

@@ -19,6 +19,12 @@ export async function nextChangeSetId(db: Db): Promise<number> {
   return value;
 }
 
+/** The last id that was given to a set; 0 before the first. */
+export async function lastChangeSetId(db: Db): Promise<number> {
+  const counter = db.selectFrom('change_set_counter').select('value').where('id', '=', 1);
+  return (await counter.executeTakeFirstOrThrow()).value;
+}
+
 export async function insertChangeSet(trx: Db, row: ChangeSetRow): Promise<void> {
   await trx.insertInto('change_sets').values(row).execute();
 }
@@ -55,14 +61,14 @@ export interface ChangeSetFilter {
 }
 
 /** What tells who may see a set. */
-export type ListedChangeSet = Pick<ChangeSetRow, 'id' | 'deeds' | 'named'>;
+export type ListedChangeSet = Pick<ChangeSetRow, 'id' | 'state' | 'deeds' | 'named'>;
 
 /** All sets that match, newest first. */
 export async function listChangeSets(
   db: Db,
   { state, author, namesOneOf }: ChangeSetFilter,
 ): Promise<ListedChangeSet[]> {
-  let rows = db.selectFrom('change_sets').select(['id', 'deeds', 'named']).orderBy('id', 'desc');
+  let rows = db.selectFrom('change_sets').select(['id', 'state', 'deeds', 'named']).orderBy('id', 'desc');
   if (state !== undefined) rows = rows.where('state', '=', state);
   if (author !== undefined)
     rows =
@@ -112,6 +118,20 @@ export async function listApprovals(db: Db, ids: readonly number[]): Promise<Cha
     .execute();
 }
 
+/** Saves an approval in place of an earlier one of the same person. */
+export async function insertApproval(trx: Db, approval: ChangeSetApprovalRow): Promise<void> {
+  await deleteApproval(trx, approval);
+  await trx.insertInto('change_set_approvals').values(approval).execute();
+}
+
+export async function deleteApproval(
+  trx: Db,
+  { set_id, user_id }: Pick<ChangeSetApprovalRow, 'set_id' | 'user_id'>,
+): Promise<void> {
+  const approvals = trx.deleteFrom('change_set_approvals').where('set_id', '=', set_id);
+  await approvals.where('user_id', '=', user_id).execute();
+}
+
 export async function deleteApprovals(trx: Db, id: number): Promise<void> {
   await trx.deleteFrom('change_set_approvals').where('set_id', '=', id).execute();
 }
@@ -122,6 +142,18 @@ export function listPendingSets(db: Db): Promise<ChangeSetRow[]> {
     .selectFrom('change_sets')
     .selectAll()
     .where('pending_moves', 'is not', null)
+    .orderBy('id')
+    .execute();
+}
+
+/** The scheduled sets whose time has come, the earliest first. */
+export function listDueSets(db: Db, now: number): Promise<ChangeSetRow[]> {
+  return db
+    .selectFrom('change_sets')
+    .selectAll()
+    .where('state', '=', sql.lit('Scheduled'))
+    .where('apply_at', '<=', now)
+    .orderBy('apply_at')
     .orderBy('id')
     .execute();
 }

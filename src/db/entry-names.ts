@@ -28,7 +28,7 @@ const PLACES = [
 ] as const;
 
 /** The details of an entry have the name in one of these members, if they have it. */
-const MEMBERS = ['fqdn', 'username', 'name', 'value'] as const;
+const MEMBERS = ['fqdn', 'username', 'name', 'value', 'title'] as const;
 
 /** The entries by which resources go that had a name. */
 const DELETIONS = [

@@ -9,6 +9,7 @@ import type { EventTables } from './event-tables.ts';
 import type { NodeTables } from './node-tables.ts';
 import type { OutcomeTables } from './outcome-tables.ts';
 import type { PreviewTables } from './preview-tables.ts';
+import type { ProtectionTables } from './protection-tables.ts';
 import type { RolloutTables } from './rollout-tables.ts';
 import type { ScopeGrantTables } from './scope-grant-tables.ts';
 import type { ScopeMovesTable } from './scope-move-tables.ts';
@@ -168,6 +169,8 @@ export interface ExternalGroupMappingsTable {
   external_group_name: string | null;
   group_id: string;
   created_at: number;
+  /** The number of the last change set that there was then. */
+  since_set: number;
 }
 
 /** One run of a cleanup, whatever its result. */
@@ -233,6 +236,7 @@ export interface Schema
     OutcomeTables,
     ScopeGrantTables,
     ChangeSetTables,
+    ProtectionTables,
     TruthTables {
   reports: ReportsTable;
   report_checksums: ReportChecksumsTable;
@@ -242,7 +246,7 @@ export interface Schema
   role_permissions: { role_id: string; permission: string };
   user_roles: { user_id: string; role_id: string };
   groups: GroupsTable;
-  group_members: { group_id: string; user_id: string };
+  group_members: { group_id: string; user_id: string; since_set: Generated<number> };
   group_roles: { group_id: string; role_id: string };
   sessions: {
     /** The SHA-256 of the cookie's value. */

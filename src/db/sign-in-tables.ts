@@ -43,13 +43,16 @@ export interface FederationsTable {
 export interface SignInTables {
   identities: IdentitiesTable;
   /** The groups that the provider named at the last sign-in. */
-  identity_groups: { identity_id: string; external_group_id: string };
+  identity_groups: { identity_id: string; external_group_id: string; since_set: number };
   sign_in_flows: SignInFlowsTable;
   federations: FederationsTable;
   /** Ids of tokens that work once, by the SHA-256 of issuer and id. */
   used_tokens: { id_hash: string; expires_at: number };
-  /** A view: who is in which group, by a membership of one's own (`Local`) or by a group of a provider. */
-  group_memberships: { group_id: string; user_id: string; source: string };
+  /**
+   * A view: who is in which group, by a membership of one's own (`Local`) or by a group of a provider, and the number of the last
+   * change set when that began.
+   */
+  group_memberships: { group_id: string; user_id: string; source: string; since_set: number };
 }
 
 /**

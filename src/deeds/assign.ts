@@ -9,7 +9,6 @@ import { changedMembers } from '../domain/changed-members.ts';
 import { ASSIGNMENTS } from '../domain/lock-names.ts';
 import { leadingVHint } from '../domain/version-order.ts';
 import { conflict, type HawserError, notFound } from '../lib/errors.ts';
-import { OPEN_TO_ANYONE, valueFor } from '../resolve/open-versions.ts';
 import type { Planner } from '../resolve/plans.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
 import { grantedResource } from '../security/authorize.ts';
@@ -18,19 +17,14 @@ import type { Caller } from '../security/caller.ts';
 import type { UserPrincipal } from '../security/principal.ts';
 import type { AuthorTools } from '../versions/author.ts';
 import { noResource, type Owner } from '../versions/rows.ts';
-import { GivenFiles, mayReadConfigurations } from './handing-out.ts';
-
-/** Which configuration or composite a node is to be given, and which of its versions. */
-export interface WantedAssignment {
-  configurationName: string;
-  isComposite?: boolean | null | undefined;
-  /** Absent or null admits any. */
-  majorVersion?: number | null | undefined;
-  /** Admits prereleases at or above this one; absent or null none. */
-  prereleaseChannel?: string | null | undefined;
-  /** Exactly this published version, so without the two members before; absent or null pins nothing. */
-  version?: string | null | undefined;
-}
+import {
+  assignmentOf,
+  configurationsGiven,
+  GivenFiles,
+  mayReadConfigurations,
+  type WantedAssignment,
+} from './handing-out.ts';
+import { requireDoneAlone } from './protection.ts';
 
 export interface AssignmentTools extends Pick<AuthorTools, 'database' | 'store' | 'locks'> {
   planner: Planner;
@@ -49,7 +43,8 @@ export interface CheckedAssignment {
 /**
  * Assigns a configuration or composite of which a published version fits. A node that has the same assignment already
  * keeps it, with its time.
- * @throws HawserError not_found for the node or the configuration, conflict `no_eligible_version`; as `assignChecked`
+ * @throws HawserError not_found for the node or the configuration, conflict `no_eligible_version`; as
+ *   `requireDoneAlone` and `assignChecked`
  */
 export async function assignConfiguration(
   tools: AssignmentTools,
@@ -60,6 +55,7 @@ export async function assignConfiguration(
   const { database } = tools;
   await requireNode(database.read, nodeId);
   const checked = await checkAssignment(tools, principal, wanted);
+  await requireDoneAlone(tools, actor, { ...wanted, kind: 'Assign', nodeIds: [nodeId] });
   await whileItStays(tools, checked, () =>
     database.write.transaction().execute((trx) => assignChecked(trx, actor, nodeId, checked)),
   );
@@ -85,17 +81,6 @@ export async function checkAssignment(
   const isReadable = await mayReadConfigurations(database.read, principal, names);
   const files = await GivenFiles.of(tools, principal, names);
   return { owner: { kind: `${kind}s`, resource }, assignment, isReadable, files };
-}
-
-/** The names of all configurations that an assignment gives, now or once a version that rolls out reaches the node. */
-export async function configurationsGiven(planner: Planner, assignment: Assignment): Promise<string[]> {
-  const given = await planner.byVersions(assignment, (versions) =>
-    versions === null
-      ? []
-      : (versions.composite?.children.map(({ child }) => child.configuration) ?? [versions.repository.name]),
-  );
-  const [open, rest] = [await valueFor(given, OPEN_TO_ANYONE), await valueFor(given, () => false)];
-  return [...new Set([...open, ...rest])];
 }
 
 /**
@@ -164,20 +149,6 @@ export async function assignChecked(
   const details = { fqdn, ...target, majorVersion, prereleaseChannel, version };
   await recordAudit(trx, actor, { action: 'node.configuration_assigned', resourceId: nodeId, details });
   return true;
-}
-
-/** What is stored of a wanted assignment. @param targetId the id of the configuration or composite that it names */
-export function assignmentOf(
-  { isComposite, majorVersion, prereleaseChannel, version }: Omit<WantedAssignment, 'configurationName'>,
-  targetId: string,
-): Assignment {
-  return {
-    configurationId: isComposite ? null : targetId,
-    compositeId: isComposite ? targetId : null,
-    majorVersion: majorVersion ?? null,
-    prereleaseChannel: prereleaseChannel ?? null,
-    version: version ?? null,
-  };
 }
 
 /** The assignment with the name in place of the id: as people ask for it, and as they are shown it. */

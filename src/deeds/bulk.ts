@@ -15,12 +15,13 @@ import {
   checkAssignment,
   requireForAll,
   unassignConfiguration,
-  type WantedAssignment,
   whileItStays,
 } from './assign.ts';
 import { changeLcmConfig, type LcmSettings } from './change-lcm-config.ts';
 import { removeWithin } from './delete-node.ts';
 import { type ExpectedRow, expectNodes } from './expect-nodes.ts';
+import type { WantedAssignment } from './handing-out.ts';
+import { type AskedDeed, requireDoneAlone } from './protection.ts';
 import { NO_GATE, TagGate } from './tag-gate.ts';
 import { hasTag, requireTypeOfValue, setTags, tagNode, untagNode, valuesByType } from './tag-node.ts';
 
@@ -96,8 +97,8 @@ export interface BulkOutcome {
 
 /**
  * Does to all nodes what is ordered. It goes on to the end, even if the client goes away meanwhile.
- * @throws HawserError what the single deed throws that concerns no node in particular; conflict `count_changed`. Nothing is
- *   done then. A fault of the database, such as a full disk, ends it as well; the nodes done before stay done
+ * @throws HawserError what the single deed throws that concerns no node in particular; conflict `count_changed`, `change_set_required`.
+ *   Nothing is done then. A fault of the database, such as a full disk, ends it as well; the nodes done before stay done
  */
 export async function doInBulk<C>(
   tools: BulkTools<C>,
@@ -106,6 +107,10 @@ export async function doInBulk<C>(
 ): Promise<BulkOutcome> {
   const { apply, require, hold = (work) => work(), onChanged } = await readyDeed(tools, caller, order);
   const nodeIds = await findTargets(tools, caller, order);
+  if (order.action !== 'Delete') {
+    const { action: kind, nodeIds: _nodeIds, filter: _filter, expectedCount: _count, ...what } = order;
+    await requireDoneAlone(tools, caller.actor, { kind, nodeIds, ...what } as AskedDeed);
+  }
   await require?.(nodeIds);
   return hold(async () => {
     const outcomes = await inSlices(

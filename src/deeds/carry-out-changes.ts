@@ -39,6 +39,8 @@ import type { ProposingTools } from './propose-changes.ts';
 import { publishVersion } from './publish.ts';
 import { publishComposite } from './publish-composite.ts';
 import { type FileName, publishFile } from './put-parameters.ts';
+import { requireProtectable, setProtection } from './set-protection.ts';
+import { startRollout } from './start-rollout.ts';
 import { TagGate } from './tag-gate.ts';
 import { tagNode, untagNode } from './tag-node.ts';
 import { offerFileAgain, offerVersionAgain, withdrawFile, withdrawVersion } from './withdraw.ts';
@@ -94,7 +96,9 @@ export async function carryOut(
   const { database, store, locks } = tools;
   const targets: Targeted[] = [];
   for (const change of changes) targets.push(await targetOf(database.read, caller.principal, change, former));
-  const refs = targets.flatMap(repositoriesOf);
+  const refs: RepositoryRef[] = [];
+  for (const [place, change] of changes.entries())
+    refs.push(...(await repositoriesOf(store, change, targets[place] ?? null)));
   const writes: { at: number; write: Write }[] = [];
   let at = 0;
   const keep = (write: Write) => void writes.push({ at, write });
@@ -175,12 +179,12 @@ async function withLocks(
 ): Promise<void> {
   const has = (...kinds: readonly Change['kind'][]) => changes.some(({ kind }) => kinds.includes(kind));
   const assigning = (held: readonly string[]) =>
-    has('Assign', 'PublishComposite')
+    has('Assign', 'PublishComposite', 'StartRollout')
       ? locks.share(ASSIGNMENTS, () => work([...held, ASSIGNMENTS]))
       : work(held);
   if (has('EnableScopeType', 'DisableScopeType'))
     return locks.run(PARAMETER_WRITES, () => assigning([PARAMETER_WRITES]));
-  if (has('PublishParameters', 'WithdrawParameters', 'RestoreParameters'))
+  if (has('PublishParameters', 'WithdrawParameters', 'RestoreParameters', 'StartRollout'))
     return locks.share(PARAMETER_WRITES, () => assigning([PARAMETER_WRITES]));
   return assigning([]);
 }
@@ -253,6 +257,24 @@ class Deeds {
       case 'DisableScopeType':
         await switchScopeType(tools, actor, change.scopeTypeId, change.kind === 'EnableScopeType');
         return;
+      case 'SetProtection': {
+        const thing = await requireProtectable(tools.database.read, change);
+        keep((trx) => setProtection(trx, actor, thing, change.protection));
+        return;
+      }
+      case 'StartRollout': {
+        const { version, parameters, message, steps, onHalt } = change;
+        await startRollout(
+          { ...this.versionTools(), ...this.fileTools() },
+          this.targeted(target?.on === 'composite' ? 'composites' : 'configurations', target),
+          {
+            ...{ steps, onHalt },
+            ...{ version: version ?? undefined, parameters: parameters ?? undefined },
+            message: message ?? undefined,
+          },
+        );
+        return;
+      }
       case 'SetParameters':
         throw internal('internal_error', 'Content is kept as a draft before it is carried out');
       default:

@@ -12,6 +12,7 @@ import {
 } from '../versions/rules.ts';
 import type { VersionSource } from '../versions/version-source.ts';
 import type { ConfigurationTarget } from './create-draft.ts';
+import { requireDoneAlone } from './protection.ts';
 
 /** What is to be changed of a configuration. Absent members stay; null clears the description. */
 export interface ConfigurationChange {
@@ -22,7 +23,7 @@ export interface ConfigurationChange {
 /**
  * Changes a configuration. Where nothing differs, nothing is written, not even the time of the last change.
  * @throws HawserError conflict `reserved_path` when the highest version has a file where the parameters go, or a published one
- *   its entry point; `in_use` when nodes would lose published parameters
+ *   its entry point; `in_use` when nodes would lose published parameters; `change_set_required`
  */
 export async function changeConfiguration(
   tools: ResourceTools,
@@ -38,7 +39,11 @@ export async function changeConfiguration(
     const changes = changedMembers(before, change);
     if (changes === null) return;
     const isManaged = changes['useServerManagedParameters']?.to;
-    if (typeof isManaged === 'boolean') await requireManageable(store, name, isManaged);
+    if (typeof isManaged === 'boolean') {
+      const deed = { configurationName: name, useServerManagedParameters: isManaged };
+      await requireDoneAlone(tools, actor, { kind: 'SetServerManaged', ...deed });
+      await requireManageable(store, name, isManaged);
+    }
     await database.transact(async (trx) => {
       await updateRow(trx, resourceId, change, actor.at);
       const details = { name, ...changes };

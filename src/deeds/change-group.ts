@@ -1,10 +1,13 @@
 /** Changes of groups, and of the mappings of external groups to them. */
 
 import type { Selectable } from 'kysely';
+import { lastChangeSetId } from '../db/change-sets.ts';
 import type { Db } from '../db/database.ts';
+import { isGroupNamed } from '../db/protections.ts';
 import type { GroupsTable } from '../db/schema.ts';
 import { changedMembers } from '../domain/changed-members.ts';
 import { nameKey } from '../domain/names.ts';
+import { conflict } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
 import type { Caller } from '../security/caller.ts';
@@ -63,9 +66,14 @@ export async function replaceGroup(
   await recordAudit(trx, actor, { action: 'group.updated', resourceId: id, details: { name, ...changes } });
 }
 
-/** @throws HawserError not_found, `last_administrator` */
+/** @throws HawserError not_found, `in_use` where a protection names it, `last_administrator` */
 export async function deleteGroup(trx: Db, { actor }: Caller, id: string): Promise<void> {
   const { name, description } = await GROUPS.require(trx, id);
+  if (await isGroupNamed(trx, id))
+    throw conflict(
+      'in_use',
+      'A protection names the group; name another one, or none, by a change set first',
+    );
   const members = [...(await GROUP_MEMBERS.names(trx, id)).values()];
   const roles = [...(await GROUP_ROLES.names(trx, id)).values()];
   await keepingAnAdministrator(trx, () => GROUPS.delete(trx, id));
@@ -103,6 +111,7 @@ export async function insertMapping(
     external_group_name: externalGroupName,
     group_id: groupId,
     created_at: actor.at,
+    since_set: await lastChangeSetId(trx),
   });
   const mapping = { ...row, group_name: name };
   const details = describeMapping(mapping);

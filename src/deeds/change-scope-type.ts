@@ -20,6 +20,7 @@ import type { RingLookup } from '../resolve/ring-use.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
 import type { ScopeMoveTools } from '../versions/scope-moves.ts';
 import { addScopeValue } from './define-scope-value.ts';
+import { requireDoneAlone } from './protection.ts';
 
 /** A scope type that is to be made. */
 export interface NewScopeType {
@@ -99,6 +100,18 @@ export async function requireScopeOrder(db: Db, ids: readonly string[]): Promise
   return types;
 }
 
+/** Puts all types into another order. @throws HawserError as `requireScopeOrder`; conflict `change_set_required` */
+export async function orderScopeTypes(
+  tools: Pick<ScopeTools, 'database' | 'store'>,
+  actor: Actor,
+  scopeTypeIds: readonly string[],
+): Promise<ScopeTypeRow[]> {
+  const { database } = tools;
+  await requireScopeOrder(database.read, scopeTypeIds);
+  await requireDoneAlone(tools, actor, { kind: 'ReorderScopeTypes', scopeTypeIds });
+  return database.write.transaction().execute((trx) => reorderScopeTypes(trx, actor, scopeTypeIds));
+}
+
 /** @returns all types in their new order @throws HawserError invalid unless `ids` is an order of all types */
 export async function reorderScopeTypes(
   trx: Db,
@@ -137,16 +150,19 @@ export async function requireSwitchable(
 
 /**
  * Switches a system type on or off. A custom type has a part in merging where a node is tagged with a value of it.
- * @throws HawserError not_found, conflict `not_a_system_scope_type` or `in_use`
+ * @throws HawserError not_found, conflict `not_a_system_scope_type`, `in_use` or `change_set_required`
  */
 export function switchScopeType(
-  { database, hasParameterFiles, locks }: Pick<ScopeTools, 'database' | 'hasParameterFiles' | 'locks'>,
+  tools: Pick<ScopeTools, 'database' | 'store' | 'hasParameterFiles' | 'locks'>,
   actor: Actor,
   id: string,
   isEnabled: boolean,
 ): Promise<ScopeTypeRow> {
-  return locks.run(PARAMETER_WRITES, async () => {
-    const { name } = await requireSwitchable({ database, hasParameterFiles }, id, isEnabled);
+  const { database } = tools;
+  return tools.locks.run(PARAMETER_WRITES, async () => {
+    const { name } = await requireSwitchable(tools, id, isEnabled);
+    const kind = isEnabled ? 'EnableScopeType' : 'DisableScopeType';
+    await requireDoneAlone(tools, actor, { kind, scopeTypeId: id });
     await database.transact(async (trx) => {
       const current = await SCOPE_TYPES.require(trx, id);
       if ((current.is_enabled === 1) === isEnabled) return;

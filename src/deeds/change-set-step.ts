@@ -17,7 +17,7 @@ import type { StepEffect } from '../versions/ref-step.ts';
 import type { GitStore } from '../versions/store.ts';
 import { type CarryingOutTools, carryOut, type JudgedStep, type StepFrame } from './carry-out-changes.ts';
 import { type ChangeState, readRowState, readVersionStates } from './change-state.ts';
-import type { Change } from './changes.ts';
+import { type Change, partsOf } from './changes.ts';
 import type { FormerState } from './former-state.ts';
 
 /** A set that is about to be applied. */
@@ -30,8 +30,14 @@ export interface Applying {
   files: readonly FileContent[];
   /** How many nodes get something else by it. */
   nodes: number;
-  /** Looks once more, under all locks, whether it may be applied. @throws HawserError */
-  require(): Promise<void>;
+  /** JSON of who passes approvals that are missing, when and why, as the row keeps it; null for nobody. */
+  override: string | null;
+  /**
+   * Looks once more, under all locks, whether it may be applied.
+   * @returns looks for the last time, in the transaction, and gives JSON of what protects it, which the row keeps
+   * @throws HawserError
+   */
+  require(): Promise<(trx: Db) => Promise<string>>;
 }
 
 /** What is to be ended after a crash, as the row keeps it. */
@@ -44,6 +50,8 @@ export interface PendingStep {
   person: Pick<UserPrincipal, 'userId' | 'username' | 'email'>;
   /** How many nodes get something else by it. */
   nodes: number;
+  /** What the row keeps of approvals. Absent in a set of a release that had none. */
+  judged?: Pick<ChangeSetRow, 'override' | 'protection'>;
 }
 
 /**
@@ -70,6 +78,7 @@ export class Application implements StepFrame {
   private readonly before: Partial<ChangeState> = {};
   private readonly after: Partial<ChangeState> = {};
   protected commits = { branch: '', merge: '' };
+  private requireStill: (trx: Db) => Promise<string> = async () => '[]';
 
   constructor(tools: CarryingOutTools, caller: Caller, applying: Applying) {
     this.tools = tools;
@@ -79,7 +88,7 @@ export class Application implements StepFrame {
   }
 
   async require(): Promise<void> {
-    await this.applying.require();
+    this.requireStill = await this.applying.require();
     this.before.versions = await this.versionsIn(this.tools.store);
   }
 
@@ -97,7 +106,14 @@ export class Application implements StepFrame {
     await actor.requireUnfrozen?.(trx);
     this.before.rows = await readRowState(trx, this.applying.changes);
     const applied = { state: 'Applied', applied_at: actor.at, applied_by: actor.name } as const;
-    await this.update(trx, { ...applied, tip: this.commits.branch, apply_at: null, apply_as: null });
+    const judged = { protection: await this.requireStill(trx), override: this.applying.override };
+    await this.update(trx, {
+      ...applied,
+      ...judged,
+      tip: this.commits.branch,
+      apply_at: null,
+      apply_as: null,
+    });
   }
 
   async record(trx: Db): Promise<void> {
@@ -106,8 +122,15 @@ export class Application implements StepFrame {
     const { id, title, revert_of } = this.row;
     if (revert_of !== null)
       await trx.updateTable('change_sets').set({ reverted_by: id }).where('id', '=', revert_of).execute();
-    const details = { id, title, deeds: this.applying.changes.length, nodes: this.applying.nodes };
-    await recordAudit(trx, this.caller.actor, { action: 'change_set.applied', resourceId: null, details });
+    const { actor } = this.caller;
+    const { changes, nodes, override } = this.applying;
+    if (override !== null) {
+      const { reason } = JSON.parse(override) as { reason: string };
+      const details = { id, title, reason };
+      await recordAudit(trx, actor, { action: 'change_set.overridden', resourceId: String(id), details });
+    }
+    const details = { id, title, deeds: changes.length, nodes };
+    await recordAudit(trx, actor, { action: 'change_set.applied', resourceId: String(id), details });
   }
 
   /** Nothing is left to be ended. */
@@ -150,7 +173,7 @@ export class Application implements StepFrame {
   /** What the merge says below the title: what is touched, how many nodes get something else, and which set it is. */
   private told(): string {
     const { row, changes, nodes } = this.applying;
-    const lines = [...new Set(changes.map(lineOf))];
+    const lines = [...new Set(changes.flatMap(linesOf))];
     const count = nodes === 1 ? '1 node gets something else' : `${nodes} nodes get something else`;
     return [...lines, '', count, '', `Change-Set: ${row.id}`].join('\n');
   }
@@ -160,19 +183,28 @@ export class Application implements StepFrame {
     const { requireUnfrozen: _look, ...actor } = this.caller.actor;
     const { userId, username, email } = this.caller.principal;
     const person = { userId, username, email };
-    const { nodes } = this.applying;
-    const pending: PendingStep = { merge: this.commits.merge, effects, actor, person, nodes };
-    await this.tools.database.write
-      .transaction()
-      .execute((trx) => this.update(trx, { pending_moves: JSON.stringify(pending) }));
+    const { nodes, override } = this.applying;
+    await this.tools.database.write.transaction().execute(async (trx) => {
+      const judged = { protection: await this.requireStill(trx), override };
+      const pending: PendingStep = { merge: this.commits.merge, effects, actor, person, nodes, judged };
+      await this.update(trx, { pending_moves: JSON.stringify(pending) });
+    });
   }
 
   private async update(trx: Db, change: Parameters<typeof updateChangeSet>[2]): Promise<void> {
     const updated = await updateChangeSet(trx, this.row, change);
-    if (updated === undefined)
-      throw conflict('not_possible', 'Somebody else has changed the set at this moment; look at it again');
+    if (updated === undefined) throw changedMeanwhile();
     this.row = updated;
   }
+}
+
+export const changedMeanwhile = () =>
+  conflict('not_possible', 'Somebody else has changed the set at this moment; look at it again');
+
+/** A rollout has a line for each version. */
+function linesOf(change: Change): string[] {
+  if (change.kind !== 'StartRollout') return [lineOf(change)];
+  return partsOf(change).map((part) => lineOf(part).replace(/^\w+/, change.kind));
 }
 
 /** A deed in a line. It names nodes by their number alone. */
@@ -184,6 +216,10 @@ function lineOf(change: Change): string {
     return `${kind}${name}: ${length === 1 ? '1 node named' : `${length} nodes named`}`;
   }
   if (change.kind === 'SetServerManaged') return `${kind} ${change.configurationName}`;
+  if (change.kind === 'SetProtection') {
+    const { configurationName, compositeName, scopeValueId } = change.on;
+    return `${kind} ${configurationName ?? compositeName ?? scopeValueId}`;
+  }
   if ('version' in change) {
     const name =
       ('compositeName' in change && change.compositeName) ||

@@ -7,10 +7,12 @@ import {
   type ChangeSetRow,
   findChangeSet,
   listApprovals,
+  listChangeSets,
   rememberPreview,
 } from '../db/change-sets.ts';
 import type { Db } from '../db/database.ts';
 import { engineOf } from '../db/engine-of.ts';
+import type { RepositoryRef } from '../git/types.ts';
 import { conflict, HawserError, notFound } from '../lib/errors.ts';
 import type { Threads } from '../lib/threads.ts';
 import type { FleetTasks } from '../resolve/fleet-tasks.ts';
@@ -19,9 +21,9 @@ import type { UserPrincipal } from '../security/principal.ts';
 import { readableResources, scopeReaderOf } from '../security/rights.ts';
 import { seriesOf } from '../versions/parameter-files.ts';
 import type { GitStore } from '../versions/store.ts';
-import type { VersionIndex } from '../versions/types.ts';
+import type { VersionIndex, VersionRef } from '../versions/types.ts';
 import type { ChangeState } from './change-state.ts';
-import { type Change, ofShownChange, type ShownChange } from './changes.ts';
+import { type Change, ofShownChange, partsOf, type ShownChange } from './changes.ts';
 import { FormerState } from './former-state.ts';
 import { REFUSALS } from './judge-changes.ts';
 import {
@@ -36,6 +38,8 @@ import { requireScopeType, scopeNamed } from './parameter-scopes.ts';
 import { findPreview } from './preview-rows.ts';
 import { VisiblePart } from './preview-visible.ts';
 import { Proposing } from './propose-changes.ts';
+import { Protections } from './protection.ts';
+import { coverOfSet, type SetCover, type ShownProtection, withMissing } from './set-protections.ts';
 
 export interface ReadingTools extends PreviewMakers {
   /** The threads for questions, whose callers wait for no preview. */
@@ -85,10 +89,23 @@ export class DeedReader {
     );
   }
 
+  /** Whether the caller may see a configuration or composite; null is what everybody may see. */
+  reads(resource: Pick<Named, 'on' | 'id'> | null): boolean {
+    return resource === null || this.isReadable({ ...resource, name: '' });
+  }
+
   /** Whether the caller may see any of them. */
   seesAny(kept: KeptDeeds): boolean {
     return this.seen(kept).includes(true);
   }
+}
+
+/** The sets of which the caller may see something, by their ids as the audit trail has them. */
+export async function visibleSets(db: Db, principal: UserPrincipal): Promise<'all' | string[]> {
+  const reader = await DeedReader.of(db, principal);
+  const sets = await listChangeSets(db, {});
+  const seen = sets.filter((set) => reader.seesAny(keptOf(set)));
+  return seen.length === sets.length ? 'all' : seen.map(({ id }) => String(id));
 }
 
 /**
@@ -101,21 +118,42 @@ export async function digestOf(
 ): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(deeds));
   for (const [at, deed] of deeds.entries()) {
-    const tip = await tipOf({ read: database.read, store }, ofShownChange(deed), named[at] ?? []);
-    if (tip !== undefined) hash.update(`\n${at} ${tip}`);
+    for (const part of partsOf(ofShownChange(deed))) {
+      const draft = await draftOf({ read: database.read, store }, part, named[at] ?? []);
+      if (draft !== undefined) hash.update(`\n${at} ${draft && tipOf(draft.ref)}`);
+    }
   }
   return hash.digest('hex');
 }
 
-/** The tip of the draft that a deed publishes; null where it is gone, undefined for a deed that names no draft. */
-async function tipOf(
+/** What stands for a draft, and for what was published of it. A tag that was pushed to publish it counts, before and after. */
+function tipOf({ status, commit, oid, pushed }: VersionRef): string | null {
+  const tag = status === 'Draft' ? pushed?.tag : pushed && oid;
+  return tag === undefined ? commit : `${commit} ${tag}`;
+}
+
+/** A draft, or what was published of it since. */
+export interface NamedDraft {
+  repository: RepositoryRef;
+  ref: VersionRef;
+  /** The id of the configuration or composite. */
+  resourceId: string;
+}
+
+/** The draft that a deed publishes; null where it is gone, undefined for a deed that names no draft. */
+export async function draftOf(
   { read, store }: { read: Db; store: GitStore },
   change: Change,
   [named]: readonly Named[],
-): Promise<string | null | undefined> {
-  const find = async (index: () => Promise<VersionIndex>, version: string) => {
+): Promise<NamedDraft | null | undefined> {
+  const find = async (
+    repository: RepositoryRef,
+    version: string,
+    index: () => Promise<VersionIndex> = () => store.versions(repository),
+  ) => {
     try {
-      return (await index()).get(version)?.commit ?? null;
+      const ref = (await index()).get(version);
+      return ref === undefined ? null : { repository, ref, resourceId: named?.id ?? '' };
     } catch (error) {
       // What it names may be gone by now.
       if (error instanceof HawserError && (REFUSALS.has(error.kind) || error.code === 'repository_missing'))
@@ -125,18 +163,17 @@ async function tipOf(
   };
   switch (change.kind) {
     case 'PublishConfiguration':
-      return find(
-        () => store.versions({ kind: 'configurations', name: change.configurationName }),
-        change.version,
-      );
+      return find({ kind: 'configurations', name: change.configurationName }, change.version);
     case 'PublishComposite':
-      return find(() => store.versions({ kind: 'composites', name: change.compositeName }), change.version);
-    case 'PublishParameters':
-      return find(async () => {
+      return find({ kind: 'composites', name: change.compositeName }, change.version);
+    case 'PublishParameters': {
+      const name = named?.name ?? change.configurationName;
+      return find({ kind: 'parameters', name }, change.version, async () => {
         const type = await requireScopeType(read, { name: change.scopeTypeName });
         const series = seriesOf(await scopeNamed(read, type, change.scopeValue));
-        return (await store.parameters.index(named?.name ?? change.configurationName)).of(series);
-      }, change.version);
+        return (await store.parameters.index(name)).of(series);
+      });
+    }
     default:
       return undefined;
   }
@@ -249,6 +286,12 @@ export interface SeenSet {
   approvals: readonly ChangeSetApprovalRow[];
   /** The last preview of this digest. */
   previewId: string | null;
+  /** All protections of the moment. */
+  protections: Protections;
+  /** What protects it now; nothing of a set in a final state. */
+  covers: readonly SetCover[];
+  /** The same with the approvals that are missing; of an applied set, as it was then. */
+  protection: readonly (ShownProtection & { isSeen: boolean })[];
 }
 
 /** What is said of applying a set. */
@@ -267,31 +310,58 @@ export async function requireSet(
   const row = await findChangeSet(read, id);
   const reader = await DeedReader.of(read, principal);
   if (row === undefined || !reader.seesAny(keptOf(row))) throw noSet();
-  return seenBy(tools, reader, row, await listApprovals(read, [id]));
+  const protections = await Protections.of(tools);
+  return seenBy(tools, { reader, protections }, row, await listApprovals(read, [id]));
 }
 
 /** What a reader sees of a set. */
 export async function seenBy(
   tools: Pick<TryingTools, 'database' | 'store'>,
-  reader: DeedReader,
+  { reader, protections }: { reader: DeedReader; protections: Protections },
   row: ChangeSetRow,
   approvals: readonly ChangeSetApprovalRow[],
 ): Promise<SeenSet> {
   const kept = keptOf(row);
+  const seen = reader.seen(kept);
   const digest = await digestOf(tools, kept);
   const previewId = row.preview_digest === digest ? row.preview_id : null;
-  return { row, kept, seen: reader.seen(kept), digest, approvals, previewId };
+  const covers = stateBlocker(row) ? [] : await coverOfSet(protections, kept.deeds.map(ofShownChange));
+  const present = approvals.filter((each) => each.digest === digest);
+  const shown: ShownProtection[] =
+    row.protection === null
+      ? await withMissing(tools.database.read, row.id, covers, present)
+      : JSON.parse(row.protection);
+  const protection = shown.map((each) => {
+    return { ...each, isSeen: each.deeds.some((at) => seen[at]) && reader.reads(each.resource) };
+  });
+  return { row, kept, seen, digest, approvals, previewId, protections, covers, protection };
 }
+
+/** What a set lacks that is not approved by enough people; null where nothing is missing. */
+export function approvalBlocker(protection: readonly Pick<ShownProtection, 'missing'>[]): HawserError | null {
+  if (protection.every(({ missing }) => missing === 0)) return null;
+  const message = 'Approvals are missing: `protection` says how many, and for what';
+  return conflict('approvals_missing', message);
+}
+
+export const digestChanged = () =>
+  new HawserError(
+    'precondition_failed',
+    'precondition_failed',
+    'The change set, or a draft that it names, is another one than you have seen; look at it again',
+  );
 
 /** What stands in the way of applying a set at the moment, and what it warns of. */
 export async function checkSet(
   tools: ReadingTools,
   principal: UserPrincipal,
-  { row, kept, previewId }: SeenSet,
+  { row, kept, previewId, protection }: SeenSet,
 ): Promise<SetCheck> {
   const final = stateBlocker(row);
   if (final) return { blockers: [{ code: final.code, message: final.message, deed: null }], findings: [] };
   const { blockers } = await judgeSet(tools, principal, kept, await formerOf(tools.database.read, row));
+  const missing = approvalBlocker(protection);
+  if (missing) blockers.push({ code: missing.code, message: missing.message, deed: null });
   const since = changedSince(row).map((message) => ({ code: 'changed_since', message, deed: null }));
   return { blockers, findings: [...(await findingsOf(tools, principal, previewId)), ...since] };
 }

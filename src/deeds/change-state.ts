@@ -6,13 +6,16 @@
 import type { Db } from '../db/database.ts';
 import { engineOf } from '../db/engine-of.ts';
 import { type Assignment, keyOfAssignment } from '../db/node-lookup.ts';
+import { findProtection } from '../db/protections.ts';
 import { findScopeTypeByName, listScopeTypes } from '../db/scope-types.ts';
+import type { Protection } from '../domain/protection.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import { seriesOf } from '../versions/parameter-files.ts';
 import type { SeriesIndex } from '../versions/types.ts';
 import { ONLY_SERIES } from '../versions/types.ts';
-import type { Change, NamedFile } from './changes.ts';
+import { type Change, type NamedFile, type ProtectedName, partsOf, toShownName } from './changes.ts';
 import { scopeNamed } from './parameter-scopes.ts';
+import { findProtectable } from './set-protection.ts';
 
 /** The desired settings of a node's LCM, as they are stored. */
 export interface StoredLcm {
@@ -35,6 +38,8 @@ export interface RowState {
   enabled: Record<string, boolean>;
   /** By the name of the configuration: whether the server manages its parameters. */
   managed: Record<string, boolean>;
+  /** By `keyOfProtected`. Absent in sets of a release that had none. */
+  protections?: Record<string, Protection>;
 }
 
 /** Whether a version is offered. A withdrawn one has its reason. */
@@ -48,7 +53,7 @@ export interface ChangeState {
   versions: VersionStates;
 }
 
-/** The version of a deed, where it has one. */
+/** The version of a part of a deed, where it has one. */
 export interface VersionOf {
   repository: RepositoryRef;
   version: string;
@@ -98,7 +103,7 @@ export async function readVersionStates(
   changes: readonly Change[],
 ): Promise<VersionStates> {
   const states: VersionStates = {};
-  for (const change of changes) {
+  for (const change of changes.flatMap(partsOf)) {
     const named = versionOf(change);
     if (named) states[keyOfVersion(named)] = await readVersionState(db, store, named);
   }
@@ -140,7 +145,22 @@ export async function readRowState(db: Db, changes: readonly Change[]): Promise<
       all.filter(({ id }) => types.includes(id)).map(({ id, is_enabled }) => [id, is_enabled === 1]),
     ),
     managed: await readManaged(db, managed),
+    protections: await readProtections(db, changes),
   };
+}
+
+/** Tells what sets protect from each other. */
+export const keyOfProtected = (on: ProtectedName) => JSON.stringify(toShownName(on));
+
+async function readProtections(db: Db, changes: readonly Change[]): Promise<Record<string, Protection>> {
+  const found: Record<string, Protection> = {};
+  for (const change of changes)
+    if (change.kind === 'SetProtection') {
+      const { on } = change;
+      const thing = await findProtectable(db, on);
+      if (thing !== null) found[keyOfProtected(on)] = await findProtection(db, thing);
+    }
+  return found;
 }
 
 async function readAssignments(

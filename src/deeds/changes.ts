@@ -1,8 +1,12 @@
 /** What may be proposed: the deeds that a preview tries and that a change set carries out, as plain values. */
 
 import { parseDuration } from '../domain/duration.ts';
-import type { WantedAssignment } from './assign.ts';
+import type { Protection } from '../domain/protection.ts';
+import type { OnHalt } from '../domain/rollout.ts';
+import type { PlannedStep } from '../domain/rollout-plan.ts';
 import type { LcmSettings } from './change-lcm-config.ts';
+import type { WantedAssignment } from './handing-out.ts';
+import type { WantedFile } from './start-rollout.ts';
 
 /** The scope whose parameter file is meant. */
 export interface NamedFile {
@@ -12,11 +16,20 @@ export interface NamedFile {
   scopeValue?: string | null | undefined;
 }
 
-/** A published version, of the configuration or of the composite: exactly one of the two is named. */
-interface NamedVersion {
+/** A configuration or a composite: exactly one of the two is named. */
+interface NamedOwner {
   configurationName?: string | null | undefined;
   compositeName?: string | null | undefined;
-  version: string;
+}
+
+/** A published version of one of them. */
+type NamedVersion = NamedOwner & { version: string };
+
+/** A configuration, a composite or a scope value: exactly one of them is named. */
+export interface ProtectedName {
+  configurationName?: string | null | undefined;
+  compositeName?: string | null | undefined;
+  scopeValueId?: string | null | undefined;
 }
 
 type Reason = { reason?: string | null | undefined };
@@ -48,9 +61,38 @@ export type Change =
   | { kind: 'EnableScopeType'; scopeTypeId: string }
   | { kind: 'DisableScopeType'; scopeTypeId: string }
   | ({ kind: 'SetLcmConfig' } & OfNodes & LcmSettings)
-  | { kind: 'SetServerManaged'; configurationName: string; useServerManagedParameters: boolean };
+  | { kind: 'SetServerManaged'; configurationName: string; useServerManagedParameters: boolean }
+  | { kind: 'SetProtection'; on: ProtectedName; protection: Protection }
+  | ({
+      kind: 'StartRollout';
+      /** None where parameter files roll out alone. */
+      version?: string | null | undefined;
+      parameters?: readonly WantedFile[] | null | undefined;
+      steps: readonly PlannedStep[];
+      onHalt: OnHalt;
+      message?: string | null | undefined;
+    } & NamedOwner);
 
 export type ChangeOf<K extends Change['kind']> = Extract<Change, { kind: K }>;
+
+/**
+ * What a change publishes one by one, where it publishes several versions: those of a rollout, which is offered to all in the end.
+ * Any other change is itself its only part.
+ */
+export function partsOf(change: Change): Change[] {
+  if (change.kind !== 'StartRollout') return [change];
+  const { configurationName, compositeName, version, parameters } = change;
+  const parts: Change[] = [];
+  if (typeof version === 'string')
+    parts.push(
+      typeof compositeName === 'string'
+        ? { kind: 'PublishComposite', compositeName, version }
+        : { kind: 'PublishConfiguration', configurationName: configurationName ?? '', version },
+    );
+  for (const file of parameters ?? [])
+    parts.push({ kind: 'PublishParameters', configurationName: configurationName ?? '', ...file });
+  return parts;
+}
 
 /** The members that each kind has in answers, in this order. */
 const MEMBERS: Record<Change['kind'], readonly string[]> = {
@@ -74,6 +116,10 @@ const MEMBERS: Record<Change['kind'], readonly string[]> = {
   DisableScopeType: ['scopeTypeId'],
   SetLcmConfig: ['nodeIds', 'configurationMode', 'configurationModeInterval', 'reportCompliance'],
   SetServerManaged: ['configurationName', 'useServerManagedParameters'],
+  SetProtection: ['on', 'protection'],
+  StartRollout: [
+    ...['configurationName', 'compositeName', 'version', 'parameters', 'steps', 'onHalt', 'message'],
+  ],
 };
 
 /** The kinds as they are spelled. */
@@ -86,9 +132,20 @@ export function toShownChange(change: Change): ShownChange {
   const given = { ...change, content: null } as Record<string, unknown>;
   if (change.kind === 'SetLcmConfig')
     given['configurationModeInterval'] = change.configurationModeInterval?.text;
+  if (change.kind === 'SetProtection') given['on'] = toShownName(change.on);
+  if (change.kind === 'StartRollout')
+    given['parameters'] = change.parameters?.map(({ scopeTypeName, scopeValue = null, version }) => ({
+      ...{ scopeTypeName, scopeValue, version },
+    }));
   const members = MEMBERS[change.kind].map((name) => [name, given[name] ?? null] as const);
   return { kind: change.kind, ...Object.fromEntries(members) };
 }
+
+export const toShownName = ({ configurationName, compositeName, scopeValueId }: ProtectedName) => ({
+  configurationName: configurationName ?? null,
+  compositeName: compositeName ?? null,
+  scopeValueId: scopeValueId ?? null,
+});
 
 /** The change of which `toShownChange` has made this. One with content cannot be had back. */
 export function ofShownChange(shown: ShownChange): Change {

@@ -4,6 +4,7 @@ import type { Db } from '../db/database.ts';
 import { readValidationSettings } from '../db/settings.ts';
 import type { AuditAction } from '../domain/audit-actions.ts';
 import { changedMembers } from '../domain/changed-members.ts';
+import type { Protection } from '../domain/protection.ts';
 import type { OwnRetention } from '../domain/retention-plan.ts';
 import {
   type EffectiveValidation,
@@ -14,6 +15,7 @@ import type { Judging } from '../resolve/schema-compatibility.ts';
 import type { GrantedResource } from '../security/access.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
 import { type ConfigurationRow, toBoolean, toRetention } from '../versions/rows.ts';
+import { changeProtection } from './set-protection.ts';
 
 /** What a configuration sets for itself. Null stands for what is inherited. */
 export type OwnSettings = ValidationOverrides & OwnRetention;
@@ -47,17 +49,26 @@ export async function findOwnSettings(db: Db, configurationId: string): Promise<
   };
 }
 
-/** Saves the members that differ, with an entry in the audit trail. Null makes a member inherited again. */
+/**
+ * Saves the members that differ, with an entry in the audit trail. Null makes a member inherited again; a protection is replaced as
+ * a whole.
+ * @throws HawserError as `changeProtection`
+ */
 export async function changeOwnSettings(
   trx: Db,
   actor: Actor,
   { id, name }: Pick<GrantedResource, 'id' | 'name'>,
-  { action, change }: { action: AuditAction; change: OwnChange },
+  {
+    action,
+    change: { protection, ...change },
+  }: { action: AuditAction; change: OwnChange & { protection?: Protection | undefined } },
 ): Promise<void> {
+  const thing = { on: 'configuration', id, name } as const;
   const changes = changedMembers(await findOwnSettings(trx, id), change);
-  if (changes === null) return;
-  await saveOwnSettings(trx, id, change);
-  await recordAudit(trx, actor, { action, resourceId: id, details: { name, ...changes } });
+  const protecting = protection && (await changeProtection(trx, actor, thing, protection));
+  if (changes) await saveOwnSettings(trx, id, change);
+  if (changes || protecting)
+    await recordAudit(trx, actor, { action, resourceId: id, details: { name, ...changes, ...protecting } });
 }
 
 /** Sets the members that are given. There must be at least one. */

@@ -1,11 +1,12 @@
 /** What each deed of a change set is done to, and the right that it needs. */
 
 import type { Db } from '../db/database.ts';
-import type { GrantKind, GrantLevel } from '../domain/permissions.ts';
+import type { GrantKind, GrantLevel, Permission } from '../domain/permissions.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import type { GrantedResource } from '../security/access.ts';
 import { grantedPart, grantedResource } from '../security/authorize.ts';
 import { requirePermission, type UserPrincipal } from '../security/principal.ts';
+import type { GitStore } from '../versions/store.ts';
 import { PERMISSION_OF } from './bulk.ts';
 import type { Change } from './changes.ts';
 import type { FormerState } from './former-state.ts';
@@ -44,6 +45,15 @@ export async function targetOf(
       return typeof change.compositeName === 'string'
         ? granted('composite', levelOf(change, former), change.compositeName)
         : granted('configuration', levelOf(change, former), change.configurationName ?? '');
+    case 'StartRollout': {
+      requirePermission(principal, 'rollouts.manage');
+      const { configurationName, compositeName, version, parameters } = change;
+      if (typeof compositeName === 'string') return granted('composite', 'Modify', compositeName);
+      const name = configurationName ?? '';
+      if ((parameters?.length ?? 0) > 0)
+        await grantedPart(db, principal, { level: 'Modify', part: 'any' }, { name });
+      return granted('configuration', typeof version === 'string' ? 'Modify' : 'Read', name);
+    }
     case 'PublishParameters':
     case 'SetParameters':
     case 'WithdrawParameters':
@@ -52,27 +62,55 @@ export async function targetOf(
       const level = levelOf(change, former);
       return { on: 'parameters', resource: await grantedPart(db, principal, { level, part: 'any' }, name) };
     }
+    case 'SetProtection': {
+      const { configurationName, compositeName } = change.on;
+      if (typeof configurationName === 'string') return granted('configuration', 'Manage', configurationName);
+      if (typeof compositeName === 'string') return granted('composite', 'Manage', compositeName);
+    }
+  }
+  const permission = permissionOf(change);
+  if (permission !== null) requirePermission(principal, permission);
+  return null;
+}
+
+/** What a deed needs that names no configuration and no composite, or needs beside those; null for nothing. */
+export function permissionOf(change: Change): Permission | null {
+  switch (change.kind) {
     case 'ReorderScopeTypes':
     case 'EnableScopeType':
     case 'DisableScopeType':
-      requirePermission(principal, 'scopes.admin-override');
-      return null;
+      return 'scopes.admin-override';
+    case 'StartRollout':
+      return 'rollouts.manage';
+    case 'SetProtection':
+      return typeof change.on.scopeValueId === 'string' ? 'scopes.admin-override' : null;
     case 'Assign':
     case 'Unassign':
     case 'Tag':
     case 'Untag':
     case 'SetTags':
     case 'SetLcmConfig':
-      requirePermission(principal, PERMISSION_OF[change.kind]);
+      return PERMISSION_OF[change.kind];
+    default:
       return null;
   }
 }
 
 /** The repositories that a deed writes to. A rollout of the configuration decides for its parameter files too. */
-export function repositoriesOf(target: Targeted): RepositoryRef[] {
+export async function repositoriesOf(
+  store: Pick<GitStore, 'has'>,
+  change: Change,
+  target: Targeted,
+): Promise<RepositoryRef[]> {
   if (target === null) return [];
   const { name } = target.resource;
   if (target.on === 'composite') return [{ kind: 'composites', name }];
-  const configuration = { kind: 'configurations', name } as const;
-  return target.on === 'configuration' ? [configuration] : [configuration, { kind: 'parameters', name }];
+  const [configuration, parameters] = [
+    { kind: 'configurations', name } as const,
+    { kind: 'parameters', name } as const,
+  ];
+  // Who starts a rollout holds both, where both are there.
+  const isBoth =
+    target.on === 'parameters' || (change.kind === 'StartRollout' && (await store.has(parameters)));
+  return isBoth ? [configuration, parameters] : [configuration];
 }

@@ -39,13 +39,14 @@ async function clear({ database }: CarryingOutTools, row: ChangeSetRow): Promise
 async function carryOutAgain(
   tools: CarryingOutTools,
   row: ChangeSetRow,
-  { merge, actor, person, nodes }: PendingStep,
+  { merge, actor, person, nodes, judged }: PendingStep,
 ): Promise<void> {
   const changes = keptOf(row).deeds.map(ofShownChange);
   const set = { changes, former: await formerOf(tools.database.read, row), files: [] };
   const caller = { principal: withAllRights(person), actor };
-  const require = async () => undefined;
-  const application = new Again(tools, caller, { row, nodes, require, merge, ...set });
+  const { override = null, protection = null } = judged ?? {};
+  const require = async () => async () => protection ?? '[]';
+  const application = new Again(tools, caller, { row, nodes, override, require, merge, ...set });
   await carryOut(tools, caller, { ...set, frame: application });
   await application.end();
 }

@@ -4,7 +4,7 @@
  */
 
 import { type ChangeState, keyOfVersion, versionOf } from './change-state.ts';
-import type { Change, ChangeOf } from './changes.ts';
+import { type Change, type ChangeOf, partsOf } from './changes.ts';
 
 const PUBLISHING: readonly Change['kind'][] = [
   'PublishConfiguration',
@@ -21,7 +21,10 @@ export class FormerState {
 
   /** @param changes those of the set that is taken back, with what was there before it */
   constructor(changes: readonly Change[], before: ChangeState | null) {
-    const named = changes.filter(({ kind }) => PUBLISHING.includes(kind)).map(versionOf);
+    const named = changes
+      .flatMap(partsOf)
+      .filter(({ kind }) => PUBLISHING.includes(kind))
+      .map(versionOf);
     this.published = new Set(named.flatMap((version) => (version === null ? [] : [keyOfVersion(version)])));
     this.before = before;
   }

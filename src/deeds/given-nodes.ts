@@ -9,13 +9,8 @@ import type { StoredGift } from '../db/registration-keys.ts';
 import type { Actor } from '../security/audit.ts';
 import { requirePermission, type UserPrincipal } from '../security/principal.ts';
 import { noResource } from '../versions/rows.ts';
-import {
-  type AssignmentTools,
-  assignChecked,
-  type CheckedAssignment,
-  checkAssignment,
-  type WantedAssignment,
-} from './assign.ts';
+import { type AssignmentTools, assignChecked, type CheckedAssignment, checkAssignment } from './assign.ts';
+import type { WantedAssignment } from './handing-out.ts';
 import { TagGate } from './tag-gate.ts';
 import { listTags, tagNode, valuesByType } from './tag-node.ts';
 

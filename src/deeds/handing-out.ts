@@ -5,17 +5,60 @@
 
 import type { Database, Db } from '../db/database.ts';
 import { engineOf } from '../db/engine-of.ts';
+import type { Assignment } from '../db/node-lookup.ts';
 import { NamesOfScopes, type RestrictedScope, restrictedScopes } from '../db/scope-grants.ts';
 import { DEFAULT_SCOPE_TYPE_ID, NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
 import { chooseVersion } from '../domain/version-choice.ts';
 import { forbidden, HawserError, notFound } from '../lib/errors.ts';
 import type { CompositeReader } from '../resolve/composites.ts';
+import { OPEN_TO_ANYONE, valueFor } from '../resolve/open-versions.ts';
+import type { Planner } from '../resolve/plans.ts';
 import type { UserPrincipal } from '../security/principal.ts';
 import { contentNamed, grantedToUser, levelOnScope, mayReadAllOf } from '../security/rights.ts';
 import { seriesOf } from '../versions/parameter-files.ts';
 import type { SortedVersions } from '../versions/sorted-versions.ts';
 import type { SeriesIndex, VersionRef } from '../versions/types.ts';
 import type { VersionSource } from '../versions/version-source.ts';
+
+/** Which configuration or composite a node is to be given, and which of its versions. */
+export interface WantedAssignment {
+  configurationName: string;
+  isComposite?: boolean | null | undefined;
+  /** Absent or null admits any. */
+  majorVersion?: number | null | undefined;
+  /** Admits prereleases at or above this one; absent or null none. */
+  prereleaseChannel?: string | null | undefined;
+  /** Exactly this published version, so without the two members before; absent or null pins nothing. */
+  version?: string | null | undefined;
+}
+
+/** What is stored of a wanted assignment. @param targetId the id of the configuration or composite that it names */
+export function assignmentOf(
+  { isComposite, majorVersion, prereleaseChannel, version }: Omit<WantedAssignment, 'configurationName'>,
+  targetId: string,
+): Assignment {
+  return {
+    configurationId: isComposite ? null : targetId,
+    compositeId: isComposite ? targetId : null,
+    majorVersion: majorVersion ?? null,
+    prereleaseChannel: prereleaseChannel ?? null,
+    version: version ?? null,
+  };
+}
+
+/** The names of all configurations that an assignment gives, now or once a version that rolls out reaches the node. */
+export async function configurationsGiven(
+  planner: Pick<Planner, 'byVersions'>,
+  assignment: Assignment,
+): Promise<string[]> {
+  const given = await planner.byVersions(assignment, (versions) =>
+    versions === null
+      ? []
+      : (versions.composite?.children.map(({ child }) => child.configuration) ?? [versions.repository.name]),
+  );
+  const [open, rest] = [await valueFor(given, OPEN_TO_ANYONE), await valueFor(given, () => false)];
+  return [...new Set([...open, ...rest])];
+}
 
 /** Whether the caller may read these configurations, with their parameters but those of restricted scopes, now and with this token. */
 export async function mayReadConfigurations(

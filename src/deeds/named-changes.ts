@@ -12,7 +12,7 @@ import { grantedPart, grantedResource } from '../security/authorize.ts';
 import type { UserPrincipal } from '../security/principal.ts';
 import { readableResources, scopeReaderOf } from '../security/rights.ts';
 import { SeriesRights } from '../security/series-rights.ts';
-import type { Change, NamedFile } from './changes.ts';
+import { type Change, type NamedFile, partsOf } from './changes.ts';
 import { scopeNamed } from './parameter-scopes.ts';
 
 /** A configuration, a composite, or the parameters of a configuration, which have its id and its name. */
@@ -129,6 +129,11 @@ function namesIn(change: Change): NameInChange[] {
       ];
     case 'Assign':
       return [{ on: change.isComposite ? 'composite' : 'configuration', name: change.configurationName }];
+    case 'SetProtection': {
+      const { configurationName, compositeName } = change.on;
+      if (typeof configurationName === 'string') return [{ on: 'configuration', name: configurationName }];
+      return typeof compositeName === 'string' ? [{ on: 'composite', name: compositeName }] : [];
+    }
     case 'Unassign':
     case 'Tag':
     case 'Untag':
@@ -138,6 +143,8 @@ function namesIn(change: Change): NameInChange[] {
     case 'DisableScopeType':
     case 'SetLcmConfig':
       return [];
+    case 'StartRollout':
+      return partsOf(change).flatMap(namesIn);
     case 'Withdraw':
     case 'Restore':
       return typeof change.compositeName === 'string'

@@ -6,6 +6,7 @@ import {
   deleteApprovals,
   findChangeSet,
   insertChangeSet,
+  listApprovals,
   nextChangeSetId,
   updateChangeSet,
 } from '../db/change-sets.ts';
@@ -19,7 +20,8 @@ import type { UserPrincipal } from '../security/principal.ts';
 import type { HeldHistory } from '../versions/change-history.ts';
 import type { FileContent } from '../versions/store.ts';
 import { DeedReader, formerOf, type KeptDeeds, keptOf, noSet, stateBlocker } from './change-sets.ts';
-import { type Change, type ShownChange, toShownChange } from './changes.ts';
+import { type Change, ofShownChange, type ShownChange, toShownChange } from './changes.ts';
+import { permissionOf } from './deed-targets.ts';
 import { FormerState } from './former-state.ts';
 import { tryChanges } from './make-preview.ts';
 import type { Resources } from './named-changes.ts';
@@ -30,6 +32,7 @@ import {
   takeBackDrafts,
   writeDrafts,
 } from './set-drafts.ts';
+import { approvalFiles } from './set-protections.ts';
 
 /** What a set is to say. */
 export interface WantedSet {
@@ -75,7 +78,7 @@ export async function proposeSet(
       },
       ...{ revert_of: back?.revertOf ?? null, reverted_by: null, preview_id: null, preview_digest: null },
       undo: back && JSON.stringify({ changedSince: back.changedSince }),
-      pending_moves: null,
+      ...{ protection: null, pending_moves: null },
     };
     return tools.store.changes.alone(async (story) => {
       const tip = await tellState(story, caller, row);
@@ -105,47 +108,69 @@ export async function editSet(
   const known = await requireEditable(tools.database.read, caller.principal, id);
   const former = await formerOf(tools.database.read, known);
   return withDrafts(tools, caller, { ...wanted, former }, (kept) =>
-    changeSet(tools, caller, id, 'updated', (row) => {
-      const authors = new Set([...(JSON.parse(row.authors) as string[]), caller.principal.userId]);
-      return { title, description, ...columnsOf(kept), ...OPEN, authors: JSON.stringify([...authors]) };
+    changeSet(tools, caller, {
+      what: 'updated',
+      find: () => requireEditable(tools.database.read, caller.principal, id),
+      change(row) {
+        const authors = new Set([...(JSON.parse(row.authors) as string[]), caller.principal.userId]);
+        return { title, description, ...columnsOf(kept), ...OPEN, authors: JSON.stringify([...authors]) };
+      },
     }),
   );
 }
 
 /** Discards a set, for good. Drafts that it names stay. @throws HawserError as `requireEditable` */
 export async function discardSet(tools: Tools, caller: Caller, id: number): Promise<void> {
-  await requireEditable(tools.database.read, caller.principal, id);
-  await changeSet(tools, caller, id, 'discarded', () => ({ ...OPEN, state: 'Discarded' }));
+  const find = () => requireEditable(tools.database.read, caller.principal, id);
+  await find();
+  await changeSet(tools, caller, {
+    ...{ what: 'discarded', find },
+    change: () => ({ ...OPEN, state: 'Discarded' }),
+  });
 }
 
-const OPEN = { state: 'Open' as ChangeSetState, apply_at: null, apply_as: null };
+/** What a set is that may be edited. */
+export const OPEN = { state: 'Open' as ChangeSetState, apply_at: null, apply_as: null };
 
 const columnsOf = ({ deeds, named }: KeptDeeds) => ({
   deeds: JSON.stringify(deeds),
   named: JSON.stringify(named),
 });
 
-/** Changes a set that may still be changed, with the next commit of its branch. */
-function changeSet(
-  { database, store }: Tools,
-  caller: Caller,
-  id: number,
-  what: 'updated' | 'discarded',
-  change: (row: ChangeSetRow) => Partial<ChangeSetRow>,
+type What = 'created' | 'updated' | 'scheduled' | 'failed' | 'discarded';
+
+interface SetChange {
+  what: What;
+  /** Reads the row once more, under the lock. @throws HawserError where it may not be changed so */
+  find(): Promise<ChangeSetRow>;
+  change(row: ChangeSetRow): Partial<ChangeSetRow>;
+  /** What the entry in the audit trail says beside the rest. */
+  details?: Record<string, unknown>;
+  /** By default they end. */
+  keepsApprovals?: boolean;
+}
+
+/** Changes a set, with the next commit of its branch. */
+export function changeSet(
+  { database, store }: Pick<Tools, 'database' | 'store'>,
+  caller: Teller & Pick<Caller, 'requireCurrent'>,
+  { what, find, change, details, keepsApprovals = false }: SetChange,
 ): Promise<ChangeSetRow> {
   return store.changes.alone(async (story) => {
     await caller.requireCurrent?.();
-    const before = await requireEditable(database.read, caller.principal, id);
+    const before = await find();
+    const { id } = before;
     const changed = { ...before, ...change(before) };
-    const tip = await tellState(story, caller, changed);
+    const approvals = keepsApprovals ? await listApprovals(database.read, [id]) : [];
+    const tip = await tellState(story, caller, changed, approvalFiles(approvals));
     let after: ChangeSetRow | undefined;
     await story.note((note) =>
       database.write.transaction().execute(async (trx) => {
         await note(trx);
         after = await updateChangeSet(trx, before, { ...change(before), tip });
         if (after === undefined) throw noSet();
-        await deleteApprovals(trx, id);
-        await recordChange(trx, caller.actor, what, changed);
+        if (!keepsApprovals) await deleteApprovals(trx, id);
+        await recordChange(trx, caller.actor, what, changed, details);
       }),
     );
     return after ?? { ...changed, tip };
@@ -157,7 +182,7 @@ function changeSet(
  * @throws HawserError not_found for who sees nothing of it; forbidden for others; conflict `not_possible` for one in a final
  *   state
  */
-async function requireEditable(db: Db, principal: UserPrincipal, id: number): Promise<ChangeSetRow> {
+export async function requireEditable(db: Db, principal: UserPrincipal, id: number): Promise<ChangeSetRow> {
   const row = await findChangeSet(db, id);
   if (row === undefined) throw noSet();
   const kept = keptOf(row);
@@ -174,30 +199,15 @@ const NOT_YOURS = 'Only an author of the change set may do this, and who holds M
 /** Of a deed that names no configuration or composite, Manage is the permission that the deed needs. */
 async function requireManage(db: Db, principal: UserPrincipal, { deeds, named }: KeptDeeds): Promise<void> {
   const { permissions } = principal;
-  for (const [at, { kind }] of deeds.entries()) {
-    const permission = PERMISSIONS[kind];
-    if (permission !== undefined && !permissions.has(permission)) throw forbidden(NOT_YOURS);
+  for (const [at, deed] of deeds.entries()) {
+    const permission = permissionOf(ofShownChange(deed));
+    if (permission !== null && !permissions.has(permission)) throw forbidden(NOT_YOURS);
     for (const { on, id } of named[at] ?? [])
       await grantedResource(db, principal, on, 'Manage', { id }).catch((error: HawserError) => {
         throw error.kind === 'forbidden' || error.kind === 'not_found' ? forbidden(NOT_YOURS) : error;
       });
   }
 }
-
-/** What deeds need that name no configuration and no composite, or beside them. */
-const PERMISSIONS: Partial<
-  Record<Change['kind'], 'nodes.write' | 'nodes.assign-configuration' | 'scopes.admin-override'>
-> = {
-  Assign: 'nodes.assign-configuration',
-  Unassign: 'nodes.assign-configuration',
-  Tag: 'nodes.write',
-  Untag: 'nodes.write',
-  SetTags: 'nodes.write',
-  SetLcmConfig: 'nodes.write',
-  ReorderScopeTypes: 'scopes.admin-override',
-  EnableScopeType: 'scopes.admin-override',
-  DisableScopeType: 'scopes.admin-override',
-};
 
 /** Judges all deeds before the first draft is written, and takes the drafts back where `keep` fails. */
 async function withDrafts<T>(
@@ -220,10 +230,16 @@ async function withDrafts<T>(
   }
 }
 
+/** In whose name the branch of a set tells something. */
+export interface Teller {
+  principal: Pick<UserPrincipal, 'username' | 'email'>;
+  actor: Actor;
+}
+
 /** Writes the state of a set on top of its branch, in the caller's name. @returns the commit */
 export function tellState(
   story: HeldHistory,
-  { principal: { username: name, email }, actor: { at } }: Pick<Caller, 'principal' | 'actor'>,
+  { principal: { username: name, email }, actor: { at } }: Teller,
   row: ChangeSetRow,
   approvals: readonly FileContent[] = [],
 ): Promise<string> {
@@ -262,9 +278,10 @@ function sorted(value: unknown): unknown {
 async function recordChange(
   trx: Db,
   actor: Actor,
-  what: 'created' | 'updated' | 'discarded',
+  what: What,
   { id, title, deeds }: ChangeSetRow,
+  more: Record<string, unknown> = {},
 ): Promise<void> {
-  const details = { id, title, deeds: (JSON.parse(deeds) as ShownChange[]).length };
-  await recordAudit(trx, actor, { action: `change_set.${what}`, resourceId: null, details });
+  const details = { id, title, deeds: (JSON.parse(deeds) as ShownChange[]).length, ...more };
+  await recordAudit(trx, actor, { action: `change_set.${what}`, resourceId: String(id), details });
 }

@@ -33,22 +33,23 @@ import type { UserPrincipal } from '../security/principal.ts';
 import type { SecretStore } from '../security/secrets/secret-store.ts';
 import { checkDraft, KINDS } from '../versions/kinds.ts';
 import { contentOf, seriesOf } from '../versions/parameter-files.ts';
-import { fileBlocker, rolloutBlocker } from '../versions/rollout-rules.ts';
 import { type ConfigurationRow, requireRow } from '../versions/rows.ts';
 import { findDraft, type PublishRules, refuseSameVersion } from '../versions/rules.ts';
 import type { GitStore, ParameterScope } from '../versions/store.ts';
 import { ONLY_SERIES, type VersionIndex } from '../versions/types.ts';
 import type { VersionSource } from '../versions/version-source.ts';
-import { assignmentOf, requireEligible } from './assign.ts';
+import { requireEligible } from './assign.ts';
 import { requireManageable } from './change-configuration.ts';
 import { wouldChange } from './change-lcm-config.ts';
 import { requireScopeOrder, requireSwitchable } from './change-scope-type.ts';
 import type { Change, ChangeOf } from './changes.ts';
 import type { FormerState } from './former-state.ts';
+import { assignmentOf } from './handing-out.ts';
 import { keyOf, type Resources } from './named-changes.ts';
 import type { CheckTools } from './parameter-checks.ts';
 import { contentTypeNamed, readText } from './parameter-content.ts';
 import { ownerOf, requireScopeType, scopeNamed } from './parameter-scopes.ts';
+import { ownerIn, proposeRollout, rolloutInTheWay } from './propose-rollout.ts';
 import { judgeDraft as judgeConfiguration } from './publish.ts';
 import { judgeDraft as judgeComposite } from './publish-composite.ts';
 import { findingsInHistory, requirePublishable } from './publish-obstacles.ts';
@@ -61,6 +62,7 @@ import {
   scopeToPublish,
 } from './put-parameters.ts';
 import { type IncomingContent, sealContent } from './secret-content.ts';
+import { requireProtectable } from './set-protection.ts';
 import { alreadyTagged, notTagged, requireTypeOfValue, tagsOfType, valuesByType } from './tag-node.ts';
 
 export interface ProposingTools {
@@ -144,27 +146,11 @@ export class Proposing {
       if (obstacle) this.warnings.push({ code: obstacle.code, message: obstacle.message, path });
     };
     warn(this.asked.frozen);
-    warn(await this.rolloutInTheWay(change));
+    warn(await rolloutInTheWay(this.source, change, (on, name) => this.resource(on, name).name));
     await this.carryOut(change);
   }
 
-  private async rolloutInTheWay(change: Change): Promise<HawserError | null> {
-    if (change.kind === 'PublishParameters' || change.kind === 'SetParameters') {
-      const { name } = this.resource('parameters', change.configurationName);
-      return fileBlocker(await this.source.versions({ kind: 'configurations', name }));
-    }
-    if (change.kind === 'PublishConfiguration') {
-      const { name } = this.resource('configuration', change.configurationName);
-      return rolloutBlocker(await this.source.versions({ kind: 'configurations', name }), change.version);
-    }
-    if (change.kind === 'Restore')
-      return rolloutBlocker(await this.source.versions(this.offeredIn(change)), change.version);
-    if (change.kind !== 'PublishComposite') return null;
-    const { name } = this.resource('composite', change.compositeName);
-    return rolloutBlocker(await this.source.versions({ kind: 'composites', name }), change.version);
-  }
-
-  private carryOut(change: Change): Promise<void> {
+  private async carryOut(change: Change): Promise<void> {
     switch (change.kind) {
       case 'PublishConfiguration':
         return this.publishConfiguration(change);
@@ -199,6 +185,17 @@ export class Proposing {
         return this.setLcmConfig(change);
       case 'SetServerManaged':
         return this.setServerManaged(change);
+      case 'SetProtection':
+        return void (await requireProtectable(this.tools.database.read, change));
+      case 'StartRollout':
+        return proposeRollout(
+          {
+            ...{ database: this.tools.database, source: () => this.source },
+            take: (part) => this.carryOut(part),
+          },
+          this.offeredIn(change),
+          change,
+        );
     }
   }
 
@@ -405,14 +402,9 @@ export class Proposing {
     this.renew();
   }
 
-  /** The repository of the version that is withdrawn or offered again. */
-  private offeredIn({ configurationName, compositeName }: ChangeOf<'Withdraw' | 'Restore'>) {
-    const kind = typeof compositeName === 'string' ? 'composites' : 'configurations';
-    const { name } = this.resource(
-      kind === 'composites' ? 'composite' : 'configuration',
-      compositeName ?? configurationName ?? '',
-    );
-    return { kind, name } as const;
+  /** The repository of the version that is withdrawn, offered again or rolled out. */
+  private offeredIn(change: ChangeOf<'Withdraw' | 'Restore' | 'StartRollout'>) {
+    return ownerIn(change, (on, name) => this.resource(on, name).name);
   }
 
   private async reorder({ scopeTypeIds }: ChangeOf<'ReorderScopeTypes'>) {

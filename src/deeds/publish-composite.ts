@@ -17,6 +17,7 @@ import { findUnpublishedChildren } from '../versions/rules.ts';
 import type { VersionRef } from '../versions/store.ts';
 import type { VersionSource } from '../versions/version-source.ts';
 import { blockerOfChildren } from './handing-out.ts';
+import { requireDoneAlone } from './protection.ts';
 
 export type CompositeTools = ResourceTools & JudgingTools;
 
@@ -32,7 +33,7 @@ export type CompositeTarget = Target<'composites'>;
 
 /**
  * @throws HawserError not_found, also for a new child that the caller may not read; conflict `already_published`,
- *   `no_children`, `unpublished_child`, `draft_changed`
+ *   `no_children`, `unpublished_child`, `draft_changed`, `change_set_required`
  */
 export async function publishComposite(
   tools: CompositeTools,
@@ -40,8 +41,11 @@ export async function publishComposite(
   version: string,
   message?: string,
 ): Promise<void> {
-  const publish = (author: VersionAuthor<'composites'>) =>
-    author.publish(version, (draft) => judgePublish(tools, target, draft), { message });
+  const publish = async (author: VersionAuthor<'composites'>) => {
+    const deed = { kind: 'PublishComposite', compositeName: target.resource.name, version } as const;
+    await requireDoneAlone(tools, target.actor, deed);
+    await author.publish(version, (draft) => judgePublish(tools, target, draft), { message });
+  };
   // The children must keep the versions that the nodes of the composite are about to get.
   await tools.locks.share(ASSIGNMENTS, () => authorVersions(tools, target, publish));
 }

@@ -9,12 +9,14 @@ import type { ConfigurationRow } from '../versions/rows.ts';
 import type { VersionDetails, VersionRef } from '../versions/store.ts';
 import { judgingBy, readEffectiveSettings } from './configuration-settings.ts';
 import type { ConfigurationTarget, ConfigurationTools } from './create-draft.ts';
+import { requireDoneAlone } from './protection.ts';
 import { findingsInHistory } from './publish-obstacles.ts';
 
 /**
  * Publishes a draft.
  * @returns what the answer shows, with what was found in its entry point and in the history of the draft
- * @throws HawserError not_found without such a version; the first of its blockers; conflict `draft_changed`
+ * @throws HawserError not_found without such a version; the first of its blockers; conflict `draft_changed`,
+ *   `change_set_required`
  */
 export async function publishVersion(
   tools: ResourceTools & Pick<ConfigurationTools, 'compatibility'>,
@@ -26,7 +28,9 @@ export async function publishVersion(
   const { name } = target.resource;
   let commit = '';
   let findings: readonly Finding[] = [];
-  const details = await authorVersions(tools, target, (author, row) => {
+  const details = await authorVersions(tools, target, async (author, row) => {
+    const deed = { kind: 'PublishConfiguration', configurationName: name, version } as const;
+    await requireDoneAlone(tools, target.actor, deed);
     const rules = async ({ oid }: VersionRef) => {
       const judged = await judgeDraft(tools, row, version, target.principal);
       [commit, findings] = [oid, judged.findings];

@@ -8,12 +8,12 @@ import pLimit from 'p-limit';
 import { parseTreePath, pointerOfPath } from '../domain/parameter-tree.ts';
 import { showText } from '../domain/safe-path.ts';
 import { refuseGone } from '../lib/client-gone.ts';
-import { conflict, type FieldError, HawserError, invalid, invalidField } from '../lib/errors.ts';
+import { type FieldError, HawserError, invalid, invalidField } from '../lib/errors.ts';
 import { grantedPart } from '../security/authorize.ts';
 import type { Caller } from '../security/caller.ts';
 import { authorVersions, type VersionAuthor } from '../versions/author.ts';
 import { contentOf, seriesOf } from '../versions/parameter-files.ts';
-import type { ParameterDetails, VersionRef } from '../versions/store.ts';
+import type { VersionRef } from '../versions/store.ts';
 import {
   type FolderFile,
   inOrder,
@@ -29,7 +29,7 @@ import { defineValues } from './parameter-scopes.ts';
 import {
   type ChangedFile,
   type FileTarget,
-  publishFile,
+  publishFiles,
   requireSealing,
   sealChecked,
 } from './put-parameters.ts';
@@ -62,6 +62,8 @@ type Author = VersionAuthor<'parameters'>;
 const MAX_REFUSED = 100;
 /** So many configurations are written at the same time, each under a lock of its own. */
 const AT_ONCE = 4;
+/** So many files are published while the lock of their configuration is held. */
+const PUBLISHED_TOGETHER = 50;
 const NO_RESULT = 'Nothing was made';
 
 /**
@@ -78,10 +80,8 @@ export async function pushFolder(
   const parts = await checkParts(tools, caller, readTree(files));
   refuseGone(gone);
   const drafts = await writeParts(tools, parts, message);
-  if (publish)
-    for (const [at, { part, file, ...draft }] of drafts.entries())
-      drafts[at] = { part, file, ...(await publishDraft(tools, part, file, { draft, message })) };
-  return drafts.map(({ part: _, file: _file, ...pushed }) => pushed);
+  const pushed = publish ? await publishDrafts(tools, drafts, message) : drafts;
+  return pushed.map(({ part: _, file: _file, ...rest }) => rest);
 }
 
 /** The files by the names of their configurations. @throws HawserError invalid for paths that name no parameter file */
@@ -248,41 +248,26 @@ function takeBack(tools: ParameterTools, { target }: FolderPart, made: readonly 
   });
 }
 
-/** @throws HawserError as `publishFile`; conflict `draft_changed` where it is no longer what was pushed */
-async function publishDraft(
+/**
+ * Publishes the drafts in their order, many at a time, so that the lock of a configuration is given back in between.
+ * @throws HawserError of the first that is refused, after which the rest stay drafts
+ */
+async function publishDrafts(
   tools: ParameterTools,
-  { target }: FolderPart,
-  file: FolderFile,
-  { draft, message }: { draft: PushedFile; message: string | undefined },
-): Promise<PushedFile> {
-  const { type, scope, details } = draft;
-  const { name } = target.resource;
-  const find = async () =>
-    (await tools.store.parameters.index(name)).of(seriesOf(scope)).get(details.version);
-  const requireCurrent = async () => {
-    const ref = await find();
-    if (ref?.status === 'Draft' && ref.commit !== details.commit)
-      throw conflict('draft_changed', 'Somebody has changed the draft meanwhile; push the folder again');
-  };
-  const named = { type: { id: type.id }, scopeValue: scope.value, version: details.version };
-  return at(file, async () => {
-    try {
-      return { ...draft, ...(await publishFile(tools, { ...target, requireCurrent }, named, message)) };
-    } catch (error) {
-      // Somebody else may have pushed the same at the same time.
-      const ref = isAlreadyPublished(error) ? await find() : undefined;
-      const published = ref && (await tools.store.parameters.details(name, ref));
-      if (published && isSame(published, details)) return { ...draft, details: published };
-      throw error;
-    }
-  });
-}
-
-const isAlreadyPublished = (error: unknown) =>
-  error instanceof HawserError && error.code === 'already_published';
-
-function isSame(a: ParameterDetails, b: ParameterDetails): boolean {
-  return a.sha256 === b.sha256 && a.isPassthrough === b.isPassthrough;
+  drafts: readonly WrittenDraft[],
+  message: string | undefined,
+): Promise<WrittenDraft[]> {
+  const published: WrittenDraft[] = [];
+  let next = 0;
+  while (next < drafts.length) {
+    const part = drafts[next]?.part as FolderPart;
+    const batch = drafts.slice(next, next + PUBLISHED_TOGETHER).filter((draft) => draft.part === part);
+    const made = await publishFiles(tools, part.target, batch, message);
+    if (made.refused) throw ofFile(made.refused.error, made.refused.draft.file.path);
+    published.push(...made.published);
+    next += batch.length;
+  }
+  return published;
 }
 
 /** Runs work for a file, whose path stands in the errors. */

@@ -21,6 +21,7 @@ import type { TreeTasks } from '../versions/tree-tasks.ts';
 import type { SeriesIndex, VersionIndex } from '../versions/types.ts';
 import type { readEffectiveSettings } from './configuration-settings.ts';
 import type { SecretTools } from './secret-content.ts';
+import type { DraftTools as ProposingTools } from './set-drafts.ts';
 
 /** Who pushes to which repository. */
 export interface PushCall extends Pick<Caller, 'principal' | 'actor'> {
@@ -38,6 +39,8 @@ export interface PushDeedTools extends ResourceTools, DraftTools, SecretTools {
   log: Log;
   clock: Clock;
   threads: Threads<TreeTasks>;
+  /** Propose what was pushed as a change set. */
+  proposing: ProposingTools;
 }
 
 /** What a push is judged by, beside what it holds. */
@@ -102,7 +105,13 @@ export interface PushRules<S extends Seen> {
   prepare(call: PushCall, seen: S, verdict: Verdict): Promise<boolean>;
 }
 
-export const isPublishing = ({ publishes }: PushPlan, { tag }: PushedVersion) => tag !== null || publishes;
+/** What is proposed is published later, whatever came for it. */
+export const isPublishing = ({ publishes, proposes }: PushPlan, { tag }: PushedVersion) =>
+  proposes === null && (tag !== null || publishes);
+
+/** Whether it is judged by the rules of publishing. */
+export const isToBePublished = (plan: PushPlan, version: PushedVersion) =>
+  plan.proposes !== null || isPublishing(plan, version);
 
 /** @throws HawserError `invalid_committer` */
 export function checkIdentity({ principal }: PushCall, { tip, tag }: JudgedPush): void {

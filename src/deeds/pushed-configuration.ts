@@ -15,7 +15,7 @@ import { ONLY_SERIES, type SeriesIndex } from '../versions/types.ts';
 import { judgingBy, readEffectiveSettings } from './configuration-settings.ts';
 import { findingsInHistory } from './publish-obstacles.ts';
 import {
-  isPublishing,
+  isToBePublished,
   NOTHING_JUDGED,
   type PushCall,
   type PushDeedTools,
@@ -105,7 +105,7 @@ export class PushedConfiguration implements PushRules<Seen> {
     const load = () => objects.readBytes(gitdir, oid, 'blob');
     const pushed = { version, entryPoint, files, oid, load };
     const judging = judgingBy(row, settings, call.principal.userId);
-    if (isPublishing(plan, named)) return this.tools.compatibility.judgeNew(row.name, pushed, judging);
+    if (isToBePublished(plan, named)) return this.tools.compatibility.judgeNew(row.name, pushed, judging);
     return { ...NOT_COMPARED, findings: await this.tools.compatibility.lookAtNew(pushed, judging) };
   }
 }

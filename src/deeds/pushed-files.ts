@@ -26,6 +26,7 @@ import { MAX_FILE_BYTES, type ReadContent, readFile } from './parameter-content.
 import { defineValues, KnownScopes, switchedOff, type WantedScope } from './parameter-scopes.ts';
 import {
   isPublishing,
+  isToBePublished,
   type JudgedVersion,
   NOTHING_JUDGED,
   type PushCall,
@@ -165,7 +166,7 @@ export class PushedFiles implements PushRules<SeenFiles> {
     const { type, wanted, nodeId } = seen.scopes.get(series) ?? {};
     if (!type || !wanted)
       throw internal('internal_error', 'A push was judged by scopes that it does not name');
-    const isPublished = isPublishing(plan, push.plan);
+    const isPublished = isToBePublished(plan, push.plan);
     const resource = { ...call.resource, name: seen.row.name };
     const admit = async ({ survey: { clear } }: IncomingContent) => {
       if (clear.length > 0) throw secretInClear(clear);
@@ -182,7 +183,7 @@ export class PushedFiles implements PushRules<SeenFiles> {
     );
     const blocker = isPublished ? await schemaBlocker(checks, version) : null;
     if (blocker) throw blocker;
-    const owner = isPublished ? nodeId : undefined;
+    const owner = isPublishing(plan, push.plan) ? nodeId : undefined;
     return { judged: { push, entryPoint: null, nodeId: owner, needsMigration }, incoming };
   }
 

@@ -7,6 +7,7 @@ import type { Db } from '../db/database.ts';
 import type { ScopeTypeRow } from '../db/scope-types.ts';
 import type { GrantLevel } from '../domain/permissions.ts';
 import { sameVersion } from '../domain/version-order.ts';
+import { damagedRepository } from '../git/disk-errors.ts';
 import { tidyText } from '../git/trailers.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { conflict, type HawserError, invalid, notFound } from '../lib/errors.ts';
@@ -15,10 +16,11 @@ import { DESCRIBE_UNKNOWN } from '../resolve/declared.ts';
 import type { DocumentSource } from '../resolve/document-source.ts';
 import type { CompatibilityGuard } from '../resolve/schema-compatibility.ts';
 import { requireSeries } from '../security/series-rights.ts';
-import { authorVersions, type VersionAuthor } from '../versions/author.ts';
+import { authorVersions, type DraftToPublish, type VersionAuthor } from '../versions/author.ts';
 import { SCHEMA_SERIES } from '../versions/kinds.ts';
 import { contentOf, seriesOf } from '../versions/parameter-files.ts';
 import type { Target } from '../versions/rows.ts';
+import { findBlockers } from '../versions/rules.ts';
 import type { SortedVersions } from '../versions/sorted-versions.ts';
 import type { ParameterDetails, ParameterScope, VersionRef } from '../versions/store.ts';
 import type { ParameterSource } from '../versions/version-source.ts';
@@ -34,6 +36,7 @@ import {
   scopeToWrite,
   type WantedScope,
 } from './parameter-scopes.ts';
+import { requireDoneAlone } from './protection.ts';
 import {
   type IncomingContent,
   type SecretFile,
@@ -77,7 +80,7 @@ export interface ChangedFile {
  * Makes a draft or replaces its content, and publishes it if `publish` is set. Nothing is written unless both can be
  * done. Content that the draft has already is not written again.
  * @throws HawserError not_found; invalid for the scope's value, or with what the schema finds in mode Strict; conflict
- *   `scope_type_disabled`, `published_version` or `version_exists`; as `surveyContent` and `sealContent`
+ *   `scope_type_disabled`, `published_version`, `version_exists` or `change_set_required`; as `surveyContent` and `sealContent`
  */
 export function saveFile(
   tools: ParameterTools,
@@ -87,7 +90,8 @@ export function saveFile(
 ): Promise<ChangedFile & { isNew: boolean }> {
   const { version } = file;
   return authorVersions(tools, target, async (author) => {
-    await requireFile(tools, target, file, 'Modify');
+    const found = await requireFile(tools, target, file, 'Modify');
+    if (publish) await requireDoneAlone(tools, target.actor, publishing(target, found, version));
     const status = publish ? 'Published' : 'Draft';
     const checked = await checkFile(tools, target, { ...file, status }, content);
     const { type, wanted, needsMigration, incoming } = checked;
@@ -98,11 +102,11 @@ export function saveFile(
     refuseGone(target.gone);
     const stored = await storeChecked(tools, target, author, { ...checked, version, message });
     const { scope, series } = stored;
-    const publishing = { series, nodeId: await ownerOf(tools.database.read, type, scope) };
+    const options = { series, nodeId: await ownerOf(tools.database.read, type, scope) };
     const details = publish
       ? await tools.store.parameters.describe(
           target.resource.name,
-          await author.publish(version, async () => [], publishing),
+          await author.publish(version, async () => [], options),
         )
       : stored.details;
     return { type, scope, details, needsMigration, isNew: stored.isNew };
@@ -213,6 +217,8 @@ type CheckedFor = Pick<FileTarget, 'resource' | 'principal'> & {
   admit?: ((incoming: IncomingContent) => Promise<void>) | undefined;
   /** A draft of the configuration that counts as published, as it is about to be. */
   asPublished?: string | undefined;
+  /** Those that many files share; default: read for this one. */
+  checks?: FileChecks;
 };
 
 /**
@@ -283,7 +289,7 @@ function isContentOf(before: ParameterDetails, { type, bytes }: ReadContent): bo
 }
 
 /**
- * @throws HawserError not_found; conflict `scope_type_disabled`, `already_published`, or `validation_failed` with what
+ * @throws HawserError not_found; conflict `change_set_required`, `scope_type_disabled`, `already_published`, or `validation_failed` with what
  *   the schema finds in mode Strict, or `schema_unknown` in that mode; as `secretBlockers` says
  */
 export function publishFile(
@@ -294,7 +300,8 @@ export function publishFile(
 ): Promise<ChangedFile> {
   const { version } = name;
   return authorVersions(tools, target, async (author) => {
-    await requireFile(tools, target, name, 'Modify');
+    const found = await requireFile(tools, target, name, 'Modify');
+    await requireDoneAlone(tools, target.actor, publishing(target, found, version));
     const { type, scope } = await scopeToPublish(tools, name);
     let needsMigration = false;
     const rules = async (ref: VersionRef) => {
@@ -320,10 +327,98 @@ export async function scopeToPublish(
   return { type, scope: await scopeNamed(read, type, scopeValue) };
 }
 
+/** A draft of a folder, as it was pushed. */
+export interface PushedDraft {
+  type: { id: string };
+  scope: ParameterScope;
+  details: ParameterDetails;
+}
+
+interface PublishedFiles<D> {
+  /** Those before the one that was refused. */
+  published: (D & { details: ParameterDetails; needsMigration: boolean })[];
+  /** Null where none was. */
+  refused: { draft: D; error: unknown } | null;
+}
+
+/**
+ * Publishes drafts of one configuration in their order, no two of a series, up to the first that is refused. Nodes are offered
+ * all of them at once. One that somebody else has published with the same content stays as it is.
+ * @throws HawserError not_found where the configuration was deleted; `frozen`
+ */
+export function publishFiles<D extends PushedDraft>(
+  tools: ParameterTools,
+  target: FileTarget,
+  drafts: readonly D[],
+  message?: string,
+): Promise<PublishedFiles<D>> {
+  return authorVersions(tools, target, async (author) => {
+    const { resource, principal } = target;
+    const checks = await FileChecks.of(tools, resource, principal.userId);
+    const judged: { draft: D; ready: DraftToPublish | null; needsMigration: boolean }[] = [];
+    let refused: PublishedFiles<D>['refused'] = null;
+    for (const draft of drafts) {
+      try {
+        judged.push({ draft, ...(await judgePushed(tools, { ...target, checks, author, message }, draft)) });
+      } catch (error) {
+        refused = { draft, error };
+        break;
+      }
+    }
+    await author.publishTogether(judged.flatMap(({ ready }) => ready ?? []));
+    const published: PublishedFiles<D>['published'] = [];
+    for (const { draft, needsMigration } of judged) {
+      const ref = author.index(seriesOf(draft.scope)).get(draft.details.version);
+      if (ref === undefined) throw damagedRepository();
+      const details = await tools.store.parameters.details(resource.name, ref);
+      published.push({ ...draft, details, needsMigration });
+    }
+    return { published, refused };
+  });
+}
+
+/** @returns what is to be published; null where it is, with the same content. @throws HawserError as `publishFile`; `draft_changed` */
+async function judgePushed(
+  tools: ParameterTools,
+  { author, message, ...target }: FileTarget & PublishingTogether,
+  { type: { id }, scope: { value: scopeValue }, details: pushed }: PushedDraft,
+): Promise<{ ready: DraftToPublish | null; needsMigration: boolean }> {
+  const { version } = pushed;
+  const name = { type: { id }, scopeValue, version };
+  await requireFile(tools, target, name, 'Modify');
+  const { type, scope } = await scopeToPublish(tools, name);
+  const series = seriesOf(scope);
+  const ref = author.index(series).get(version);
+  if (ref?.status === 'Published') {
+    const there = await tools.store.parameters.details(target.resource.name, ref);
+    const isSame = there.sha256 === pushed.sha256 && there.isPassthrough === pushed.isPassthrough;
+    if (isSame) return { ready: null, needsMigration: false };
+  } else if (ref?.commit !== pushed.commit)
+    throw conflict('draft_changed', 'Somebody has changed the draft meanwhile; push the folder again');
+  const { blockers, needsMigration } = await judgeFile(tools, target, ref);
+  const [blocker] = await findBlockers(ref, async () => blockers);
+  if (blocker) throw blocker;
+  const nodeId = await ownerOf(tools.database.read, type, scope);
+  return { ready: { series, ref, message, nodeId }, needsMigration };
+}
+
+interface PublishingTogether {
+  checks: FileChecks;
+  author: Author;
+  message: string | undefined;
+}
+
 interface Judgement {
   blockers: readonly HawserError[];
   needsMigration: boolean;
 }
+
+/** The publishing of a file, as protections are asked of it. */
+export const publishing = (
+  { resource: { name: configurationName } }: Pick<FileTarget, 'resource'>,
+  { type: { name: scopeTypeName }, scope: { value: scopeValue } }: FoundScope,
+  version: string,
+) => ({ kind: 'PublishParameters', configurationName, scopeTypeName, scopeValue, version }) as const;
 
 /** The rules for publishing a draft. */
 export async function judgeFile(
@@ -338,13 +433,13 @@ export async function judgeFile(
 /** The rules for publishing content: in mode Strict the schema of published files must accept it. */
 export async function judgeContent(
   tools: CheckTools,
-  { resource, principal, asPublished }: CheckedFor,
+  { resource, principal, asPublished, checks: known }: CheckedFor,
   version: string,
   document: DocumentSource | null,
 ): Promise<Judgement> {
   const file = { version, status: 'Published' } as const;
   const { userId: caller } = principal;
-  const checks = await FileChecks.of(tools, resource, caller, asPublished);
+  const checks = known ?? (await FileChecks.of(tools, resource, caller, asPublished));
   const secrets =
     document && (await secretBlockers(tools, { caller }, document, await checks.secureNames(version)));
   if (secrets && secrets.length > 0) return { blockers: secrets, needsMigration: false };

@@ -1,6 +1,7 @@
 /** Carries out what a push of git asks for, by the rules of the other deeds, once its objects are there to be read. */
 
 import { createHash } from 'node:crypto';
+import { isOutcomeUnknown } from '../db/errors.ts';
 import { freezeLook } from '../db/freeze.ts';
 import type { CompatibilityReport } from '../domain/compatibility.ts';
 import type { Finding } from '../domain/findings.ts';
@@ -8,7 +9,9 @@ import type { Ways } from '../domain/ways.ts';
 import type { PushRequest } from '../git/push/push-request.ts';
 import { conflict } from '../lib/errors.ts';
 import { offeredWays } from '../resolve/offered-ways.ts';
+import { requirePermission } from '../security/principal.ts';
 import { authorVersions } from '../versions/author.ts';
+import { scopeOf } from '../versions/parameter-files.ts';
 import {
   blamingLater,
   isDeletion,
@@ -22,6 +25,9 @@ import { type ConfigurationRow, requireRow, type Target } from '../versions/rows
 import { SortedVersions } from '../versions/sorted-versions.ts';
 import { requireTakeable } from '../versions/taken-pushes.ts';
 import type { PushRecord, TakenPush as PushToTake, VersionIndex } from '../versions/types.ts';
+import type { Change } from './changes.ts';
+import { proposeSet } from './propose-change-set.ts';
+import { requireDoneAlone } from './protection.ts';
 import {
   checkIdentity,
   isPublishing,
@@ -52,6 +58,8 @@ export interface TakenPush {
   nodes: Ways | null;
   /** What publishing changed for parameters; null where nothing was compared. */
   report: CompatibilityReport | null;
+  /** The number of the change set that proposes it; null where none was asked for. */
+  changeSet: number | null;
 }
 
 export interface TakenVersion extends Pick<PushedVersion, 'series' | 'version'> {
@@ -60,6 +68,8 @@ export interface TakenVersion extends Pick<PushedVersion, 'series' | 'version'> 
   needsMigration: boolean;
   /** The id of the tag that the server has made in place of the draft that was pushed; null where it made none. */
   madeTag: string | null;
+  /** The move of its draft where a tag was pushed that is proposed; null for all else. */
+  keptAs: { from: string | null; to: string } | null;
 }
 
 /** The objects that came, and what of the repository they were compared with. */
@@ -96,6 +106,7 @@ export class PushDeeds {
   /** @throws HawserError as `planPush` */
   plan(call: PushCall, { commands, options }: PushRequest): PushDeed {
     const plan = planPush(call.kind, commands, options);
+    if (plan.proposes !== null) requirePermission(call.principal, 'nodes.read');
     return { carryOut: (fresh) => this.take(call, plan, fresh) };
   }
 
@@ -123,24 +134,53 @@ export class PushDeeds {
       const tags = await authorVersions(this.tools, target, async (author, row) => {
         // The upload may have taken minutes, and the lock too.
         await call.reauthorize();
+        await requireDoneAlone(this.tools, call.actor, ...publishedBy(call, plan, row));
         const seen = await rules.look(call, plan, row, author.all);
         if (seen.text !== judged.seen.text || !(await fresh.isCurrent())) return null;
         if (!(await rules.prepare(call, seen, judged.verdict))) return null;
         await author.takePushes(judged.pushes, written === judged.added ? null : () => fresh.giveAll());
         return plan.versions.map(({ series, version }) => author.index(series).get(version)?.oid ?? null);
       });
-      if (tags) return this.outcomeOf(call, plan, judged, tags);
+      if (tags) {
+        const changeSet = plan.proposes === null ? null : await this.propose(call, plan, judged);
+        return { ...(await this.outcomeOf(call, plan, judged, tags)), changeSet };
+      }
       last = judged;
     }
     throw conflict('versions_changed', 'Others write to this configuration again and again; push once more');
   }
 
+  /** Proposes what was pushed. Where that cannot be done, the drafts go that the push has made. */
+  private async propose(call: PushCall, plan: PushPlan, { seen, pushes }: Judged): Promise<number> {
+    const { principal, actor, kind } = call;
+    const { name: configurationName } = seen.row;
+    const deeds = plan.versions.map(({ series, version }): Change => {
+      if (kind === 'configurations') return { kind: 'PublishConfiguration', configurationName, version };
+      const { scopeType: scopeTypeName, value: scopeValue } = scopeOf(series);
+      return { kind: 'PublishParameters', configurationName, scopeTypeName, scopeValue, version };
+    });
+    const wanted = { title: plan.proposes ?? '', description: null, deeds };
+    try {
+      return (await proposeSet(this.tools.proposing, { principal, actor }, wanted)).id;
+    } catch (error) {
+      if (isOutcomeUnknown(error)) throw error;
+      await authorVersions(this.tools, targetOf(call), async (author) => {
+        for (const { series, version, from, to } of pushes) {
+          const draft = author.index(series).get(version);
+          const isOurs = from === null && to !== null && 'draft' in to && draft?.oid === to.draft;
+          if (isOurs) await author.deleteDraft(version, series);
+        }
+      }).catch((err) => this.tools.log.warn({ err }, 'drafts of a push that could not be proposed stay'));
+      throw error;
+    }
+  }
+
   private async outcomeOf(
     { resource, principal, kind }: PushCall,
     plan: PushPlan,
-    { verdict, seen }: Judged,
+    { verdict, seen, pushes }: Judged,
     tags: readonly (string | null)[],
-  ): Promise<TakenPush> {
+  ): Promise<Omit<TakenPush, 'changeSet'>> {
     const versions = plan.versions.map((one, at): TakenVersion => {
       const { series, version } = one;
       const isPublished = isPublishing(plan, one);
@@ -149,7 +189,10 @@ export class PushDeeds {
       const needsMigration = verdict.versions.some(
         ({ push, needsMigration }) => needsMigration && push.plan === one,
       );
-      return { series, version, became, needsMigration, madeTag };
+      const to = pushes[at]?.to ?? null;
+      const isKept = one.tag !== null && to !== null && 'draft' in to;
+      const keptAs = isKept ? { from: pushes[at]?.from ?? null, to: to.draft } : null;
+      return { series, version, became, needsMigration, madeTag, keptAs };
     });
     const findings = (await this.orNull(() => verdict.findings())) ?? [];
     const [first] = versions;
@@ -187,6 +230,7 @@ export class PushDeeds {
     await call.reauthorize();
     await fresh.findAgain();
     const row = await requireRow(database.read, 'configurations', call.resource.id);
+    await requireDoneAlone(this.tools, call.actor, ...publishedBy(call, plan, row));
     const repository = repositoryOf(call, row);
     const upper = { has: (oid: string) => fresh.added.has(oid), read: (oid: string) => fresh.read(oid) };
     const seen = await rules.look(call, plan, row, await store.index(repository));
@@ -232,9 +276,27 @@ export class PushDeeds {
   }
 }
 
+/** What a push publishes, as protections are asked of it. */
+function publishedBy({ kind }: PushCall, plan: PushPlan, { name }: ConfigurationRow): Change[] {
+  const published = plan.versions.filter((one) => isPublishing(plan, one));
+  return published.map(({ series, version }): Change => {
+    if (kind === 'configurations') return { kind: 'PublishConfiguration', configurationName: name, version };
+    const { scopeType: scopeTypeName, value: scopeValue } = scopeOf(series);
+    return { kind: 'PublishParameters', configurationName: name, scopeTypeName, scopeValue, version };
+  });
+}
+
+/** The draft that a tag becomes which is proposed. @throws HawserError conflict `draft_exists` */
+function draftBefore(index: VersionIndex, version: string, commit: string): string | null {
+  const before = index.get(version);
+  if (before?.status !== 'Draft') return null;
+  if (before.oid === commit) return commit;
+  throw conflict('draft_exists', 'There is a draft of this version with other content; push the draft too');
+}
+
 function takenPush(
   call: PushCall,
-  { publishes }: PushPlan,
+  { publishes, proposes }: PushPlan,
   index: VersionIndex,
   [{ series, version, draft, tag }, judged]: [PushedVersion, JudgedVersion | undefined],
 ): PushToTake {
@@ -257,6 +319,10 @@ function takenPush(
   const { push, entryPoint } = judged;
   const { commit } = push;
   if (publishes) return { ...rest, to: { commit, entryPoint } };
+  if (proposes !== null && tag !== null) {
+    const from = draft ? draft.from : draftBefore(index, version, commit);
+    return { ...rest, from, record: { ...record, tag }, to: { draft: commit } };
+  }
   return { ...rest, to: tag === null ? { draft: commit } : { tag, commit } };
 }
 

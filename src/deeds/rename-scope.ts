@@ -1,6 +1,7 @@
 /** Other names and descriptions of scope types and values, and their deletion, with the parameter files if that is asked. */
 
 import type { Db } from '../db/database.ts';
+import { type ProtectedThing, requireUnprotected } from '../db/protections.ts';
 import { countRows } from '../db/rows.ts';
 import {
   findScopeTypeByName,
@@ -15,6 +16,7 @@ import {
   valuesOf,
 } from '../db/scope-types.ts';
 import { changedMembers } from '../domain/changed-members.ts';
+import type { Protection } from '../domain/protection.ts';
 import { scopeKey } from '../domain/scopes.ts';
 import { conflict, forbidden } from '../lib/errors.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
@@ -31,11 +33,17 @@ import {
   type ScopeTools,
   type ScopeValueTarget,
 } from './change-scope-type.ts';
+import { changeProtection } from './set-protection.ts';
 
 /** An absent name stays. */
 export interface ScopeChange {
   name?: string | undefined;
   description: string | null;
+}
+
+/** Of a value also its protection; absent, it stays. */
+export interface ScopeValueChange extends ScopeChange {
+  protection?: Protection | undefined;
 }
 
 /** Who deletes a scope, and whether its parameter files go too. */
@@ -95,20 +103,24 @@ async function renameInSettings(trx: Db, from: string, to: string): Promise<void
       await setting.set({ value: JSON.stringify(to) }).execute();
 }
 
-/** @throws HawserError not_found, conflict `name_taken` or `in_use` */
+/** @throws HawserError not_found, conflict `name_taken` or `in_use`; as `changeProtection` */
 export function updateScopeValue(
   tools: ScopeTools,
   actor: Actor,
   target: ScopeValueTarget,
-  { name, description }: ScopeChange,
+  { name, description, protection }: ScopeValueChange,
 ): Promise<ScopeValueRow> {
   const { database, isRing, locks } = tools;
   const { scopeTypeId } = target;
   const change = async (trx: Db, to: string): Promise<ScopeValueRow> => {
     const { value, names } = await requireScopeValue(trx, target);
-    const changes = changedMembers(value, { description });
+    const thing = { on: 'scopeValue', id: value.id, name: value.value } as const;
+    const changes = {
+      ...changedMembers(value, { description }),
+      ...(protection && (await changeProtection(trx, actor, thing, protection))),
+    };
     const renaming = value.value === to ? {} : { renamed: { from: value.value, to } };
-    if (changes === null && value.value === to) return value;
+    if (Object.keys(changes).length === 0 && value.value === to) return value;
     const details = { ...names, ...renaming, ...changes };
     await recordAudit(trx, actor, { action: 'scope_value.updated', resourceId: value.id, details });
     return SCOPE_VALUES.update(trx, value.id, {
@@ -145,13 +157,15 @@ async function requireNoFiles({ store }: ScopeTools, scope: ParameterScope): Pro
 
 /**
  * Deletes the type with its values.
- * @throws HawserError not_found, forbidden, conflict `system_scope_type` or `in_use`
+ * @throws HawserError not_found, forbidden, conflict `system_scope_type`, `in_use`, `change_set_required` for a protected value
  */
 export function deleteScopeType(tools: ScopeTools, by: ScopeDeletion, id: string): Promise<void> {
   const { database, isRing, locks } = tools;
   const { actor } = by;
+  const isOfType = ({ scopeType }: ProtectedThing) => scopeType?.id === id;
   const drop = async (trx: Db) => {
     const { name, precedence } = await requireCustomType(trx, id);
+    await requireUnprotected(trx, isOfType);
     if (await isTagged(trx, 'scope_type_id', id)) throw inUse('A node is tagged with a value of it');
     const details = { name, valueCount: await countRows(valuesOf(trx, id)) };
     await SCOPE_TYPES.delete(trx, id);
@@ -160,6 +174,7 @@ export function deleteScopeType(tools: ScopeTools, by: ScopeDeletion, id: string
   };
   return whileScopesRest(locks, async () => {
     const { name } = await requireCustomType(database.read, id);
+    await requireUnprotected(database.read, isOfType);
     if (await isRing({ scopeTypeId: id, value: null })) throw inUse('A version rolls out by it');
     if (await isTagged(database.read, 'scope_type_id', id))
       throw inUse('A node is tagged with a value of it');
@@ -168,7 +183,7 @@ export function deleteScopeType(tools: ScopeTools, by: ScopeDeletion, id: string
   });
 }
 
-/** @throws HawserError not_found, forbidden, conflict `in_use` */
+/** @throws HawserError not_found, forbidden, conflict `in_use`, `change_set_required` */
 export function deleteScopeValue(
   tools: ScopeTools,
   by: ScopeDeletion,
@@ -176,7 +191,9 @@ export function deleteScopeValue(
 ): Promise<void> {
   const { database, isRing, locks } = tools;
   const { actor } = by;
+  const isMeant = ({ on, id }: ProtectedThing) => on === 'scopeValue' && id === target.id;
   const drop = async (trx: Db) => {
+    await requireUnprotected(trx, isMeant);
     const { value, names: details } = await requireScopeValue(trx, target);
     if (await isTagged(trx, 'scope_value_id', value.id)) throw inUse('A node is tagged with it');
     await SCOPE_VALUES.delete(trx, value.id);
@@ -184,6 +201,7 @@ export function deleteScopeValue(
   };
   return whileScopesRest(locks, async () => {
     const { names } = await requireScopeValue(database.read, target);
+    await requireUnprotected(database.read, isMeant);
     const { scopeTypeId, id } = target;
     if (await isRing({ scopeTypeId, value: names.value }))
       throw inUse('A version rolls out, and a step of it is for this value');

@@ -8,7 +8,7 @@ import type { UserPrincipal } from '../security/principal.ts';
 import { authorVersions } from '../versions/author.ts';
 import { seriesOf } from '../versions/parameter-files.ts';
 import type { VersionRef } from '../versions/types.ts';
-import { type Change, type ChangeOf, ofShownChange, type ShownChange } from './changes.ts';
+import { type Change, type ChangeOf, ofShownChange, partsOf, type ShownChange } from './changes.ts';
 import { refusalAt } from './judge-changes.ts';
 import type { TriedChanges, TryingTools } from './make-preview.ts';
 import { keyOf, type Resources } from './named-changes.ts';
@@ -197,7 +197,7 @@ export async function readProposedDrafts(
   // Scopes are named without regard to case.
   const keyOfSeries = (name: string, series: string) => `${name} ${series.toLowerCase()}`;
   for (const deeds of await listOpenDeeds(db))
-    for (const change of (JSON.parse(deeds) as ShownChange[]).map(ofShownChange)) {
+    for (const change of (JSON.parse(deeds) as ShownChange[]).map(ofShownChange).flatMap(partsOf)) {
       if (change.kind !== 'PublishParameters') continue;
       const { configurationName, scopeTypeName: scopeType, scopeValue, version } = change;
       const key = keyOfSeries(configurationName, seriesOf({ scopeType, value: scopeValue ?? null }));

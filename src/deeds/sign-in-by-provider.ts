@@ -4,6 +4,7 @@
  */
 
 import { deleteSession, findAccount, insertSession } from '../db/accounts.ts';
+import { lastChangeSetId } from '../db/change-sets.ts';
 import type { Database, Db } from '../db/database.ts';
 import { nameKey, normalizeUserName } from '../domain/names.ts';
 import { HOUR } from '../lib/clock.ts';
@@ -180,16 +181,17 @@ async function replaceGroups(trx: Db, identityId: string, groups: readonly strin
   const before = new Set(held.map((row) => row.external_group_id));
   const gone = [...before].filter((group) => !groups.includes(group));
   const added = groups.filter((group) => !before.has(group));
-  // What stays is not touched, so that an unchanged sign-in ends nobody's remembered rights.
+  // What stays is not touched, so that an unchanged sign-in ends nobody's remembered rights, and renews no membership.
   if (gone.length > 0)
     await trx
       .deleteFrom('identity_groups')
       .where('identity_id', '=', identityId)
       .where('external_group_id', 'in', gone)
       .execute();
-  if (added.length > 0)
-    await trx
-      .insertInto('identity_groups')
-      .values(added.map((group) => ({ identity_id: identityId, external_group_id: group })))
-      .execute();
+  if (added.length === 0) return;
+  const since_set = await lastChangeSetId(trx);
+  await trx
+    .insertInto('identity_groups')
+    .values(added.map((group) => ({ identity_id: identityId, external_group_id: group, since_set })))
+    .execute();
 }

@@ -14,16 +14,19 @@ import { seriesOf } from '../versions/parameter-files.ts';
 import { atFile, type FileToRoll, startRollout as writeStart } from '../versions/rollouts.ts';
 import { type ResourceKind, requireRow, type Target } from '../versions/rows.ts';
 import type { PublishRules } from '../versions/rules.ts';
-import type { RolloutRef } from '../versions/types.ts';
+import type { ParameterScope } from '../versions/scope-names.ts';
+import type { RolloutRef, VersionRef } from '../versions/types.ts';
+import { partsOf } from './changes.ts';
 import type { ConfigurationTools } from './create-draft.ts';
-import type { ParameterTools } from './parameter-checks.ts';
+import type { CheckTools, ParameterTools } from './parameter-checks.ts';
 import { ownerOf } from './parameter-scopes.ts';
+import { requireDoneAlone } from './protection.ts';
 import { judgeDraft as judgeConfiguration } from './publish.ts';
 import { type CompositeTools, judgePublish as judgeComposite } from './publish-composite.ts';
 import { judgeFile, scopeToPublish } from './put-parameters.ts';
 import { requireModify } from './rollout-rights.ts';
 
-export type RolloutTools = ConfigurationTools & CompositeTools & ParameterTools;
+export type RolloutTools = Pick<ConfigurationTools, 'compatibility'> & CompositeTools & ParameterTools;
 
 /** A parameter file that is to be rolled out. */
 export interface WantedFile {
@@ -45,7 +48,7 @@ export interface WantedRollout {
 
 /**
  * Rolls a version out, parameter files, or both. Drafts are published into their rollout, by the rules of publishing.
- * @throws HawserError not_found; forbidden for a file; conflict `no_rings`; invalid for the plan; as `writeStart`, and as publishing
+ * @throws HawserError not_found; forbidden for a file; conflict `no_rings`, `change_set_required`; invalid for the plan; as `writeStart`, and as publishing
  */
 export function startRollout(
   tools: RolloutTools,
@@ -56,14 +59,12 @@ export function startRollout(
   // It is shared with all who write parameters, and keeps the scope type and its values as they are.
   return tools.locks.share(PARAMETER_WRITES, async () => {
     if (version !== undefined) await requireModify(tools.database.read, target);
-    const { scopeType, values } = await requireRings(tools.database.read);
-    const spellings = new Map(values.map((value) => [scopeKey(value), value]));
-    const steps = plan.steps.map(({ ring, ...step }) => {
-      return { ...step, ring: ring === null ? null : (spellings.get(scopeKey(ring)) ?? ring) };
-    });
-    const faults = planFaults(steps, values);
-    if (faults.length > 0) throw invalid('validation_failed', 'The steps cannot be rolled out', faults);
+    const { scopeType, steps } = await requirePlan(tools.database.read, plan.steps);
     const files = await filesToRoll(tools, target, { version, parameters });
+    const { name } = target.resource;
+    const owner = target.kind === 'composites' ? { compositeName: name } : { configurationName: name };
+    const parts = partsOf({ kind: 'StartRollout', ...owner, version, parameters, steps, onHalt });
+    await requireDoneAlone(tools, actor, ...parts);
     const start = {
       ...{ version: version ?? null, files, message },
       rules: rulesOf(tools, target, version ?? ''),
@@ -75,25 +76,51 @@ export function startRollout(
   });
 }
 
-/** The files with their scopes. Each is named once, and the caller may publish it. */
+/** The steps, with the rings as they are spelled. @throws HawserError conflict `no_rings`; invalid for steps that are no plan */
+export async function requirePlan(db: Db, planned: readonly PlannedStep[]) {
+  const { scopeType, values } = await requireRings(db);
+  const spellings = new Map(values.map((value) => [scopeKey(value), value]));
+  const steps = planned.map(({ ring, ...step }) => {
+    return { ...step, ring: ring === null ? null : (spellings.get(scopeKey(ring)) ?? ring) };
+  });
+  const faults = planFaults(steps, values);
+  if (faults.length > 0) throw invalid('validation_failed', 'The steps cannot be rolled out', faults);
+  return { scopeType, steps };
+}
+
+/** The files with their scopes, which the caller may publish. */
 async function filesToRoll(
   tools: RolloutTools,
   target: Target<ResourceKind>,
   { version, parameters }: { version: string | undefined; parameters: readonly WantedFile[] },
 ): Promise<FileToRoll[]> {
   if (parameters.length === 0) return [];
-  const { read } = tools.database;
   const { resource, principal } = target;
-  const rights = await SeriesRights.of(read, principal, resource.id);
-  const files: FileToRoll[] = [];
-  const named = new Map<string, number>();
-  for (const [at, wanted] of parameters.entries()) {
+  const rights = await SeriesRights.of(tools.database.read, principal, resource.id);
+  const found = await findFiles(tools, parameters, (scope) => rights.require(scope, 'Modify'));
+  return found.map((file) => ({
+    ...file,
+    rules: async (ref) =>
+      (await judgeFile(tools, { resource, principal, asPublished: version }, ref)).blockers,
+  }));
+}
+
+/**
+ * Finds the scopes of files that are to roll out.
+ * @throws HawserError what `admit` throws; not_found; invalid where one is named twice
+ */
+export async function findFiles(
+  tools: Pick<CheckTools, 'database'>,
+  parameters: readonly WantedFile[],
+  admit: (scope: ParameterScope) => void = () => undefined,
+): Promise<Omit<FileToRoll, 'rules'>[]> {
+  const { read } = tools.database;
+  const files: Omit<FileToRoll, 'rules'>[] = [];
+  const named = new Set<string>();
+  for (const [at, { scopeTypeName, scopeValue, version }] of parameters.entries()) {
     const file = await atFile(at, async () => {
-      const { type, scope } = await scopeToPublish(tools, {
-        type: { name: wanted.scopeTypeName },
-        scopeValue: wanted.scopeValue,
-      });
-      rights.require(scope, 'Modify');
+      const { type, scope } = await scopeToPublish(tools, { type: { name: scopeTypeName }, scopeValue });
+      admit(scope);
       const nodeId = await ownerOf(read, type, scope);
       const scopeValueId =
         scope.value === null ? null : (nodeId ?? (await valueId(read, type.id, scope.value)));
@@ -103,15 +130,14 @@ async function filesToRoll(
           ...{ scopeTypeId: type.id, scopeTypeName: type.name },
           ...{ scopeValueId, scopeValue: scope.value },
         },
-        ...{ version: wanted.version, nodeId },
-        isOwn: ({ nodeId: of }) => type.id !== NODE_SCOPE_TYPE_ID || of === undefined || of === nodeId,
-        rules: async (ref) =>
-          (await judgeFile(tools, { resource, principal, asPublished: version }, ref)).blockers,
-      } satisfies FileToRoll;
+        ...{ version, nodeId },
+        isOwn: ({ nodeId: of }: VersionRef) =>
+          type.id !== NODE_SCOPE_TYPE_ID || of === undefined || of === nodeId,
+      };
     });
     const series = scopeKey(seriesOf({ scopeType: file.scope.scopeTypeName, value: file.scope.scopeValue }));
     if (named.has(series)) throw invalid('validation_failed', TWICE, [twice(at)]);
-    named.set(series, at);
+    named.add(series);
     files.push(file);
   }
   return files;

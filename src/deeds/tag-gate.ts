@@ -9,7 +9,8 @@ import { isExpected } from '../security/awaiting-certificates.ts';
 import type { UserPrincipal } from '../security/principal.ts';
 import { type Content, contentNamed, readableResources, readerOf } from '../security/rights.ts';
 import { seriesOf } from '../versions/parameter-files.ts';
-import { type AssignmentTools, configurationsGiven } from './assign.ts';
+import type { AssignmentTools } from './assign.ts';
+import { configurationsGiven } from './handing-out.ts';
 
 /** For who may read everything, such as the command that imports a site. */
 export const NO_GATE = { require: async () => undefined };

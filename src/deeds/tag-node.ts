@@ -8,7 +8,10 @@ import { toTimestamp } from '../lib/clock.ts';
 import { conflict, invalidField, notFound } from '../lib/errors.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
 import { isExpected } from '../security/awaiting-certificates.ts';
-import type { TagGate } from './tag-gate.ts';
+import type { Caller } from '../security/caller.ts';
+import type { AssignmentTools } from './assign.ts';
+import { requireDoneAlone } from './protection.ts';
+import { TagGate } from './tag-gate.ts';
 
 export type NodeTagRow = Awaited<ReturnType<typeof listTags>>[number];
 
@@ -69,6 +72,53 @@ export async function tagNode(
   const tag = await requireTag(trx, target);
   await recordAudit(trx, actor, { action: 'node.tagged', resourceId: nodeId, details: toDetails(tag) });
   return tag;
+}
+
+/** Tags a node. @throws HawserError as `tagNode`; conflict `change_set_required` */
+export async function tagAlone(
+  tools: AssignmentTools,
+  { principal, actor }: Caller,
+  target: TagTarget,
+): Promise<NodeTagRow> {
+  const { scopeValueId, nodeId } = target;
+  const [scopeValueIds, nodeIds] = [[scopeValueId], [nodeId]];
+  await requireDoneAlone(tools, actor, { kind: 'Tag', nodeIds, scopeValueId });
+  const gate = await TagGate.of(tools, principal, { scopeValueIds, nodeIds });
+  return tools.database.write.transaction().execute((trx) => tagNode(trx, actor, target, gate));
+}
+
+/**
+ * Gives a node exactly these tags, in one step.
+ * @returns its tags by precedence
+ * @throws HawserError as `valuesByType` and `setTags`; conflict `change_set_required`
+ */
+export async function replaceTagsAlone(
+  tools: AssignmentTools,
+  { principal, actor }: Caller,
+  nodeId: string,
+  scopeValueIds: readonly string[],
+): Promise<NodeTagRow[]> {
+  const { read, write } = tools.database;
+  await requireNode(read, nodeId);
+  const values = await valuesByType(read, scopeValueIds);
+  const nodeIds = [nodeId];
+  await requireDoneAlone(tools, actor, { kind: 'ReplaceTags', nodeIds, scopeValueIds });
+  const gate = await TagGate.of(tools, principal, { scopeValueIds, nodeIds });
+  return write.transaction().execute(async (trx) => {
+    await setTags(trx, actor, nodeId, { values, areAll: true }, gate);
+    return listTags(trx, nodeId);
+  });
+}
+
+/** Takes a tag from a node. @throws HawserError as `untagNode`; conflict `change_set_required` */
+export async function untagAlone(
+  tools: AssignmentTools,
+  { actor }: Pick<Caller, 'actor'>,
+  target: TagTarget,
+): Promise<void> {
+  const { scopeValueId, nodeId } = target;
+  await requireDoneAlone(tools, actor, { kind: 'Untag', nodeIds: [nodeId], scopeValueId });
+  await tools.database.write.transaction().execute((trx) => untagNode(trx, actor, target));
 }
 
 /** The id of the scope type to which a value belongs. @throws HawserError not_found without such a value */

@@ -1,17 +1,19 @@
 /** The deeds that take a change set back: last first, from the state before it. What was changed again since is left alone. */
 
 import { parseDuration } from '../domain/duration.ts';
+import { NO_PROTECTION } from '../domain/protection.ts';
 import { groupBy } from '../lib/group-by.ts';
 import {
   type ChangeState,
   isSameAssignment,
+  keyOfProtected,
   keyOfVersion,
   type NamedAssignment,
   type StoredLcm,
   type VersionState,
   versionOf,
 } from './change-state.ts';
-import type { Change, ChangeOf } from './changes.ts';
+import { type Change, type ChangeOf, partsOf } from './changes.ts';
 
 export interface Undone {
   deeds: Change[];
@@ -36,7 +38,7 @@ export function undoChanges(set: Undoing): Undone {
   const undone: Undone = { deeds: [], changedSince: [] };
   /** What several deeds changed is brought back once, to what it was before all of them. */
   const seen = new Set<string>();
-  for (const change of set.changes.toReversed()) {
+  for (const change of set.changes.flatMap(partsOf).toReversed()) {
     const version = versionOf(change);
     if (version !== null) undoVersion(set, version, undone);
     else if ('nodeIds' in change) undoNodes(set, change, seen, undone);
@@ -201,6 +203,13 @@ function undoSetting(
     back(`managed ${configurationName}`, states, `Who manages the parameters of ${configurationName}`, () => {
       const useServerManagedParameters = before.rows.managed[configurationName] === true;
       return { kind: 'SetServerManaged', configurationName, useServerManagedParameters };
+    });
+  } else if (change.kind === 'SetProtection') {
+    const { on } = change;
+    const key = keyOfProtected(on);
+    const states = rows.map(({ protections }) => protections?.[key]);
+    back(`protection ${key}`, states, 'A protection', () => {
+      return { kind: 'SetProtection', on, protection: before.rows.protections?.[key] ?? NO_PROTECTION };
     });
   }
 }

@@ -19,7 +19,8 @@ import {
   type VersionIndex,
 } from '../versions/types.ts';
 import { type AuditChange, recordAll } from '../versions/version-records.ts';
-import { type FileName, type FileTarget, requireFile } from './put-parameters.ts';
+import { requireDoneAlone } from './protection.ts';
+import { type FileName, type FileTarget, publishing, requireFile } from './put-parameters.ts';
 
 /** Who asks what withdrawing would do. */
 type Asking<T extends Target> = Omit<T, 'actor'>;
@@ -55,15 +56,20 @@ async function halt(
 
 /**
  * Offers a withdrawn version again.
- * @throws HawserError not_found without such a version, and for one that is not withdrawn; conflict `versions_changed`, or
- *   `rollout_running` while a lower version rolls out
+ * @throws HawserError not_found without such a version, and for one that is not withdrawn; conflict `versions_changed`,
+ *   `change_set_required`, or `rollout_running` while a lower version rolls out
  */
 export function offerVersionAgain(
   tools: AuthorTools,
   target: Target<ResourceKind>,
   version: string,
 ): Promise<void> {
-  return authorVersions(tools, target, (author) => author.offerAgain(version));
+  const { kind, resource, actor } = target;
+  const on = kind === 'composites' ? { compositeName: resource.name } : { configurationName: resource.name };
+  return authorVersions(tools, target, async (author) => {
+    await requireDoneAlone(tools, actor, { kind: 'Restore', ...on, version });
+    await author.offerAgain(version);
+  });
 }
 
 /**
@@ -107,8 +113,10 @@ export async function withdrawFile(
 /** Offers a withdrawn parameter file again. @throws HawserError as `offerVersionAgain` */
 export function offerFileAgain(tools: AuthorTools, target: FileTarget, name: FileName): Promise<void> {
   return authorVersions(tools, target, async (author) => {
-    const { scope } = await requireFile(tools, target, name, 'Manage');
-    await author.offerAgain(name.version, seriesOf(scope));
+    const found = await requireFile(tools, target, name, 'Manage');
+    const deed = { ...publishing(target, found, name.version), kind: 'RestoreParameters' } as const;
+    await requireDoneAlone(tools, target.actor, deed);
+    await author.offerAgain(name.version, seriesOf(found.scope));
   });
 }
 

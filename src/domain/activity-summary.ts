@@ -3,7 +3,9 @@
 import { meaningOf } from './audit-actions.ts';
 
 /** The kinds of resources whose entries are shown to whoever may read the resource. */
-export const ACTIVITY_TYPES = ['Node', 'Configuration', 'Parameters', 'CompositeConfiguration'] as const;
+export const ACTIVITY_TYPES = [
+  ...(['Node', 'Configuration', 'Parameters', 'CompositeConfiguration', 'ChangeSet'] as const),
+] as const;
 export type ActivityType = (typeof ACTIVITY_TYPES)[number];
 
 /** The details of an entry. Old entries may lack some. */
@@ -25,6 +27,7 @@ const WORDS: Readonly<Record<string, (details: Details) => string>> = {
   level: ({ level }) => said(level, 'a level'),
   lostLevel: ({ before }) => said(before, 'a level'),
   id: ({ id }) => said(id, ''),
+  applyAt: ({ applyAt }) => said(applyAt, 'a time'),
   title: ({ title }) => said(title, 'without a title'),
   configuration: ({ configurationName }) => said(configurationName, 'The configuration'),
   file,
@@ -56,10 +59,12 @@ const UNNAMED: Record<ActivityType, string> = {
   Configuration: 'a deleted configuration',
   Parameters: 'a deleted configuration',
   CompositeConfiguration: 'a deleted composite configuration',
+  ChangeSet: 'a change set',
 };
 
 /**
- * The sentence has no addresses, no secrets, and nothing of the details beyond names, versions, paths and levels.
+ * The sentence has no addresses, no secrets, and nothing of the details beyond names, versions, paths and levels. Of a deed of a
+ * change set it names the set.
  * @param name of the resource; null where nothing knows it any more
  */
 export function summarize(action: string, name: string | null, details: Details): string {
@@ -70,6 +75,9 @@ export function summarize(action: string, name: string | null, details: Details)
       ? (name ?? unnamed ?? 'somebody or something that is gone')
       : (WORDS[key]?.(details) ?? word),
   );
+  const { changeSetId } = details;
+  const whole =
+    typeof changeSetId === 'number' && on !== 'ChangeSet' ? `${text}, by change set ${changeSetId}` : text;
   // A name stays as it is written.
-  return name === null ? text.charAt(0).toUpperCase() + text.slice(1) : text;
+  return name === null ? whole.charAt(0).toUpperCase() + whole.slice(1) : whole;
 }

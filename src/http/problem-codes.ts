@@ -250,11 +250,18 @@ const OF_ROLLOUTS = at(409, {
     'A version rolls out, and this one would go past its rings. Publish it into a rollout, or end that one first.',
   approval_pending:
     'A step of the rollout asks for an approval that nobody has given. Somebody who did not publish the version must approve it.',
-  same_person: 'Whoever published the version cannot approve its rollout. Somebody else must.',
+  same_person:
+    'Whoever published a version cannot approve its rollout, and whoever wrote a change set or a draft in it cannot approve that. ' +
+    'Somebody else must.',
   state_changed: 'The rollout is in another state by now. Read it and decide again.',
 });
 
 const OF_CHANGE_SETS = at(409, {
+  change_set_required:
+    'What this changes is protected, so it is done by a change set: POST /api/v1/change-sets with the deed that the detail names. ' +
+    'A weaker protection is set by the deed SetProtection alone.',
+  approvals_missing:
+    'Not enough people have approved the change set; `protection` of it says how many are missing, and for what.',
   effect_changed:
     'The change set would not change as many nodes as you expect, because the fleet has moved since; preview it again.',
   nothing_to_revert:

@@ -1,6 +1,7 @@
 /** The tables of groups, of who is in them, of the roles that they hold, and of mappings of external groups. */
 
 import { type Selectable, sql } from 'kysely';
+import { lastChangeSetId } from '../db/change-sets.ts';
 import type { Db } from '../db/database.ts';
 import { Table } from '../db/rows.ts';
 import type { ExternalGroupMappingsTable, UsersTable } from '../db/schema.ts';
@@ -22,6 +23,8 @@ export const GROUP_MEMBERS = new JoinTable('group_members', {
   owner: OWNER,
   member: { table: 'users', column: 'user_id' },
   action: 'group.members_changed',
+  // Who joins counts for the change sets that are made from now on.
+  noted: async (db) => ({ since_set: await lastChangeSetId(db) }),
   // Who joins a group gets all that it has.
   requireOwn: (trx, principal, { ownerId }) => requireOwnGroup(trx, principal, ownerId),
 });

@@ -12,6 +12,7 @@ import type { PresentedCertificate } from './certificates.ts';
 import { activateCertificate } from './pending-certificates.ts';
 import type { NodePrincipal, UserPrincipal } from './principal.ts';
 import { PermissionCache } from './rights.ts';
+import { rightsOfUser } from './user-rights.ts';
 
 export const SESSION_LIFETIME = 8 * HOUR;
 export const TOKEN_PREFIX = 'pat_';
@@ -28,6 +29,14 @@ interface UserRow {
   account_type: 'User' | 'ServiceAccount';
   require_password_change: number;
   generation: number | null;
+}
+
+interface TokenRow extends UserRow {
+  tokenId: string;
+  scopes: string;
+  expires_at: number | null;
+  /** Null for who signs in by a provider alone. */
+  password_hash: string | null;
 }
 
 const USER_COLUMNS = [
@@ -101,19 +110,9 @@ export class Identifier {
   /** @throws HawserError unauthenticated when the token is unknown, expired or revoked, or its user inactive */
   async token(token: string, now: number): Promise<UserPrincipal> {
     if (!token.startsWith(TOKEN_PREFIX)) throw badCredential();
-    const { read } = this.database;
-    const row = await read
-      .selectFrom('access_tokens as t')
-      .innerJoin('users', 'users.id', 't.user_id')
-      .select([...USER_COLUMNS, 't.id as tokenId', 't.scopes', 't.last_used_at', 't.expires_at'])
-      .select(['users.password_hash', accessGeneration(read)])
-      .where('t.token_hash', '=', sha256Hex(token))
-      .where('t.revoked_at', 'is', null)
-      .where('users.is_active', '=', 1)
-      .executeTakeFirst();
-    if (!row || (row.expires_at !== null && row.expires_at <= now)) throw badCredential();
-    if (row.account_type === 'User' && row.password_hash === null) await this.requireSignIn(row.id, now);
-    if (now - (row.last_used_at ?? 0) > USAGE_INTERVAL) {
+    const row = await this.tokens().where('t.token_hash', '=', sha256Hex(token)).executeTakeFirst();
+    const principal = await this.ofToken(row, now);
+    if (row && now - (row.last_used_at ?? 0) > USAGE_INTERVAL) {
       const use = (db: Db) =>
         db
           .updateTable('access_tokens')
@@ -123,9 +122,43 @@ export class Identifier {
           .execute();
       await this.usage.write(`token ${row.tokenId}`, use);
     }
+    return principal;
+  }
+
+  /**
+   * Who has put something off: what the user may by now, or the token by which it was done. A session need not last until then.
+   * @param tokenId null for a session
+   * @throws HawserError unauthenticated when the token is revoked or has expired, or the user is inactive or gone
+   */
+  async later(
+    { userId, tokenId }: { userId: string; tokenId: string | null },
+    now: number,
+  ): Promise<UserPrincipal> {
+    if (tokenId !== null)
+      return this.ofToken(await this.tokens().where('t.id', '=', tokenId).executeTakeFirst(), now);
+    const user = await rightsOfUser(this.database.read, userId);
+    if (user === null) throw unauthenticated('The user is inactive or was deleted');
+    return user;
+  }
+
+  private async ofToken(row: TokenRow | undefined, now: number): Promise<UserPrincipal> {
+    if (!row || (row.expires_at !== null && row.expires_at <= now)) throw badCredential();
+    if (row.account_type === 'User' && row.password_hash === null) await this.requireSignIn(row.id, now);
     const scopes = new Set(JSON.parse(row.scopes) as string[]);
     const credential = { authMethod: 'Token' as const, credentialId: row.tokenId, scopes };
     return this.describeUser(row, { ...credential, credentialEndsAt: row.expires_at });
+  }
+
+  /** The tokens that are not revoked, of users who are active. */
+  private tokens() {
+    const { read } = this.database;
+    return read
+      .selectFrom('access_tokens as t')
+      .innerJoin('users', 'users.id', 't.user_id')
+      .select([...USER_COLUMNS, 't.id as tokenId', 't.scopes', 't.last_used_at', 't.expires_at'])
+      .select(['users.password_hash', accessGeneration(read)])
+      .where('t.revoked_at', 'is', null)
+      .where('users.is_active', '=', 1);
   }
 
   /**

@@ -34,6 +34,8 @@ interface JoinTableOptions<T> {
   member: { table: T; column: 'user_id' | 'role_id' };
   /** The entry of the audit trail when the set is replaced. */
   action: AuditAction;
+  /** What is noted with a member beside the two ids. */
+  noted?(db: Db): Promise<Record<string, unknown>>;
   /**
    * Asked about what is new to a set before anything is written.
    * @throws HawserError `beyond_own_permissions` when somebody would get by it what the caller does not hold
@@ -89,9 +91,11 @@ export class JoinTable<T extends keyof typeof MEMBERS> {
   }
 
   async add(db: Db, ownerId: string, ids: readonly string[]): Promise<void> {
-    const rowOf = (id: string) => ({ [this.owner]: ownerId, [this.member]: id });
+    if (ids.length === 0) return;
+    const noted = (await this.options.noted?.(db)) ?? {};
+    const rowOf = (id: string) => ({ ...noted, [this.owner]: ownerId, [this.member]: id });
     const rows = ids.map(rowOf) as Record<'user_id' | 'role_id', string>[];
-    if (rows.length > 0) await db.insertInto(this.table).values(rows).execute();
+    await db.insertInto(this.table).values(rows).execute();
   }
 
   /**

@@ -160,6 +160,14 @@ interface PublishOptions {
   record?(entries: readonly AuditChange[]): Promise<void>;
 }
 
+/** A draft that is published together with others. */
+export interface DraftToPublish {
+  series: string;
+  ref: VersionRef;
+  message?: string | undefined;
+  nodeId?: string | undefined;
+}
+
 interface NewDraft {
   series: string;
   version: string;
@@ -282,12 +290,35 @@ export class VersionAuthor<K extends RepositoryKind> {
     const { author: tagger, at } = this.writing;
     const action = `${AUDITED[this.target.kind]}.version_published` as const;
     const entry = this.plan(series, version, { action, details: {}, replaces: null });
-    const made = await this.writer.publish(series, version, { tagger, at, message, rollout, nodeId });
+    const changeSet = this.target.actor.changeSetId;
+    const publishing = { tagger, at, message, rollout, nodeId, changeSet };
+    const made = await this.writer.publish(series, version, publishing);
     const begun = this.index(series).get(version)?.rollout?.oid ?? null;
     const added = [...others, ...(rollout ? [withCommit(rollout.entry, begun)] : [])];
     if (record === undefined) return this.record(entry, made, added);
     await record([withCommit(entry, made.commit), ...added]);
     return made;
+  }
+
+  /**
+   * Publishes drafts that nothing blocks, no two of a series: all of them at once, and records them in one transaction.
+   * @throws HawserError conflict `draft_changed`, `already_published`, and `rollout_running` while something rolls out
+   */
+  async publishTogether(drafts: readonly DraftToPublish[]): Promise<void> {
+    if (drafts.length === 0) return;
+    const { author: tagger, at } = this.writing;
+    const action = `${AUDITED[this.target.kind]}.version_published` as const;
+    const planned = drafts.map(({ series, ref: { version }, message, nodeId }) => {
+      const entry = this.entry(series, version, { action, details: {}, replaces: null });
+      return { series, version, entry, publishing: { tagger, at, message, nodeId } };
+    });
+    for (const { series, version } of planned) await this.requireNoRollout(version, series);
+    await this.writer.moveTags(await this.writer.writeTags(planned));
+    const entries = planned.map(({ series, version, entry }) =>
+      withCommit(entry, this.index(series).get(version)?.commit ?? null),
+    );
+    const { actor } = this.target;
+    await recordChanges(this.database, this.target, { writer: this.writer, actor }, entries);
   }
 
   /**

@@ -3,6 +3,7 @@
  * about one version, and one to parameters about many files.
  */
 
+import { isSetTitle, MAX_DEEDS } from '../domain/change-set.ts';
 import { isVersion, isVersionName } from '../domain/version-order.ts';
 import { conflict, HawserError, invalid } from '../lib/errors.ts';
 import { groupBy } from '../lib/group-by.ts';
@@ -38,12 +39,15 @@ export interface PushPlan {
   publishes: boolean;
   /** The path that the client names for a configuration; null for none. */
   entryPoint: string | null;
+  /** The title of the change set that is to publish all of it later; null where none is asked for. */
+  proposes: string | null;
 }
 
 type NamedMove = AskedMove & { series: string; version: string; status: 'Draft' | 'Published' };
 
 const MAIN = 'refs/heads/main';
 const ENTRY_POINT = 'entry-point=';
+const PROPOSE = 'propose=';
 
 /**
  * @param moves at least one, each of another ref
@@ -63,10 +67,12 @@ export function planPush(
     throw invalid('one_version_per_push', 'A push is about one version; push each by itself');
   const versions = [...asked.values()].map(versionOf);
   if (kind === 'parameters') refuseTwins(versions);
-  const { publishes, entryPoint } = readOptions(kind, options);
+  const { publishes, entryPoint, proposes } = readOptions(kind, options);
+  if (proposes !== null && (versions.some(isDeletion) || versions.length > MAX_DEEDS))
+    throw wrongOption(`"propose" goes with drafts and tags, ${MAX_DEEDS} at most, and with nothing else`);
   if (publishes && versions.some(({ tag, draft }) => tag !== null || draft?.to === null))
     throw wrongOption('"publish" goes with drafts, and with nothing else');
-  return { versions, publishes, entryPoint };
+  return { versions, publishes, entryPoint, proposes };
 }
 
 /** @throws HawserError `version_exists` for two of a series that differ in build metadata alone */
@@ -117,20 +123,34 @@ function nameOf(
 function readOptions(
   kind: PushedKind,
   options: readonly string[],
-): Pick<PushPlan, 'publishes' | 'entryPoint'> {
+): Pick<PushPlan, 'publishes' | 'entryPoint' | 'proposes'> {
   let publishes = false;
+  let proposes: string | null = null;
   let entryPoint: string | null = null;
   const takesEntryPoint = kind === 'configurations';
   for (const option of options) {
     if (option === 'publish' && !publishes) publishes = true;
+    else if (option.startsWith(PROPOSE) && proposes === null)
+      proposes = readTitle(option.slice(PROPOSE.length));
     else if (takesEntryPoint && option.startsWith(ENTRY_POINT) && entryPoint === null)
       entryPoint = option.slice(ENTRY_POINT.length);
     else if (takesEntryPoint)
-      throw wrongOption('The options of a push are "publish" and "entry-point=<path>", each once');
-    else throw wrongOption('The only option of a push of parameters is "publish", once');
+      throw wrongOption(
+        'The options of a push are "publish", "entry-point=<path>" and "propose=<title>", each once',
+      );
+    else
+      throw wrongOption('The options of a push of parameters are "publish" and "propose=<title>", each once');
   }
+  if (publishes && proposes !== null)
+    throw wrongOption('"publish" and "propose" exclude each other: what is proposed is published later');
   if (entryPoint !== null && !publishes) throw wrongOption('"entry-point" goes with "publish"');
-  return { publishes, entryPoint };
+  return { publishes, entryPoint, proposes };
+}
+
+function readTitle(text: string): string {
+  const title = text.trim();
+  if (isSetTitle(title)) return title;
+  throw wrongOption('"propose" needs a title: one line of 1 to 200 characters');
 }
 
 /** Makes the errors of `work` say which ref of a push they are about. */

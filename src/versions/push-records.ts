@@ -2,7 +2,8 @@
  * Who pushed what, and when. What a pushed commit or tag says of its maker is a claim of whoever made it, and the server
  * rewrites neither. So it keeps an annotated tag of its own that stands on what was pushed, in a ref beside:
  * `refs/pushed/heads/draft/1.3.0` for a draft and `refs/pushed/tags/v1.3.0` for a published version. Clones do not show
- * these refs.
+ * these refs. Where a tag was pushed to be proposed, the record of the draft stands on this tag, which keeps it until the draft is
+ * published by it.
  */
 
 import { sign } from '../git/commits.ts';
@@ -21,6 +22,8 @@ import type { PushRecord, VersionDetails, VersionRef } from './types.ts';
 interface ReadRecord extends PushRecord {
   /** The id of the commit or tag that it stands on. */
   target: string;
+  /** Whether that is a tag. */
+  isOnTag: boolean;
 }
 
 const RECORDS = 'refs/pushed/';
@@ -39,7 +42,7 @@ export function recordedName(name: string): string | null {
 /** The tag that is the record of a push. No ref leads to it yet. */
 export function pushRecordTag(
   target: { oid: string; type: 'commit' | 'tag' },
-  { pusher, pushedAt, nodeId, ...origin }: PushRecord,
+  { pusher, pushedAt, nodeId, tag: _onWhich, ...origin }: PushRecord,
 ): NewTag {
   const trailers = {
     [PUSHED_AT]: toTimestamp(pushedAt),
@@ -68,7 +71,8 @@ export async function readPushRecord(
   const { name, email, timestamp } = tag.tagger;
   const pushedAt = preciseTime(trailers.get(PUSHED_AT.toLowerCase()), timestamp);
   const nodeId = trailers.get(NODE_TRAILER.toLowerCase());
-  return { target: tag.object, pusher: { name, email }, pushedAt, ...origin, ...(nodeId && { nodeId }) };
+  const on = { target: tag.object, isOnTag: tag.type === 'tag' };
+  return { ...on, pusher: { name, email }, pushedAt, ...origin, ...(nodeId && { nodeId }) };
 }
 
 /**

@@ -181,10 +181,14 @@ export class RefChecks {
 
   /** Null where the record is that of another object, which had the name before. */
   private async readRecord(record: string, oid: string): Promise<PushRecord | null> {
-    const read = await readPushRecord(this.tools.objects, this.gitdir, record);
-    if (read === null || read.target !== oid) return null;
-    const { target: _target, ...pushed } = read;
-    return pushed;
+    const { objects } = this.tools;
+    const read = await readPushRecord(objects, this.gitdir, record);
+    if (read === null) return null;
+    const { target, isOnTag, ...pushed } = read;
+    if (target === oid) return pushed;
+    // That of a draft may stand on the tag which is to publish it.
+    const tag = isOnTag ? await objects.readParsed(this.gitdir, target, 'tag') : null;
+    return tag?.object === oid ? { ...pushed, tag: target } : null;
   }
 }
 

@@ -4,7 +4,7 @@ import type { Signature } from '../git/commits.ts';
 import { damagedRepository, guardDisk, missingRepository } from '../git/disk-errors.ts';
 import type { GivenObject } from '../git/objects.ts';
 import { type GitOperation, type OnOperation, timed } from '../git/operations.ts';
-import type { RefMove } from '../git/refs.ts';
+import type { PeeledMove, RefMove } from '../git/refs.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { conflict, internal } from '../lib/errors.ts';
 import {
@@ -167,6 +167,10 @@ export class RepositoryWriter implements LockedRepository {
       }
       upkeep.announce(series, oid);
       const isNoted = rollout?.files !== undefined;
+      // A record of which the tag does not follow is dropped.
+      const records = await this.recordsOf(draft, publishing);
+      for (const record of records) await refs.move(record);
+      this.hasMovedOthers ||= records.length > 0;
       if (!(await this.move(name, null, oid, { isNoted }))) throw published('already_published');
     });
   }
@@ -181,7 +185,8 @@ export class RepositoryWriter implements LockedRepository {
         const oid = await this.writeTag(draft, publishing);
         const name = refNameOf({ series, version, status: 'Published' });
         const move = { name, from: null, to: oid, peeled: await this.commitOf(oid) };
-        tags.push({ series, version, oid, draft, move, entry });
+        const records = await this.recordsOf(draft, publishing);
+        tags.push({ series, version, oid, draft, move, records, entry });
       }
       await this.tools.beforeWrite();
       await this.unrecordedNote?.write(...tags.map(({ move, entry }) => ({ move, entry })));
@@ -356,9 +361,10 @@ export class RepositoryWriter implements LockedRepository {
     });
   }
 
-  /** Writes the tag that publishes a draft. No ref leads to it yet. */
+  /** Writes the tag that publishes a draft, unless one was pushed for that. No ref leads to it yet. */
   private async writeTag(draft: VersionRef, publishing: Publishing): Promise<string> {
-    const { series, version } = draft;
+    const { series, version, pushed } = draft;
+    if (pushed?.tag !== undefined) return pushed.tag;
     const content = await this.repository.details(draft);
     const others = this.index.of(series).versions;
     const place = { series, version, parent: this.index.parentOf(series, draft) };
@@ -367,6 +373,23 @@ export class RepositoryWriter implements LockedRepository {
       content,
       publishing,
     );
+  }
+
+  /** A tag that was pushed does not tell who has published the version by it, and for which node. */
+  private async recordsOf(draft: VersionRef, { tagger, at, nodeId }: Publishing): Promise<PeeledMove[]> {
+    const { series, version, oid: commit, pushed } = draft;
+    if (pushed?.tag === undefined) return [];
+    const { createdAt, creator } = pushed;
+    const record = {
+      createdAt,
+      creator,
+      pusher: tagger,
+      pushedAt: at,
+      ...(nodeId !== undefined && { nodeId }),
+    };
+    const oid = await this.objects.writePushRecord({ oid: pushed.tag, type: 'tag' }, record);
+    const name = refNameOf({ series, version, status: 'Published' });
+    return recordMoves(this.repository, name, { oid, commit });
   }
 
   /** The commit to which a tag leads. */

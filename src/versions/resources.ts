@@ -6,6 +6,7 @@
 
 import type { Database, Db } from '../db/database.ts';
 import { breaksReference, isOutcomeUnknown, orConflict } from '../db/errors.ts';
+import { requireUnprotected } from '../db/protections.ts';
 import { clearPendingDeletion, finishPendingDeletions } from '../db/repository-rows.ts';
 import { DEFAULT_ENTRY_POINT } from '../domain/bundle-paths.ts';
 import { nameLock } from '../domain/lock-names.ts';
@@ -170,7 +171,8 @@ export async function registerResource(
 /**
  * Deletes the row with its grants and settings, and then the repositories.
  * @param refuseChild throws where a composite has the configuration as a child; asked under the lock of its repository
- * @throws HawserError not_found when somebody else was faster; conflict `in_use` while a node or a composite has it
+ * @throws HawserError not_found when somebody else was faster; conflict `in_use` while a node or a composite has it, and
+ *   `change_set_required` where it is protected
  */
 export async function deleteResource(
   tools: ResourceTools,
@@ -226,6 +228,7 @@ async function dropRow(
 ): Promise<void> {
   try {
     await database.write.transaction().execute(async (trx) => {
+      await requireUnprotected(trx, (thing) => thing.on === GRANT_KINDS[kind] && thing.id === id);
       for (const part of KINDS[kind].parts) await store.noteRemoval(trx, { kind: part, name });
       const gone = await trx.deleteFrom(kind).where('id', '=', id).executeTakeFirst();
       // Somebody else was faster. Another resource may have the name by now, which must not be removed.

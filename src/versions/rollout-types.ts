@@ -69,6 +69,8 @@ export interface WrittenTag {
   /** That of the draft, and the entry of its publishing. */
   draft: { name: string; oid: string };
   move: PeeledMove;
+  /** Those of the record of its push, where the tag was pushed. */
+  records: readonly PeeledMove[];
   entry: PlannedEntry;
 }
 

@@ -215,7 +215,10 @@ class Start {
     return {
       series,
       version,
-      publishing: { tagger, at: actor.at, message: start.message, nodeId },
+      publishing: {
+        ...{ tagger, at: actor.at, message: start.message, nodeId },
+        changeSet: actor.changeSetId,
+      },
       entry,
     };
   }

@@ -132,7 +132,9 @@ export function isOffered({ status, withdrawn }: Pick<VersionRef, 'status' | 'wi
 export function isSameRef(a: VersionRef, b: VersionRef): boolean {
   const isSame = a.name === b.name && a.oid === b.oid && a.commit === b.commit;
   const isSamePush =
-    a.pushed?.pushedAt === b.pushed?.pushedAt && a.pushed?.pusher.name === b.pushed?.pusher.name;
+    a.pushed?.pushedAt === b.pushed?.pushedAt &&
+    a.pushed?.tag === b.pushed?.tag &&
+    a.pushed?.pusher.name === b.pushed?.pusher.name;
   return (
     isSame && isSamePush && isSameWithdrawal(a.withdrawn, b.withdrawn) && isSameRollout(a.rollout, b.rollout)
   );

@@ -15,7 +15,8 @@ import { draftMoved, published } from './write-conflicts.ts';
  */
 export async function moveTags({ refs }: Repository, tags: readonly WrittenTag[]): Promise<void> {
   for (const { draft } of tags) if (refs.get(draft.name) !== draft.oid) throw draftMoved();
-  if (!(await refs.moveAll(tags.map(({ move }) => move)))) throw published('already_published');
+  const moves = tags.flatMap(({ move, records }) => [...records, move]);
+  if (!(await refs.moveAll(moves))) throw published('already_published');
 }
 
 /**

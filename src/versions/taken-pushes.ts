@@ -40,14 +40,15 @@ const CONCURRENT = 16;
  */
 export function requireTakeable(
   versions: VersionIndex,
-  { version, from, to }: Pick<TakenPush, 'version' | 'from' | 'to'>,
+  { version, from, to, record }: Pick<TakenPush, 'version' | 'from' | 'to' | 'record'>,
 ): void {
   const before = versions.get(version);
   if (to === null && before === undefined) throw notFound('No such version');
   if (before === undefined) refuseSameVersion(versions, version);
   if (before?.status === 'Published') {
     if (to === null) throw published('published_version');
-    throw 'draft' in to ? versionExists(version) : published('already_published');
+    const isDraft = 'draft' in to && record.tag === undefined;
+    throw isDraft ? versionExists(version) : published('already_published');
   }
   if (from !== undefined && from !== (before?.oid ?? null)) throw draftMoved();
 }
@@ -105,8 +106,9 @@ async function movesOf(
   if (to === null || 'draft' in to) {
     const name = named('Draft');
     const move = { name, from: from ?? null, to: to?.draft ?? null, peeled: null };
+    const { tag } = record;
     const kept = to
-      ? await recorded(name, 'commit', to.draft, to.draft)
+      ? await recorded(name, tag === undefined ? 'commit' : 'tag', tag ?? to.draft, to.draft)
       : recordMoves(repository, name, null);
     return { version: move, all: [...kept, move] };
   }

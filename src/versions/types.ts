@@ -60,6 +60,8 @@ export interface PushRecord {
   pushedAt: number;
   /** For which node a file of scope Node was pushed as published. Absent for all else. */
   nodeId?: string | undefined;
+  /** The tag that was pushed with a draft, and that publishing it places as it is. Absent for all else. */
+  tag?: string | undefined;
 }
 
 export interface VersionRef {
@@ -184,6 +186,8 @@ export interface Publishing {
   message?: string | undefined;
   /** The node to which a file of scope Node belongs from then on. */
   nodeId?: string | undefined;
+  /** The change set that publishes it. */
+  changeSet?: number | undefined;
   /** The rollout that the version is published into. By default it is open to all at once. */
   rollout?: PublishedRollout | undefined;
 }

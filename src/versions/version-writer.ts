@@ -160,7 +160,7 @@ export class VersionWriter {
   async writeTag(
     { series, version, parent, draft, pushed, others }: PublishedVersion,
     content: ContentTrailers,
-    { tagger, at, message: said = '', nodeId }: Publishing,
+    { tagger, at, message: said = '', nodeId, changeSet }: Publishing,
   ): Promise<string> {
     const known = this.versions.peek(this.kind, { series, status: 'Draft', oid: draft });
     const isInPlace = pushed !== undefined || (known !== undefined && known.parent === parent);
@@ -170,6 +170,7 @@ export class VersionWriter {
       ...this.kind.trailers({ series, version }, content),
       ...(pushed && creationTrailers(pushed)),
       ...(nodeId !== undefined && { [NODE_TRAILER]: nodeId }),
+      ...(changeSet !== undefined && { 'Change-Set': String(changeSet) }),
     };
     const why = tidyText(said);
     const message = this.message({ series, version }, { ...trailers, 'Published-At': toTimestamp(at) }, why);

@@ -1,4 +1,4 @@
-// everyday: SQLite
+// full: SQLite
 /** The tokens of service accounts: who makes them, what they open, and how they end. */
 
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// everyday: SQLite
+// full: SQLite
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';

@@ -1,4 +1,4 @@
-// everyday: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import { DAY, MINUTE, SECOND } from '../../src/lib/clock.ts';
 import { auditEntries, auditedDuring, type Entry, expectNothingAudited } from '../support/audit.ts';

@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 import { X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
 import { DAY, HOUR, MINUTE, SECOND, toTimestamp } from '../../src/lib/clock.ts';

@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import type { Client } from '../support/client.ts';
 import { addVersion, create, MAIN, publish } from '../support/configurations.ts';
@@ -102,6 +102,11 @@ describe('a change set that is applied', () => {
       ...['configuration.version_published', 'parameters.version_published', 'node.tagged'],
       'change_set.applied',
     ]);
+    for (const [repository, tag] of [
+      ['configurations/web.git', 'v1.1.0'],
+      ['parameters/web.git', 'Default/v1.0.1'],
+    ] as const)
+      expect(hawser.git(repository, 'cat-file', 'tag', tag)).to.include(`\nChange-Set: ${set.id}\n`);
     const main = hawser.git('changes/changes.git', 'log', '-1', '--format=%an%n%B', 'main');
     expect(main)
       .to.include('Web 1.1 with its values')

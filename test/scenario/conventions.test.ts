@@ -1,4 +1,4 @@
-// everyday: SQLite
+// full: SQLite
 import { once } from 'node:events';
 import { expect } from 'chai';
 import type { Route } from '../../src/http/route.ts';

@@ -1,4 +1,4 @@
-// everyday: SQLite
+// full: SQLite
 /** What dsc cannot read is found before nodes get it, by every way in, and is never taken for "nothing there". */
 
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// everyday: SQLite
+// full: SQLite
 import { expect } from 'chai';
 import { onlyEntry, shortly } from '../support/audit-table.ts';
 import { addVersion, create, fileOf, MAIN, publish } from '../support/configurations.ts';

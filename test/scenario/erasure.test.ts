@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 /** What was removed can be fetched by its object id until the objects are gone (docs/security-model.md, "Erasing at once"). */
 
 import { expect } from 'chai';

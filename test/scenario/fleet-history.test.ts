@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 
 import { expect } from 'chai';
 import { keepNow } from '../../src/deeds/keep-hours.ts';

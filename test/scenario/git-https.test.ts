@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 /** Stock git clients against `/git`: what authors see of the versions. */
 
 import { execFileSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { z } from 'zod';
 import { Components } from '../../src/http/openapi/components.ts';

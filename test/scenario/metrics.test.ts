@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 import { X509Certificate } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { connect as connectPlain, type Socket } from 'node:net';

@@ -1,4 +1,4 @@
-// everyday: SQLite
+// full: SQLite
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { auditEntries } from '../support/audit.ts';

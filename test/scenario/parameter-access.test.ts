@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import type { GrantLevel } from '../../src/domain/permissions.ts';
 import { auditedDuring } from '../support/audit.ts';

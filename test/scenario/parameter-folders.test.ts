@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { CONFIGURATIONS, create, MAIN, release } from '../support/configurations.ts';
 import { publishConfiguration, startHawser } from '../support/hawser.ts';

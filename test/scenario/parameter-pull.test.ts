@@ -1,4 +1,4 @@
-// everyday: SQLite, PostgreSQL
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { type Wish as Child, publishWithChildren } from '../support/composites.ts';
 import { addVersion, create, MAIN, publish } from '../support/configurations.ts';

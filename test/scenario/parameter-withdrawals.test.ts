@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { DAY } from '../../src/lib/clock.ts';
 import { entriesDuring, expectNoEntry, onlyEntry, shortly } from '../support/audit-table.ts';

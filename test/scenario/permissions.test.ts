@@ -1,4 +1,4 @@
-// everyday: SQLite, PostgreSQL
+// everyday: SQLite; full: PostgreSQL
 import { expect } from 'chai';
 import type { Client, Reply } from '../support/client.ts';
 import {

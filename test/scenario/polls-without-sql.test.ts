@@ -16,12 +16,12 @@ const POLLS = 200;
 const DOWNLOADS = 40;
 
 /**
- * What a server does meanwhile: it asks what was changed, says once a minute that it is there, looks for events as the
- * leader, and writes when nodes called.
+ * What a server does meanwhile: it asks what was changed, says once a minute that it is there, looks for events and for
+ * change sets that are due as the leader, and writes when nodes called.
  */
 const TICK = /^select position\.\*/;
 const PRESENCE = /^insert into "servers"/;
-const EVENTS = /^select .* from "(?:webhooks|events)" where/;
+const EVENTS = /^select .* from "(?:webhooks|events|change_sets)" where/;
 const CHECK_INS = /^insert into node_check_ins/;
 
 /** The tick asks every 200 ms. It asks once more for this server's own writes, and where it comes too late. */

@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { MAIN } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';

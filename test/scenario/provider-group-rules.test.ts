@@ -1,4 +1,4 @@
-// everyday: SQLite
+// full: SQLite
 /** Whose groups count, and for what, where two providers name some, rule by rule. */
 
 import { expect } from 'chai';

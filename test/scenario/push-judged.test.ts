@@ -1,4 +1,4 @@
-// everyday: SQLite
+// full: SQLite
 /** A push is judged without any lock: others go on meanwhile, and what they change is looked at again. */
 
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 /** Stock git clients push parameter files, many at once. */
 
 import { expect } from 'chai';

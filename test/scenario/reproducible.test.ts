@@ -1,4 +1,4 @@
-// everyday: SQLite
+// full: SQLite
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';

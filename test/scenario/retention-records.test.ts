@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { DAY, SECOND } from '../../src/lib/clock.ts';

@@ -1,15 +1,24 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { publishWithChildren } from '../support/composites.ts';
 import { addVersion, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { gitClient } from '../support/git-client.ts';
+import {
+  createToken,
+  type Hawser,
+  type NodeUnderTest,
+  publishConfiguration,
+  startHawser,
+} from '../support/hawser.ts';
 import { assign, configurationId, poll, pullBundle, saveParameters } from '../support/parameter-files.ts';
 import { pushFolder } from '../support/parameter-folders.ts';
 import { ran } from '../support/proof.ts';
+import { authorOfFiles } from '../support/push-author.ts';
 import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
 import { doDeed, nodeInRing, prepareRings, type Rings, rolloutsOf, step } from '../support/rollouts.ts';
 import { createScopeType, createScopeValue, SCOPE_TYPES, tagNode } from '../support/scopes.ts';
+import { started } from '../support/started.ts';
 import { fileVersionOf, offerFileAgain, withdraw, withdrawFile } from '../support/withdrawals.ts';
 
 const FILES = { [MAIN]: '$schema: x\nparameters:\n  v: {type: string, defaultValue: x}\nresources: []\n' };
@@ -23,12 +32,16 @@ describe('parameter files that roll out', () => {
   let tests = 0;
   let canary: NodeUnderTest;
   let rest: NodeUnderTest;
+  let token: string;
 
   before(async () => {
     hawser = await startHawser();
     rings = await prepareRings(hawser);
+    const scopes = ['configurations.admin-override', 'parameters.admin-override'];
+    token = await createToken(hawser.client(), hawser.session, scopes);
   });
   after(() => hawser.close());
+  const client = started(async () => gitClient(hawser));
 
   beforeEach(async () => {
     tests += 1;
@@ -168,6 +181,29 @@ describe('parameter files that roll out', () => {
     await ok(200, publish(hawser.admin, name, '1.1.0'));
     await ok(201, start({ version: '1.1.0', parameters: undefined }));
     await running(hawser.admin.put(fileVersionOf(at, '/publish')));
+  });
+
+  it('refuse what stock git pushes to be published meanwhile, and take drafts', async () => {
+    await ok(201, start());
+    const author = await authorOfFiles(client, name, token);
+    await author.commit({ 'parameters.yaml': of('pushed') });
+    const draftRef = `HEAD:refs/heads/draft/Default/1.0.2`;
+    await author.ok('tag', '-a', 'Default/v1.0.2', '-m', 'pushed');
+    for (const refs of [
+      ['-o', 'publish', draftRef],
+      [draftRef, 'refs/tags/Default/v1.0.2'],
+    ]) {
+      const { code, output } = await author.push(...refs);
+      expect(code, output).not.to.equal(0);
+      expect(output).to.include('rollout_running');
+    }
+    expect((await hawser.admin.get(fileVersionOf(await file('1.0.2')))).status).to.equal(404);
+    const { code, output } = await author.push(draftRef);
+    expect(code, output).to.equal(0);
+    expect((await fileNow('1.0.2')).status).to.equal('Draft');
+    await deed('complete');
+    await author.ok('push', 'origin', 'refs/tags/Default/v1.0.2');
+    expect(await see()).to.deep.equal(['pushed', 'pushed']);
   });
 
   it('are refused by their place, and then nothing is published', async () => {

@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 /** Grants on the parameters of one scope: what they open, what a restricted value keeps closed, and who may give them. */
 
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { defineScopeValue } from '../../src/deeds/define-scope-value.ts';
 import { HOUR } from '../../src/lib/clock.ts';

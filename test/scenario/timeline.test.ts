@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { TIMELINE_KINDS } from '../../src/domain/timeline.ts';
 import { MINUTE } from '../../src/lib/clock.ts';

@@ -1,4 +1,4 @@
-// everyday: SQLite
+// full: SQLite
 /** Jobs exchange the token of their forge for one of a service account, rule by rule. */
 
 import { expect } from 'chai';

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { type ActivityRow, findEntry, isVisible, listVisible } from '../../db/activity.ts';
 import type { Database } from '../../db/database.ts';
 import { type EntryNames, withNames } from '../../db/entry-names.ts';
+import { visibleSets } from '../../deeds/change-sets.ts';
 import { ACTIVITY_TYPES } from '../../domain/activity-summary.ts';
 import { json } from '../../http/answer.ts';
 import type { Route } from '../../http/route.ts';
@@ -28,7 +29,9 @@ export const ActivityEntry = z
       .meta({ description: 'As it was then; null where the node itself has acted' }),
     action: z.string().meta({ description: 'As in the audit trail' }),
     resourceType: z.enum(ACTIVITY_TYPES),
-    resourceId: Id.meta({ description: 'Of parameters, the id of their configuration' }),
+    resourceId: z.string().meta({
+      description: 'A lower-case UUID, of parameters that of their configuration; of a change set its number',
+    }),
     resourceName: z
       .string()
       .nullable()
@@ -62,13 +65,14 @@ export function activityRoute(database: Database): Route {
       'List what has happened to the things that the caller may read, newest first',
     ),
     description:
-      'Changes of configurations, composites and parameters that the caller may read now, and of nodes for whoever holds ' +
-      'nodes.read. What happened to those deleted since is shown to whoever may read all of their kind. There is no ' +
+      'Changes of configurations, composites, parameters and change sets that the caller may read now, and of nodes for whoever ' +
+      'holds nodes.read. What happened to those deleted since is shown to whoever may read all of their kind. There is no ' +
       'total; `before` with the id of the last entry gives the next page, and one that the caller may not see is 400.',
     query: ActivityFilter,
     answers: { 200: { description: 'The entries', schema: ActivityEntry.array() } },
     async handle({ principal, query: { take, before } }) {
-      const visible = await visibleTo(read, principal);
+      const ChangeSet = await visibleSets(read, principal);
+      const visible = { ...(await visibleTo(read, principal)), ChangeSet };
       const place = before === undefined ? undefined : await findEntry(read, before);
       if (before !== undefined && !(place && isVisible(visible, place)))
         throw invalidField('/before', 'No entry that you may see has this id');

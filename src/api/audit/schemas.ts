@@ -49,7 +49,7 @@ export const AuditEntry = z
     actorName: z.string().nullable().meta({ description: 'As it was then' }),
     action: z.string().meta({ description: 'Such as `user.created`' }),
     resourceType: z.string(),
-    resourceId: Id.nullable(),
+    resourceId: z.string().nullable().meta({ description: 'A lower-case UUID; of a change set its number' }),
     resourceName: z
       .string()
       .nullable()

@@ -10,6 +10,7 @@ import {
 import type { Db } from '../../db/database.ts';
 import { pageOfList } from '../../db/rows.ts';
 import { type ApplyingTools, applySet } from '../../deeds/apply-change-set.ts';
+import { approveSet, isApprovable, takeApprovalBack } from '../../deeds/approve-change-set.ts';
 import {
   checkSet,
   DeedReader,
@@ -20,9 +21,13 @@ import {
   type SeenSet,
   type SetCheck,
   seenBy,
+  stateBlocker,
 } from '../../deeds/change-sets.ts';
+import { toShownName } from '../../deeds/changes.ts';
 import { discardSet, editSet, proposeSet } from '../../deeds/propose-change-set.ts';
+import { Protections } from '../../deeds/protection.ts';
 import { revertSet } from '../../deeds/revert-change-set.ts';
+import { type KeptFailure, scheduleSet, unscheduleSet } from '../../deeds/schedule-change-set.ts';
 import type { DraftTools } from '../../deeds/set-drafts.ts';
 import { created, json } from '../../http/answer.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
@@ -31,7 +36,14 @@ import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { answerOf, CHANGE_REFUSALS, MADE_PREVIEW } from '../shared/preview-answers.ts';
 import { permitted, ResourceRoutes } from '../shared/routes.ts';
-import { ChangeSetFilter, ChangeSetView, NewApplication, NewChangeSet, SET_BYTES } from './schemas.ts';
+import {
+  ChangeSetFilter,
+  ChangeSetView,
+  NewApplication,
+  NewApproval,
+  NewChangeSet,
+  SET_BYTES,
+} from './schemas.ts';
 
 const TAGS = ['Change sets'];
 const PATH = '/api/v1/change-sets';
@@ -131,18 +143,64 @@ function applyingRoutes(tools: ChangeSetTools): Route[] {
       summary: 'Do all deeds of a change set as one step',
       description:
         'Needs for every deed what the deed itself needs. Nobody sees some of the deeds without the others. It is refused, in this ' +
-        'order, where the digest is not the present one (412), while what nodes get is frozen (423), with the first blocker, and ' +
-        'where `expectedChanged` is not the number of nodes that it would change or leave without an answer now.',
+        'order, where the digest is not the present one (412), while what nodes get is frozen (423), with the first blocker, while ' +
+        'approvals are missing, unless a holder of the overrides gives a reason in `override`, and where `expectedChanged` is not the ' +
+        'number of nodes that it would change or leave without an answer now. With `applyAt` all of this is looked at now and again ' +
+        'then, with the rights that the caller, or the token, has then. What stops it then makes it Failed.',
       params: SetId,
       changesNodes: true,
       body: { kind: 'json', schema: NewApplication },
-      answers: { 200: answer },
+      answers: { 200: answer, 202: { ...answer, description: 'It is scheduled' } },
       problems: [
-        ...[...REFUSALS, 'not_possible', 'effect_changed', 'precondition_failed', 'versions_changed'],
+        ...[...REFUSALS, 'not_possible', 'approvals_missing', 'effect_changed', 'precondition_failed'],
+        'versions_changed',
         ...WRITING_REPOSITORIES,
       ],
       async handle({ principal, params, body, facts: { actor } }) {
-        await applySet(tools, { principal, actor }, params.id, body);
+        const { applyAt, ...asked } = body;
+        const caller = { principal, actor };
+        if (typeof applyAt === 'number') await scheduleSet(tools, caller, params.id, { ...asked, applyAt });
+        else await applySet(tools, caller, params.id, asked);
+        const shown = json(await showSet(tools, principal, params.id));
+        return typeof applyAt === 'number' ? { ...shown, status: 202 } : shown;
+      },
+    }),
+    forUsers.own('DELETE', `${SET}/apply`, {
+      id: 'unscheduleChangeSet',
+      summary: 'Call a scheduled change set off: it is open again, and its approvals stay',
+      description: 'For those who may edit it.',
+      params: SetId,
+      answers: { 200: answer },
+      problems: ['not_possible', ...WRITING_REPOSITORIES],
+      async handle({ principal, params, facts: { actor } }) {
+        await unscheduleSet(tools, { principal, actor }, params.id);
+        return json(await showSet(tools, principal, params.id));
+      },
+    }),
+    forUsers.own('POST', `${SET}/approve`, {
+      id: 'approveChangeSet',
+      summary: 'Approve a change set as it is',
+      description:
+        'For people with `nodes.read` who hold Modify on what a protection covers in the set, and are in the group that it names ' +
+        'since before the set was made; where nothing protects the set, Modify on something that it names. Not for its authors, nor ' +
+        'for those who made or edited a draft in it. It counts for this digest alone.',
+      params: SetId,
+      body: { kind: 'json', schema: NewApproval },
+      answers: { 200: answer },
+      problems: ['not_possible', 'same_person', 'precondition_failed', ...WRITING_REPOSITORIES],
+      async handle({ principal, params, body, facts: { actor } }) {
+        await approveSet(tools, { principal, actor }, params.id, body.digest);
+        return json(await showSet(tools, principal, params.id));
+      },
+    }),
+    forUsers.own('DELETE', `${SET}/approve`, {
+      id: 'takeBackApproval',
+      summary: 'Take back your own approval of a change set',
+      params: SetId,
+      answers: { 200: answer },
+      problems: ['not_possible', ...WRITING_REPOSITORIES],
+      async handle({ principal, params, facts: { actor } }) {
+        await takeApprovalBack(tools, { principal, actor }, params.id);
         return json(await showSet(tools, principal, params.id));
       },
     }),
@@ -174,23 +232,30 @@ function listRoute(tools: ChangeSetTools, forUsers: ResourceRoutes<{ kind: 'user
     problems: READING_REPOSITORIES,
     async rows({ query, principal }) {
       const { take, skip, state, author, configuration, approvable } = query;
-      // Nobody can approve anything yet.
-      if (approvable === true) return { rows: [], total: 0 };
       const reader = await DeedReader.of(read, principal);
+      const protections = await Protections.of(tools);
       const filter = { state, ...(await namedIn(read, { author, configuration })) };
       const all = await listChangeSets(read, filter);
-      const page = pageOfList(
-        all.filter((row) => reader.seesAny(keptOf(row))),
-        { take, skip },
-      );
-      const ids = page.rows.map(({ id }) => id);
-      const approvals = await listApprovals(read, ids);
-      const rows: SeenSet[] = [];
-      for (const row of await findChangeSets(read, ids)) {
-        const own = approvals.filter((each) => each.set_id === row.id);
-        rows.push(await seenBy(tools, reader, row, own));
+      const visible = all.filter((row) => reader.seesAny(keptOf(row)));
+      const readSets = async (ids: readonly number[]) => {
+        const approvals = await listApprovals(read, ids);
+        const sets: SeenSet[] = [];
+        for (const row of await findChangeSets(read, ids)) {
+          const own = approvals.filter((each) => each.set_id === row.id);
+          sets.push(await seenBy(tools, { reader, protections }, row, own));
+        }
+        return sets;
+      };
+      if (approvable !== true) {
+        const page = pageOfList(visible, { take, skip });
+        return { rows: await readSets(page.rows.map(({ id }) => id)), total: page.total };
       }
-      return { rows, total: page.total };
+      const sets: SeenSet[] = [];
+      // Where nothing is protected, no approval counts.
+      const open = protections.things.length === 0 ? [] : visible.filter((row) => stateBlocker(row) === null);
+      for (const set of await readSets(open.map(({ id }) => id)))
+        if (await isApprovable(tools, principal, set)) sets.push(set);
+      return pageOfList(sets, { take, skip });
     },
     show: (set) => toChangeSet(set, null),
   });
@@ -219,13 +284,22 @@ async function namedIn(
   return filter;
 }
 
+/** What stopped a scheduled set. Of a deed that the reader may not see it says no more than its code. */
+function shownFailure({ failure }: SeenSet['row'], places: ReadonlyMap<number, number>) {
+  if (failure === null) return null;
+  const { code, message, deed }: KeptFailure = JSON.parse(failure);
+  const isSeen = deed === null || places.has(deed);
+  return { code, message: isSeen ? message : 'A deed that you may not see could not be carried out' };
+}
+
 async function showSet(tools: ChangeSetTools, principal: UserPrincipal, id: number) {
   const set = await requireSet(tools, principal, id);
   return toChangeSet(set, await checkSet(tools, principal, set));
 }
 
 /** A set as its reader sees it. Deeds that the reader may not see are nowhere but in their number. */
-function toChangeSet({ row, kept, seen, digest, approvals, previewId }: SeenSet, check: SetCheck | null) {
+function toChangeSet(set: SeenSet, check: SetCheck | null) {
+  const { row, kept, seen, digest, approvals, previewId } = set;
   const { id, title, description, state, tip } = row;
   const deeds = kept.deeds.filter((_, at) => seen[at]);
   const places = new Map([...seen.keys()].filter((at) => seen[at]).map((at, place) => [at, place]));
@@ -238,13 +312,15 @@ function toChangeSet({ row, kept, seen, digest, approvals, previewId }: SeenSet,
   return {
     ...{ id, title, description, state, deeds, hiddenDeeds: kept.deeds.length - deeds.length },
     ...{ createdBy: row.created_by, createdAt: toTimestamp(row.created_at), tip, digest },
-    protection: [],
+    protection: set.protection.flatMap(({ isSeen, by, approvals: wanted, group, missing }) =>
+      isSeen ? [{ by: toShownName(by), approvals: wanted, group, missing }] : [],
+    ),
     approvals: approvals.map(({ username: by, at, digest }) => ({ by, at: toTimestamp(at), digest })),
     applyAt: toOptionalTimestamp(row.apply_at),
     appliedAt: toOptionalTimestamp(row.applied_at),
     appliedBy: row.applied_by,
     override: override && { ...override, at: toTimestamp(override.at) },
-    failure: JSON.parse(row.failure ?? 'null') as { code: string; message: string } | null,
+    failure: shownFailure(row, places),
     ...{ revertOf: row.revert_of, revertedBy: row.reverted_by, previewId },
     check: check && {
       canApply: check.blockers.length === 0,

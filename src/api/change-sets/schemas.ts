@@ -3,14 +3,25 @@
 import { z } from 'zod';
 import { CHANGE_SET_STATES } from '../../db/change-set-tables.ts';
 import type { WantedSet } from '../../deeds/propose-change-set.ts';
-import { Checksum, choice, Description, Flag, given, Id, Paging, Timestamp } from '../../http/schemas.ts';
-import { ChangeView, changeSchema, nodeIds } from '../shared/change-schemas.ts';
+import { LONGEST_DAYS } from '../../deeds/schedule-change-set.ts';
+import { isSetTitle, MAX_DEEDS, TITLE_LENGTH } from '../../domain/change-set.ts';
+import {
+  Checksum,
+  choice,
+  Description,
+  Flag,
+  given,
+  Id,
+  Instant,
+  Paging,
+  Reason,
+  Timestamp,
+} from '../../http/schemas.ts';
+import { ChangeView, changeSchema, nodeIds, ProtectedOnView } from '../shared/change-schemas.ts';
 import { Count } from '../shared/preview-answers.ts';
 
-/** The most deeds of a set, and the most nodes that all of them name together. */
-const MAX_DEEDS = 500;
+/** The most nodes that all deeds of a set name together. */
 const MAX_NODES = 10_000;
-const TITLE_LENGTH = 200;
 /** The most bytes of a body. */
 export const SET_BYTES = 8 * 1024 * 1024;
 
@@ -18,13 +29,8 @@ export const SET_BYTES = 8 * 1024 * 1024;
 const Title = z
   .string()
   .transform((text) => text.trim())
-  .refine(isTitle, 'Not 1 to 200 characters of one line, without control characters')
+  .refine(isSetTitle, 'Not 1 to 200 characters of one line, without control characters')
   .meta({ description: 'One line of 1 to 200 characters', minLength: 1, maxLength: TITLE_LENGTH });
-
-function isTitle(text: string): boolean {
-  const { length } = [...text];
-  return length >= 1 && length <= TITLE_LENGTH && !/[\p{Cc}\p{Surrogate}\u2028\u2029]/u.test(text);
-}
 
 const Deeds = z
   .array(changeSchema(nodeIds(MAX_NODES)))
@@ -61,12 +67,6 @@ const Said = z
   })
   .array();
 
-const On = z.object({
-  configurationName: optionalText,
-  compositeName: optionalText,
-  scopeValueId: optionalText,
-});
-
 export const ChangeSetView = z
   .object({
     id: z.int().meta({ description: 'Counts up' }),
@@ -81,7 +81,9 @@ export const ChangeSetView = z
     digest: Checksum.meta({
       description: 'SHA-256 of the deeds and of the tips of the drafts that they name',
     }),
-    protection: z.array(z.object({ by: On, approvals: Count, group: optionalText, missing: Count })),
+    protection: z.array(
+      z.object({ by: ProtectedOnView, approvals: Count, group: optionalText, missing: Count }),
+    ),
     approvals: z.array(z.object({ by: text, at: Timestamp, digest: Checksum })),
     applyAt: Timestamp.nullable(),
     appliedAt: Timestamp.nullable(),
@@ -116,11 +118,26 @@ export const ChangeSetView = z
     ],
   });
 
+const Digest = z.string().max(128).meta({ description: 'That of the set as the caller has seen it' });
+
+export const NewApproval = z.strictObject({ digest: Digest }).meta({
+  id: 'NewApproval',
+  examples: [{ digest: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae' }],
+});
+
 export const NewApplication = z
   .strictObject({
-    digest: z.string().max(128).meta({ description: 'That of the set as the caller has seen it' }),
+    digest: Digest,
     expectedChanged: z.int().min(0).nullish().meta({
       description: 'How many nodes the caller expects to change, with those that are left without an answer',
+    }),
+    override: Reason.nullish().meta({
+      description:
+        'Why it is applied although approvals are missing. Needs the admin-override of each kind that protects it',
+    }),
+    applyAt: Instant.nullish().meta({
+      description: `When to do it, in the future and at most ${LONGEST_DAYS} days ahead; now without it`,
+      published: { type: ['string', 'null'], format: 'date-time' },
     }),
   })
   .meta({

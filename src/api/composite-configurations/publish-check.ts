@@ -27,7 +27,8 @@ export async function checkPublish(
     return judged.blockers;
   });
   const rolling = rolloutBlocker(index, ref.version);
-  const blockers = await withObstacles(tools.database.read, { rolling, ref, now }, found);
+  const deed = { kind: 'PublishComposite', compositeName: name, version } as const;
+  const blockers = await withObstacles(tools, { deed, rolling, ref, now }, found);
   const comparedWith = index.highestPublishedBelow(ref)?.version ?? null;
   return toPublishCheck({ blockers, findings, compatibility: null, comparedWith });
 }

@@ -1,5 +1,7 @@
 /** `/api/v1/composite-configurations`: create, list, read, delete; versions and publishing. */
 
+import type { Db } from '../../db/database.ts';
+import { findProtection } from '../../db/protections.ts';
 import { pageOfList } from '../../db/rows.ts';
 import { createCompositeDraft } from '../../deeds/composite-draft.ts';
 import { createComposite } from '../../deeds/create-composite.ts';
@@ -8,6 +10,7 @@ import {
   type CompositeTools,
   publishComposite,
 } from '../../deeds/publish-composite.ts';
+import { setProtection } from '../../deeds/set-protection.ts';
 import type { Finding } from '../../domain/findings.ts';
 import { prereleaseChannelOf } from '../../domain/version-order.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
@@ -41,6 +44,8 @@ import { compareRoute } from './compare-route.ts';
 import { checkPublish } from './publish-check.ts';
 import {
   CompositeDetailsView,
+  CompositeSettingsChange,
+  CompositeSettingsView,
   CompositeVersionView,
   CompositeView,
   NewComposite,
@@ -99,9 +104,10 @@ export function compositeRoutes(tools: CompositeTools & FleetTools): Route[] {
       changesNodes: true,
       summary: 'Delete a composite configuration with all its versions',
       answer: { description: 'The composite is gone' },
-      problems: ['in_use', ...WRITING_REPOSITORIES],
+      problems: ['in_use', 'change_set_required', ...WRITING_REPOSITORIES],
       handle: ({ caller, resource }) => deleteResource(tools, 'composites', { resource, ...caller }),
     }),
+    ...settingsRoutes(tools),
     ...versionRoutes(tools),
     ...withdrawRoutes(tools, {
       kind: 'composites',
@@ -114,6 +120,38 @@ export function compositeRoutes(tools: CompositeTools & FleetTools): Route[] {
     }),
     ...childRoutes(tools),
     compareRoute(tools),
+  ];
+}
+
+function settingsRoutes({ database }: CompositeTools): Route[] {
+  const { reading, managing } = grantedRoutes(database, ['Composite settings'], { on: 'composite' });
+  const path = '/api/v1/composite-configurations/{name}/settings';
+  const read = async (db: Db, { id }: GrantedResource) => ({
+    protection: await findProtection(db, { on: 'composite', id }),
+  });
+  return [
+    reading.get(path, {
+      id: 'getCompositeSettings',
+      summary: 'Read what protects the composite configuration',
+      answer: { description: 'The settings', schema: CompositeSettingsView },
+      handle: ({ resource }) => read(database.read, resource),
+    }),
+    managing.update(path, {
+      id: 'updateCompositeSettings',
+      summary: 'Change what protects the composite configuration',
+      description: 'A weaker protection is set by a change set alone.',
+      body: { kind: 'json', schema: CompositeSettingsChange },
+      answer: { description: 'The settings as they are now', schema: CompositeSettingsView },
+      problems: ['change_set_required'],
+      async change(trx, { resource, caller: { actor }, body: { protection } }) {
+        const { id, name } = resource;
+        // The composite may have been deleted since access was checked.
+        await requireRow(trx, 'composites', id);
+        const thing = { on: 'composite', id, name, names: { name } } as const;
+        if (protection) await setProtection(trx, actor, thing, protection);
+        return read(trx, resource);
+      },
+    }),
   ];
 }
 
@@ -178,6 +216,7 @@ function publishRoute(tools: CompositeTools & FleetTools, modifying: GrantedRout
     answer: { description: 'The published version', schema: PublishedCompositeView },
     problems: [
       'already_published',
+      'change_set_required',
       'no_children',
       'beyond_own_permissions',
       'unpublished_child',

@@ -5,6 +5,7 @@ import type * as deed from '../../deeds/change-children.ts';
 import type { WantedCompositeDraft } from '../../deeds/composite-draft.ts';
 import type { WantedComposite } from '../../deeds/create-composite.ts';
 import { Id, Message, orUnchanged } from '../../http/schemas.ts';
+import { EXAMPLE_PROTECTION, NewProtection, ProtectionView } from '../shared/deed-schemas.ts';
 import { PUBLISHED_NODES, WAYS_EXAMPLE } from '../shared/proof-schemas.ts';
 import { FINDINGS } from '../shared/publish-check.ts';
 import {
@@ -187,3 +188,11 @@ export const CompositeDetailsView = CompositeView.extend({ versions: z.array(Com
   id: 'CompositeDetails',
   examples: [{ ...COMPOSITE, versions: [VERSION] }],
 });
+
+export const CompositeSettingsView = z
+  .object({ protection: ProtectionView })
+  .meta({ id: 'CompositeSettings', examples: [{ protection: EXAMPLE_PROTECTION }] });
+
+export const CompositeSettingsChange = z
+  .strictObject({ protection: NewProtection.optional() })
+  .meta({ id: 'CompositeSettingsChange', examples: [{ protection: EXAMPLE_PROTECTION }] });

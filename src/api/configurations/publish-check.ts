@@ -35,7 +35,8 @@ export function checkPublish(
       return judged.blockers;
     });
     const rolling = rolloutBlocker(index, ref.version);
-    const blockers = await withObstacles(database.read, { rolling, ref, now }, found);
+    const deed = { kind: 'PublishConfiguration', configurationName: name, version } as const;
+    const blockers = await withObstacles(tools, { deed, rolling, ref, now }, found);
     const comparedWith = index.highestPublishedBelow(ref)?.version ?? null;
     const findings = [...inHistory, ...judged.findings];
     return toPublishCheck({ blockers, findings, compatibility: await judged.report(), comparedWith });

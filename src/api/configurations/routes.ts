@@ -84,7 +84,7 @@ export function configurationRoutes(options: ConfigurationRouteOptions): Route[]
       body: { kind: 'json', schema: ConfigurationChange },
       changesNodes: ({ body }) => body.useServerManagedParameters !== undefined,
       answer: { description: 'The configuration as it is now', schema: ConfigurationView },
-      problems: ['reserved_path', 'in_use', ...READING_REPOSITORIES],
+      problems: ['reserved_path', 'in_use', 'change_set_required', ...READING_REPOSITORIES],
       async handle({ caller, resource, body }) {
         await changeConfiguration(options, { kind: 'configurations', resource, ...caller }, body);
         return show(options, caller, resource.id);
@@ -95,7 +95,7 @@ export function configurationRoutes(options: ConfigurationRouteOptions): Route[]
       changesNodes: true,
       summary: 'Delete a configuration with all its versions and parameters',
       answer: { description: 'The configuration is gone' },
-      problems: ['in_use', ...WRITING_REPOSITORIES],
+      problems: ['in_use', 'change_set_required', ...WRITING_REPOSITORIES],
       handle: ({ caller, resource }) =>
         deleteResource(options, 'configurations', { resource, ...caller }, async () => {
           if (await options.composites.isChild(resource.name))

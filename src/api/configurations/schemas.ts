@@ -5,6 +5,7 @@ import type * as deed from '../../deeds/change-configuration.ts';
 import type { WantedConfiguration } from '../../deeds/create-configuration.ts';
 import type { WantedCopy, WantedDraft } from '../../deeds/create-draft.ts';
 import { Checksum, choice, Flag, given, Id, Message, orUnchanged } from '../../http/schemas.ts';
+import { EXAMPLE_PROTECTION, NewProtection, ProtectionView } from '../shared/deed-schemas.ts';
 import { PUBLISHED_NODES, WAYS_EXAMPLE } from '../shared/proof-schemas.ts';
 import { AffectedParameterFile, DocumentChecksView, FINDINGS } from '../shared/publish-check.ts';
 import {
@@ -192,11 +193,15 @@ export const SettingsView = z
     requireSemVer: z.boolean(),
     parameterValidationMode: ValidationMode,
     documentChecks: DocumentChecksView,
+    protection: ProtectionView,
   })
   .meta({
     id: 'ConfigurationSettings',
     examples: [
-      { isOverridden: true, requireSemVer: true, parameterValidationMode: 'Warn', documentChecks: 'Strict' },
+      {
+        ...{ isOverridden: true, requireSemVer: true, parameterValidationMode: 'Warn' as const },
+        ...{ documentChecks: 'Strict' as const, protection: EXAMPLE_PROTECTION },
+      },
     ],
   });
 
@@ -206,8 +211,12 @@ export const SettingsChange = z
     requireSemVer: z.boolean().nullish(),
     parameterValidationMode: ValidationMode.nullish(),
     documentChecks: DocumentChecksView.nullish(),
+    protection: NewProtection.optional(),
   })
-  .meta({ id: 'ConfigurationSettingsChange', examples: [{ parameterValidationMode: 'Warn' }] });
+  .meta({
+    id: 'ConfigurationSettingsChange',
+    examples: [{ parameterValidationMode: 'Warn' }, { protection: EXAMPLE_PROTECTION }],
+  });
 
 /** Clients with 32-bit numbers say their highest number when they mean all versions. */
 const RetentionCount = z.int32().min(0);

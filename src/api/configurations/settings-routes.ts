@@ -2,6 +2,7 @@
 
 import type { ZodType, z } from 'zod';
 import type { Database, Db } from '../../db/database.ts';
+import { findProtection } from '../../db/protections.ts';
 import { readValidationSettings } from '../../db/settings.ts';
 import {
   changeOwnSettings,
@@ -9,6 +10,7 @@ import {
   type OwnChange,
   readEffectiveSettings,
 } from '../../deeds/configuration-settings.ts';
+import { NO_PROTECTION, type Protection } from '../../domain/protection.ts';
 import type { ProblemName } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { conflict } from '../../lib/errors.ts';
@@ -19,6 +21,8 @@ import { grantedRoutes } from '../shared/versioned.ts';
 import { RetentionChange, RetentionView, SettingsChange, SettingsView } from './schemas.ts';
 
 const TAGS = ['Configuration settings'];
+
+type Change = OwnChange & { protection?: Protection | undefined };
 
 interface Overrides<C> {
   /** The noun of the operation ids. */
@@ -39,14 +43,20 @@ export function settingsRoutes(database: Database): Route[] {
   return [
     ...overrideRoutes(database, '/api/v1/configurations/{name}/settings', {
       noun: 'ConfigurationSettings',
-      label: 'how versions and parameters of the configuration are checked',
+      label: 'how versions and parameters of the configuration are checked, and what protects them',
       view: SettingsView,
       change: SettingsChange,
-      problems: ['override_not_allowed'],
+      problems: ['override_not_allowed', 'change_set_required'],
       action: 'configuration.settings_changed',
-      read: readEffectiveSettings,
+      read: async (db, id) => ({
+        ...(await readEffectiveSettings(db, id)),
+        protection: await findProtection(db, { on: 'configuration', id }),
+      }),
       requireAllowed: requireAllowedOverrides,
-      inherit: { requireSemVer: null, parameterValidationMode: null, documentChecks: null },
+      inherit: {
+        ...{ requireSemVer: null, parameterValidationMode: null, documentChecks: null },
+        protection: NO_PROTECTION,
+      },
     }),
     ...overrideRoutes(database, '/api/v1/configurations/{name}/settings/retention', {
       noun: 'ConfigurationRetention',
@@ -61,7 +71,7 @@ export function settingsRoutes(database: Database): Route[] {
 }
 
 /** GET, PUT of any subset, and DELETE, after which everything is inherited again. */
-function overrideRoutes<C extends OwnChange>(
+function overrideRoutes<C extends Change>(
   database: Database,
   path: string,
   { noun, label, view, change: schema, problems = [], read, inherit, ...rules }: Overrides<C>,
@@ -93,6 +103,7 @@ function overrideRoutes<C extends OwnChange>(
       id: `reset${noun}`,
       summary: `Go back to what is inherited for ${label}`,
       answer: { description: 'Everything is inherited' },
+      problems,
       change: (trx, { resource, caller }) => save(trx, resource, caller.actor, inherit),
     }),
   ];

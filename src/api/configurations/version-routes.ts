@@ -161,6 +161,7 @@ function publishRoute(tools: ConfigurationTools & FleetTools, modifying: Granted
     answers: { 200: { description: 'The published version', schema: PublishedVersionView } },
     problems: [
       'already_published',
+      'change_set_required',
       'document_unreadable',
       'incompatible_parameters',
       'rollout_running',

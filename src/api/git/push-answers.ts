@@ -14,10 +14,26 @@ import { labelOf, refNameOf } from '../../versions/kinds.ts';
 const MOST_LINES = 20;
 
 /** The answer to a push that was taken. */
-export function taken({ commands, capabilities }: PushRequest, push: TakenPush): Buffer {
-  const made = new Map(push.versions.map((version) => [refNameOf({ ...version, status: 'Draft' }), version]));
-  const outcomes = commands.map(({ name }) => ({ name, error: null, became: becameOf(made.get(name)) }));
+export function taken(
+  { commands, capabilities }: PushRequest,
+  push: TakenPush,
+  addressOfSet: (id: number) => string,
+): Buffer {
+  const { changeSet } = push;
+  const made = new Map(
+    push.versions.flatMap((version) =>
+      (['Draft', 'Published'] as const).map(
+        (status) => [refNameOf({ ...version, status }), version] as const,
+      ),
+    ),
+  );
+  const outcomes = commands.map(({ name }) => ({
+    name,
+    error: null,
+    became: becameOf(name, made.get(name)),
+  }));
   const all = [
+    ...(changeSet === null ? [] : [`Change set ${changeSet} proposes it: ${addressOfSet(changeSet)}`]),
     ...push.versions.map((version) => lineOf(push, version)),
     ...push.findings.map(lineOfFinding),
     ...linesOfReport(push.report),
@@ -28,17 +44,23 @@ export function taken({ commands, capabilities }: PushRequest, push: TakenPush):
   return pushReport(capabilities, { unpack: 'ok', outcomes, lines });
 }
 
-/** The tag that the server has made in place of the draft. */
-function becameOf(version: TakenVersion | undefined): RefOutcome['became'] {
-  if (version === undefined || version.madeTag === null) return undefined;
-  return { name: refNameOf({ ...version, status: 'Published' }), from: null, to: version.madeTag };
+/** The tag that the server has made in place of the draft, or the draft that it has made in place of a tag that is proposed. */
+function becameOf(name: string, version: TakenVersion | undefined): RefOutcome['became'] {
+  if (version === undefined) return undefined;
+  const { madeTag, keptAs } = version;
+  const isTag = name.startsWith('refs/tags/');
+  if (!isTag && madeTag !== null)
+    return { name: refNameOf({ ...version, status: 'Published' }), from: null, to: madeTag };
+  if (isTag && keptAs !== null) return { name: refNameOf({ ...version, status: 'Draft' }), ...keptAs };
+  return undefined;
 }
 
-function lineOf({ configurationName, nodes }: TakenPush, named: TakenVersion): string {
+function lineOf({ configurationName, nodes, changeSet }: TakenPush, named: TakenVersion): string {
   const { series, version, became, needsMigration } = named;
   const draft = refNameOf({ ...named, status: 'Draft' }).replace('refs/heads/', '');
   const refused = needsMigration ? ' The schema of its major version refuses it.' : '';
   if (became === 'deleted') return `${draft} of ${configurationName} is deleted.`;
+  if (became === 'draft' && changeSet !== null) return `${draft} is there.${refused}`;
   if (became === 'draft') return `${draft} is there; publish it with its tag.${refused}`;
   return `${labelOf(series, version)} is published${textOfWays(nodes)}.${refused}`;
 }

@@ -31,6 +31,8 @@ export interface PushTools extends PushDeedTools {
   push: { isOn: boolean; packBytes: number };
   /** Knows whether git is here, and is new enough. */
   uploadPack: Pick<UploadPack, 'isAtLeast'>;
+  /** Where a change set is shown to people. */
+  addressOfSet(id: number): string;
 }
 
 /** A request that pushes to a configuration, or to its parameters. */
@@ -90,7 +92,7 @@ export class Pushes {
     try {
       const leave = await this.places.takeBounded(call.principal.userId, call.facts.over);
       try {
-        return taken(request, await this.take(call, request));
+        return taken(request, await this.take(call, request), this.tools.addressOfSet);
       } finally {
         leave();
       }

@@ -76,7 +76,7 @@ export function groupRoutes(database: Database): Route[] {
     groups.delete('/api/v1/groups/{id}', {
       ...operation('deleteGroup', 'Delete a group with its grants and external mappings'),
       params: idsInPath('id'),
-      problems: ['last_administrator'],
+      problems: ['last_administrator', 'in_use'],
       change: (trx, { caller, params }) => deleteGroup(trx, caller, params.id),
     }),
     ...memberRoutes(database, groups),

@@ -33,7 +33,13 @@ export function bulkRoute(tools: BulkTools<NodeConditions>): Route {
     // This is enough for 10,000 nodes with long names, a configuration and a few tags.
     body: { kind: 'json', schema: BulkDeed, refuse: requireRights, bytes: BODY_BYTES, ofCsv: bodyOfCsv },
     answer: { description: 'All nodes have been looked at', schema: BulkResult },
-    problems: [NOT_FOUND, 'count_changed', [409, 'no_eligible_version'], ...WRITING_REPOSITORIES],
+    problems: [
+      NOT_FOUND,
+      'count_changed',
+      'change_set_required',
+      [409, 'no_eligible_version'],
+      ...WRITING_REPOSITORIES,
+    ],
     async handle({ caller, body }) {
       // The rights may have changed while the body came.
       requireRights(body, caller.principal);

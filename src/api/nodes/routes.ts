@@ -12,7 +12,7 @@ import { removeNode } from '../../deeds/delete-node.ts';
 import { expectNode } from '../../deeds/expect-node.ts';
 import { CERTIFICATE_PROBLEMS, type RegistrationOptions, registerNode } from '../../deeds/register-node.ts';
 import { TagGate } from '../../deeds/tag-gate.ts';
-import { listTags, setTags, tagNode, toNodeTag, untagNode, valuesByType } from '../../deeds/tag-node.ts';
+import { listTags, replaceTagsAlone, tagAlone, toNodeTag, untagAlone } from '../../deeds/tag-node.ts';
 import { NOT_FOUND, READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
@@ -166,7 +166,11 @@ function assignmentRoutes(tools: AssignmentTools): Route[] {
       params: idsInPath('nodeId'),
       body: { kind: 'json', schema: NewAssignment },
       answer: { description: 'Assigned; the node gets it at its next poll' },
-      problems: [[409, 'no_eligible_version'], 'beyond_own_permissions', ...WRITING_REPOSITORIES],
+      problems: [
+        [409, 'no_eligible_version'],
+        ...['beyond_own_permissions', 'change_set_required'],
+        ...WRITING_REPOSITORIES,
+      ],
       handle: ({ caller, params, body }) => assignConfiguration(tools, caller, params.nodeId, body),
     }),
     assignments.delete('/api/v1/nodes/{nodeId}/configuration', {
@@ -207,19 +211,12 @@ export function tagRoutes(tools: AssignmentTools): Route[] {
       params: idsInPath('nodeId'),
       body: { kind: 'json', schema: NewTag },
       answer: { description: 'The tag', schema: NodeTag },
-      problems: ['scope_type_already_tagged', 'beyond_own_permissions', ...READING_REPOSITORIES],
-      async handle({ caller, params, body }) {
-        const target = { ...params, ...body };
-        const { scopeValueId, nodeId } = target;
-        const gate = await TagGate.of(tools, caller.principal, {
-          scopeValueIds: [scopeValueId],
-          nodeIds: [nodeId],
-        });
-        const tag = await database.write
-          .transaction()
-          .execute((trx) => tagNode(trx, caller.actor, target, gate));
-        return toNodeTag(tag);
-      },
+      problems: [
+        ...['scope_type_already_tagged', 'beyond_own_permissions', 'change_set_required'],
+        ...READING_REPOSITORIES,
+      ],
+      handle: async ({ caller, params, body }) =>
+        toNodeTag(await tagAlone(tools, caller, { ...params, ...body })),
       key: (tag) => tag.scopeValueId,
     }),
     tags.update('/api/v1/nodes/{nodeId}/tags', {
@@ -229,23 +226,20 @@ export function tagRoutes(tools: AssignmentTools): Route[] {
       params: idsInPath('nodeId'),
       body: { kind: 'json', schema: NodeTags },
       answer: { description: 'Its tags by precedence', schema: z.array(NodeTag) },
-      problems: ['scope_type_already_tagged', 'beyond_own_permissions', ...READING_REPOSITORIES],
-      async handle({ caller, params: { nodeId }, body: { scopeValueIds } }) {
-        await requireNode(read, nodeId);
-        const values = await valuesByType(read, scopeValueIds);
-        const gate = await TagGate.of(tools, caller.principal, { scopeValueIds, nodeIds: [nodeId] });
-        return database.write.transaction().execute(async (trx) => {
-          await setTags(trx, caller.actor, nodeId, { values, areAll: true }, gate);
-          return (await listTags(trx, nodeId)).map(toNodeTag);
-        });
-      },
+      problems: [
+        ...['scope_type_already_tagged', 'beyond_own_permissions', 'change_set_required'],
+        ...READING_REPOSITORIES,
+      ],
+      handle: async ({ caller, params: { nodeId }, body: { scopeValueIds } }) =>
+        (await replaceTagsAlone(tools, caller, nodeId, scopeValueIds)).map(toNodeTag),
     }),
     tags.delete('/api/v1/nodes/{nodeId}/tags/{scopeValueId}', {
       ...operation('untagNode', 'Take a tag from a node'),
       changesNodes: true,
       params: idsInPath('nodeId', 'scopeValueId'),
       answer: { description: 'The node has the tag no longer' },
-      change: (trx, { caller, params }) => untagNode(trx, caller.actor, params),
+      problems: ['change_set_required', ...READING_REPOSITORIES],
+      handle: ({ caller, params }) => untagAlone(tools, caller, params),
     }),
   ];
 }

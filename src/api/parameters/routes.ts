@@ -13,6 +13,7 @@ import {
   findFile,
   judgeFile,
   publishFile,
+  publishing,
   saveFile,
 } from '../../deeds/put-parameters.ts';
 import { fileWithdrawalEffect, offerFileAgain, withdrawFile } from '../../deeds/withdraw.ts';
@@ -61,6 +62,7 @@ const WRITE_PROBLEMS = [
 const PUBLISH_PROBLEMS = [
   'scope_type_disabled',
   'already_published',
+  'change_set_required',
   [409, 'schema_unknown'],
   [409, 'validation_failed'],
   ...['secret_in_clear', [409, 'secret_unreadable'] as const, 'secret_key_missing'],
@@ -148,7 +150,7 @@ function checkRoute(tools: ParameterTools, reading: GrantedRoutes): Route {
     problems: READING_REPOSITORIES,
     async handle({ params, query, resource, principal, facts: { now } }) {
       const target = { resource, principal };
-      const { type, index, ref } = await findFile(tools, target, nameOf({ params, query }));
+      const { type, scope, index, ref } = await findFile(tools, target, nameOf({ params, query }));
       const found = await findBlockers(
         ref,
         async (draft) => (await judgeFile(tools, target, draft)).blockers,
@@ -157,7 +159,8 @@ function checkRoute(tools: ParameterTools, reading: GrantedRoutes): Route {
       const rolling = fileBlocker(
         await tools.store.versions({ kind: 'configurations', name: resource.name }),
       );
-      const blockers = await withObstacles(tools.database.read, { rolling, ref, now }, [
+      const deed = publishing(target, { type, scope }, ref.version);
+      const blockers = await withObstacles(tools, { deed, rolling, ref, now }, [
         ...(off ? [off] : []),
         ...found,
       ]);
@@ -234,7 +237,7 @@ function uploadRoute(tools: ParameterTools, modifying: GrantedRoutes): Route {
       'YAML and its media type is JSON. A file that cannot be published is not kept as a draft either.',
     body: { kind: 'upload', schema: ParameterFileForm, fields: PARAMETER_FILE_FIELDS, file: FILE },
     answers: { 201: { description: 'The draft or published version', schema: ParameterFileView } },
-    problems: [...WRITE_PROBLEMS, 'already_published', 'rollout_running'],
+    problems: [...WRITE_PROBLEMS, 'already_published', 'rollout_running', 'change_set_required'],
     async handle({ body, file, ...call }) {
       if (file === null) throw invalidField(`/${FILE.name}`, 'The form has no file', 'required');
       const { scopeTypeName, scopeValue, version, publish = false, message } = body;

@@ -159,7 +159,7 @@ function startRoute(tools: RolloutTools, kind: ResourceKind, granted: GrantedRou
     answer: { description: 'The rollout', schema: RolloutView },
     problems: [
       ...['no_rings', 'rollout_running', 'rollout_halted', 'not_possible', 'draft_changed'],
-      ...['versions_changed', 'state_changed', 'in_use'],
+      ...['versions_changed', 'state_changed', 'in_use', 'change_set_required'],
       ...PUBLISHING_PROBLEMS[kind],
       ...WRITING_REPOSITORIES,
     ],

@@ -3,13 +3,14 @@
  * can be tagged with.
  */
 
-import type { Database } from '../../db/database.ts';
+import type { Database, Db } from '../../db/database.ts';
+import { findProtections } from '../../db/protections.ts';
 import { pageOf } from '../../db/rows.ts';
 import { SCOPE_TYPES, type ScopeTypeRow, type ScopeValueRow, valuesOf } from '../../db/scope-types.ts';
 import {
   createScopeType,
   createScopeValue,
-  reorderScopeTypes,
+  orderScopeTypes,
   reorderScopeValues,
   requireScopeValue,
   type ScopeTools,
@@ -21,6 +22,7 @@ import {
   updateScopeType,
   updateScopeValue,
 } from '../../deeds/rename-scope.ts';
+import { NO_PROTECTION } from '../../domain/protection.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
@@ -87,8 +89,9 @@ export function scopeTypeRoutes(tools: ScopeTools): Route[] {
       description: 'The weakest first: every scope type exactly once, Default first and Node last.',
       body: { kind: 'json', schema: ScopeOrder },
       answer: { description: 'All scope types in their new order', schema: ScopeType.array() },
-      change: async (trx, { body, facts }) =>
-        (await reorderScopeTypes(trx, facts.actor, body.scopeTypeIds)).map(toScopeType),
+      problems: ['change_set_required', ...READING_REPOSITORIES],
+      handle: async ({ body, facts }) =>
+        (await orderScopeTypes(tools, facts.actor, body.scopeTypeIds)).map(toScopeType),
     }),
     writing.delete('/api/v1/scope-types/{id}', {
       ...operation('deleteScopeType', 'Delete a scope type and its values'),
@@ -96,7 +99,7 @@ export function scopeTypeRoutes(tools: ScopeTools): Route[] {
       params: idsInPath('id'),
       query: WithParameters,
       answer: { description: 'Deleted; what was above it has moved down' },
-      problems: ['system_scope_type', 'in_use', ...WRITING_REPOSITORIES],
+      problems: ['system_scope_type', 'in_use', 'change_set_required', ...WRITING_REPOSITORIES],
       handle: ({ params, query, principal, facts: { actor } }) =>
         deleteScopeType(tools, { ...query, principal, actor }, params.id),
     }),
@@ -124,7 +127,7 @@ function switchRoutes(tools: ScopeTools, scopeTypes: PermittedRoutes): Route[] {
       ...common,
       ...operation('enableScopeType', 'Let a system scope type take part'),
       changesNodes: true,
-      problems: ['not_a_system_scope_type'],
+      problems: ['not_a_system_scope_type', 'change_set_required', ...READING_REPOSITORIES],
       handle: async ({ params, facts }) =>
         toScopeType(await switchScopeType(tools, facts.actor, params.id, true)),
     }),
@@ -132,7 +135,7 @@ function switchRoutes(tools: ScopeTools, scopeTypes: PermittedRoutes): Route[] {
       ...common,
       ...operation('disableScopeType', 'Keep a system scope type out of merging'),
       changesNodes: true,
-      problems: ['not_a_system_scope_type', 'in_use', ...READING_REPOSITORIES],
+      problems: ['not_a_system_scope_type', 'in_use', 'change_set_required', ...READING_REPOSITORIES],
       handle: async ({ params, facts }) =>
         toScopeType(await switchScopeType(tools, facts.actor, params.id, false)),
     }),
@@ -151,15 +154,17 @@ function valueRoutes(tools: ScopeTools): Route[] {
       answer: { description: 'Values by their text', schema: ScopeValue },
       async rows({ params, query }) {
         const { id } = await SCOPE_TYPES.require(database.read, params.scopeTypeId);
-        return pageOf(valuesOf(database.read, id), query);
+        const { rows, total } = await pageOf(valuesOf(database.read, id), query);
+        return { rows: await toScopeValues(database.read, rows), total };
       },
-      show: toScopeValue,
+      show: (value) => value,
     }),
     reading.get('/api/v1/scope-types/{scopeTypeId}/values/{id}', {
       ...operation('getScopeValue', 'Read a scope value'),
       params: idsInPath('scopeTypeId', 'id'),
       answer: { description: 'The value', schema: ScopeValue },
-      handle: async ({ params }) => toScopeValue((await requireScopeValue(database.read, params)).value),
+      handle: async ({ params }) =>
+        toScopeValue(database.read, (await requireScopeValue(database.read, params)).value),
     }),
     writing.create('/api/v1/scope-types/{scopeTypeId}/values', {
       ...operation('createScopeValue', 'Create a scope value'),
@@ -168,7 +173,7 @@ function valueRoutes(tools: ScopeTools): Route[] {
       answer: { description: 'The value', schema: ScopeValue },
       problems: ['system_scope_type', 'name_taken'],
       change: async (trx, { params, body, facts }) =>
-        toScopeValue(await createScopeValue(trx, facts.actor, params.scopeTypeId, body)),
+        toScopeValue(trx, await createScopeValue(trx, facts.actor, params.scopeTypeId, body)),
     }),
     writing.update('/api/v1/scope-types/{scopeTypeId}/values/reorder', {
       ...operation('reorderScopeValues', 'Put all values of a scope type into a new order'),
@@ -180,8 +185,9 @@ function valueRoutes(tools: ScopeTools): Route[] {
       answer: { description: 'All values in their new order', schema: ScopeValue.array() },
       problems: ['system_scope_type', 'incomplete_order'],
       change: async (trx, { params, body, facts }) =>
-        (await reorderScopeValues(trx, facts.actor, params.scopeTypeId, body.scopeValueIds)).map(
-          toScopeValue,
+        toScopeValues(
+          trx,
+          await reorderScopeValues(trx, facts.actor, params.scopeTypeId, body.scopeValueIds),
         ),
     }),
     writing.update('/api/v1/scope-types/{scopeTypeId}/values/{id}', {
@@ -190,16 +196,18 @@ function valueRoutes(tools: ScopeTools): Route[] {
       params: idsInPath('scopeTypeId', 'id'),
       body: { kind: 'json', schema: ScopeValueChange },
       answer: { description: 'The value as it is now', schema: ScopeValue },
-      problems: MOVING,
-      handle: async ({ params, body: { value: name, description }, facts }) =>
-        toScopeValue(await updateScopeValue(tools, facts.actor, params, { name, description })),
+      problems: ['change_set_required', ...MOVING],
+      async handle({ params, body: { value: name, ...rest }, facts }) {
+        const value = await updateScopeValue(tools, facts.actor, params, { ...rest, name });
+        return toScopeValue(database.read, value);
+      },
     }),
     writing.delete('/api/v1/scope-types/{scopeTypeId}/values/{id}', {
       ...operation('deleteScopeValue', 'Delete a scope value'),
       description: REMOVAL,
       params: idsInPath('scopeTypeId', 'id'),
       query: WithParameters,
-      problems: ['in_use', ...WRITING_REPOSITORIES],
+      problems: ['in_use', 'change_set_required', ...WRITING_REPOSITORIES],
       handle: ({ params, query, principal, facts: { actor } }) =>
         deleteScopeValue(tools, { ...query, principal, actor }, params),
     }),
@@ -220,9 +228,21 @@ function toScopeType(row: ScopeTypeRow) {
   };
 }
 
-function toScopeValue(row: ScopeValueRow) {
-  const { id, value, description, sort_order: order } = row;
-  return { id, scopeTypeId: row.scope_type_id, value, description, order, ...timesOf(row) };
+async function toScopeValue(db: Db, row: ScopeValueRow) {
+  return (await toScopeValues(db, [row]))[0];
+}
+
+async function toScopeValues(db: Db, rows: readonly ScopeValueRow[]) {
+  const protections = await findProtections(
+    db,
+    'scopeValue',
+    rows.map(({ id }) => id),
+  );
+  return rows.map((row) => {
+    const { id, value, description, sort_order: order } = row;
+    const protection = protections.get(id) ?? NO_PROTECTION;
+    return { id, scopeTypeId: row.scope_type_id, value, description, order, protection, ...timesOf(row) };
+  });
 }
 
 function timesOf(row: { created_at: number; updated_at: number }) {

@@ -13,6 +13,7 @@ import {
   orUnchanged,
   Timestamp,
 } from '../../http/schemas.ts';
+import { EXAMPLE_PROTECTION, NewProtection, ProtectionView } from '../shared/deed-schemas.ts';
 
 const ScopeName = z.string().regex(SCOPE_NAME, 'Not 1 to 64 letters, digits, "_" and "-"');
 
@@ -78,9 +79,13 @@ export const ScopeValueOrder = z.strictObject({ scopeValueIds: z.array(IdInAnyCa
   ],
 });
 
-/** A value that is absent stays. */
+/** A value or a protection that is absent stays. */
 export const ScopeValueChange = z
-  .strictObject({ value: orUnchanged(ScopeName), description: Description })
+  .strictObject({
+    value: orUnchanged(ScopeName),
+    description: Description,
+    protection: NewProtection.optional(),
+  })
   .meta({ id: 'ScopeValueChange', examples: [{ value: 'live', description: 'What customers see' }] });
 
 export const WithParameters = z.object({
@@ -96,6 +101,7 @@ export const ScopeValue = z
     value: z.string(),
     description: z.string().nullable(),
     order: z.int().describe('Its place among the values of its type, lowest first; numbers may be missing'),
+    protection: ProtectionView,
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
@@ -108,6 +114,7 @@ export const ScopeValue = z
         value: 'production',
         description: 'What customers use',
         order: 3,
+        protection: EXAMPLE_PROTECTION,
         createdAt: '2026-11-20T09:08:00.000Z',
         updatedAt: '2026-11-20T09:08:00.000Z',
       },

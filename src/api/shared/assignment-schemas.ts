@@ -1,7 +1,7 @@
 /** Shapes of what is assigned to a node. */
 
 import { z } from 'zod';
-import type { WantedAssignment } from '../../deeds/assign.ts';
+import type { WantedAssignment } from '../../deeds/handing-out.ts';
 import { isChannel } from '../../domain/version-choice.ts';
 import { MAX_VERSION_LENGTH } from '../../domain/version-order.ts';
 

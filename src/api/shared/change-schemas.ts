@@ -3,10 +3,18 @@
 import { z } from 'zod';
 import { CHANGE_KINDS, type Change } from '../../deeds/changes.ts';
 import { contentTypeNamed, MEDIA_TYPES } from '../../deeds/parameter-content.ts';
+import { ON_HALT } from '../../domain/rollout.ts';
 import { MAX_VERSION_LENGTH } from '../../domain/version-order.ts';
 import { IdInAnyCase, Reason } from '../../http/schemas.ts';
 import { ASSIGNMENT, refuseBesideVersion } from './assignment-schemas.ts';
-import { LcmConfigChange, NodeTags, ScopeOrder } from './deed-schemas.ts';
+import { LcmConfigChange, NewProtection, NodeTags, ProtectionView, ScopeOrder } from './deed-schemas.ts';
+import {
+  CONFIGURATION_ROLLOUT,
+  FileOfRollout,
+  GateView,
+  Ring,
+  requireSomething,
+} from './rollout-plan-schemas.ts';
 import { SemVerVersion } from './versioned.ts';
 
 /** The most changes of a preview, and the most nodes of a change. */
@@ -48,11 +56,12 @@ const OF_SCOPE = { configurationName: Name, scopeTypeName: Name, scopeValue: Sco
 
 const Published = z.string().min(1).max(MAX_VERSION_LENGTH).meta({ description: 'A published version' });
 
-const OF_PUBLISHED = {
+const OWNER = {
   configurationName: Name.nullish().meta({ description: 'Either this or `compositeName`' }),
   compositeName: Name.nullish(),
-  version: Published,
 };
+
+const OF_PUBLISHED = { ...OWNER, version: Published };
 
 function requireOneName(
   change: { configurationName?: string | null | undefined; compositeName?: string | null | undefined },
@@ -61,6 +70,28 @@ function requireOneName(
   const names = [change.configurationName, change.compositeName].filter((name) => typeof name === 'string');
   if (names.length !== 1)
     context.addIssue({ code: 'custom', message: 'Name either configurationName or compositeName' });
+}
+
+const ProtectedOn = z
+  .strictObject({
+    configurationName: Name.nullish().meta({ description: 'Exactly one of the three is named' }),
+    compositeName: Name.nullish(),
+    scopeValueId: IdInAnyCase.nullish(),
+  })
+  .superRefine((on, context) => {
+    if (Object.values(on).filter((name) => typeof name === 'string').length !== 1)
+      context.addIssue({
+        code: 'custom',
+        message: 'Name one of configurationName, compositeName and scopeValueId',
+      });
+  });
+
+function refuseFilesOfComposite(
+  { compositeName, parameters }: { compositeName?: string | null | undefined; parameters?: unknown },
+  context: z.RefinementCtx,
+): void {
+  if (typeof compositeName !== 'string' || parameters === undefined) return;
+  context.addIssue({ code: 'custom', path: ['parameters'], message: 'A composite has no parameter files' });
 }
 
 const changeOfKind = (NodeIds: NodeIds) =>
@@ -102,6 +133,12 @@ const changeOfKind = (NodeIds: NodeIds) =>
       configurationName: Name,
       useServerManagedParameters: z.boolean(),
     }),
+    z.strictObject({ kind: z.literal('SetProtection'), on: ProtectedOn, protection: NewProtection }),
+    z
+      .strictObject({ kind: z.literal('StartRollout'), ...OWNER, ...CONFIGURATION_ROLLOUT })
+      .superRefine(requireOneName)
+      .superRefine(requireSomething)
+      .superRefine(refuseFilesOfComposite),
   ]) satisfies z.ZodType<Change>;
 
 /** One change on so many nodes. Its kind is matched without regard to case. */
@@ -152,6 +189,13 @@ const Ids = z.array(z.string());
 const shownPublished = { configurationName: optionalText, compositeName: optionalText, version: text };
 const shownScope = { configurationName: text, scopeTypeName: text, scopeValue: optionalText, version: text };
 
+/** What is protected: one of the three is named. */
+export const ProtectedOnView = z.object({
+  configurationName: optionalText,
+  compositeName: optionalText,
+  scopeValueId: optionalText,
+});
+
 export const ChangeView = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('PublishConfiguration'), configurationName: text, version: text }),
   z.object({ kind: z.literal('PublishComposite'), compositeName: text, version: text }),
@@ -193,5 +237,14 @@ export const ChangeView = z.discriminatedUnion('kind', [
     kind: z.literal('SetServerManaged'),
     configurationName: text,
     useServerManagedParameters: z.boolean(),
+  }),
+  z.object({ kind: z.literal('SetProtection'), on: ProtectedOnView, protection: ProtectionView }),
+  z.object({
+    kind: z.literal('StartRollout'),
+    ...{ ...shownPublished, version: optionalText },
+    parameters: z.array(FileOfRollout).nullable(),
+    steps: z.array(z.object({ ring: Ring, percent: z.int(), gate: GateView })),
+    onHalt: z.enum(ON_HALT),
+    message: optionalText,
   }),
 ]);

@@ -2,7 +2,8 @@
 
 import { z } from 'zod';
 import type { LcmSettings } from '../../deeds/change-lcm-config.ts';
-import { choice, Duration, IdInAnyCase } from '../../http/schemas.ts';
+import { MAX_APPROVALS, type Protection } from '../../domain/protection.ts';
+import { choice, Duration, Id, IdInAnyCase } from '../../http/schemas.ts';
 import { MAX_TAGS } from './given-schemas.ts';
 
 export const ConfigurationMode = choice('Monitor', 'Remediate');
@@ -26,6 +27,29 @@ export const NodeTags = z
     scopeValueIds: z.array(IdInAnyCase).max(MAX_TAGS).meta({ description: 'At most one of each scope type' }),
   })
   .meta({ id: 'NodeTags', examples: [{ scopeValueIds: ['c0ffee00-1d2c-4b3a-8495-a6b7c8d9e0f1'] }] });
+
+const PROTECTION = {
+  approvals: z
+    .int()
+    .min(0)
+    .max(MAX_APPROVALS)
+    .meta({ description: 'How many people approve a change set before it is applied' }),
+  byChangeSetOnly: z.boolean().meta({ description: 'Whether single deeds are refused all the same' }),
+};
+
+export const EXAMPLE_PROTECTION = { approvals: 1, groupId: null, byChangeSetOnly: false };
+
+/** It is replaced as a whole. */
+export const NewProtection = z
+  .strictObject({
+    ...PROTECTION,
+    groupId: IdInAnyCase.nullable().meta({ description: 'The group whose members alone count' }),
+  })
+  .meta({ id: 'NewProtection', examples: [EXAMPLE_PROTECTION] }) satisfies z.ZodType<Protection>;
+
+export const ProtectionView = z
+  .object({ ...PROTECTION, groupId: Id.nullable() })
+  .meta({ id: 'Protection', examples: [EXAMPLE_PROTECTION] });
 
 export const ScopeOrder = z
   .strictObject({

@@ -123,7 +123,7 @@ export function takingBack<P, Q>(database: Database, spec: TakingBack<P, Q>): Ro
       changesNodes: true,
       summary: 'Offer a withdrawn version again',
       answer: { description: 'The version is offered again' },
-      problems: ['versions_changed', 'rollout_running', ...WRITING_REPOSITORIES],
+      problems: ['versions_changed', 'rollout_running', 'change_set_required', ...WRITING_REPOSITORIES],
       handle: (call) => spec.offer(call),
     }),
   ];

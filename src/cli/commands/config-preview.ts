@@ -33,7 +33,8 @@ export function previewCommand(kind: Kind): Command {
     async run(context) {
       const { name, version } = context.arguments;
       checkVersion(version);
-      return showPreview(context, publishingOf(kind, name, version), `${name} ${version}`);
+      const changes = [publishingOf(kind, name, version)];
+      return showPreview(context, tryingOf(context, changes), `Publishing ${name} ${version}`);
     },
   });
 }
@@ -45,17 +46,26 @@ export function publishingOf(kind: Kind, name: string, version: string): Change 
     : { kind: 'PublishComposite', compositeName: name, version };
 }
 
+/** Has a preview begun. */
+type Begin = () => Promise<Preview>;
+
+/** Begins a preview of these changes. */
+export const tryingOf =
+  ({ api }: Pick<Context, 'api'>, changes: Change[]): Begin =>
+  () =>
+    api.post('/api/v1/previews', { json: { changes } });
+
 /**
- * Makes a preview of what would be published, and prints it.
- * @param what such as `web 1.2.0`
+ * Makes a preview, and prints it.
+ * @param what changes nodes, such as `Publishing web 1.2.0`
  * @returns the exit code
  */
 export async function showPreview(
   { api, out, options }: Pick<Context, 'api' | 'out'> & { options: { nodes: boolean } },
-  change: Change,
+  begin: Begin,
   what: string,
 ): Promise<number> {
-  const preview = await makePreview(api, { changes: [change] }, out);
+  const preview = await makePreview(api, begin, out);
   const path = { id: preview.id };
   const groups = await api.all('/api/v1/previews/{id}/groups', { path });
   const nodes = options.nodes ? await api.all('/api/v1/previews/{id}/nodes', { path }) : null;
@@ -75,8 +85,8 @@ export async function showPreview(
 }
 
 /** Waits until it is made. @throws Failure where it cannot be made */
-export async function makePreview(api: Api, json: Schemas['NewPreview'], out: Out): Promise<Preview> {
-  let preview = await api.post('/api/v1/previews', { json });
+export async function makePreview(api: Api, begin: Begin, out: Out): Promise<Preview> {
+  let preview = await begin();
   const end = Date.now() + LONGEST;
   for (let delay = POLL.first; preview.state === 'Running'; delay = Math.min(2 * delay, POLL.longest)) {
     if (Date.now() > end)
@@ -112,11 +122,11 @@ async function reasonsOf(
   return reasons;
 }
 
-/** @param what would be published, such as `web 1.2.0` */
+/** @param what changes nodes, such as `Publishing web 1.2.0` */
 export function showCounts(what: string, { counts }: Preview, out: Out): void {
   const { nodes, changed, unchanged, unresolvable, notVisible } = counts;
   out.text(
-    `Publishing ${what} changes ${changed} of ${counted(nodes, 'node')}; ` +
+    `${what} changes ${changed} of ${counted(nodes, 'node')}; ` +
       `${unchanged} unchanged, ${unresolvable} unresolvable.`,
   );
   if (notVisible > 0) out.text(`${counted(notVisible, 'more node')} may not be seen by you.`);

@@ -9,7 +9,7 @@ import { patchOf } from '../folder/differences.ts';
 import { required } from '../values.ts';
 import { showPatch } from './config-compared.ts';
 import { checkVersion } from './config-kinds.ts';
-import { NODES, showPreview } from './config-preview.ts';
+import { NODES, showPreview, tryingOf } from './config-preview.ts';
 import {
   CONFIGURATION_ARGUMENT,
   type FileSet,
@@ -62,8 +62,8 @@ export const preview = command({
     const { api, options, arguments: given } = context;
     const files = await findSet(api, given.name, options.scope);
     const { chosen } = await choose(api, files, options.version);
-    const what = `version ${chosen.version} of ${files.label}`;
-    return showPreview(context, publishingOfFile(given.name, chosen), what);
+    const what = `Publishing version ${chosen.version} of ${files.label}`;
+    return showPreview(context, tryingOf(context, [publishingOfFile(given.name, chosen)]), what);
   },
 });
 

@@ -22,6 +22,7 @@ import { scopeGrantsMigration } from './migrations/0038-scope-grants.ts';
 import { nodeColumnsMigration } from './migrations/0039-node-columns.ts';
 import { manifestFilesMigration } from './migrations/0040-manifest-files.ts';
 import { changeSetsMigration } from './migrations/0041-change-sets.ts';
+import { protectionsMigration } from './migrations/0042-protections.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0019-baseline': baselineMigration,
@@ -45,4 +46,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0039-node-columns': nodeColumnsMigration,
   '0040-manifest-files': manifestFilesMigration,
   '0041-change-sets': changeSetsMigration,
+  '0042-protections': protectionsMigration,
 };

@@ -40,6 +40,7 @@ import { scopeGrantsMigration } from './migrations/0038-scope-grants.ts';
 import { nodeColumnsMigration } from './migrations/0039-node-columns.ts';
 import { manifestFilesMigration } from './migrations/0040-manifest-files.ts';
 import { changeSetsMigration } from './migrations/0041-change-sets.ts';
+import { protectionsMigration } from './migrations/0042-protections.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initialMigration,
@@ -81,6 +82,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0039-node-columns': nodeColumnsMigration,
   '0040-manifest-files': manifestFilesMigration,
   '0041-change-sets': changeSetsMigration,
+  '0042-protections': protectionsMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

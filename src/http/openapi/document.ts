@@ -49,6 +49,7 @@ const TAGS: Record<string, string> = {
   'Registration keys': 'Secrets with which new nodes come in',
   Configurations: 'Configurations: names, descriptions, flags',
   'Configuration versions': 'Drafts, publishing and files of configurations',
+  'Composite settings': 'What protects a composite configuration',
   'Configuration settings': 'What a configuration has in place of the settings of the server',
   'Composite configurations': 'Several configurations delivered as one',
   'Composite versions': 'Versions of composites and what they consist of',

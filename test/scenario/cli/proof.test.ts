@@ -1,4 +1,4 @@
-// everyday: SQLite
+// full: SQLite
 import { expect } from 'chai';
 import { expectFailed, makeCli } from '../../support/cli.ts';
 import { type CliSession, startCliSession } from '../../support/cli-session.ts';

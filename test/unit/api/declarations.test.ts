@@ -10,6 +10,21 @@ function shapesOf({ body, answers }: Route): ZodType[] {
   return all.map((schema) => (schema instanceof z.ZodArray ? (schema.element as ZodType) : schema));
 }
 
+/** The routes that change what nodes get and ask no protection, and why. */
+const TAKES_AWAY = 'it takes something away from nodes';
+const RINGS = 'it moves a rollout, and it was asked when that began';
+const FREE: Record<string, string> = {
+  applyChangeSet: 'it is judged by the protections',
+  ...{ approveCompositeRollout: RINGS, completeCompositeRollout: RINGS, resumeCompositeRollout: RINGS },
+  ...{ approveConfigurationRollout: RINGS, completeConfigurationRollout: RINGS },
+  resumeConfigurationRollout: RINGS,
+  setNodeLcmConfig: 'nothing protects what an LCM is told',
+  updateLcmDefaults: 'the same',
+  uploadParameterSchema: 'nodes get the same files; a protection covers files and versions',
+  ...{ unassignNodeConfiguration: TAKES_AWAY, withdrawCompositeVersion: TAKES_AWAY },
+  ...{ withdrawConfigurationVersion: TAKES_AWAY, withdrawParameterVersion: TAKES_AWAY },
+};
+
 describe('the declarations of the routes', () => {
   let routes: Route[];
   before(async () => {
@@ -34,6 +49,13 @@ describe('the declarations of the routes', () => {
         }
       }
     }
+  });
+
+  it('refuse what is protected wherever a freeze would refuse, or say why that is free', () => {
+    const changing = routes.filter(({ changesNodes }) => changesNodes !== undefined);
+    const asked = ({ problems = [] }: Route) => problems.flat().includes('change_set_required');
+    const unasked = changing.filter((route) => !asked(route)).map(({ id }) => id);
+    expect(unasked.sort()).to.deep.equal(Object.keys(FREE).sort());
   });
 
   it('have no member in an example that the schema does not have', () => {

@@ -1,3 +1,4 @@
+// full: SQLite
 import { expect } from 'chai';
 import type { Db } from '../../../src/db/database.ts';
 import { EVIDENCE, type Evidence } from '../../../src/db/node-tables.ts';

@@ -1,3 +1,4 @@
+// full: SQLite
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import fc from 'fast-check';

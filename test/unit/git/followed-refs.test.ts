@@ -1,3 +1,4 @@
+// full: SQLite
 import { relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';

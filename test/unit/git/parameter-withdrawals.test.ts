@@ -1,3 +1,4 @@
+// full: SQLite
 import { expect } from 'chai';
 import { sign } from '../../../src/git/commits.ts';
 import { inspectRepository } from '../../../src/versions/inspection.ts';

@@ -1,3 +1,4 @@
+// full: SQLite
 /** Many refs move by one rename of `packed-refs`: stock git, and whoever comes after a fault, sees all of it or none. */
 
 import { execFileSync } from 'node:child_process';

@@ -1,3 +1,4 @@
+// full: SQLite
 import { existsSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';

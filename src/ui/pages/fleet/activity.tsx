@@ -63,13 +63,14 @@ function What({ entry: { summary, changeSetId } }: { entry: ActivityEntry }) {
 }
 
 function Thing({ entry: { resourceType, resourceId, resourceName } }: { entry: ActivityEntry }) {
-  const name = resourceName ?? resourceId;
+  const name = /changeset/i.test(resourceType) ? `Change ${resourceId}` : (resourceName ?? resourceId);
   const href = addressOf(resourceType, resourceId, resourceName);
   return href === null ? <span>{name}</span> : <a href={href}>{name}</a>;
 }
 
 function addressOf(type: string, id: string, name: string | null): string | null {
   if (/node/i.test(type)) return links.node(id);
+  if (/changeset/i.test(type)) return links.changeSet(Number(id));
   if (name === null) return null;
   if (/composite/i.test(type)) return links.named('composites', name);
   return /parameter/i.test(type) ? links.parameters(name) : links.named('configurations', name);

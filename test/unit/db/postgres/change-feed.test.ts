@@ -1,3 +1,4 @@
+// full: SQLite
 import { once } from 'node:events';
 import { expect } from 'chai';
 import type { Client } from 'pg';

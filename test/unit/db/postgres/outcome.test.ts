@@ -1,3 +1,4 @@
+// full: SQLite
 /** Whether a commit was made whose answer was lost, as PostgreSQL tells before and after a crash. */
 
 import { expect } from 'chai';

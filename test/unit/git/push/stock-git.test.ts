@@ -1,3 +1,4 @@
+// full: SQLite
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
