@@ -63,7 +63,7 @@ function What({ entry: { summary, changeSetId } }: { entry: ActivityEntry }) {
 }
 
 function Thing({ entry: { resourceType, resourceId, resourceName } }: { entry: ActivityEntry }) {
-  const name = resourceName ?? resourceId;
+  const name = /changeset/i.test(resourceType) ? `Change ${resourceId}` : (resourceName ?? resourceId);
   const href = addressOf(resourceType, resourceId, resourceName);
   return href === null ? <span>{name}</span> : <a href={href}>{name}</a>;
 }
