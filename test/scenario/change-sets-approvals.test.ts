@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 /** Approvals of change sets: whose count, for how long, what is refused without them, and who passes them in an emergency. */
 
 import { join } from 'node:path';

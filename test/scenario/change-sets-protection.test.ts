@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 /** What is protected: how it is set, that every single deed on it is refused, and that a set does all of them. */
 
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 /** Change sets that start rollouts: what they publish reaches the nodes ring by ring. */
 
 import { expect } from 'chai';

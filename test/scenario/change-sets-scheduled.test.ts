@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 /** Change sets that are applied at a time, by nobody who asks for it then. */
 
 import { expect } from 'chai';

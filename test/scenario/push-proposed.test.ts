@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 /** Stock git clients push what a change set proposes. */
 
 import { expect } from 'chai';

@@ -114,13 +114,15 @@ describe('hawserctl change', () => {
     expect(await offered()).to.equal('1.0.0');
   });
 
-  it('schedules it', async () => {
+  it('schedules it, which can be called off', async () => {
     const id = await create('--publish', `${name}@1.1.0`);
     const scheduled = await run('apply', String(id), '--at', '12h', '--yes');
     expect(scheduled.code, scheduled.stderr).to.equal(0);
     expect(scheduled.stdout).to.match(/^To be applied: +\d{4}-/m);
     expect((await see(id)).state).to.equal('Scheduled');
     expect(await offered()).to.equal('1.0.0');
+    await ok(200, session.hawser.admin.delete(`/api/v1/change-sets/${id}/apply`));
+    expect((await see(id)).state).to.equal('Open');
   });
 
   it('approves what somebody else proposes, takes that back, and passes what is missing with a reason', async () => {

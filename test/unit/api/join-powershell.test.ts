@@ -1,3 +1,4 @@
+// full: SQLite
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { JoinFacts } from '../../../src/api/registration-keys/join-facts.ts';

@@ -1,3 +1,4 @@
+// full: SQLite
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { AuditFilter } from '../../../src/api/audit/schemas.ts';
