@@ -9,6 +9,7 @@ import type { Client, Reply } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, fileOf, MAIN } from '../support/configurations.ts';
 import { gitClient } from '../support/git-client.ts';
 import { createToken, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { LockWatch } from '../support/lock-watch.ts';
 import { makeUser, type Person } from '../support/people.ts';
 import { publishing, setting } from '../support/previews.ts';
 import { expectProblem, ok } from '../support/replies.ts';
@@ -283,6 +284,38 @@ describe('approvals of a change set', () => {
     await ok(200, approve(bob, enough));
     const calm = await ok(200, apply(admin, enough, { override: 'just in case' }));
     expect([calm.override, missing(await see(other, enough))]).to.deep.equal([null, [0]]);
+  });
+
+  it('are passed for nothing that is protected only while it is being applied, without its override', async () => {
+    const { name } = await council();
+    const tags = await createScopeType(hawser, `Late${count}`);
+    const value = await createScopeValue(hawser, tags, 'Shop');
+    const node = await hawser.registerNode(`late-${count}.example.org`);
+    const boss = await makeUser(hawser, {
+      ...{ username: `boss-${count}`, roles: ['Operator'], permissions: ['configurations.admin-override'] },
+      grants: [{ on: 'configuration', name, level: 'Modify' }],
+    });
+    const deeds = [
+      publishing(name, '1.1.0'),
+      { kind: 'Tag', nodeIds: [node.nodeId], scopeValueId: value },
+    ] as const;
+    const both: ShownSet = await proposed(boss, deeds);
+    const watch = new LockWatch();
+    try {
+      const { isHeld, letGo } = watch.holdRepository();
+      const held = addVersion(admin, name, { version: '9.0.0' }, { files: FILES });
+      await isHeld;
+      const applying = apply(boss, both, { override: 'the shop is down' });
+      await watch.untilWaiting(1);
+      const late = { description: null, protection: unprotected({ approvals: 1 }) };
+      await ok(200, admin.put(`${SCOPE_TYPES}/${tags}/values/${value}`, late));
+      letGo();
+      await ok(201, held);
+      await expectProblem(applying, 403, 'forbidden');
+    } finally {
+      watch.stop();
+    }
+    expect(missing(await see(boss, both))).to.deep.equal([1, 1]);
   });
 
   it('are told in Git by a commit of the person, with a file for each that is there', async () => {
