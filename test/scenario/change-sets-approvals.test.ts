@@ -8,10 +8,11 @@ import { proposed, protect, SETS, setOf, unprotected } from '../support/change-s
 import type { Client, Reply } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, fileOf, MAIN } from '../support/configurations.ts';
 import { gitClient } from '../support/git-client.ts';
-import { createToken, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { ALL_SCOPES, createToken, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { LockWatch } from '../support/lock-watch.ts';
 import { makeUser, type Person } from '../support/people.ts';
 import { publishing, setting } from '../support/previews.ts';
+import { cloneOf } from '../support/push-author.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, SCOPE_TYPES } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
@@ -132,6 +133,33 @@ describe('approvals of a change set', () => {
     await expectProblem(approve(ann, files), 409, 'same_person');
     await ok(200, approve(eve, files));
     await ok(200, apply(ann, files));
+  });
+
+  it('are not given by who made a draft that somebody else has pushed over since', async () => {
+    const { name, ann, bob, eve } = await council();
+    const [version, draft] = ['1.2.0', 'refs/heads/draft/1.2.0'];
+    await ok(201, addVersion(bob, name, { version }, { files: { ...FILES, 'b.txt': 'by bob\n' } }));
+    hawser.clock.advance(MINUTE);
+    const git = gitClient(hawser);
+    try {
+      const token = await createToken(hawser.client(), ann.session, ALL_SCOPES);
+      const clone = await cloneOf(git, name, token);
+      await clone.ok('checkout', '-q', `origin/draft/${version}`);
+      await clone.commit({ 'a.txt': 'by ann\n' });
+      await clone.ok('push', '-q', 'origin', `HEAD:${draft}`);
+      const set: ShownSet = await proposed(ann, [publishing(name, version)]);
+      await expectProblem(approve(bob, set), 409, 'same_person');
+      await ok(200, approve(eve, set));
+      // What was deleted is no part of a draft of the same name.
+      await ok(204, admin.delete(`${CONFIGURATIONS}/${name}/versions/${version}`));
+      hawser.clock.advance(MINUTE);
+      const other = await cloneOf(git, name, token);
+      await other.commit({ 'a.txt': 'by ann alone\n' });
+      await other.ok('push', '-q', 'origin', `HEAD:${draft}`);
+      await ok(200, approve(bob, await see(bob, set)));
+    } finally {
+      git.close();
+    }
   });
 
   it('count by what somebody holds on what is protected, now and not when the approval was given', async () => {
