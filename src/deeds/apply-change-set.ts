@@ -75,6 +75,8 @@ export async function applySet(
         async require() {
           const now = await requireSet(tools, caller.principal, id);
           if (now.digest !== asked.digest) throw digestChanged();
+          // Counting takes seconds, in which somebody may have protected more of what it changes.
+          if (ready.override !== null) requireOverriding(caller.principal, now);
           return async (trx) => {
             // Without a number that the caller expects, it does not matter.
             if (typeof asked.expectedChanged === 'number' && (await readFeedPlace(trx)) !== countedAt)

@@ -186,8 +186,9 @@ async function isMaker(
   db: Db,
   store: TryingTools['store'],
   { userId, username }: UserPrincipal,
-  { repository, ref, resourceId }: NamedDraft,
+  draft: NamedDraft,
 ): Promise<boolean> {
+  const { repository, ref, resourceId } = draft;
   const { createdBy, createdAt } =
     repository.kind === 'parameters'
       ? await store.parameters.details(repository.name, ref)
@@ -197,16 +198,35 @@ async function isMaker(
     ? [ref.pushed.creator.name, ref.pushed.pusher.name]
     : Object.values(await store.peopleOf(repository, ref.oid));
   if ([createdBy, ...people].includes(username)) return true;
+  // A push over a draft that was not pushed begins a time of its own, and the draft was there before.
+  const since = ref.pushed ? await lastDeletion(db, draft) : Math.floor(createdAt / 1000) * 1000;
   const entries = await db
     .selectFrom('audit_entries')
     .select('details')
     .where('resource_id', '=', resourceId)
     .where('actor_id', '=', userId)
     .where('action', 'in', EDITING)
-    .where('timestamp', '>=', Math.floor(createdAt / 1000) * 1000)
+    .where('timestamp', '>=', since)
     .execute();
+  return entries.some(isAbout(draft));
+}
+
+/** When a draft of this version was deleted last, in epoch milliseconds; 0 where none was. */
+async function lastDeletion(db: Db, draft: NamedDraft): Promise<number> {
+  const entries = await db
+    .selectFrom('audit_entries')
+    .select(['details', 'timestamp'])
+    .where('resource_id', '=', draft.resourceId)
+    .where('action', 'in', DELETING)
+    .orderBy('timestamp', 'desc')
+    .execute();
+  return entries.find(isAbout(draft))?.timestamp ?? 0;
+}
+
+/** Tells of an entry of the trail whether it is about this version. */
+function isAbout({ repository, ref }: NamedDraft): (entry: { details: string | null }) => boolean {
   const { scopeType, value } = scopeOf(ref.series);
-  return entries.some(({ details }) => {
+  return ({ details }) => {
     const told: Record<string, unknown> = JSON.parse(details ?? '{}');
     if (told['version'] !== ref.version) return false;
     if (repository.kind !== 'parameters') return true;
@@ -214,7 +234,7 @@ async function isMaker(
       scopeKey(String(told['scopeType'])) === scopeKey(scopeType) &&
       scopeKey(String(told['scopeValue'] ?? '')) === scopeKey(value ?? '')
     );
-  });
+  };
 }
 
 /** The actions that make or change a draft. */
@@ -223,4 +243,11 @@ const EDITING: readonly AuditAction[] = [
   ...(['configuration.file_saved', 'configuration.file_deleted', 'parameters.version_saved'] as const),
   ...(['composite.version_created', 'composite.child_added'] as const),
   ...(['composite.child_changed', 'composite.child_removed'] as const),
+];
+
+/** Those that delete one. */
+const DELETING: readonly AuditAction[] = [
+  'configuration.version_deleted',
+  'parameters.version_deleted',
+  'composite.version_deleted',
 ];

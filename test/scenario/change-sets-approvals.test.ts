@@ -8,9 +8,11 @@ import { proposed, protect, SETS, setOf, unprotected } from '../support/change-s
 import type { Client, Reply } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, fileOf, MAIN } from '../support/configurations.ts';
 import { gitClient } from '../support/git-client.ts';
-import { createToken, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { ALL_SCOPES, createToken, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { LockWatch } from '../support/lock-watch.ts';
 import { makeUser, type Person } from '../support/people.ts';
 import { publishing, setting } from '../support/previews.ts';
+import { cloneOf } from '../support/push-author.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, SCOPE_TYPES } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
@@ -131,6 +133,33 @@ describe('approvals of a change set', () => {
     await expectProblem(approve(ann, files), 409, 'same_person');
     await ok(200, approve(eve, files));
     await ok(200, apply(ann, files));
+  });
+
+  it('are not given by who made a draft that somebody else has pushed over since', async () => {
+    const { name, ann, bob, eve } = await council();
+    const [version, draft] = ['1.2.0', 'refs/heads/draft/1.2.0'];
+    await ok(201, addVersion(bob, name, { version }, { files: { ...FILES, 'b.txt': 'by bob\n' } }));
+    hawser.clock.advance(MINUTE);
+    const git = gitClient(hawser);
+    try {
+      const token = await createToken(hawser.client(), ann.session, ALL_SCOPES);
+      const clone = await cloneOf(git, name, token);
+      await clone.ok('checkout', '-q', `origin/draft/${version}`);
+      await clone.commit({ 'a.txt': 'by ann\n' });
+      await clone.ok('push', '-q', 'origin', `HEAD:${draft}`);
+      const set: ShownSet = await proposed(ann, [publishing(name, version)]);
+      await expectProblem(approve(bob, set), 409, 'same_person');
+      await ok(200, approve(eve, set));
+      // What was deleted is no part of a draft of the same name.
+      await ok(204, admin.delete(`${CONFIGURATIONS}/${name}/versions/${version}`));
+      hawser.clock.advance(MINUTE);
+      const other = await cloneOf(git, name, token);
+      await other.commit({ 'a.txt': 'by ann alone\n' });
+      await other.ok('push', '-q', 'origin', `HEAD:${draft}`);
+      await ok(200, approve(bob, await see(bob, set)));
+    } finally {
+      git.close();
+    }
   });
 
   it('count by what somebody holds on what is protected, now and not when the approval was given', async () => {
@@ -283,6 +312,38 @@ describe('approvals of a change set', () => {
     await ok(200, approve(bob, enough));
     const calm = await ok(200, apply(admin, enough, { override: 'just in case' }));
     expect([calm.override, missing(await see(other, enough))]).to.deep.equal([null, [0]]);
+  });
+
+  it('are passed for nothing that is protected only while it is being applied, without its override', async () => {
+    const { name } = await council();
+    const tags = await createScopeType(hawser, `Late${count}`);
+    const value = await createScopeValue(hawser, tags, 'Shop');
+    const node = await hawser.registerNode(`late-${count}.example.org`);
+    const boss = await makeUser(hawser, {
+      ...{ username: `boss-${count}`, roles: ['Operator'], permissions: ['configurations.admin-override'] },
+      grants: [{ on: 'configuration', name, level: 'Modify' }],
+    });
+    const deeds = [
+      publishing(name, '1.1.0'),
+      { kind: 'Tag', nodeIds: [node.nodeId], scopeValueId: value },
+    ] as const;
+    const both: ShownSet = await proposed(boss, deeds);
+    const watch = new LockWatch();
+    try {
+      const { isHeld, letGo } = watch.holdRepository();
+      const held = addVersion(admin, name, { version: '9.0.0' }, { files: FILES });
+      await isHeld;
+      const applying = apply(boss, both, { override: 'the shop is down' });
+      await watch.untilWaiting(1);
+      const late = { description: null, protection: unprotected({ approvals: 1 }) };
+      await ok(200, admin.put(`${SCOPE_TYPES}/${tags}/values/${value}`, late));
+      letGo();
+      await ok(201, held);
+      await expectProblem(applying, 403, 'forbidden');
+    } finally {
+      watch.stop();
+    }
+    expect(missing(await see(boss, both))).to.deep.equal([1, 1]);
   });
 
   it('are told in Git by a commit of the person, with a file for each that is there', async () => {
