@@ -189,7 +189,7 @@ async function isMaker(
   draft: NamedDraft,
 ): Promise<boolean> {
   const { repository, ref, resourceId } = draft;
-  const { createdBy, createdAt } =
+  const { createdBy } =
     repository.kind === 'parameters'
       ? await store.parameters.details(repository.name, ref)
       : await store.details(repository, ref);
@@ -198,8 +198,8 @@ async function isMaker(
     ? [ref.pushed.creator.name, ref.pushed.pusher.name]
     : Object.values(await store.peopleOf(repository, ref.oid));
   if ([createdBy, ...people].includes(username)) return true;
-  // A push over a draft that was not pushed begins a time of its own, and the draft was there before.
-  const since = ref.pushed ? await lastDeletion(db, draft) : Math.floor(createdAt / 1000) * 1000;
+  // A push over a draft that was not pushed begins a time of creation of its own, and the draft was there before.
+  const since = await lastDeletion(db, draft);
   const entries = await db
     .selectFrom('audit_entries')
     .select('details')

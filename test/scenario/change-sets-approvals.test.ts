@@ -63,8 +63,8 @@ describe('approvals of a change set', () => {
     client.post(`${setOf({ id })}/approve`, { digest });
   const apply = (client: Client, { id, digest }: ShownSet, more: object = {}): Promise<Reply> =>
     client.post(`${setOf({ id })}/apply`, { digest, ...more });
-  const write = (client: Client, name: string, text: string) =>
-    client.call('PUT', fileOf(name, '1.1.0', 'a.txt'), {
+  const write = (client: Client, name: string, text: string, version = '1.1.0') =>
+    client.call('PUT', fileOf(name, version, 'a.txt'), {
       ...{ body: text, headers: { 'Content-Type': 'application/octet-stream' } },
     });
   const missing = ({ protection }: ShownSet) => protection.map((each) => each.missing);
@@ -149,7 +149,10 @@ describe('approvals of a change set', () => {
       await clone.ok('push', '-q', 'origin', `HEAD:${draft}`);
       const set: ShownSet = await proposed(ann, [publishing(name, version)]);
       await expectProblem(approve(bob, set), 409, 'same_person');
-      await ok(200, approve(eve, set));
+      await ok(200, write(ann, name, 'by ann again\n', version));
+      const now = await see(ann, set);
+      await expectProblem(approve(bob, now), 409, 'same_person');
+      await ok(200, approve(eve, now));
       // What was deleted is no part of a draft of the same name.
       await ok(204, admin.delete(`${CONFIGURATIONS}/${name}/versions/${version}`));
       hawser.clock.advance(MINUTE);
