@@ -121,7 +121,16 @@ describe('the activity', () => {
       .map(({ id, timestamp, actorName, action, resourceType, resourceId, details }) => {
         // The entries of tags do not name the node.
         const resourceName = details.fqdn ?? details.name ?? node.fqdn;
-        return { id, timestamp, actorName, action, resourceType, resourceId, resourceName };
+        return {
+          id,
+          timestamp,
+          actorName,
+          action,
+          resourceType,
+          resourceId,
+          resourceName,
+          changeSetId: null,
+        };
       });
     const entries = await activity(admin);
     expect(entries.map(({ summary: _summary, ...entry }) => entry)).to.deep.equal(expected);
