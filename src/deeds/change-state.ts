@@ -10,6 +10,7 @@ import { findProtection } from '../db/protections.ts';
 import { findScopeTypeByName, listScopeTypes } from '../db/scope-types.ts';
 import type { Protection } from '../domain/protection.ts';
 import type { RepositoryRef } from '../git/types.ts';
+import { HawserError } from '../lib/errors.ts';
 import { seriesOf } from '../versions/parameter-files.ts';
 import type { SeriesIndex } from '../versions/types.ts';
 import { ONLY_SERIES } from '../versions/types.ts';
@@ -116,10 +117,23 @@ async function readVersionState(
   { repository, file, version }: VersionOf,
 ): Promise<VersionState> {
   const series = file === undefined ? ONLY_SERIES : await readSeries(db, file);
-  const ref = series === null ? undefined : (await store.index(repository)).of(series).get(version);
+  const ref = series === null ? undefined : (await indexOf(db, store, repository))?.of(series).get(version);
   if (ref === undefined) return { is: 'Absent' };
   if (ref.withdrawn !== null) return { is: 'Withdrawn', reason: ref.withdrawn.reason };
   return { is: ref.status === 'Draft' ? 'Draft' : 'Offered' };
+}
+
+/** Null where the configuration or composite was deleted. @throws HawserError `repository_missing` where it is there without one */
+async function indexOf(db: Db, store: Versions, repository: RepositoryRef): Promise<SeriesIndex | null> {
+  try {
+    return await store.index(repository);
+  } catch (error) {
+    if (!(error instanceof HawserError) || error.code !== 'repository_missing') throw error;
+    const rows = repository.kind === 'composites' ? 'composites' : 'configurations';
+    const row = db.selectFrom(rows).select('id').where('name', '=', repository.name);
+    if ((await row.executeTakeFirst()) !== undefined) throw error;
+    return null;
+  }
 }
 
 async function readSeries(db: Db, { scopeTypeName, scopeValue }: NamedFile): Promise<string | null> {

@@ -133,6 +133,14 @@ describe('a change set that is applied', () => {
     await expectProblem(admin.post(`${SETS}/${set.id}/revert`), 409, 'nothing_to_revert');
   });
 
+  it('leaves nothing to take back of a configuration that was deleted since', async () => {
+    await ok(201, create(admin, 'gone', { version: '1.0.0' }, { files: { [MAIN]: DOCUMENT } }));
+    const set = await propose([publishing('gone', '1.0.0')]);
+    await ok(200, apply(set));
+    await ok(204, admin.delete('/api/v1/configurations/gone'));
+    await expectProblem(admin.post(`${SETS}/${set.id}/revert`), 409, 'nothing_to_revert');
+  });
+
   it('changes nothing where one of its deeds cannot be done, where it was changed, and where it has another effect', async () => {
     await draft('db', '1.1.0');
     const before = await offered();
