@@ -324,7 +324,7 @@ describe('parameter files', () => {
         { majorVersion: 1, versionCount: 3, hasActive: true, latestVersion: '1.2.0-rc.1', ...rest },
       ]);
       const one = await major(1);
-      expect(await ok(200, one)).to.have.all.keys(...MEMBERS, 'content');
+      expect(await ok(200, one)).to.have.all.keys(...MEMBERS, 'content', 'access');
       expect(one.json).to.include({ version: '1.0.0', content: `${text}# 1.0.0\n`, status: 'Published' });
       expect(one.json.checksum).to.equal(sha256(one.json.content));
       expect(one.headers['etag']).to.be.a('string');

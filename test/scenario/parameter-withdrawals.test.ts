@@ -65,7 +65,10 @@ describe('withdrawing a parameter file', () => {
     const after = await ok(200, withdrawFile(hawser.admin, file('1.1.0'), 'the port is taken\r\n'));
     const withdrawn = { at: after.withdrawn.at, by: 'admin', reason: 'the port is taken' };
     expect(await show('1.1.0')).to.deep.equal({ ...before, withdrawn });
-    expect({ ...after, content: before.content, access: before.access }).to.deep.equal({ ...before, withdrawn });
+    expect({ ...after, content: before.content, access: before.access }).to.deep.equal({
+      ...before,
+      withdrawn,
+    });
     expect(await pullParameters(node)).to.contain('port: 1');
     const [offered] = await eventually(async () => {
       const path = `/api/v1/nodes/${node.nodeId}/timeline?kinds=Offered&take=1`;
