@@ -11,13 +11,10 @@ const scrypt = (scryptModule as unknown as { default: typeof scryptModule }).def
 /** OWASP recommends these parameters. A hash takes 32 MiB and some 250 ms of a processor. */
 const PARAMETERS = { logN: 15, r: 8, p: 3 };
 
-/**
- * Hashing runs on the four threads of libuv. One of them stays free for the disk, and one processor for the polls, which
- * everybody could hold up by wrong passwords otherwise.
- */
+/** Hashing runs on the four threads of libuv. One of them stays free for the disk. */
 const turns = new FairQueue({
-  slots: Math.min(Math.max(availableParallelism() - 1, 1), 3),
-  // Anybody can request checks. With two processors this many take some ten seconds.
+  slots: Math.min(availableParallelism(), 3),
+  // Anybody can request checks. With two processors this many take some five seconds.
   waiting: 32,
   waitingPerCaller: 4,
 });
