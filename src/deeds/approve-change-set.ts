@@ -16,6 +16,7 @@ import type { Caller } from '../security/caller.ts';
 import type { UserPrincipal } from '../security/principal.ts';
 import { heldLevels } from '../security/rights.ts';
 import { scopeOf } from '../versions/parameter-files.ts';
+import { changedMeanwhile } from './change-set-step.ts';
 import {
   digestChanged,
   draftOf,
@@ -105,14 +106,10 @@ async function changeApprovals(
       database.write.transaction().execute(async (trx) => {
         await note(trx);
         // A step that is being applied does not hold the lock of the story until its end.
-        if ((await updateChangeSet(trx, row, { tip })) === undefined)
-          throw conflict(
-            'not_possible',
-            'Somebody else has changed the set at this moment; look at it again',
-          );
+        if ((await updateChangeSet(trx, row, { tip })) === undefined) throw changedMeanwhile();
         await changed.save(trx);
         const details = { id, title: row.title };
-        await recordAudit(trx, actor, { action: changed.action, resourceId: null, details });
+        await recordAudit(trx, actor, { action: changed.action, resourceId: String(id), details });
       }),
     );
   });

@@ -34,6 +34,8 @@ export async function targetOf(
   const granted = async (on: 'configuration' | 'composite', level: GrantLevel, name: string) => {
     return { on, resource: await grantedResource(db, principal, on, level, { name }) };
   };
+  const permission = permissionOf(change);
+  if (permission !== null) requirePermission(principal, permission);
   switch (change.kind) {
     case 'PublishConfiguration':
     case 'SetServerManaged':
@@ -46,7 +48,6 @@ export async function targetOf(
         ? granted('composite', levelOf(change, former), change.compositeName)
         : granted('configuration', levelOf(change, former), change.configurationName ?? '');
     case 'StartRollout': {
-      requirePermission(principal, 'rollouts.manage');
       const { configurationName, compositeName, version, parameters } = change;
       if (typeof compositeName === 'string') return granted('composite', 'Modify', compositeName);
       const name = configurationName ?? '';
@@ -68,8 +69,6 @@ export async function targetOf(
       if (typeof compositeName === 'string') return granted('composite', 'Manage', compositeName);
     }
   }
-  const permission = permissionOf(change);
-  if (permission !== null) requirePermission(principal, permission);
   return null;
 }
 

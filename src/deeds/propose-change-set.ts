@@ -146,7 +146,7 @@ interface SetChange {
   change(row: ChangeSetRow): Partial<ChangeSetRow>;
   /** What the entry in the audit trail says beside the rest. */
   details?: Record<string, unknown>;
-  /** By default they end. */
+  /** Whether the approvals of the set stay. By default they end. */
   keepsApprovals?: boolean;
 }
 
@@ -230,7 +230,7 @@ async function withDrafts<T>(
   }
 }
 
-/** In whose name the branch of a set tells something. */
+/** The person who makes a commit on the branch of a set, and who acts. */
 export interface Teller {
   principal: Pick<UserPrincipal, 'username' | 'email'>;
   actor: Actor;

@@ -285,10 +285,10 @@ async function publishTogether(
   message: string | undefined,
 ): Promise<WrittenDraft[]> {
   const { resource, principal } = target;
-  let refusal: { error: unknown } | null = null;
-  const published = await authorVersions(tools, target, async (author) => {
+  const { published, refusal } = await authorVersions(tools, target, async (author) => {
     const checks = await FileChecks.of(tools, resource, principal.userId);
     const judged: { draft: WrittenDraft; ready: DraftToPublish | null; needsMigration: boolean }[] = [];
+    let refusal: { error: unknown } | null = null;
     for (const draft of drafts) {
       try {
         const found = await at(draft.file, () => judgeDraft(tools, { ...target, checks, author }, draft));
@@ -300,7 +300,7 @@ async function publishTogether(
     }
     const ready = judged.flatMap((one) => (one.ready === null ? [] : { ...one.ready, message }));
     await author.publishTogether(ready);
-    return Promise.all(
+    const published = await Promise.all(
       judged.map(async ({ draft, needsMigration }): Promise<WrittenDraft> => {
         const ref = author.index(seriesOf(draft.scope)).get(draft.details.version);
         if (ref === undefined) throw damagedRepository();
@@ -308,8 +308,9 @@ async function publishTogether(
         return { ...draft, details, needsMigration };
       }),
     );
+    return { published, refusal };
   });
-  if (refusal !== null) throw (refusal as { error: unknown }).error;
+  if (refusal !== null) throw refusal.error;
   return published;
 }
 

@@ -152,13 +152,8 @@ export class PushDeeds {
 
   /** Proposes what was pushed. Where that cannot be done, the drafts go that the push has made. */
   private async propose(call: PushCall, plan: PushPlan, { seen, pushes }: Judged): Promise<number> {
-    const { principal, actor, kind } = call;
-    const { name: configurationName } = seen.row;
-    const deeds = plan.versions.map(({ series, version }): Change => {
-      if (kind === 'configurations') return { kind: 'PublishConfiguration', configurationName, version };
-      const { scopeType: scopeTypeName, value: scopeValue } = scopeOf(series);
-      return { kind: 'PublishParameters', configurationName, scopeTypeName, scopeValue, version };
-    });
+    const { principal, actor } = call;
+    const deeds = plan.versions.map(publishingIn(call, seen.row));
     const wanted = { title: plan.proposes ?? '', description: null, deeds };
     try {
       return (await proposeSet(this.tools.proposing, { principal, actor }, wanted)).id;
@@ -277,13 +272,17 @@ export class PushDeeds {
 }
 
 /** What a push publishes, as protections are asked of it. */
-function publishedBy({ kind }: PushCall, plan: PushPlan, { name }: ConfigurationRow): Change[] {
-  const published = plan.versions.filter((one) => isPublishing(plan, one));
-  return published.map(({ series, version }): Change => {
-    if (kind === 'configurations') return { kind: 'PublishConfiguration', configurationName: name, version };
+function publishedBy(call: PushCall, plan: PushPlan, row: ConfigurationRow): Change[] {
+  return plan.versions.filter((one) => isPublishing(plan, one)).map(publishingIn(call, row));
+}
+
+/** The deed that publishes a version of the push. */
+function publishingIn({ kind }: PushCall, { name: configurationName }: ConfigurationRow) {
+  return ({ series, version }: PushedVersion): Change => {
+    if (kind === 'configurations') return { kind: 'PublishConfiguration', configurationName, version };
     const { scopeType: scopeTypeName, value: scopeValue } = scopeOf(series);
-    return { kind: 'PublishParameters', configurationName: name, scopeTypeName, scopeValue, version };
-  });
+    return { kind: 'PublishParameters', configurationName, scopeTypeName, scopeValue, version };
+  };
 }
 
 /** The draft that a tag becomes which is proposed. @throws HawserError conflict `draft_exists` */

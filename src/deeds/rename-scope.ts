@@ -41,7 +41,7 @@ export interface ScopeChange {
   description: string | null;
 }
 
-/** Of a value also its protection; absent, it stays. */
+/** What is to be changed of a value. A protection that is absent stays as it is. */
 export interface ScopeValueChange extends ScopeChange {
   protection?: Protection | undefined;
 }

@@ -147,10 +147,6 @@ const OF_THE_SERVER: ReadonlySet<string> = new Set([
 
 const isTransient = (error: unknown) => !(error instanceof HawserError) || OF_THE_SERVER.has(error.kind);
 
-/** What is said of a fault of the server. */
-const { code, message } = internal('internal_error', 'The server could not apply it; its log says why');
-const UNTOLD = { code, message };
-
 /** What stopped a scheduled set, as the row keeps it. */
 export interface KeptFailure {
   code: string;
@@ -181,8 +177,8 @@ async function fail(tools: ScheduleTools, row: ChangeSetRow, error: unknown): Pr
 }
 
 function failureOf(error: unknown): KeptFailure {
-  if (!(error instanceof HawserError)) return { ...UNTOLD, deed: null };
-  const { code, message, data } = error;
+  const untold = internal('internal_error', 'The server could not apply it; its log says why');
+  const { code, message, data } = error instanceof HawserError ? error : untold;
   const [first] = (data['errors'] ?? []) as readonly { path: string }[];
   const place = /^\/deeds\/(\d+)/.exec(first?.path ?? '')?.[1];
   return { code, message, deed: place === undefined ? null : Number(place) };

@@ -49,7 +49,7 @@ export async function coverOfSet(
 }
 
 /**
- * Whether an approval of this person counts for a protection now.
+ * Tells whether an approval of this person counts for a protection now.
  * @param setId of the set, before which the person must have been in the group
  */
 export async function countsFor(

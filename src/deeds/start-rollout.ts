@@ -16,7 +16,7 @@ import { type ResourceKind, requireRow, type Target } from '../versions/rows.ts'
 import type { PublishRules } from '../versions/rules.ts';
 import type { ParameterScope } from '../versions/scope-names.ts';
 import type { RolloutRef, VersionRef } from '../versions/types.ts';
-import { partsOf, type WantedFile } from './changes.ts';
+import type { WantedFile } from './changes.ts';
 import type { ConfigurationTools } from './create-draft.ts';
 import type { CheckTools, ParameterTools } from './parameter-checks.ts';
 import { ownerOf } from './parameter-scopes.ts';
@@ -56,8 +56,14 @@ export function startRollout(
     const files = await filesToRoll(tools, target, { version, parameters });
     const { name } = target.resource;
     const owner = target.kind === 'composites' ? { compositeName: name } : { configurationName: name };
-    const parts = partsOf({ kind: 'StartRollout', ...owner, version, parameters, steps, onHalt });
-    await requireDoneAlone(tools, actor, ...parts);
+    await requireDoneAlone(tools, actor, {
+      kind: 'StartRollout',
+      ...owner,
+      version,
+      parameters,
+      steps,
+      onHalt,
+    });
     const start = {
       ...{ version: version ?? null, files, message },
       rules: rulesOf(tools, target, version ?? ''),

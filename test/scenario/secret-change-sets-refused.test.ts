@@ -186,7 +186,7 @@ describe('change sets that encrypt secrets, for some', () => {
     expect(await pullParameters(second)).to.equal(null);
   });
 
-  it('are discarded and taken back as any other', async () => {
+  it('are discarded and taken back like every other set', async () => {
     const { name, declare } = await old.prepare();
     await old.save(name, `parameters: {pw: ${CANARY}}\n`);
     await declare();

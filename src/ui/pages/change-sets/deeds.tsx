@@ -16,7 +16,7 @@ interface Props {
 }
 
 interface Row {
-  /** From 1, as blockers name it. */
+  /** The number of the deed in the set, which counts from 1. */
   place: number;
   deed: ShownDeed;
 }
