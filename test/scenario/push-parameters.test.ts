@@ -2,14 +2,13 @@
 /** Stock git clients push parameter files, many at once. */
 
 import { expect } from 'chai';
-import { auditedDuring } from '../support/audit.ts';
 import { gitClient } from '../support/git-client.ts';
 import { quarantinesOf } from '../support/hand-made-push.ts';
 import { createToken, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { assign, configurationId, pullParameters } from '../support/parameter-files.ts';
+import { configurationId } from '../support/parameter-files.ts';
 import { authorOfFiles, type PushAuthor } from '../support/push-author.ts';
 import { ok } from '../support/replies.ts';
-import { createScopeType, createScopeValue, DEFAULT_ID, SCOPE_TYPES, tagNode } from '../support/scopes.ts';
+import { createScopeType, createScopeValue, DEFAULT_ID, SCOPE_TYPES } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
 
 const port = (number: number) => `parameters:\n  port: ${number}\n`;
@@ -21,7 +20,6 @@ describe('git push of parameters', function () {
   const client = started(async () => gitClient(hawser));
   let token: string;
   let type: string;
-  let prod: string;
   let count = 0;
 
   before(async () => {
@@ -31,7 +29,6 @@ describe('git push of parameters', function () {
     ]);
     type = await createScopeType(hawser, 'Environment');
     for (const value of ['dev', 'stage']) await createScopeValue(hawser, type, value);
-    prod = await createScopeValue(hawser, type, 'prod');
   });
   afterEach(() => expect(quarantinesOf(hawser), 'quarantines').to.deep.equal([]));
 
@@ -56,52 +53,6 @@ describe('git push of parameters', function () {
   };
   const tag = (author: PushAuthor, name: string, message = name) =>
     author.ok('tag', '-a', name, '-m', message);
-
-  it('takes drafts and tags at once, where there was no file before, and nodes get what is published', async () => {
-    const author = await begin();
-    const node = await hawser.registerNode('web-01.example.org');
-    await tagNode(hawser, node.nodeId, prod);
-    await assign(hawser, node, author.name);
-    const commit = await author.commit({
-      'dev/parameters.yaml': port(1001),
-      'stage/parameters.json': '{"parameters": {"port": 1002}}',
-      'prod/parameters.yaml': port(1003),
-      'notes.txt': 'This means nothing.\n',
-    });
-    await tag(author, 'Environment/prod/v1.0.0', 'The first');
-    const told = await auditedDuring(hawser, async () => {
-      const output = await pushed(
-        author,
-        `HEAD:${DRAFT}/Environment/dev/1.0.0`,
-        `HEAD:${DRAFT}/Environment/stage/1.0.0`,
-        'Environment/prod/v1.0.0',
-      );
-      expect(output).to.include('remote: hawser: draft/Environment/dev/1.0.0 is there');
-      expect(output).to.include('remote: hawser: Environment/prod 1.0.0 is published');
-    });
-    expect(
-      told.map(({ action, details }) => [action, details?.['scopeValue'], details?.['via']]),
-    ).to.have.deep.members([
-      ['parameters.version_saved', 'dev', 'push'],
-      ['parameters.version_saved', 'stage', 'push'],
-      ['parameters.version_published', 'prod', 'push'],
-    ]);
-    const made = await file(author, 'prod', '1.0.0');
-    expect(made).to.include({
-      status: 'Published',
-      createdBy: 'admin',
-      publishedBy: 'admin',
-      message: 'The first',
-    });
-    expect(made.author).to.deep.equal({ name: 'Ada', email: 'ada@example.org' });
-    expect(await file(author, 'dev', '1.0.0')).to.include({ status: 'Draft', content: port(1001) });
-    expect(await pullParameters(node)).to.include('1003');
-    // The branch of the type has what was published, and a clone checks it out.
-    await author.ok('fetch', '-q', 'origin');
-    expect(await author.ok('show', 'origin/Environment:prod/parameters.yaml')).to.equal(port(1003));
-    expect(await author.ok('ls-remote', '--symref', 'origin', 'HEAD')).to.include('refs/heads/Environment');
-    expect((await author.ok('rev-parse', 'Environment/prod/v1.0.0^{commit}')).trim()).to.equal(commit);
-  });
 
   it('publishes all drafts of a push at once with -o publish, and tells of each tag', async () => {
     const author = await begin();
