@@ -10,6 +10,7 @@ import { showText } from '../domain/safe-path.ts';
 import { damagedRepository } from '../git/disk-errors.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { conflict, type FieldError, HawserError, invalid, invalidField } from '../lib/errors.ts';
+import { paced } from '../lib/pace.ts';
 import { grantedPart } from '../security/authorize.ts';
 import type { Caller } from '../security/caller.ts';
 import { authorVersions, type DraftToPublish, type VersionAuthor } from '../versions/author.ts';
@@ -134,7 +135,7 @@ async function checkParts(
     const look = await lookAt(tools, target, await tools.store.parameters.index(name), all);
     const seen = new Set<string>();
     const judged: JudgedFile[] = [];
-    for (const file of inOrder(look, all)) {
+    for await (const file of paced(inOrder(look, all))) {
       try {
         const series = seriesOf(scopeOfFile(look, file));
         if (seen.size === seen.add(series).size) throw invalidField('', TWICE, 'not_allowed');
@@ -199,7 +200,7 @@ function writePart(
       ({ file }, work) => at(file, work),
     );
     const contents: Parameters<Author['createDrafts']>[0][number][] = [];
-    for (const [place, { file, checked, version }] of lacking.entries()) {
+    for await (const [place, { file, checked, version }] of paced(lacking.entries())) {
       const series = seriesOf(scopes[place] ?? checked.wanted.scope);
       const sealing = { ...checked, series, version };
       const content = await at(file, () => sealChecked(tools, target, author, sealing));
@@ -211,7 +212,7 @@ function writePart(
       contents.map(({ series, version }, place) => [series, version, written[place]?.commit ?? '']),
     );
     const drafts: WrittenDraft[] = [];
-    for (const one of judged) {
+    for await (const one of paced(judged)) {
       const { file, draft, checked } = one;
       const place = lacking.indexOf(one);
       const fresh = written[place];
@@ -233,10 +234,11 @@ async function judgedNow(
   author: Author,
 ): Promise<readonly JudgedFile[]> {
   const look = await lookAt(tools, target, author.all, filesOf(judged));
-  for (const { file } of judged) await at(file, async () => wantedOf(look, file) && scopeOfFile(look, file));
+  for await (const { file } of paced(judged))
+    await at(file, async () => wantedOf(look, file) && scopeOfFile(look, file));
   if (textOf(look, filesOf(judged)) === text) return judged;
   const again: JudgedFile[] = [];
-  for (const { file } of judged) {
+  for await (const { file } of paced(judged)) {
     const found = await at(file, () => judge(tools, look, file));
     if (found) again.push(found);
   }
@@ -289,7 +291,7 @@ async function publishTogether(
     const checks = await FileChecks.of(tools, resource, principal.userId);
     const judged: { draft: WrittenDraft; ready: DraftToPublish | null; needsMigration: boolean }[] = [];
     let refusal: { error: unknown } | null = null;
-    for (const draft of drafts) {
+    for await (const draft of paced(drafts)) {
       try {
         const found = await at(draft.file, () => judgeDraft(tools, { ...target, checks, author }, draft));
         judged.push({ draft, ...found });
@@ -300,14 +302,13 @@ async function publishTogether(
     }
     const ready = judged.flatMap((one) => (one.ready === null ? [] : { ...one.ready, message }));
     await author.publishTogether(ready);
-    const published = await Promise.all(
-      judged.map(async ({ draft, needsMigration }): Promise<WrittenDraft> => {
-        const ref = author.index(seriesOf(draft.scope)).get(draft.details.version);
-        if (ref === undefined) throw damagedRepository();
-        const details = await tools.store.parameters.details(resource.name, ref);
-        return { ...draft, details, needsMigration };
-      }),
-    );
+    const published: WrittenDraft[] = [];
+    for await (const { draft, needsMigration } of paced(judged)) {
+      const ref = author.index(seriesOf(draft.scope)).get(draft.details.version);
+      if (ref === undefined) throw damagedRepository();
+      const details = await tools.store.parameters.details(resource.name, ref);
+      published.push({ ...draft, details, needsMigration });
+    }
     return { published, refusal };
   });
   if (refusal !== null) throw refusal.error;

@@ -9,6 +9,7 @@ import type { SecretNames } from '../domain/secrets.ts';
 import { majorOf } from '../domain/version-order.ts';
 import { forbidden, internal, invalid, notFound, overLimit, tooLarge } from '../lib/errors.ts';
 import { forEachOf } from '../lib/for-each-of.ts';
+import { paced } from '../lib/pace.ts';
 import { secretsIn } from '../resolve/secret-names.ts';
 import type { GrantedResource } from '../security/access.ts';
 import type { UserPrincipal } from '../security/principal.ts';
@@ -94,7 +95,8 @@ export class PushedFiles implements PushRules<SeenFiles> {
     const schemas = index.of(SCHEMA_SERIES);
     const configuration = await store.versions({ kind: 'configurations', name: row.name });
     const rights = await requireAllScopes(database, call.principal, row, index);
-    for (const one of plan.versions) await blamingLater(one.ref, async () => requireRight(rights, one));
+    for await (const one of paced(plan.versions))
+      await blamingLater(one.ref, async () => requireRight(rights, one));
     const settings = await readEffectiveSettings(read, row.id);
     const { pushIdentity } = await readValidationSettings(read);
     const scopes = await this.scopesOf(plan);
@@ -145,7 +147,7 @@ export class PushedFiles implements PushRules<SeenFiles> {
     });
     const known = await KnownScopes.of(read, given);
     const scopes = new Map<string, PushedScope>();
-    for (const one of versions) {
+    for await (const one of paced(versions)) {
       const { series } = one;
       const before = scopes.get(series);
       if (before?.wanted || (before && isDeletion(one))) continue;

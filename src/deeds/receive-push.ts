@@ -8,6 +8,7 @@ import type { Finding } from '../domain/findings.ts';
 import type { Ways } from '../domain/ways.ts';
 import type { PushRequest } from '../git/push/push-request.ts';
 import { conflict } from '../lib/errors.ts';
+import { paced } from '../lib/pace.ts';
 import { offeredWays } from '../resolve/offered-ways.ts';
 import { requirePermission } from '../security/principal.ts';
 import { authorVersions } from '../versions/author.ts';
@@ -245,7 +246,7 @@ export class PushDeeds {
     const rolling =
       call.kind === 'parameters' ? await store.versions({ kind: 'configurations', name: row.name }) : null;
     const pushes: PushToTake[] = [];
-    for (const version of plan.versions)
+    for await (const version of paced(plan.versions))
       pushes.push(
         await blamingLater(version.ref, async () =>
           this.pushOf(call, plan, { ...seen, rolling }, [version, judged.get(version)]),

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { sortByBytes } from '../lib/byte-order.ts';
 import { HawserError } from '../lib/errors.ts';
 import { forEachOf } from '../lib/for-each-of.ts';
+import { paced } from '../lib/pace.ts';
 import { damagedRepository, unlessAbsent } from './disk-errors.ts';
 import { type GitFolder, type LockFile, takeLock, withLock } from './lock-file.ts';
 import {
@@ -120,7 +121,7 @@ export async function readyMoves(
   try {
     await takeLocks(folder, locks, moves);
     locks.push(await takeLock(folder, join(gitdir, 'packed-refs')));
-    if (!allHold(folder, moves)) {
+    if (!(await allHold(folder, moves))) {
       await giveBack();
       return null;
     }
@@ -254,7 +255,7 @@ export async function deleteRefs(folder: GitFolder, refs: readonly RefValue[]): 
   const { fs, gitdir } = folder;
   return withLocks(folder, refs, async () => {
     const expected = refs.map(({ name, oid: from }) => ({ name, from }));
-    if (!allHold(folder, expected)) return false;
+    if (!(await allHold(folder, expected))) return false;
     // It is held until the loose files are gone too: a pack-refs in between would pack the refs again.
     await withLock(folder, join(gitdir, 'packed-refs'), async () => {
       await dropPacked(folder, refs);
@@ -264,12 +265,17 @@ export async function deleteRefs(folder: GitFolder, refs: readonly RefValue[]): 
   });
 }
 
-function allHold({ fs, gitdir }: GitFolder, refs: readonly Pick<RefMove, 'name' | 'from'>[]): boolean {
+async function allHold(
+  { fs, gitdir }: GitFolder,
+  refs: readonly Pick<RefMove, 'name' | 'from'>[],
+): Promise<boolean> {
   const file = readPackedRefs(fs, gitdir);
   // To look for each of many would read the whole file for each.
   const packed = refs.length > FEW ? parsePackedRefs(file.toString('utf8')) : null;
   const find = (name: string) => (packed ? (packed.get(name) ?? null) : findPackedRef(file, name));
-  return refs.every(({ name, from }) => (readLooseRef(fs, gitdir, name) ?? find(name)) === from);
+  for await (const { name, from } of paced(refs))
+    if ((readLooseRef(fs, gitdir, name) ?? find(name)) !== from) return false;
+  return true;
 }
 
 /**

@@ -1,9 +1,10 @@
 /** Work on many things, few of them at a time. */
 
 import { allSettled } from './awaitable.ts';
+import { Pace } from './pace.ts';
 
 /**
- * Does `work` with each item, at most `limit` at once, begun in order. After a failure no more is begun; the failure is
+ * Does `work` with each item, at most `limit` at once, begun in order. Other work of the event loop goes first now and then. After a failure no more is begun; the failure is
  * thrown once nothing is under way any more.
  */
 export async function forEachOf<T>(
@@ -12,8 +13,12 @@ export async function forEachOf<T>(
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   const left = shared(items);
+  const pace = new Pace();
   const worker = async (): Promise<void> => {
-    for (const item of left) await work(item);
+    for (const item of left) {
+      if (pace.isDue) await pace.rest();
+      await work(item);
+    }
   };
   await allSettled(Array.from({ length: limit }, worker));
 }

@@ -28,6 +28,15 @@ export class Pace {
   }
 }
 
+/** The items one after the other. Between them other work of the event loop goes first now and then. */
+export async function* paced<T>(items: Iterable<T>): AsyncGenerator<T, void, undefined> {
+  const pace = new Pace();
+  for (const item of items) {
+    if (pace.isDue) await pace.rest();
+    yield item;
+  }
+}
+
 /** Passes the bytes on in blocks, and lets other work go first between them. */
 export async function inBlocks(bytes: Uint8Array, work: (block: Uint8Array) => void): Promise<void> {
   const pace = new Pace();

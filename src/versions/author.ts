@@ -12,6 +12,7 @@ import type { GivenObject } from '../git/objects.ts';
 import type { RepositoryKind } from '../git/types.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
+import { paced } from '../lib/pace.ts';
 import { AUTHORED, type KindFacts, type Planned, type PlannedChange, PUSHED } from './author-kinds.ts';
 import { SCHEMA_SERIES } from './kinds.ts';
 import { scopeOf } from './parameter-files.ts';
@@ -31,7 +32,9 @@ import {
   type DraftEdit,
   type LockedRepository,
   ONLY_SERIES,
+  type PlannedDraft,
   type PlannedEntry,
+  type PlannedPush,
   type PublishedRollout,
   type SeriesIndex,
   type TakenPush,
@@ -230,10 +233,11 @@ export class VersionAuthor<K extends RepositoryKind> {
   async createDrafts(drafts: readonly NewDraft[]): Promise<VersionDetails[]> {
     if (drafts.length === 0) return [];
     const { created: action } = this.facts.actions;
-    const planned = drafts.map(({ series, version, content }) => {
+    const planned: PlannedDraft[] = [];
+    for await (const { series, version, content } of paced(drafts)) {
       const entry = this.entry(series, version, { action, ...this.facts.draftDetails(content, null) });
-      return { series, version, ...content, ...this.writing, entry };
-    });
+      planned.push({ series, version, ...content, ...this.writing, entry });
+    }
     const made = await this.writer.writeDrafts(planned);
     const entries = planned.map(({ entry }, at) => withCommit(entry, made[at]?.commit ?? null));
     const { actor } = this.target;
@@ -312,7 +316,7 @@ export class VersionAuthor<K extends RepositoryKind> {
       const entry = this.entry(series, version, { action, details: {}, replaces: null });
       return { series, version, entry, publishing: { tagger, at, message, nodeId } };
     });
-    for (const { series, version } of planned) await this.requireNoRollout(version, series);
+    for await (const { series, version } of paced(planned)) await this.requireNoRollout(version, series);
     await this.writer.moveTags(await this.writer.writeTags(planned));
     const entries = planned.map(({ series, version, entry }) =>
       withCommit(entry, this.index(series).get(version)?.commit ?? null),
@@ -368,9 +372,10 @@ export class VersionAuthor<K extends RepositoryKind> {
     pushes: readonly TakenPush[],
     load: (() => AsyncIterable<GivenObject>) | null,
   ): Promise<void> {
-    for (const { series, version, to } of pushes)
+    for await (const { series, version, to } of paced(pushes))
       if (to !== null && !('draft' in to)) await this.requireNoRollout(version, series);
-    const planned = pushes.map((push) => ({ ...push, entry: this.entryOfPush(push) }));
+    const planned: PlannedPush[] = [];
+    for await (const push of paced(pushes)) planned.push({ ...push, entry: this.entryOfPush(push) });
     await this.writer.takePushes(planned, load);
     const entries = planned.map(({ entry, to }) =>
       withCommit(entry, to && ('draft' in to ? to.draft : to.commit)),

@@ -8,6 +8,7 @@ import { decodeTree } from '../git/tree.ts';
 import type { StoredFile } from '../git/types.ts';
 import { SECOND } from '../lib/clock.ts';
 import { conflict, type HawserError, invalid, overLimit, tooLarge } from '../lib/errors.ts';
+import { paced } from '../lib/pace.ts';
 import { contentFault, FILE_NAMES, KINDS, tagNameOf } from './kinds.ts';
 import { blamingLater, type PushedKind, type PushedVersion } from './push-plan.ts';
 import { PushedTrees, type TreeSource, tooComplex } from './pushed-trees.ts';
@@ -81,14 +82,14 @@ export async function judgeContent(
   plans: readonly PushedVersion[],
 ): Promise<JudgedPush[]> {
   const tips: Omit<JudgedPush, 'content'>[] = [];
-  for (const plan of plans) tips.push(await blamingLater(plan.ref, () => readTip(site, plan)));
+  for await (const plan of paced(plans)) tips.push(await blamingLater(plan.ref, () => readTip(site, plan)));
   const requireTime = limitedTime();
   await refusePointers(site, requireTime);
   await checkHistory(site, tips, requireTime);
   const versions = new VersionObjects(site.objects, WHOLE_TREES, () => undefined);
   const checked = new Set<string>();
   const judged: JudgedPush[] = [];
-  for (const tip of tips) {
+  for await (const tip of paced(tips)) {
     requireTime();
     judged.push(
       await blamingLater(tip.plan.ref, async () => {

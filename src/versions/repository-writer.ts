@@ -7,6 +7,7 @@ import { type GitOperation, type OnOperation, timed } from '../git/operations.ts
 import type { PeeledMove, RefMove } from '../git/refs.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { conflict, internal } from '../lib/errors.ts';
+import { paced } from '../lib/pace.ts';
 import {
   type BesideTaker,
   beginRollout,
@@ -103,7 +104,7 @@ export class RepositoryWriter implements LockedRepository {
 
   async writeDrafts(drafts: readonly PlannedDraft[]): Promise<VersionDetails[]> {
     const { repository, tools } = this;
-    for (const draft of drafts) {
+    for await (const draft of paced(drafts)) {
       await checkDraft(repository.kind, { ...draft, status: 'Draft' }, draft);
       refuseSameVersion(this.index.of(draft.series), draft.version);
     }
@@ -113,13 +114,13 @@ export class RepositoryWriter implements LockedRepository {
         await this.moveTogether(await planDrafts(this.taker, drafts));
       });
       await this.refresh();
-      const made = drafts.map(({ series, version }) => repository.known?.of(series).get(version));
-      return Promise.all(
-        made.map((ref) => {
-          if (ref === undefined) throw damagedRepository();
-          return repository.details(ref);
-        }),
-      );
+      const made: VersionDetails[] = [];
+      for await (const { series, version } of paced(drafts)) {
+        const ref = repository.known?.of(series).get(version);
+        if (ref === undefined) throw damagedRepository();
+        made.push(await repository.details(ref));
+      }
+      return made;
     });
   }
 
@@ -180,7 +181,7 @@ export class RepositoryWriter implements LockedRepository {
   ): Promise<WrittenTag[]> {
     const tags: WrittenTag[] = [];
     await guardDisk(async () => {
-      for (const { series, version, publishing, entry } of drafts) {
+      for await (const { series, version, publishing, entry } of paced(drafts)) {
         const draft = draftNamed(this.index.of(series), version, 'already_published');
         const oid = await this.writeTag(draft, publishing);
         const name = refNameOf({ series, version, status: 'Published' });
