@@ -47,6 +47,8 @@ export interface Look {
   types: ReadonlyMap<string, ScopeTypeRow>;
   scopes: KnownScopes;
   offered: OfferedFiles;
+  /** The tags of files whose rollout has halted: whoever has not taken them gets what is below. */
+  halted: ReadonlySet<string>;
   checks: FileChecks;
   /** The version of the configuration that says which files are given; null where it has none. */
   configurationVersion: string | null;
@@ -74,7 +76,10 @@ export async function lookAt(
   const { read } = tools.database;
   const { resource, principal } = target;
   const configuration = await tools.store.versions({ kind: 'configurations', name: resource.name });
-  const { published, versions } = configuration;
+  const { published, versions, rollouts } = configuration;
+  const halted = rollouts.flatMap(({ record: { state, parameters } }) =>
+    state === 'Halted' ? parameters.map(({ tag }) => tag) : [],
+  );
   const settings = await readEffectiveSettings(read, resource.id);
   const mode = settings.parameterValidationMode;
   const types = new Map((await listScopeTypes(read)).map((type) => [scopeKey(type.name), type]));
@@ -90,11 +95,12 @@ export async function lookAt(
     types,
     scopes: await KnownScopes.of(read, given),
     offered: await readOfferedFiles(read, named),
+    halted: new Set(halted),
     checks: FileChecks.by(tools, resource, { mode, caller: principal.userId }),
     configurationVersion: (published[0] ?? versions[0])?.version ?? null,
     base: JSON.stringify([
       [resource.name, settings, tools.documents.keys.generation],
-      [oidsOf(configuration), oidsOf(index.of(SCHEMA_SERIES))],
+      [oidsOf(configuration), halted, oidsOf(index.of(SCHEMA_SERIES))],
     ]),
   };
 }
@@ -141,11 +147,12 @@ export function wantedOf(look: Look, file: FolderFile): { type: ScopeTypeRow; wa
 
 /** @returns null where the series gives this content. @throws HawserError as putting the file does */
 export async function judge(tools: ParameterTools, look: Look, file: FolderFile): Promise<JudgedFile | null> {
-  const { target, of, offered, configurationVersion, checks } = look;
+  const { target, of, offered, halted, configurationVersion, checks } = look;
   const scope = scopeOfFile(look, file);
   const series = seriesOf(scope);
   const index = of(series);
-  const given = chooseParameterFile(offered(scope, index.published), {
+  const published = index.published.filter(({ oid }) => !halted.has(oid));
+  const given = chooseParameterFile(offered(scope, published), {
     configurationVersion: configurationVersion ?? '1.0.0',
     prereleaseChannel: null,
   })?.file;

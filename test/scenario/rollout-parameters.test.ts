@@ -12,7 +12,7 @@ import {
   startHawser,
 } from '../support/hawser.ts';
 import { assign, configurationId, poll, pullBundle, saveParameters } from '../support/parameter-files.ts';
-import { pushFolder } from '../support/parameter-folders.ts';
+import { named, pushFolder } from '../support/parameter-folders.ts';
 import { ran } from '../support/proof.ts';
 import { authorOfFiles } from '../support/push-author.ts';
 import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
@@ -181,6 +181,15 @@ describe('parameter files that roll out', () => {
     await ok(200, publish(hawser.admin, name, '1.1.0'));
     await ok(201, start({ version: '1.1.0', parameters: undefined }));
     await running(hawser.admin.put(fileVersionOf(at, '/publish')));
+  });
+
+  it('count as given by a folder while they roll out, and no more once that has halted', async () => {
+    const push = (v: string) => pushFolder(hawser.admin, { [`parameters/${name}/Default.yaml`]: of(v) });
+    await ok(201, start());
+    expect((await push('new')).status).to.equal(204);
+    await deed('halt');
+    expect((await push('old')).status).to.equal(204);
+    expect(named(await ok(200, push('new')))).to.deep.equal(['Default 1.0.2 Draft']);
   });
 
   it('refuse what stock git pushes to be published meanwhile, and take drafts', async () => {

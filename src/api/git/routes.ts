@@ -152,8 +152,11 @@ function common({ on }: Served) {
   } as const;
 }
 
+const NO_PARAMETERS =
+  'The configuration has no parameters yet; push a draft of the first file, such as draft/Default/1.0.0';
+
 async function callOf(
-  { kind, label }: Served,
+  { kind }: Served,
   { resource, principal, facts }: Omit<PushCall, 'kind'>,
   tools: Pick<GitTools, 'database' | 'store'>,
 ): Promise<FetchCall> {
@@ -161,7 +164,7 @@ async function callOf(
   const repository: RepositoryRef = { kind, name: resource.name };
   if (!(await store.has(repository))) {
     // A parameter repository is created with the first parameters, the others together with their row.
-    throw kind === 'parameters' ? notFound(`There are no ${label} yet`) : missingRepository();
+    throw kind === 'parameters' ? notFound(NO_PARAMETERS) : missingRepository();
   }
   if (kind === 'parameters') {
     const index = await store.parameters.index(resource.name);

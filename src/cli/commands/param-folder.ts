@@ -184,8 +184,11 @@ async function readGiven(api: Api, name: string): Promise<{ files: PulledFile[];
     );
   const query = { status: 'Published' as const, ofDeletedNode: false };
   const all = await unlessMissing(api.all('/api/v1/configurations/{name}/parameter-files', { path, query }));
+  const shown = new Set((all ?? []).map(scopeText));
   const series = new Map<string, ParameterFile[]>();
   for (const file of all ?? []) {
+    // Whoever has not taken a file whose rollout has halted gets what is below.
+    if (file.rollout?.state === 'Halted') continue;
     const scope = scopeText(file);
     series.set(scope, [...(series.get(scope) ?? []), file]);
   }
@@ -195,7 +198,7 @@ async function readGiven(api: Api, name: string): Promise<{ files: PulledFile[];
     const chosen = chooseParameterFile(versions, { configurationVersion, prereleaseChannel: null });
     if (chosen) files.push(await readFileOf(api, name, chosen.file));
   }
-  const hidden = await hiddenScopes(api, configuration, new Set(series.keys()));
+  const hidden = await hiddenScopes(api, configuration, shown);
   return { files, hidden: hidden.map((scope) => `${name} ${scope}`) };
 }
 
