@@ -1,4 +1,4 @@
-// everyday: SQLite; full: PostgreSQL
+// full: SQLite, PostgreSQL
 import { expect } from 'chai';
 import { auditEntries, type Entry } from '../support/audit.ts';
 import { addEntries } from '../support/audit-table.ts';

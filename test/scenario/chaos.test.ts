@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { playChaos } from '../support/chaos/rounds.ts';
 import { describeOnPostgres } from '../support/engine.ts';
 
-const ROUNDS = 12;
+const ROUNDS = 9;
 /** Milliseconds. `npm run test:chaos` freezes for up to a minute. */
 const LONGEST_FREEZE = 10_000;
 

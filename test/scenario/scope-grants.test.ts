@@ -1,4 +1,4 @@
-// full: SQLite, PostgreSQL
+// full: SQLite
 /** Grants on the parameters of one scope: what they open, what a restricted value keeps closed, and who may give them. */
 
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// everyday: SQLite
+// full: SQLite
 import { expect } from 'chai';
 import { axe } from '../../support/axe.ts';
 import { type ConsoleUnderTest, noHorizontalScroll, ready, startConsole } from '../../support/console.ts';
