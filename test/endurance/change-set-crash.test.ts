@@ -31,6 +31,10 @@ const KILLS = Number(process.env['CHANGE_SET_KILLS'] ?? 25);
 const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 /** It is never passed. */
 const NEVER: Doom = { point: 'never', passing: 1 };
+/** The last places, at which the set is applied or about to be. */
+const LAST = 20;
+/** After so many rounds it is told how far it is. */
+const TOLD = 25;
 const SITES = ['berlin', 'rome', 'oslo'];
 const FILES = { 'main.dsc.yaml': '$schema: x\nresources: []\n' };
 
@@ -196,6 +200,8 @@ async function killAgainAndAgain(engine: 'SQLite' | 'PostgreSQL'): Promise<void>
   const site = new Site(folder, engine === 'SQLite' ? null : (await newDatabase()).url);
   const random = new Random(SEED);
   const counts = { kills: 0, atStart: 0, applied: 0, not: 0, completed: 0 };
+  const tell = (failpoints: number) =>
+    process.stderr.write(`      ${engine}: ${JSON.stringify({ ...counts, failpoints, seed: SEED })}\n`);
   try {
     await site.prepare();
     await site.bury();
@@ -208,9 +214,11 @@ async function killAgainAndAgain(engine: 'SQLite' | 'PostgreSQL'): Promise<void>
     // What is read afterwards passes none.
     expect(since).to.be.greaterThan(20);
     await site.restart(null);
-    for (let left = positions(since, random); counts.kills < KILLS; ) {
-      if (left.length === 0) left = positions(since, random);
-      const passing = left.pop() ?? 1;
+    let left: number[] = [];
+    while (counts.kills < KILLS) {
+      if (left.length === 0) left = shuffled(since, random);
+      // Every second time at one of the last places, where the commit point is.
+      const passing = random.below(2) === 0 ? (left.pop() ?? 1) : since - random.below(LAST);
       const what = `seed ${SEED}, failpoint ${passing} of ${since}`;
       const round = await site.propose();
       site.server.arm({ point: ANY, passing });
@@ -233,10 +241,9 @@ async function killAgainAndAgain(engine: 'SQLite' | 'PostgreSQL'): Promise<void>
         expect(await site.seen(round), what).to.satisfy(isAll);
       }
       expect(site.server.errors, what).to.deep.equal([]);
+      if ((counts.applied + counts.not) % TOLD === 0) tell(since);
     }
-    process.stderr.write(
-      `      ${engine}: ${JSON.stringify({ ...counts, failpoints: since, seed: SEED })}\n`,
-    );
+    tell(since);
     expect(counts.applied).to.be.greaterThan(0);
     expect(counts.not).to.be.greaterThan(0);
   } finally {
@@ -249,7 +256,7 @@ const isAll = (seen: Seen) => Object.values(seen).every((each) => each);
 const isNone = (seen: Seen) => Object.values(seen).every((each) => !each);
 
 /** All places in some order. */
-function positions(count: number, random: Random): number[] {
+function shuffled(count: number, random: Random): number[] {
   const all = Array.from({ length: count }, (_, at) => at + 1);
   for (let at = all.length - 1; at > 0; at -= 1) {
     const other = random.below(at + 1);
