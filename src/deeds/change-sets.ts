@@ -15,6 +15,7 @@ import type { Db } from '../db/database.ts';
 import { engineOf } from '../db/engine-of.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import { conflict, HawserError, notFound } from '../lib/errors.ts';
+import { inPieces } from '../lib/pace.ts';
 import type { Threads } from '../lib/threads.ts';
 import type { FleetTasks } from '../resolve/fleet-tasks.ts';
 import type { Proposal } from '../resolve/proposal.ts';
@@ -121,7 +122,7 @@ export async function digestOf(
   { deeds, named }: KeptDeeds,
 ): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(deeds));
-  for (const [at, deed] of deeds.entries()) {
+  for await (const [at, deed] of inPieces(deeds.entries())) {
     for (const part of partsOf(ofShownChange(deed))) {
       const version = await versionNamed({ read: database.read, store }, part, named[at] ?? []);
       if (version !== undefined) hash.update(`\n${at} ${version && tipOf(version)}`);
@@ -224,7 +225,7 @@ export async function judgeSet(
     former,
   });
   const blockers: SaidOfDeed[] = [];
-  for (const [deed, shown] of deeds.entries()) {
+  for await (const [deed, shown] of inPieces(deeds.entries())) {
     const block = ({ code, message }: Pick<HawserError, 'code' | 'message'>) =>
       blockers.push({ code, message, deed });
     const lost = named[deed]?.find((each) => gone.has(idOf(each)));

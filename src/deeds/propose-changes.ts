@@ -124,6 +124,7 @@ export class Proposing {
   private readonly spellings = new Map<string, string>();
   /** The versions after the changes that were taken. */
   private source: VersionSource;
+  private planner: Planner | null = null;
   /** What parameter files are checked by, for each configuration as it is after these. */
   private readonly checks = new Map<string, Promise<FileChecks>>();
 
@@ -309,20 +310,20 @@ export class Proposing {
   }
 
   private async assign(change: ChangeOf<'Assign'>) {
-    const { database } = this.tools;
-    const target = this.resource(
-      change.isComposite ? 'composite' : 'configuration',
-      change.configurationName,
-    );
-    const assignment = assignmentOf(change, target.id);
-    await requireNodes(database.read, change.nodeIds);
-    const readers = {
+    const kind = change.isComposite ? 'composite' : 'configuration';
+    const assignment = assignmentOf(change, this.resource(kind, change.configurationName).id);
+    await requireNodes(this.tools.database.read, change.nodeIds);
+    if (!this.asked.former?.wasAssigned(change)) await requireEligible(this.eligibility(), assignment);
+    for (const nodeId of change.nodeIds) this.assignments.set(nodeId, assignment);
+  }
+
+  /** It stays for the assignments that follow each other, as making one takes long. */
+  private eligibility(): Planner {
+    this.planner ??= new Planner(registryOf(this.tools.database), this.source, {
       ...{ composites: new CompositeReader(this.source), parameters: this.parameterReader() },
       openness: { of: () => OPEN_TO_ANYONE },
-    };
-    if (!this.asked.former?.wasAssigned(change))
-      await requireEligible(new Planner(registryOf(database), this.source, readers), assignment);
-    for (const nodeId of change.nodeIds) this.assignments.set(nodeId, assignment);
+    });
+    return this.planner;
   }
 
   private async unassign({ nodeIds }: ChangeOf<'Unassign'>) {
@@ -453,6 +454,7 @@ export class Proposing {
   }
 
   private renew(): void {
+    this.planner = null;
     this.source = new ProposedVersions(this.tools.store, {
       published: [...this.published],
       files: [...this.files],

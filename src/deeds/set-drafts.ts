@@ -4,6 +4,7 @@ import { listOpenDeeds } from '../db/change-sets.ts';
 import type { Db } from '../db/database.ts';
 import { conflict, HawserError } from '../lib/errors.ts';
 import { groupBy } from '../lib/group-by.ts';
+import { inPieces } from '../lib/pace.ts';
 import type { Caller } from '../security/caller.ts';
 import type { UserPrincipal } from '../security/principal.ts';
 import { authorVersions } from '../versions/author.ts';
@@ -58,7 +59,7 @@ export async function requireMayWrite(
   changes: readonly Change[],
   resources: Resources,
 ): Promise<void> {
-  for (const change of changes) {
+  for await (const change of inPieces(changes)) {
     if (change.kind !== 'SetParameters') continue;
     const asked = { resource: resourceOf(resources, change), principal };
     await requireFile({ database }, asked, fileOf(change), 'Modify').catch((error) => {
@@ -75,7 +76,7 @@ export async function requireOwnDrafts(
   { changes, resources }: TriedChanges,
 ): Promise<void> {
   const { read } = tools.database;
-  for (const [at, change] of changes.entries()) {
+  for await (const [at, change] of inPieces(changes.entries())) {
     if (change.kind !== 'SetParameters') continue;
     const { name } = resourceOf(resources, change);
     const type = await requireScopeType(read, { name: change.scopeTypeName });
@@ -157,7 +158,7 @@ function createDrafts(tools: DraftTools, target: FileTarget, group: readonly Pla
     const checks = await FileChecks.of(tools, resource, principal.userId);
     const others: Placed[] = [];
     const lacking: (CheckedContent & { one: Placed })[] = [];
-    for (const one of group)
+    for await (const one of inPieces(group))
       await inPlace(one.at, async () => {
         const file = fileOf(one.change);
         const { scope } = await requireFile(tools, target, file, 'Modify');

@@ -28,6 +28,18 @@ export class Pace {
   }
 }
 
+/**
+ * Goes through a list for work that is short for each item, and lets other work go first now and then. What SQLite answers comes
+ * without a turn of the event loop, so even a loop that awaits each item would hold up all others.
+ */
+export async function* inPieces<T>(items: Iterable<T>): AsyncGenerator<T, void, void> {
+  const pace = new Pace();
+  for (const item of items) {
+    yield item;
+    if (pace.isDue) await pace.rest();
+  }
+}
+
 /** Passes the bytes on in blocks, and lets other work go first between them. */
 export async function inBlocks(bytes: Uint8Array, work: (block: Uint8Array) => void): Promise<void> {
   const pace = new Pace();
