@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { ATTACKS } from './attacks/rows.ts';
 import { formatAttacks, measureAttacks } from './attacks.ts';
 import { formatCapacity, measureCapacity } from './capacity.ts';
+import { formatChangeSets, measureChangeSets } from './change-sets.ts';
 import { formatConsole, measureConsole } from './console.ts';
 import { makeFleet, makeIdentities, makeTemplate } from './fleet.ts';
 import { formatImport, measureImport } from './importing.ts';
@@ -70,6 +71,7 @@ const OWN_PARTS = new Map<string, Measure<PartResult>>([
   ['many-files', part(measureManyFiles, formatManyFiles)],
   ['review', part(measureReviewing, formatReviewing)],
   ['previews', part(measurePreviews, formatPreviews)],
+  ['change-sets', part(measureChangeSets, formatChangeSets)],
   ['secrets', part(measureSecrets, formatSecrets)],
   ['rollouts', part(measureRollouts, formatRollouts)],
   ['console', part(measureConsole, formatConsole)],

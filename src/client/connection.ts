@@ -25,6 +25,8 @@ export interface Received {
 const CONNECT_LIMIT = 20 * SECOND;
 /** Some answers take their time, such as that to a large upload. */
 const SILENCE_LIMIT = 120 * SECOND;
+/** A change set may have 500 files, which are all judged before there is an answer. */
+const CHANGE_SET_LIMIT = 600 * SECOND;
 
 export class Connection {
   readonly url: URL;
@@ -60,7 +62,7 @@ export class Connection {
       const outgoing = request({
         ...{ agent: this.agent, host: hostOf(this.url), port: portOf(this.url), method, path },
         headers: { ...headers, ...(body && { 'Content-Length': String(body.length) }) },
-        timeout: SILENCE_LIMIT,
+        timeout: path.startsWith('/api/v1/change-sets') ? CHANGE_SET_LIMIT : SILENCE_LIMIT,
       });
       const impatience = () => outgoing.destroy(new Error('it does not answer'));
       const timer = setTimeout(impatience, CONNECT_LIMIT);

@@ -16,9 +16,10 @@ export type ActivityRow = Selectable<AuditEntriesTable>;
 type VisibleIds = 'all' | readonly string[];
 
 /** Which entries a user may see: of each kind those about every resource, about those with these ids, or none. */
-export type Visible = Readonly<
-  Record<Exclude<ActivityType, 'ChangeSet'>, VisibleIds> & { ChangeSet?: VisibleIds }
->;
+export type Visible = Readonly<Record<Exclude<ActivityType, 'ChangeSet'>, VisibleIds>>;
+
+/** Which of the change sets with these ids, as the trail has them, the user may see. Only those of entries that are near are asked for. */
+export type SetSight = (ids: readonly string[]) => Promise<ReadonlySet<string>>;
 
 /** Reading so many places from an index takes a millisecond or two. */
 const PLACES_AT_ONCE = 2_000;
@@ -31,7 +32,7 @@ export function isVisible(
   visible: Visible,
   entry: Pick<ActivityRow, 'resource_type' | 'resource_id'>,
 ): boolean {
-  const ids = visible[entry.resource_type as ActivityType] as VisibleIds | undefined;
+  const ids = visible[entry.resource_type as keyof Visible] as VisibleIds | undefined;
   if (ids === undefined || entry.resource_id === null) return false;
   return ids === 'all' || ids.includes(entry.resource_id);
 }
@@ -39,11 +40,12 @@ export function isVisible(
 /**
  * The newest entries that the user may see, up to `take`.
  * @param before only entries that come behind this place
+ * @param sight absent where entries about change sets are left out
  */
 export async function listVisible(
   db: Db,
   visible: Visible,
-  { take, before }: { take: number; before: Place | undefined },
+  { take, before, sight }: { take: number; before: Place | undefined; sight?: SetSight },
 ): Promise<ActivityRow[]> {
   const pace = new Pace();
   const newest = new Newest(take);
@@ -60,9 +62,26 @@ export async function listVisible(
       if (pace.isDue) await pace.rest();
     }
   }
+  if (sight) await addSets(db, newest, sight, { take, before });
   const seqs = newest.places.map(({ seq }) => seq);
   const rows = db.selectFrom('audit_entries').selectAll().where('seq', 'in', seqs);
   return seqs.length === 0 ? [] : rows.orderBy('timestamp', 'desc').orderBy('seq', 'desc').execute();
+}
+
+/** Goes through the entries about change sets until nothing further would be among the newest. */
+async function addSets(db: Db, newest: Newest, sight: SetSight, { take, before }: Part): Promise<void> {
+  const pace = new Pace();
+  const known = new Map<string, boolean>();
+  for (let last = before; ; ) {
+    const places = await placesOfKind(db, 'ChangeSet', { take, before: last, after: newest.last });
+    const unknown = [...new Set(places.map(({ resource_id }) => resource_id))].filter((id) => !known.has(id));
+    const seen = await sight(unknown);
+    for (const id of unknown) known.set(id, seen.has(id));
+    newest.add(places.filter(({ resource_id }) => known.get(resource_id)));
+    last = places.at(-1);
+    if (places.length < take) return;
+    if (pace.isDue) await pace.rest();
+  }
 }
 
 /** The newest of the places that were added. */
@@ -108,10 +127,14 @@ const isOfKind = (type: ActivityType) => sql`resource_type = ${sql.lit(type)}`;
 const indexOf = (db: Db, type: ActivityType) =>
   type === 'Node' ? engineOf(db).indexedBy('audit_entries_of_nodes') : sql``;
 
-async function placesOfKind(db: Db, type: ActivityType, { take, before }: Part): Promise<readonly Place[]> {
-  const { rows } = await sql<Place>`
-    select timestamp, seq from audit_entries ${indexOf(db, type)}
-    where ${isOfKind(type)} and resource_id is not null ${isBehind(before)}
+async function placesOfKind(
+  db: Db,
+  type: ActivityType,
+  { take, before, after }: Part,
+): Promise<readonly (Place & { resource_id: string })[]> {
+  const { rows } = await sql<Place & { resource_id: string }>`
+    select timestamp, seq, resource_id from audit_entries ${indexOf(db, type)}
+    where ${isOfKind(type)} and resource_id is not null ${isBehind(before)} ${isAhead(after)}
     ${NEWEST_FIRST} limit ${take}`.execute(db);
   return rows;
 }

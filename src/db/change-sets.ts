@@ -53,6 +53,7 @@ export function updateChangeSet(
 
 /** What a list of sets can be narrowed to. */
 export interface ChangeSetFilter {
+  ids?: readonly number[] | undefined;
   state?: ChangeSetState | undefined;
   /** The id of a user among its authors, or the name of who made it where nobody has that name any more. */
   author?: { id: string } | { name: string } | undefined;
@@ -66,9 +67,10 @@ export type ListedChangeSet = Pick<ChangeSetRow, 'id' | 'state' | 'deeds' | 'nam
 /** All sets that match, newest first. */
 export async function listChangeSets(
   db: Db,
-  { state, author, namesOneOf }: ChangeSetFilter,
+  { ids, state, author, namesOneOf }: ChangeSetFilter,
 ): Promise<ListedChangeSet[]> {
   let rows = db.selectFrom('change_sets').select(['id', 'state', 'deeds', 'named']).orderBy('id', 'desc');
+  if (ids !== undefined) rows = rows.where(engineOf(db).isOneOf('id', ids));
   if (state !== undefined) rows = rows.where('state', '=', state);
   if (author !== undefined)
     rows =
@@ -143,6 +145,19 @@ export function listPendingSets(db: Db): Promise<ChangeSetRow[]> {
     .selectAll()
     .where('pending_moves', 'is not', null)
     .orderBy('id')
+    .execute();
+}
+
+/** What is kept of the sets that were applied at this moment, in epoch milliseconds. */
+export function findSetsAppliedAt(
+  db: Db,
+  at: number,
+): Promise<Pick<ChangeSetRow, 'deeds' | 'named' | 'protection'>[]> {
+  return db
+    .selectFrom('change_sets')
+    .select(['deeds', 'named', 'protection'])
+    .where('state', '=', 'Applied')
+    .where('applied_at', '=', at)
     .execute();
 }
 

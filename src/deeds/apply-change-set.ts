@@ -6,6 +6,7 @@ import type { Db } from '../db/database.ts';
 import { listProtected, type ProtectedKind } from '../db/protections.ts';
 import { GRANT_RULES, type Permission } from '../domain/permissions.ts';
 import { conflict, HawserError, notFound } from '../lib/errors.ts';
+import { paced } from '../lib/pace.ts';
 import type { Caller } from '../security/caller.ts';
 import { requirePermission, type UserPrincipal } from '../security/principal.ts';
 import { readableResources } from '../security/rights.ts';
@@ -117,7 +118,7 @@ export async function requireApplicable(
   if (seen.includes(false)) throw notFound('You may not read all that the change set names');
   const changes = kept.deeds.map(ofShownChange);
   const former = await formerOf(read, row);
-  for (const change of changes) await targetOf(read, principal, change, former);
+  for await (const change of paced(changes)) await targetOf(read, principal, change, former);
   if (typeof override === 'string') requireOverriding(principal, set);
   if (present !== digest) throw digestChanged();
   await actor.requireUnfrozen?.(read);

@@ -9,24 +9,16 @@ import {
 import type { Db } from '../db/database.ts';
 import type { AuditAction } from '../domain/audit-actions.ts';
 import { reaches } from '../domain/permissions.ts';
-import { scopeKey } from '../domain/scopes.ts';
 import { conflict, forbidden, notFound } from '../lib/errors.ts';
 import { recordAudit } from '../security/audit.ts';
 import type { Caller } from '../security/caller.ts';
 import type { UserPrincipal } from '../security/principal.ts';
 import { heldLevels } from '../security/rights.ts';
-import { scopeOf } from '../versions/parameter-files.ts';
 import { changedMeanwhile } from './change-set-step.ts';
-import {
-  digestChanged,
-  draftOf,
-  type NamedDraft,
-  requireSet,
-  type SeenSet,
-  stateBlocker,
-} from './change-sets.ts';
+import { digestChanged, requireSet, type SeenSet, stateBlocker, versionNamed } from './change-sets.ts';
 import { ofShownChange, partsOf } from './changes.ts';
 import { permissionOf } from './deed-targets.ts';
+import { isMaker } from './draft-makers.ts';
 import type { TryingTools } from './make-preview.ts';
 import { tellState } from './propose-change-set.ts';
 import { approvalFiles, countsFor } from './set-protections.ts';
@@ -171,80 +163,9 @@ async function isOwn(
   if (authors.includes(principal.userId)) return true;
   for (const [at, deed] of deeds.entries()) {
     for (const part of partsOf(ofShownChange(deed))) {
-      const draft = await draftOf({ read, store }, part, named[at] ?? []);
+      const draft = await versionNamed({ read, store }, part, named[at] ?? []);
       if (draft?.ref.status === 'Draft' && (await isMaker(read, store, principal, draft))) return true;
     }
   }
   return false;
 }
-
-/** Each change of a draft has its entry in the trail; the draft itself tells who made it and who changed it last. */
-async function isMaker(
-  db: Db,
-  store: TryingTools['store'],
-  { userId, username }: UserPrincipal,
-  draft: NamedDraft,
-): Promise<boolean> {
-  const { repository, ref, resourceId } = draft;
-  const { createdBy } =
-    repository.kind === 'parameters'
-      ? await store.parameters.details(repository.name, ref)
-      : await store.details(repository, ref);
-  // What the commits of a push say of people is a claim.
-  const people = ref.pushed
-    ? [ref.pushed.creator.name, ref.pushed.pusher.name]
-    : Object.values(await store.peopleOf(repository, ref.oid));
-  if ([createdBy, ...people].includes(username)) return true;
-  // A push over a draft that was not pushed begins a time of creation of its own, and the draft was there before.
-  const since = await lastDeletion(db, draft);
-  const entries = await db
-    .selectFrom('audit_entries')
-    .select('details')
-    .where('resource_id', '=', resourceId)
-    .where('actor_id', '=', userId)
-    .where('action', 'in', EDITING)
-    .where('timestamp', '>=', since)
-    .execute();
-  return entries.some(isAbout(draft));
-}
-
-/** When a draft of this version was deleted last, in epoch milliseconds; 0 where none was. */
-async function lastDeletion(db: Db, draft: NamedDraft): Promise<number> {
-  const entries = await db
-    .selectFrom('audit_entries')
-    .select(['details', 'timestamp'])
-    .where('resource_id', '=', draft.resourceId)
-    .where('action', 'in', DELETING)
-    .orderBy('timestamp', 'desc')
-    .execute();
-  return entries.find(isAbout(draft))?.timestamp ?? 0;
-}
-
-/** Tells of an entry of the trail whether it is about this version. */
-function isAbout({ repository, ref }: NamedDraft): (entry: { details: string | null }) => boolean {
-  const { scopeType, value } = scopeOf(ref.series);
-  return ({ details }) => {
-    const told: Record<string, unknown> = JSON.parse(details ?? '{}');
-    if (told['version'] !== ref.version) return false;
-    if (repository.kind !== 'parameters') return true;
-    return (
-      scopeKey(String(told['scopeType'])) === scopeKey(scopeType) &&
-      scopeKey(String(told['scopeValue'] ?? '')) === scopeKey(value ?? '')
-    );
-  };
-}
-
-/** The actions that make or change a draft. */
-const EDITING: readonly AuditAction[] = [
-  ...(['configuration.version_created', 'configuration.version_replaced'] as const),
-  ...(['configuration.file_saved', 'configuration.file_deleted', 'parameters.version_saved'] as const),
-  ...(['composite.version_created', 'composite.child_added'] as const),
-  ...(['composite.child_changed', 'composite.child_removed'] as const),
-];
-
-/** Those that delete one. */
-const DELETING: readonly AuditAction[] = [
-  'configuration.version_deleted',
-  'parameters.version_deleted',
-  'composite.version_deleted',
-];

@@ -14,7 +14,7 @@ import { internal } from '../lib/errors.ts';
 import { HeldLocks } from '../lib/held-locks.ts';
 import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
-import { Pace } from '../lib/pace.ts';
+import { Pace, paced } from '../lib/pace.ts';
 import { CompositeReader } from '../resolve/composites.ts';
 import { OPEN_TO_ANYONE } from '../resolve/open-versions.ts';
 import { ParameterReader } from '../resolve/parameters.ts';
@@ -95,9 +95,10 @@ export async function carryOut(
 ): Promise<void> {
   const { database, store, locks } = tools;
   const targets: Targeted[] = [];
-  for (const change of changes) targets.push(await targetOf(database.read, caller.principal, change, former));
+  for await (const change of paced(changes))
+    targets.push(await targetOf(database.read, caller.principal, change, former));
   const refs: RepositoryRef[] = [];
-  for (const [place, change] of changes.entries())
+  for await (const [place, change] of paced(changes.entries()))
     refs.push(...(await repositoriesOf(store, change, targets[place] ?? null)));
   const writes: { at: number; write: Write }[] = [];
   let at = 0;
@@ -114,7 +115,7 @@ export async function carryOut(
       const inside = { ...tools, database: kept, locks: inStep, store: step.store };
       const deeds = new Deeds(inside, { caller, former, keep });
       await frame.require();
-      for (const change of changes) {
+      for await (const change of paced(changes)) {
         await refusedAt(at, () => deeds.carryOut(change, targets[at] ?? null));
         at += 1;
       }
@@ -198,6 +199,8 @@ class Deeds {
   private readonly parameters: ParameterReader;
   private readonly schemas: SchemaReader;
   private readonly composites: CompositeReader;
+  /** For deeds on nodes that follow each other, as making one takes long. */
+  private planner: Planner | null = null;
 
   constructor(
     tools: CarryingOutTools,
@@ -214,6 +217,7 @@ class Deeds {
   }
 
   async carryOut(change: Change, target: Targeted): Promise<void> {
+    if (!('nodeIds' in change)) this.planner = null;
     const { keep, tools } = this;
     const { actor } = this.caller;
     switch (change.kind) {
@@ -345,12 +349,12 @@ class Deeds {
   private assignmentTools(): AssignmentTools {
     const { composites, parameters, tools } = this;
     const openness = { of: () => OPEN_TO_ANYONE };
-    const planner = new Planner(registryOf(tools.database), tools.store, {
+    this.planner ??= new Planner(registryOf(tools.database), tools.store, {
       composites,
       parameters,
       openness,
     });
-    return { ...tools, planner };
+    return { ...tools, planner: this.planner };
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { SetSight } from '../db/activity.ts';
 import {
   type ChangeSetApprovalRow,
   type ChangeSetRow,
@@ -14,6 +15,7 @@ import type { Db } from '../db/database.ts';
 import { engineOf } from '../db/engine-of.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import { conflict, HawserError, notFound } from '../lib/errors.ts';
+import { paced } from '../lib/pace.ts';
 import type { Threads } from '../lib/threads.ts';
 import type { FleetTasks } from '../resolve/fleet-tasks.ts';
 import type { Proposal } from '../resolve/proposal.ts';
@@ -21,8 +23,8 @@ import type { UserPrincipal } from '../security/principal.ts';
 import { readableResources, scopeReaderOf } from '../security/rights.ts';
 import { seriesOf } from '../versions/parameter-files.ts';
 import type { GitStore } from '../versions/store.ts';
-import type { VersionIndex, VersionRef } from '../versions/types.ts';
-import type { ChangeState } from './change-state.ts';
+import type { VersionRef } from '../versions/types.ts';
+import { type ChangeState, versionOf } from './change-state.ts';
 import { type Change, ofShownChange, partsOf, type ShownChange } from './changes.ts';
 import { FormerState } from './former-state.ts';
 import { REFUSALS } from './judge-changes.ts';
@@ -95,41 +97,44 @@ export class DeedReader {
   }
 
   /** Whether the caller may see any of them. */
-  seesAny(kept: KeptDeeds): boolean {
-    return this.seen(kept).includes(true);
-  }
+  readonly seesAny = (kept: KeptDeeds): boolean => this.seen(kept).includes(true);
 }
 
-/** The sets of which the caller may see something, by their ids as the audit trail has them. */
-export async function visibleSets(db: Db, principal: UserPrincipal): Promise<'all' | string[]> {
-  const reader = await DeedReader.of(db, principal);
-  const sets = await listChangeSets(db, {});
-  const seen = sets.filter((set) => reader.seesAny(keptOf(set)));
-  return seen.length === sets.length ? 'all' : seen.map(({ id }) => String(id));
+/** Tells which sets the caller may see something of, by their ids as the audit trail has them. */
+export function sightOfSets(db: Db, principal: UserPrincipal): SetSight {
+  let reader: Promise<DeedReader> | undefined;
+  return async (ids) => {
+    const numbers = ids.map(Number).filter(Number.isSafeInteger);
+    if (numbers.length === 0) return new Set();
+    reader ??= DeedReader.of(db, principal);
+    const { seesAny } = await reader;
+    const sets = await listChangeSets(db, { ids: numbers });
+    return new Set(sets.filter((set) => seesAny(keptOf(set))).map(({ id }) => String(id)));
+  };
 }
 
 /**
  * The SHA-256 of the deeds as they are kept and of the tip of every draft that they name. What was published of a draft since
- * counts as its tip.
+ * counts as its tip, and so does a version that is withdrawn or restored: a scope of another name is another file.
  */
 export async function digestOf(
   { database, store }: Pick<TryingTools, 'database' | 'store'>,
   { deeds, named }: KeptDeeds,
 ): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(deeds));
-  for (const [at, deed] of deeds.entries()) {
+  for await (const [at, deed] of paced(deeds.entries())) {
     for (const part of partsOf(ofShownChange(deed))) {
-      const draft = await draftOf({ read: database.read, store }, part, named[at] ?? []);
-      if (draft !== undefined) hash.update(`\n${at} ${draft && tipOf(draft.ref)}`);
+      const version = await versionNamed({ read: database.read, store }, part, named[at] ?? []);
+      if (version !== undefined) hash.update(`\n${at} ${version && tipOf(version)}`);
     }
   }
   return hash.digest('hex');
 }
 
 /** What stands for a draft, and for what was published of it. A tag that was pushed to publish it counts, before and after. */
-function tipOf({ status, commit, oid, pushed }: VersionRef): string | null {
+function tipOf({ ref: { status, commit, oid, pushed }, scopeTypeId }: NamedDraft): string {
   const tag = status === 'Draft' ? pushed?.tag : pushed && oid;
-  return tag === undefined ? commit : `${commit} ${tag}`;
+  return [commit, tag, scopeTypeId].filter(Boolean).join(' ');
 }
 
 /** A draft, or what was published of it since. */
@@ -138,44 +143,36 @@ export interface NamedDraft {
   ref: VersionRef;
   /** The id of the configuration or composite. */
   resourceId: string;
+  /** Of a parameter file. One of another type may have the same commit. */
+  scopeTypeId?: string;
 }
 
-/** The draft that a deed publishes; null where it is gone, undefined for a deed that names no draft. */
-export async function draftOf(
+/** The version that a deed names; null where it is gone, undefined for a deed that names none. */
+export async function versionNamed(
   { read, store }: { read: Db; store: GitStore },
   change: Change,
   [named]: readonly Named[],
 ): Promise<NamedDraft | null | undefined> {
-  const find = async (
-    repository: RepositoryRef,
-    version: string,
-    index: () => Promise<VersionIndex> = () => store.versions(repository),
-  ) => {
-    try {
-      const ref = (await index()).get(version);
-      return ref === undefined ? null : { repository, ref, resourceId: named?.id ?? '' };
-    } catch (error) {
-      // What it names may be gone by now.
-      if (error instanceof HawserError && (REFUSALS.has(error.kind) || error.code === 'repository_missing'))
-        return null;
-      throw error;
+  const meant = versionOf(change);
+  if (meant === null) return undefined;
+  const { version, file } = meant;
+  const name = file === undefined ? meant.repository.name : (named?.name ?? meant.repository.name);
+  const repository = { kind: meant.repository.kind, name };
+  const [resourceId, type] = [named?.id ?? '', file && { name: file.scopeTypeName }];
+  try {
+    if (type === undefined) {
+      const ref = (await store.versions(repository)).get(version);
+      return ref === undefined ? null : { repository, ref, resourceId };
     }
-  };
-  switch (change.kind) {
-    case 'PublishConfiguration':
-      return find({ kind: 'configurations', name: change.configurationName }, change.version);
-    case 'PublishComposite':
-      return find({ kind: 'composites', name: change.compositeName }, change.version);
-    case 'PublishParameters': {
-      const name = named?.name ?? change.configurationName;
-      return find({ kind: 'parameters', name }, change.version, async () => {
-        const type = await requireScopeType(read, { name: change.scopeTypeName });
-        const series = seriesOf(await scopeNamed(read, type, change.scopeValue));
-        return (await store.parameters.index(name)).of(series);
-      });
-    }
-    default:
-      return undefined;
+    const row = await requireScopeType(read, type);
+    const series = seriesOf(await scopeNamed(read, row, file?.scopeValue));
+    const ref = (await store.parameters.index(name)).of(series).get(version);
+    return ref === undefined ? null : { repository, ref, resourceId, scopeTypeId: row.id };
+  } catch (error) {
+    // What it names may be gone by now.
+    if (error instanceof HawserError && (REFUSALS.has(error.kind) || error.code === 'repository_missing'))
+      return null;
+    throw error;
   }
 }
 
@@ -228,7 +225,7 @@ export async function judgeSet(
     former,
   });
   const blockers: SaidOfDeed[] = [];
-  for (const [deed, shown] of deeds.entries()) {
+  for await (const [deed, shown] of paced(deeds.entries())) {
     const block = ({ code, message }: Pick<HawserError, 'code' | 'message'>) =>
       blockers.push({ code, message, deed });
     const lost = named[deed]?.find((each) => gone.has(idOf(each)));

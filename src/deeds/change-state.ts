@@ -11,6 +11,7 @@ import { findScopeTypeByName, listScopeTypes } from '../db/scope-types.ts';
 import type { Protection } from '../domain/protection.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import { HawserError } from '../lib/errors.ts';
+import { paced } from '../lib/pace.ts';
 import { seriesOf } from '../versions/parameter-files.ts';
 import type { SeriesIndex } from '../versions/types.ts';
 import { ONLY_SERIES } from '../versions/types.ts';
@@ -104,7 +105,7 @@ export async function readVersionStates(
   changes: readonly Change[],
 ): Promise<VersionStates> {
   const states: VersionStates = {};
-  for (const change of changes.flatMap(partsOf)) {
+  for await (const change of paced(changes.flatMap(partsOf))) {
     const named = versionOf(change);
     if (named) states[keyOfVersion(named)] = await readVersionState(db, store, named);
   }

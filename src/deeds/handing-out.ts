@@ -11,13 +11,13 @@ import { DEFAULT_SCOPE_TYPE_ID, NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
 import { chooseVersion } from '../domain/version-choice.ts';
 import { forbidden, HawserError, notFound } from '../lib/errors.ts';
 import type { CompositeReader } from '../resolve/composites.ts';
-import { OPEN_TO_ANYONE, valueFor } from '../resolve/open-versions.ts';
+import { valueFor } from '../resolve/open-versions.ts';
 import type { Planner } from '../resolve/plans.ts';
 import type { UserPrincipal } from '../security/principal.ts';
 import { contentNamed, grantedToUser, levelOnScope, mayReadAllOf } from '../security/rights.ts';
 import { seriesOf } from '../versions/parameter-files.ts';
 import type { SortedVersions } from '../versions/sorted-versions.ts';
-import type { SeriesIndex, VersionRef } from '../versions/types.ts';
+import type { RolloutRef, SeriesIndex, VersionRef } from '../versions/types.ts';
 import type { VersionSource } from '../versions/version-source.ts';
 
 /** Which configuration or composite a node is to be given, and which of its versions. */
@@ -46,7 +46,10 @@ export function assignmentOf(
   };
 }
 
-/** The names of all configurations that an assignment gives, now or once a version that rolls out reaches the node. */
+/**
+ * The names of all configurations that an assignment gives, now or once a version that rolls out reaches the node. One that halted
+ * counts too while those keep it that have taken it, as one of them may be assigned to it again.
+ */
 export async function configurationsGiven(
   planner: Pick<Planner, 'byVersions'>,
   assignment: Assignment,
@@ -56,8 +59,17 @@ export async function configurationsGiven(
       ? []
       : (versions.composite?.children.map(({ child }) => child.configuration) ?? [versions.repository.name]),
   );
-  const [open, rest] = [await valueFor(given, OPEN_TO_ANYONE), await valueFor(given, () => false)];
-  return [...new Set([...open, ...rest])];
+  const limited: RolloutRef[] = [];
+  const names = new Set(
+    await valueFor(given, ({ kind }, rollout) => {
+      // Which children there are depends on the version of the composite alone.
+      if (kind === 'composites') limited.push(rollout);
+      return false;
+    }),
+  );
+  for (const rollout of limited)
+    for (const name of await valueFor(given, (_, each) => each === rollout)) names.add(name);
+  return [...names];
 }
 
 /** Whether the caller may read these configurations, with their parameters but those of restricted scopes, now and with this token. */

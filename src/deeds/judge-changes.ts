@@ -3,6 +3,7 @@
 import type { Db } from '../db/database.ts';
 import { requireNodes } from '../db/nodes.ts';
 import { conflict, type FieldError, HawserError } from '../lib/errors.ts';
+import { paced } from '../lib/pace.ts';
 import type { Proposal } from '../resolve/proposal.ts';
 import type { Change } from './changes.ts';
 import type { Proposing } from './propose-changes.ts';
@@ -21,7 +22,7 @@ export async function judgeChanges(
   changes: readonly Change[],
   member: 'changes' | 'deeds',
 ): Promise<Proposal> {
-  for (const [at, change] of changes.entries()) {
+  for await (const [at, change] of paced(changes.entries())) {
     const path = `/${member}/${at}`;
     try {
       await proposing.take(change, path);

@@ -7,6 +7,7 @@ import { findScopeTypeByName, findScopeValue } from '../db/scope-types.ts';
 import type { GrantKind } from '../domain/permissions.ts';
 import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
 import { HawserError, notFound } from '../lib/errors.ts';
+import { paced } from '../lib/pace.ts';
 import type { GrantedResource } from '../security/access.ts';
 import { grantedPart, grantedResource } from '../security/authorize.ts';
 import type { UserPrincipal } from '../security/principal.ts';
@@ -60,7 +61,7 @@ export async function requireNamed(
     return resource;
   };
   const ofEach: Named[][] = [];
-  for (const change of changes) {
+  for await (const change of paced(changes)) {
     const own: Named[] = [];
     for (const each of namesIn(change)) {
       const resource = await find(each);

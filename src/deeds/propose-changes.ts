@@ -46,7 +46,7 @@ import type { Change, ChangeOf } from './changes.ts';
 import type { FormerState } from './former-state.ts';
 import { assignmentOf } from './handing-out.ts';
 import { keyOf, type Resources } from './named-changes.ts';
-import type { CheckTools } from './parameter-checks.ts';
+import { type CheckTools, FileChecks } from './parameter-checks.ts';
 import { contentTypeNamed, readText } from './parameter-content.ts';
 import { ownerOf, requireScopeType, scopeNamed } from './parameter-scopes.ts';
 import { ownerIn, proposeRollout, rolloutInTheWay } from './propose-rollout.ts';
@@ -124,6 +124,9 @@ export class Proposing {
   private readonly spellings = new Map<string, string>();
   /** The versions after the changes that were taken. */
   private source: VersionSource;
+  private planner: Planner | null = null;
+  /** What parameter files are checked by, for each configuration as it is after these. */
+  private readonly checks = new Map<string, Promise<FileChecks>>();
 
   constructor(tools: ProposingTools, asked: Asked) {
     this.tools = tools;
@@ -250,7 +253,7 @@ export class Proposing {
     const { type, scope } = await scopeToPublish(tools, { type: { name: scopeTypeName }, scopeValue });
     const series = seriesOf(this.spelled(scope));
     const index = (await this.source.parameters.index(resource.name)).of(series);
-    const target = { resource, principal: this.asked.principal };
+    const target = { resource, principal: this.asked.principal, checks: await this.checksOf(resource) };
     const rules: PublishRules = async (draft) => (await judgeFile(tools, target, draft)).blockers;
     await requirePublishable(index, version, rules, 'The scope has no such version');
     const nodeId = await ownerOf(tools.database.read, type, scope);
@@ -269,6 +272,7 @@ export class Proposing {
     const target = {
       resource,
       principal,
+      checks: await this.checksOf(resource),
       admit: (found: IncomingContent) => this.requireMaySet(resource, asked, found),
     };
     const tools = this.checkTools();
@@ -306,20 +310,20 @@ export class Proposing {
   }
 
   private async assign(change: ChangeOf<'Assign'>) {
-    const { database } = this.tools;
-    const target = this.resource(
-      change.isComposite ? 'composite' : 'configuration',
-      change.configurationName,
-    );
-    const assignment = assignmentOf(change, target.id);
-    await requireNodes(database.read, change.nodeIds);
-    const readers = {
+    const kind = change.isComposite ? 'composite' : 'configuration';
+    const assignment = assignmentOf(change, this.resource(kind, change.configurationName).id);
+    await requireNodes(this.tools.database.read, change.nodeIds);
+    if (!this.asked.former?.wasAssigned(change)) await requireEligible(this.eligibility(), assignment);
+    for (const nodeId of change.nodeIds) this.assignments.set(nodeId, assignment);
+  }
+
+  /** It stays for the assignments that follow each other, as making one takes long. */
+  private eligibility(): Planner {
+    this.planner ??= new Planner(registryOf(this.tools.database), this.source, {
       ...{ composites: new CompositeReader(this.source), parameters: this.parameterReader() },
       openness: { of: () => OPEN_TO_ANYONE },
-    };
-    if (!this.asked.former?.wasAssigned(change))
-      await requireEligible(new Planner(registryOf(database), this.source, readers), assignment);
-    for (const nodeId of change.nodeIds) this.assignments.set(nodeId, assignment);
+    });
+    return this.planner;
   }
 
   private async unassign({ nodeIds }: ChangeOf<'Unassign'>) {
@@ -399,6 +403,7 @@ export class Proposing {
     if (!offer.isOffered && ref.status !== 'Published')
       throw conflict('not_published', 'The version is a draft');
     this.offers.push(offer);
+    if (offer.kind !== 'parameters') this.checks.clear();
     this.renew();
   }
 
@@ -443,10 +448,13 @@ export class Proposing {
 
   private publish(draft: PublishedDraft): void {
     this.published.push(draft);
+    // Another version of a configuration may bring another schema.
+    if (draft.kind !== 'parameters') this.checks.clear();
     this.renew();
   }
 
   private renew(): void {
+    this.planner = null;
     this.source = new ProposedVersions(this.tools.store, {
       published: [...this.published],
       files: [...this.files],
@@ -467,6 +475,13 @@ export class Proposing {
     const spelling = this.spellings.get(key) ?? value;
     this.spellings.set(key, spelling);
     return { scopeType, value: spelling };
+  }
+
+  private checksOf(resource: Resource): Promise<FileChecks> {
+    const checks =
+      this.checks.get(resource.id) ?? FileChecks.of(this.checkTools(), resource, this.asked.principal.userId);
+    this.checks.set(resource.id, checks);
+    return checks;
   }
 
   private checkTools(): CheckTools {

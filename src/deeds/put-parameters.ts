@@ -225,14 +225,14 @@ type CheckedFor = Pick<FileTarget, 'resource' | 'principal'> & {
  */
 export async function checkFile(
   tools: CheckTools,
-  { resource, principal, admit }: CheckedFor,
+  { resource, principal, admit, checks: shared }: CheckedFor,
   { type: choice, scopeValue, ...file }: FileName & CheckedFile,
   content: ReadContent | null,
 ): Promise<CheckedContent> {
   const { read } = tools.database;
   const type = await requireEnabledType(read, choice);
   const wanted = await scopeToWrite(read, type, scopeValue);
-  const checks = await FileChecks.of(tools, resource, principal.userId);
+  const checks = shared ?? (await FileChecks.of(tools, resource, principal.userId));
   return checkContent(tools, { resource, principal, admit, checks }, { ...file, type, wanted }, content);
 }
 

@@ -3,19 +3,31 @@
 import { listOpenDeeds } from '../db/change-sets.ts';
 import type { Db } from '../db/database.ts';
 import { conflict, HawserError } from '../lib/errors.ts';
+import { groupBy } from '../lib/group-by.ts';
+import { paced } from '../lib/pace.ts';
 import type { Caller } from '../security/caller.ts';
 import type { UserPrincipal } from '../security/principal.ts';
 import { authorVersions } from '../versions/author.ts';
-import { seriesOf } from '../versions/parameter-files.ts';
+import { contentOf, seriesOf } from '../versions/parameter-files.ts';
+import type { ParameterScope } from '../versions/store.ts';
 import type { VersionRef } from '../versions/types.ts';
 import { type Change, type ChangeOf, ofShownChange, partsOf, type ShownChange } from './changes.ts';
 import { refusalAt } from './judge-changes.ts';
 import type { TriedChanges, TryingTools } from './make-preview.ts';
 import { keyOf, type Resources } from './named-changes.ts';
-import type { ParameterTools } from './parameter-checks.ts';
+import { FileChecks, type ParameterTools } from './parameter-checks.ts';
 import { contentTypeNamed, newContent, type ReadContent, readText } from './parameter-content.ts';
-import { requireScopeType, scopeNamed } from './parameter-scopes.ts';
-import { type FileName, type FileTarget, requireFile, saveFile } from './put-parameters.ts';
+import { defineValues, requireScopeType, scopeNamed } from './parameter-scopes.ts';
+import {
+  type CheckedContent,
+  checkFile,
+  type FileName,
+  type FileTarget,
+  requireFile,
+  requireSealing,
+  saveFile,
+  sealChecked,
+} from './put-parameters.ts';
 
 export type DraftTools = TryingTools & ParameterTools;
 
@@ -47,7 +59,7 @@ export async function requireMayWrite(
   changes: readonly Change[],
   resources: Resources,
 ): Promise<void> {
-  for (const change of changes) {
+  for await (const change of paced(changes)) {
     if (change.kind !== 'SetParameters') continue;
     const asked = { resource: resourceOf(resources, change), principal };
     await requireFile({ database }, asked, fileOf(change), 'Modify').catch((error) => {
@@ -64,7 +76,7 @@ export async function requireOwnDrafts(
   { changes, resources }: TriedChanges,
 ): Promise<void> {
   const { read } = tools.database;
-  for (const [at, change] of changes.entries()) {
+  for await (const [at, change] of paced(changes.entries())) {
     if (change.kind !== 'SetParameters') continue;
     const { name } = resourceOf(resources, change);
     const type = await requireScopeType(read, { name: change.scopeTypeName });
@@ -91,7 +103,16 @@ async function refuseForeign(
   throw conflict('draft_exists', message);
 }
 
-/** Writes the drafts one after the other. Where one cannot be written, those before it are taken back. */
+/** One of the deeds, with its place. */
+interface Placed {
+  at: number;
+  change: Proposed;
+}
+
+/**
+ * Writes the drafts. All that are new of one configuration are made at once, and those that are there are given other content one
+ * after the other. Where one cannot be written, those before it are taken back.
+ */
 export async function writeDrafts(
   tools: DraftTools,
   { principal, actor }: Pick<Caller, 'principal' | 'actor'>,
@@ -99,26 +120,29 @@ export async function writeDrafts(
 ): Promise<WrittenDrafts> {
   const written: WrittenDraft[] = [];
   const publishing = new Map<number, ChangeOf<'PublishParameters'>>();
+  const proposed = [...changes.entries()].flatMap(([at, change]): Placed[] =>
+    change.kind === 'SetParameters' ? [{ at, change }] : [],
+  );
+  const note = ({ at, change }: Placed, { scopeType: scopeTypeName, value: scopeValue }: ParameterScope) => {
+    const { configurationName, version } = change;
+    publishing.set(at, {
+      ...{ kind: 'PublishParameters', configurationName, scopeTypeName, scopeValue, version },
+    });
+  };
   try {
-    for (const [at, change] of changes.entries()) {
-      if (change.kind !== 'SetParameters') continue;
-      const target = {
-        kind: 'parameters',
-        resource: resourceOf(resources, change),
-        principal,
-        actor,
-      } as const;
-      const { draft, scope } = await inPlace(at, () => writeDraft(tools, target, change));
-      if (draft) written.push(draft);
-      const { configurationName, version } = change;
-      const { scopeType: scopeTypeName, value: scopeValue } = scope;
-      publishing.set(at, {
-        kind: 'PublishParameters',
-        configurationName,
-        scopeTypeName,
-        scopeValue,
-        version,
-      });
+    for (const group of groupBy(proposed, ({ change }) => resourceOf(resources, change).name).values()) {
+      const resource = resourceOf(resources, (group[0] as Placed).change);
+      const target = { kind: 'parameters', resource, principal, actor } as const;
+      const { made, others } = await createDrafts(tools, target, group);
+      for (const { one, scope, draft } of made) {
+        written.push(draft);
+        note(one, scope);
+      }
+      for (const one of others) {
+        const { draft, scope } = await inPlace(one.at, () => replaceDraft(tools, target, one.change));
+        if (draft) written.push(draft);
+        note(one, scope);
+      }
     }
   } catch (error) {
     await takeBackDrafts(tools, { written, publishing });
@@ -127,12 +151,53 @@ export async function writeDrafts(
   return { written, publishing };
 }
 
-async function writeDraft(tools: DraftTools, target: FileTarget, change: Proposed) {
+/** Makes the drafts that are not there yet, all or none. @returns those, and the deeds whose drafts are there */
+function createDrafts(tools: DraftTools, target: FileTarget, group: readonly Placed[]) {
+  const { resource, principal, actor } = target;
+  return authorVersions(tools, target, async (author) => {
+    const checks = await FileChecks.of(tools, resource, principal.userId);
+    const others: Placed[] = [];
+    const lacking: (CheckedContent & { one: Placed })[] = [];
+    for await (const one of paced(group))
+      await inPlace(one.at, async () => {
+        const file = fileOf(one.change);
+        const { scope } = await requireFile(tools, target, file, 'Modify');
+        if (author.findDraft(file.version, seriesOf(scope))) return void others.push(one);
+        const content = await contentIn(tools, principal, one.change);
+        const checked = await checkFile(tools, { ...target, checks }, { ...file, status: 'Draft' }, content);
+        lacking.push({ ...checked, one });
+      });
+    await requireSealing(
+      tools,
+      lacking.map(({ incoming }) => incoming),
+    );
+    const scopes = await defineValues(tools.database, actor, lacking, ({ one }, work) =>
+      inPlace(one.at, work),
+    );
+    const contents: Parameters<typeof author.createDrafts>[0][number][] = [];
+    for (const [place, { one, incoming, wanted }] of lacking.entries()) {
+      const [series, { version }] = [seriesOf(scopes[place] ?? wanted.scope), one.change];
+      const sealing = { incoming, series, version };
+      const content = await inPlace(one.at, () => sealChecked(tools, target, author, sealing));
+      contents.push({ series, version, content: contentOf(series, content) });
+    }
+    const versions = await author.createDrafts(contents);
+    const made = lacking.map(({ one, wanted }, place) => {
+      const scope = scopes[place] ?? wanted.scope;
+      const commit = versions[place]?.commit ?? '';
+      const draft: WrittenDraft = {
+        ...{ target, name: fileOf(one.change), series: seriesOf(scope), commit, before: null },
+      };
+      return { one, scope, draft };
+    });
+    return { made, others };
+  });
+}
+
+async function replaceDraft(tools: DraftTools, target: FileTarget, change: Proposed) {
   const { principal, resource } = target;
   const name = fileOf(change);
-  const reader = { documents: tools.documents, caller: principal.userId };
-  const type = contentTypeNamed(change.contentType ?? '') ?? 'yaml';
-  const content = await readText(reader, change.content, type);
+  const content = await contentIn(tools, principal, change);
   const replaced: Pick<WrittenDraft, 'before'> = { before: null };
   const saved = await saveFile(tools, target, name, {
     content,
@@ -147,6 +212,13 @@ async function writeDraft(tools: DraftTools, target: FileTarget, change: Propose
   const draft = { target, name, series: seriesOf(scope), commit: details.commit, ...replaced };
   return { scope, draft: isNew || replaced.before !== null ? draft : null };
 }
+
+const contentIn = (
+  { documents }: Pick<DraftTools, 'documents'>,
+  { userId: caller }: UserPrincipal,
+  { content, contentType }: Proposed,
+): Promise<ReadContent> =>
+  readText({ documents, caller }, content, contentTypeNamed(contentType ?? '') ?? 'yaml');
 
 /**
  * Makes the drafts what they were. One that somebody has changed meanwhile stays as it is, and so does one that cannot be

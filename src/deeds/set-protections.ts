@@ -128,6 +128,10 @@ export async function withMissing(
   return shown;
 }
 
+/** Whether it is kept of this thing. */
+export const isProtectionOf = ({ by, resource }: ShownProtection, { on, id }: ProtectedThing): boolean =>
+  resource === null ? by.scopeValueId === id : resource.on === on && resource.id === id;
+
 const nameOf = ({ on, id, name }: ProtectedThing) =>
   toShownName({
     ...(on === 'configuration' && { configurationName: name }),

@@ -28,7 +28,10 @@ export class Pace {
   }
 }
 
-/** The items one after the other. Between them other work of the event loop goes first now and then. */
+/**
+ * The items of a list one after the other, for work that is short for each. Between them other work of the event loop goes first now
+ * and then. What SQLite answers comes without a turn of the loop, so even work that awaits each item would hold up all others.
+ */
 export async function* paced<T>(items: Iterable<T>): AsyncGenerator<T, void, undefined> {
   const pace = new Pace();
   for (const item of items) {

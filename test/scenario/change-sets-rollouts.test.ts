@@ -2,16 +2,32 @@
 /** Change sets that start rollouts: what they publish reaches the nodes ring by ring. */
 
 import { expect } from 'chai';
-import { allEvents, propose, proposed, SETS, setOf } from '../support/change-sets.ts';
-import { addVersion, MAIN } from '../support/configurations.ts';
+import { allEvents, propose, proposed, SETS, setOf, unprotected } from '../support/change-sets.ts';
+import type { Reply } from '../support/client.ts';
+import { addChild, addCompositeDraft, COMPOSITES, publishWithChildren } from '../support/composites.ts';
+import { addVersion, CONFIGURATIONS, MAIN } from '../support/configurations.ts';
 import { untilNumbered } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { poll, pullParameters, saveParameters } from '../support/parameter-files.ts';
+import {
+  configurationPath,
+  poll,
+  pullBundle,
+  pullParameters,
+  saveParameters,
+} from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { PREVIEWS, publishing } from '../support/previews.ts';
 import { expectProblem, ok } from '../support/replies.ts';
-import { nodeInRing, prepareRings, type Rings, rolloutsOf, step } from '../support/rollouts.ts';
+import {
+  doDeed,
+  nodeInRing,
+  prepareRings,
+  type Rings,
+  rollOut,
+  rolloutsOf,
+  step,
+} from '../support/rollouts.ts';
 import { started } from '../support/started.ts';
 
 const DOCUMENT = '$schema: https://aka.ms/dsc/schemas/v3/bundled/config/document.json\nresources: []\n';
@@ -138,5 +154,73 @@ describe('a change set that starts a rollout', () => {
       await expectProblem(person.post(`${SETS}/${id}/apply`, { digest }), 403, 'forbidden');
     }
     expect(await offered()).to.deep.equal([OLD, OLD]);
+  });
+
+  /** The rollout of version 1.1.0, and what a person does with it. */
+  const move = (deed: string, state?: string, base?: string, of = name) =>
+    doDeed(hawser.admin, `${rolloutsOf(of, base)}/1.1.0`, deed, state);
+  const protectIt = (of = name) =>
+    ok(
+      200,
+      hawser.admin.put(`${CONFIGURATIONS}/${of}/settings`, { protection: unprotected({ approvals: 1 }) }),
+    );
+  const refused = (reply: Promise<Reply>) => expectProblem(reply, 409, 'change_set_required');
+
+  it('is asked for to bring more nodes what began without one, and halting it is free', async () => {
+    await ok(201, rollOut(hawser.admin, name, '1.1.0', { steps: STEPS }));
+    await protectIt();
+    await ok(200, move('pause'));
+    await refused(move('resume', 'Paused'));
+    await refused(move('complete', 'Paused'));
+    await ok(200, move('halt', 'Paused'));
+    await refused(move('complete', 'Halted'));
+    expect((await offered())[1]).to.match(/^1\.0\.0/);
+    await ok(200, move('revert', 'Halted'));
+  });
+
+  it('that was judged by the protection lets its rollout go on', async () => {
+    for (const isJudged of [false, true]) {
+      if (isJudged) {
+        await publishConfiguration(hawser.admin, `${name}-b`, { '1.0.0': { [MAIN]: DOCUMENT } });
+        await ok(201, addVersion(hawser.admin, `${name}-b`, { version: '1.1.0' }));
+        nodes = [
+          await nodeInRing(hawser, rings.canary, `${name}-b`),
+          await nodeInRing(hawser, null, `${name}-b`),
+        ];
+        await protectIt(`${name}-b`);
+      }
+      const of = isJudged ? `${name}-b` : name;
+      const set = await proposed(hawser.admin, [starting({ configurationName: of, parameters: null })]);
+      const apply = { digest: set.digest, ...(isJudged && { override: 'nobody is there' }) };
+      await ok(200, hawser.admin.post(`${setOf(set)}/apply`, apply));
+      if (!isJudged) await protectIt();
+      await ok(200, move('pause', undefined, undefined, of));
+      if (!isJudged) await refused(move('resume', 'Paused', undefined, of));
+      else {
+        await ok(200, move('resume', 'Paused', undefined, of));
+        await ok(200, move('complete', undefined, undefined, of));
+        expect((await poll(nodes[1] as NodeUnderTest)).json.version).to.equal('1.1.0');
+      }
+    }
+  });
+
+  it('is asked for to assign a composite that halted with a protected child, which those keep that have it', async () => {
+    const inner = `inner-${tests}`;
+    await publishConfiguration(hawser.admin, inner, { '1.0.0': { [MAIN]: DOCUMENT } });
+    await publishWithChildren(hawser.admin, `farm-${tests}`, '1.0.0', [name]);
+    await ok(201, addCompositeDraft(hawser.admin, `farm-${tests}`, '1.1.0'));
+    await ok(201, addChild(hawser.admin, `farm-${tests}`, '1.1.0', inner));
+    const farm = { configurationName: `farm-${tests}`, isComposite: true };
+    const node = nodes[0] as NodeUnderTest;
+    for (const each of nodes) await ok(204, hawser.admin.put(configurationPath(each), farm));
+    await ok(201, rollOut(hawser.admin, `farm-${tests}`, '1.1.0', { steps: STEPS }, COMPOSITES));
+    expect((await poll(node)).json.version).to.equal('1.1.0');
+    await pullBundle(node);
+    await ok(200, move('halt', undefined, COMPOSITES, `farm-${tests}`));
+    await ok(204, hawser.admin.delete(configurationPath(node)));
+    await protectIt(inner);
+    await refused(hawser.admin.put(configurationPath(node), farm));
+    const set = await proposed(hawser.admin, [{ kind: 'Assign', nodeIds: [node.nodeId], ...farm }]);
+    expect(set.protection[0]).to.include({ approvals: 1, missing: 1 });
   });
 });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type ActivityRow, findEntry, isVisible, listVisible } from '../../db/activity.ts';
 import type { Database } from '../../db/database.ts';
 import { type EntryNames, withNames } from '../../db/entry-names.ts';
-import { visibleSets } from '../../deeds/change-sets.ts';
+import { sightOfSets } from '../../deeds/change-sets.ts';
 import { ACTIVITY_TYPES } from '../../domain/activity-summary.ts';
 import { json } from '../../http/answer.ts';
 import type { Route } from '../../http/route.ts';
@@ -71,12 +71,16 @@ export function activityRoute(database: Database): Route {
     query: ActivityFilter,
     answers: { 200: { description: 'The entries', schema: ActivityEntry.array() } },
     async handle({ principal, query: { take, before } }) {
-      const ChangeSet = await visibleSets(read, principal);
-      const visible = { ...(await visibleTo(read, principal)), ChangeSet };
+      const visible = await visibleTo(read, principal);
+      const sight = sightOfSets(read, principal);
       const place = before === undefined ? undefined : await findEntry(read, before);
-      if (before !== undefined && !(place && isVisible(visible, place)))
+      const isSeen = async (entry: ActivityRow) =>
+        entry.resource_type === 'ChangeSet'
+          ? (await sight([entry.resource_id ?? ''])).size > 0
+          : isVisible(visible, entry);
+      if (before !== undefined && !(place && (await isSeen(place))))
         throw invalidField('/before', 'No entry that you may see has this id');
-      const rows = await listVisible(read, visible, { take, before: place });
+      const rows = await listVisible(read, visible, { take, before: place, sight });
       return json((await withNames(read, rows)).map(toActivity));
     },
   });

@@ -2,7 +2,7 @@
 
 import type { z } from 'zod';
 import { pageOfList } from '../../db/rows.ts';
-import { moveRollout } from '../../deeds/move-rollout.ts';
+import { moveRollout, OPENING } from '../../deeds/move-rollout.ts';
 import { type RolloutTools, startRollout, type WantedRollout } from '../../deeds/start-rollout.ts';
 import { DEEDS, type Deed } from '../../domain/rollout-machine.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
@@ -51,12 +51,6 @@ const SUMMARIES: Record<Deed, string> = {
   revert: 'End the rollout, and give those who have the version what they had',
   complete: 'End the rollout: all nodes get the version',
 };
-
-/**
- * What gives the version to more nodes, now or later. The others only stop that, or give nodes back what they had: who finds
- * a bad version must be able to do so at any time, also during a freeze.
- */
-const OPENING: readonly Deed[] = ['resume', 'approve', 'complete'];
 
 type Tools = RolloutTools & Pick<FleetTools, 'questions'>;
 
@@ -181,6 +175,7 @@ function deedRoute(
     id: `${deed}${noun}`,
     method: 'POST',
     represents: `${path}/{version}`,
+    // Who finds a bad version must be able to stop it at any time, also during a freeze.
     ...(OPENING.includes(deed) && { changesNodes: true }),
     summary: SUMMARIES[deed],
     body: { kind: 'json', schema: RolloutDeed },
@@ -189,6 +184,7 @@ function deedRoute(
       ...['state_changed', 'not_possible', 'versions_changed', 'in_use'],
       ...(deed === 'approve' ? ['same_person'] : []),
       ...(deed === 'complete' ? ['approval_pending'] : []),
+      ...(OPENING.includes(deed) ? ['change_set_required'] : []),
       ...WRITING_REPOSITORIES,
     ],
     async handle({ caller, resource, params, body, facts }) {

@@ -5,11 +5,14 @@ import type { Journal } from './journal.ts';
 
 /** Tells the server to kill itself when it passes this failpoint for the n-th time, counted from 1. */
 export interface Doom {
+  /** `ANY` counts all of them. */
   point: string;
   passing: number;
   /** It dies so many failpoints later, whichever they are; default: at once. */
   later?: number;
 }
+
+export const ANY = '*';
 
 const AT_START = ' (at start)';
 
@@ -45,9 +48,9 @@ export class Failpoints {
     const point = this.isStarting ? step + AT_START : step;
     this.journal.write({ do: 'pass', point });
     if (this.left === null) {
-      if (point !== this.doom?.point) return;
+      if (this.doom?.point !== ANY && this.doom?.point !== point) return;
       this.passings += 1;
-      if (this.passings !== this.doom.passing) return;
+      if (this.passings !== this.doom?.passing) return;
       this.left = this.doom.later ?? 0;
     } else this.left -= 1;
     if (this.left === 0) process.kill(process.pid, 'SIGKILL');

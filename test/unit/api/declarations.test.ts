@@ -12,12 +12,8 @@ function shapesOf({ body, answers }: Route): ZodType[] {
 
 /** The routes that change what nodes get and ask no protection, and why. */
 const TAKES_AWAY = 'it takes something away from nodes';
-const RINGS = 'it moves a rollout, and it was asked when that began';
 const FREE: Record<string, string> = {
   applyChangeSet: 'it is judged by the protections',
-  ...{ approveCompositeRollout: RINGS, completeCompositeRollout: RINGS, resumeCompositeRollout: RINGS },
-  ...{ approveConfigurationRollout: RINGS, completeConfigurationRollout: RINGS },
-  resumeConfigurationRollout: RINGS,
   setNodeLcmConfig: 'nothing protects what an LCM is told',
   updateLcmDefaults: 'the same',
   uploadParameterSchema: 'nodes get the same files; a protection covers files and versions',
