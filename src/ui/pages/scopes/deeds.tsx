@@ -3,7 +3,9 @@
 import { useState } from 'preact/hooks';
 import { send } from '../../client.ts';
 import { DeedDialog } from '../../components/dialog.tsx';
+import { useEdit } from '../../components/edit-form.tsx';
 import { Field, SelectField, TextField } from '../../components/field.tsx';
+import { ProtectionFields, protecting } from '../../components/protection.tsx';
 import { apiPath, withQuery } from '../../links.ts';
 import { usePlace } from '../../router.ts';
 import type { ScopeType, ScopeValue } from '../../types.ts';
@@ -157,6 +159,35 @@ export function RenameDialog({ path, called, before, onClose }: RenameProps) {
             autocomplete="off"
             required
           />
+        </>
+      )}
+    </DeedDialog>
+  );
+}
+
+export function ProtectionDialog({ path, called, before, onClose }: OneProps & { before: ScopeValue }) {
+  const { id, description, protection } = before;
+  const edit = useEdit(protection, null);
+  const protect = async () => {
+    await send('PUT', path, { description, protection: edit.value });
+    return `The protection of ${called} is saved.`;
+  };
+  return (
+    <DeedDialog
+      heading={`Protection of ${called}`}
+      deed="Save"
+      run={protect}
+      isDisabled={!edit.isChanged}
+      collected={protecting(called, { scopeValueId: id }, edit.value)}
+      onClose={onClose}
+    >
+      {(problem) => (
+        <>
+          <p>
+            It covers the parameter files of this value in every configuration, tagging nodes with it, and the
+            place of its type. A weaker protection comes by a change set.
+          </p>
+          <ProtectionFields {...{ edit, problem }} />
         </>
       )}
     </DeedDialog>
