@@ -105,7 +105,7 @@ export function useReasons(set: ChangeSet): Reasons {
       ? `You have ${isMaker ? 'made' : 'edited'} it, so somebody else must approve.`
       : wouldCount
         ? null
-        : NOT_COUNTED,
+        : `Your approval would not count. It needs ${isAsked ? COUNTING : 'Modify on something that it names'}.`,
     edit: hiddenDeeds > 0 ? HIDDEN : discard,
     discard,
     revert: reasonAgainstProposing() ?? (hiddenDeeds > 0 ? UNSEEN : null),
@@ -116,9 +116,8 @@ export function useReasons(set: ChangeSet): Reasons {
 
 const UNSEEN = 'It has deeds that you may not see.';
 const NOT_YOURS = 'Only its authors may do this, and who holds Manage on all that it names.';
-const NOT_COUNTED =
-  'Your approval would not count. It needs Modify on what is protected, and membership in the group that is named; and ' +
-  'you may not have edited a draft in it.';
+const COUNTING =
+  'Modify on what is protected, and membership in the group that is named; and you may not have edited a draft in it';
 
 const useSets = (path: string | null) => useResource<ChangeSet[]>(path, { pause: () => PAUSE });
 const has = ({ data }: Resource<ChangeSet[]>, { id }: ChangeSet) =>
