@@ -11,8 +11,8 @@ import { type CountedKeys, countedKeys } from '../../support/keyboard.ts';
 import { ok } from '../../support/replies.ts';
 import { started } from '../../support/started.ts';
 
-/** So many keys the walk took when it was written, with a few to spare for what pages get beside it. */
-const MOST = { moves: 150, others: 40, typed: 60 };
+/** Both people together press no more: keys that move the focus, all others, and letters and digits. */
+const MOST = { moves: 150, others: 18, typed: 18 };
 
 describe('the walk of a change set by the keyboard alone', function () {
   this.timeout(300_000);
