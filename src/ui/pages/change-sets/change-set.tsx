@@ -147,7 +147,13 @@ function Actions({ set, isOld, onAsk }: ActionsProps) {
       )}
       {reasons.isCollectable && <CollectButton id={set.id} />}
       {ask('Edit', 'edit')}
-      {ask('Discard', 'discard')}
+      <AskButton
+        label="Discard"
+        {...{ isBusy }}
+        reason={reasons.discard}
+        saidBeside={reasons.discard === reasons.edit ? 'Edit' : 'Discard'}
+        onClick={() => onAsk('discard')}
+      />
     </>
   );
 }
@@ -157,12 +163,14 @@ interface AskProps {
   reason: string | null;
   /** It is not known yet whether there is a reason. */
   isBusy: boolean;
+  /** The button beside which the reason stands, where another one has the same. */
+  saidBeside?: string;
   onClick: () => void;
 }
 
-function AskButton({ label, reason, isBusy, onClick }: AskProps) {
+function AskButton({ label, reason, isBusy, saidBeside = label, onClick }: AskProps) {
   const isOff = !isBusy && reason !== null;
-  const id = `${label.toLowerCase().replace(' ', '-')}-reason`;
+  const id = `${saidBeside.toLowerCase().replace(' ', '-')}-reason`;
   return (
     <span class="deed">
       <button
@@ -175,7 +183,7 @@ function AskButton({ label, reason, isBusy, onClick }: AskProps) {
       >
         {label}
       </button>
-      {isOff && (
+      {isOff && saidBeside === label && (
         <span id={id} class="hint">
           {reason}
         </span>
