@@ -76,6 +76,7 @@ function contentPages({ composite }: Site): ConsolePage[] {
     { name: 'composites', path: '/ui/composites', heading: 'Composites' },
     { name: 'composite', path: stack, heading: composite },
     { name: 'composite-permissions', path: `${stack}/permissions`, heading: composite },
+    { name: 'composite-settings', path: `${stack}/settings`, heading: composite },
     { name: 'composite-version', path: `${stack}/versions/1.0.0`, heading: `${composite} 1.0.0` },
     {
       name: 'composite-compare',

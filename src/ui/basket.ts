@@ -9,7 +9,7 @@ import type { ChangeSet, PreviewChange } from './types.ts';
 
 const KEY = 'hawser.change';
 /** In milliseconds. It is read again after each deed, too. */
-const PAUSE = 60_000;
+export const PAUSE = 60_000;
 /** So many sets of one person are open at once at most, where one of them can be collected into. */
 const MOST = 100;
 const TITLE_LENGTH = 200;
@@ -27,6 +27,10 @@ export interface Basket {
   deeds: number | null;
 }
 
+/** Where the sets are listed of which the user is an author. */
+export const mySets = (state: ChangeSet['state']) =>
+  withQuery('/change-sets', { state, author: me.value?.username, take: MOST });
+
 /** @param id null: nothing is collected any more */
 export function collectInto(id: number | null): void {
   keep(KEY, id === null ? null : String(id));
@@ -35,10 +39,7 @@ export function collectInto(id: number | null): void {
 /** The set that was chosen, as long as it is open and the user is an author of it. */
 export function useBasket(): Basket {
   const kept = Number(readKept(KEY)) || null;
-  const mine = { state: 'Open', author: me.value?.username, take: MOST };
-  const { data } = useResource<ChangeSet[]>(kept === null ? null : withQuery('/change-sets', mine), {
-    pause: () => PAUSE,
-  });
+  const { data } = useResource<ChangeSet[]>(kept === null ? null : mySets('Open'), { pause: () => PAUSE });
   if (data === null) return { id: kept, deeds: null };
   const set = data.find(({ id }) => id === kept);
   return set === undefined

@@ -88,6 +88,10 @@ const PAGES: readonly (readonly [path: string, page: PageComponent])[] = [
     lazy(() => import('./pages/configurations.ts').then((all) => all.CompositePermissionsPage, loadAnew)),
   ],
   [
+    '/ui/composites/:name/settings',
+    lazy(() => import('./pages/configurations.ts').then((all) => all.CompositeSettingsPage, loadAnew)),
+  ],
+  [
     '/ui/composites/:name/versions/:version',
     lazy(() => import('./pages/configurations.ts').then((all) => all.CompositeVersionPage, loadAnew)),
   ],

@@ -60,6 +60,7 @@ export type ConfigurationSettings = z.output<typeof configurations.SettingsView>
 export type ConfigurationRetention = z.output<typeof configurations.RetentionView>;
 export type PublishedVersion = z.output<typeof configurations.PublishedVersionView>;
 export type Composite = z.output<typeof composites.CompositeView>;
+export type CompositeSettings = z.output<typeof composites.CompositeSettingsView>;
 export type CompositeDetails = z.output<typeof composites.CompositeDetailsView>;
 export type CompositeVersion = z.output<typeof composites.CompositeVersionView>;
 export type CompositeItem = z.output<typeof composites.ItemView>;

@@ -6,15 +6,20 @@ import { DeedButton } from './dialog.tsx';
 interface Props extends Collectable {
   /** Why it cannot be proposed. It is shown beside the button. */
   reason?: string | null;
+  onAdded?: () => void;
 }
 
-export function AddToChange({ reason = null, ...collected }: Props) {
+export function AddToChange({ reason = null, onAdded, ...collected }: Props) {
   const basket = useBasket();
   return (
     <DeedButton
       deed={labelOf(basket)}
       reason={reasonAgainstProposing() ?? reason}
-      run={() => addToChange(basket, collected)}
+      run={async () => {
+        const done = await addToChange(basket, collected);
+        onAdded?.();
+        return done;
+      }}
     />
   );
 }

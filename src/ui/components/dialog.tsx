@@ -184,14 +184,18 @@ interface DeedButtonProps {
   run: Run;
   /** Why it cannot be done; it is shown beside the button. */
   reason?: string | null;
+  /** It is not known yet whether it can be done. */
+  isBusy?: boolean;
   class?: string;
   /** What it is done to, for screen readers, where several buttons say the same. */
   about?: string;
 }
 
 /** A deed without questions. A refusal is shown beside the button. */
-export function DeedButton({ deed, run, reason = null, class: classes = '', about }: DeedButtonProps) {
-  const { isBusy, problem, start } = useDeed(run);
+export function DeedButton(props: DeedButtonProps) {
+  const { deed, run, reason = null, class: classes = '', about } = props;
+  const { problem, start, ...itself } = useDeed(run);
+  const isBusy = itself.isBusy || props.isBusy === true;
   const id = useId();
   return (
     <span class="deed">

@@ -6,6 +6,7 @@ export { CompositeDraftPage } from './composites/draft.tsx';
 export { CompositesPage } from './composites/list.tsx';
 export { CompositePermissionsPage } from './composites/permissions.tsx';
 export { CompositeReviewPage } from './composites/review.tsx';
+export { CompositeSettingsPage } from './composites/settings.tsx';
 export { CompositeVersionPage } from './composites/version.tsx';
 export { ComparePage } from './configurations/compare.tsx';
 export { ConfigurationPage } from './configurations/configuration.tsx';

@@ -8,6 +8,7 @@ import { Time } from '../../components/time.tsx';
 import { apiPath } from '../../links.ts';
 import { me } from '../../session.ts';
 import type { ChangeSet } from '../../types.ts';
+import type { Reasons } from './rights.ts';
 import { isOpen, mayOverride, missesApprovals } from './rules.ts';
 import { type Names, ThingLink } from './words.tsx';
 
@@ -38,22 +39,18 @@ export function ProtectionPart({ set, names }: { set: ChangeSet; names: Names })
 
 interface ApprovalsProps {
   set: ChangeSet;
+  reasons: Reasons;
   /** It is another one than the person has looked at. */
   isOld: boolean;
 }
 
-export function ApprovalsPart({ set, isOld }: ApprovalsProps) {
-  const { approvals, digest, createdBy } = set;
+export function ApprovalsPart({ set, reasons, isOld }: ApprovalsProps) {
+  const { approvals, digest } = set;
   if (!isOpen(set) && approvals.length === 0) return null;
   const path = apiPath('change-sets', String(set.id), 'approve');
   const name = me.value?.username;
   const isApproved = approvals.some((each) => each.by === name && each.digest === digest);
-  const reason =
-    createdBy === name
-      ? 'You have made it, so somebody else must approve.'
-      : isOld
-        ? 'It has changed since you opened this page.'
-        : null;
+  const reason = reasons.approve ?? (isOld ? 'It has changed since you opened this page.' : null);
   return (
     <section class="part">
       <h2>Approvals</h2>
@@ -95,7 +92,8 @@ export function ApprovalsPart({ set, isOld }: ApprovalsProps) {
               key="approve"
               deed="Approve"
               class={missesApprovals(set) && reason === null && !mayOverride(set) ? 'primary' : ''}
-              reason={reason}
+              isBusy={reasons.isBusy}
+              reason={reasons.isBusy ? null : reason}
               run={async () => {
                 await send('POST', path, { digest });
                 return 'You have approved it as it is shown here.';

@@ -1,7 +1,6 @@
 /** One change set: what it does, whom that touches, what stands in its way, and the button that does it. */
 
 import { useState } from 'preact/hooks';
-import { HIDDEN } from '../../basket.ts';
 import { ApiProblem, send } from '../../client.ts';
 import { DeedButton } from '../../components/dialog.tsx';
 import { Mark } from '../../components/marks.tsx';
@@ -10,13 +9,13 @@ import { Problem } from '../../components/problem.tsx';
 import { Time } from '../../components/time.tsx';
 import { apiPath, links } from '../../links.ts';
 import { useResource } from '../../resource.ts';
-import { me } from '../../session.ts';
 import type { ChangeSet } from '../../types.ts';
 import { ApprovalsPart, ProtectionPart } from './approvals.tsx';
 import { CollectButton, DeedsPart } from './deeds.tsx';
 import { ApplyDialog, DiscardDialog, EditDialog, RevertDialog } from './dialogs.tsx';
 import { CheckPart, ImpactPart } from './impact.tsx';
-import { isOpen, reasonAgainstApplying } from './rules.ts';
+import { useReasons } from './rights.ts';
+import { isOpen } from './rules.ts';
 import { useNames } from './words.tsx';
 
 const CRUMBS = [{ href: links.changeSets(), label: 'Change sets' }];
@@ -84,12 +83,13 @@ function ChangeSetView({ id }: { id: string }) {
 
 function Content({ set, etag, looked }: { set: ChangeSet; etag: string | null; looked: Looked }) {
   const names = useNames();
+  const reasons = useReasons(set);
   return (
     <>
-      <DeedsPart {...{ set, etag, names }} onKnown={looked.know} />
+      <DeedsPart {...{ set, etag, names }} mayEdit={reasons.edit === null} onKnown={looked.know} />
       {isOpen(set) && <CheckPart set={set} />}
       <ProtectionPart set={set} names={names} />
-      <ApprovalsPart set={set} isOld={looked.isOld} />
+      <ApprovalsPart {...{ set, reasons }} isOld={looked.isOld} />
       {isOpen(set) && <ImpactPart set={set} />}
     </>
   );
@@ -122,57 +122,73 @@ interface ActionsProps {
   onAsk: (dialog: Asked['dialog']) => void;
 }
 
-/** One main button, and what else the state allows. */
+/** One main button, and what else the state allows. What the user may not do says why. */
 function Actions({ set, isOld, onAsk }: ActionsProps) {
-  const { state, hiddenDeeds } = set;
-  if (state === 'Applied')
-    return (
-      <button type="button" onClick={() => onAsk('revert')}>
-        Take back
-      </button>
-    );
+  const { isBusy, ...reasons } = useReasons(set);
+  const ask = (label: string, dialog: Asked['dialog'], reason: string | null = reasons[dialog]) => (
+    <AskButton {...{ label, isBusy, reason }} onClick={() => onAsk(dialog)} />
+  );
+  if (set.state === 'Applied') return ask('Take back', 'revert');
   if (!isOpen(set)) return null;
-  const reason = isOld ? 'It has changed since you opened this page.' : reasonAgainstApplying(set);
   return (
     <>
-      {state === 'Open' ? (
-        <span class="deed">
-          <button
-            type="button"
-            class="primary"
-            disabled={reason !== null}
-            aria-describedby={reason === null ? undefined : 'apply-reason'}
-            onClick={() => onAsk('apply')}
-          >
-            Apply
-          </button>
-          {reason !== null && (
-            <span id="apply-reason" class="hint">
-              {reason}
-            </span>
-          )}
-        </span>
+      {set.state === 'Open' ? (
+        ask('Apply', 'apply', isOld ? 'It has changed since you opened this page.' : reasons.apply)
       ) : (
         <DeedButton
           deed="Cancel the schedule"
+          {...{ isBusy }}
+          reason={isBusy ? null : reasons.discard}
           run={async () => {
             await send('DELETE', apiPath('change-sets', String(set.id), 'apply'));
             return 'It is not scheduled any more. Its approvals stay.';
           }}
         />
       )}
-      {state === 'Open' && hiddenDeeds === 0 && <CollectButton id={set.id} />}
-      {hiddenDeeds === 0 && (
-        <button type="button" onClick={() => onAsk('edit')}>
-          Edit
-        </button>
-      )}
-      {(hiddenDeeds === 0 || set.createdBy === me.value?.username) && (
-        <button type="button" onClick={() => onAsk('discard')}>
-          Discard
-        </button>
-      )}
+      {reasons.isCollectable && <CollectButton id={set.id} />}
+      {ask('Edit', 'edit')}
+      <AskButton
+        label="Discard"
+        {...{ isBusy }}
+        reason={reasons.discard}
+        saidBeside={reasons.discard === reasons.edit ? 'Edit' : 'Discard'}
+        onClick={() => onAsk('discard')}
+      />
     </>
+  );
+}
+
+interface AskProps {
+  label: string;
+  reason: string | null;
+  /** It is not known yet whether there is a reason. */
+  isBusy: boolean;
+  /** The button beside which the reason stands, where another one has the same. */
+  saidBeside?: string;
+  onClick: () => void;
+}
+
+function AskButton({ label, reason, isBusy, saidBeside = label, onClick }: AskProps) {
+  const isOff = !isBusy && reason !== null;
+  const id = `${saidBeside.toLowerCase().replace(' ', '-')}-reason`;
+  return (
+    <span class="deed">
+      <button
+        type="button"
+        class={label === 'Apply' ? 'primary' : ''}
+        disabled={isBusy || isOff}
+        aria-busy={isBusy}
+        aria-describedby={isOff ? id : undefined}
+        onClick={onClick}
+      >
+        {label}
+      </button>
+      {isOff && saidBeside === label && (
+        <span id={id} class="hint">
+          {reason}
+        </span>
+      )}
+    </span>
   );
 }
 
@@ -215,12 +231,6 @@ function Story({ set }: { set: ChangeSet }) {
         )}
         <SetLink label="Takes back" id={set.revertOf} />
         <SetLink label="Taken back by" id={set.revertedBy} />
-        {set.hiddenDeeds > 0 && isOpen(set) && (
-          <>
-            <dt>Editing</dt>
-            <dd>{HIDDEN}</dd>
-          </>
-        )}
       </dl>
     </section>
   );

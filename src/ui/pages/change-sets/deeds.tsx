@@ -11,6 +11,7 @@ interface Props {
   set: ChangeSet;
   etag: string | null;
   names: Names;
+  mayEdit: boolean;
   /** Called with the digest that the person has made. */
   onKnown: (digest: string) => void;
 }
@@ -21,7 +22,7 @@ interface Row {
   deed: ShownDeed;
 }
 
-export function DeedsPart({ set, etag, names, onKnown }: Props) {
+export function DeedsPart({ set, etag, names, mayEdit, onKnown }: Props) {
   const { deeds, hiddenDeeds, state } = set;
   const rows = deeds.map((deed, at): Row => ({ place: at + 1, deed }));
   const remove = async ({ place }: Row) => {
@@ -37,7 +38,7 @@ export function DeedsPart({ set, etag, names, onKnown }: Props) {
     ),
   };
   // A set without any deed is none: it can be discarded.
-  const isRemovable = isOpen(set) && hiddenDeeds === 0 && deeds.length > 1;
+  const isRemovable = isOpen(set) && mayEdit && deeds.length > 1;
   return (
     <section class="part">
       <h2>Deeds</h2>

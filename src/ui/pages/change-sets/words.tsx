@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { groupNamed, type Protection, protectionText, useGroups } from '../../components/protection.tsx';
 import { apiPath, type Kind, links } from '../../links.ts';
 import { useResource, useResources } from '../../resource.ts';
 import type { NodeSummary, ScopeType } from '../../types.ts';
@@ -35,21 +36,24 @@ export interface ShownDeed extends Thing {
   useServerManagedParameters?: boolean;
   steps?: readonly unknown[];
   on?: Thing;
-  protection?: { approvals: number; groupId: string | null; byChangeSetOnly: boolean };
+  protection?: Protection;
 }
 
 /** The names of what deeds know by its id alone. An id stands for itself until its name is known. */
 export interface Names {
   value(id: string): string;
   type(id: string): string;
+  group(id: string | null): string;
 }
 
 export function useNames(): Names {
   const values = useScopeValues();
+  const groups = useGroups();
   const types = useResource<ScopeType[]>('/scope-types?take=1000', { poll: false });
   return {
     value: (id) => values?.find(({ value }) => value === id)?.label ?? id,
     type: (id) => types.data?.find((type) => type.id === id)?.name ?? id,
+    group: (id) => groupNamed(groups, id),
   };
 }
 
@@ -89,7 +93,8 @@ export function DeedWords({ deed, names, isApplied }: WordsProps) {
     case 'SetProtection':
       return (
         <>
-          Protect <ThingLink thing={deed.on ?? {}} names={names} />: {protectionText(deed)}
+          Set the protection of <ThingLink thing={deed.on ?? {}} names={names} />:{' '}
+          {deed.protection && protectionText(deed.protection, names.group(deed.protection.groupId))}
         </>
       );
     case 'SetServerManaged':
@@ -160,16 +165,6 @@ function lcmText({ configurationMode, configurationModeInterval, reportComplianc
       'reports',
       reportCompliance === null || reportCompliance === undefined ? null : reportCompliance ? 'yes' : 'no',
     ),
-  ].join(', ');
-}
-
-function protectionText({ protection }: ShownDeed): string {
-  const { approvals = 0, groupId = null, byChangeSetOnly = false } = protection ?? {};
-  if (approvals === 0 && !byChangeSetOnly) return 'not any more';
-  return [
-    approvals === 0 ? 'no approval' : `${approvals} ${approvals === 1 ? 'approval' : 'approvals'}`,
-    ...(groupId === null ? [] : ['of one group']),
-    ...(byChangeSetOnly ? ['by change sets only'] : []),
   ].join(', ');
 }
 

@@ -28,12 +28,13 @@ export function CompositeTabs({
   composite,
 }: {
   name: string;
-  current: 'Versions' | 'Permissions';
+  current: 'Versions' | 'Permissions' | 'Settings';
   /** Null while it is not known; all tabs stand there then, so that nothing moves. */
   composite: Composite | null;
 }) {
   const tabs: Tab[] = [{ href: links.named(KIND, name), label: 'Versions' }];
   if (composite === null || composite.access === 'Manage' || current === 'Permissions')
     tabs.push({ href: links.named(KIND, name, 'permissions'), label: 'Permissions' });
+  tabs.push({ href: links.named(KIND, name, 'settings'), label: 'Settings' });
   return <Tabs label={name} tabs={tabs} current={current} />;
 }

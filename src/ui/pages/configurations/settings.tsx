@@ -5,6 +5,7 @@ import { send } from '../../client.ts';
 import { CONFIGURATIONS_CRUMB, ConfigurationTabs } from '../../components/configuration-tabs.tsx';
 import { CheckField, SelectField } from '../../components/field.tsx';
 import { Page, Part } from '../../components/page.tsx';
+import { ProtectionForm } from '../../components/protection.tsx';
 import { SettingsForm } from '../../components/settings-form.tsx';
 import { apiOf } from '../../links.ts';
 import { useResource } from '../../resource.ts';
@@ -37,6 +38,18 @@ export function ConfigurationSettingsPage({ name }: { name: string }) {
         <Part of={settings}>
           {(data) => (
             <ChecksForm key={JSON.stringify(data)} path={`${path}/settings`} {...{ data, reason }} />
+          )}
+        </Part>
+        <Part of={settings}>
+          {({ protection }) => (
+            <ProtectionForm
+              on={{ configurationName: name }}
+              called={name}
+              path={`${path}/settings`}
+              data={protection}
+              etag={settings.etag}
+              reason={reason}
+            />
           )}
         </Part>
         <Part of={retention}>

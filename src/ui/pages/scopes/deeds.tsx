@@ -1,9 +1,10 @@
 /** Making, describing and deleting scope types and values. */
 
-import { useState } from 'preact/hooks';
 import { send } from '../../client.ts';
 import { DeedDialog } from '../../components/dialog.tsx';
-import { Field, SelectField, TextField } from '../../components/field.tsx';
+import { useEdit } from '../../components/edit-form.tsx';
+import { DESCRIPTION, FormDialog, textOrNull } from '../../components/form-dialog.tsx';
+import { ProtectionFields, protecting } from '../../components/protection.tsx';
 import { apiPath, withQuery } from '../../links.ts';
 import { usePlace } from '../../router.ts';
 import type { ScopeType, ScopeValue } from '../../types.ts';
@@ -12,89 +13,53 @@ interface DialogProps {
   onClose: () => void;
 }
 
-const textOrNull = (text: string) => (text.trim() === '' ? null : text.trim());
+const SIGNS = 'Letters, digits, _ and -';
 
 export function NewTypeDialog({ onClose }: DialogProps) {
   const place = usePlace();
-  const [name, setName] = useState('');
-  const [description, setDescription] = useState('');
-  const [valueMode, setValueMode] = useState('Unrestricted');
-  const create = async () => {
-    const body = { name, description: textOrNull(description), valueMode };
-    const { data } = await send<ScopeType>('POST', '/scope-types', body);
-    place.go(withQuery('/ui/scopes', { scopeTypeId: data.id }));
-    return `The scope type ${name} is created. It overrides all others but Node.`;
-  };
   return (
-    <DeedDialog heading="New scope type" deed="Create" run={create} onClose={onClose}>
-      {(problem) => (
-        <>
-          <Field
-            label="Name"
-            name="name"
-            hint="Letters, digits, _ and -, such as Environment."
-            value={name}
-            onInput={setName}
-            problem={problem}
-            autocomplete="off"
-            required
-          />
-          <TextField
-            label="Description"
-            name="description"
-            value={description}
-            onInput={setDescription}
-            problem={problem}
-          />
-          <SelectField
-            label="Values"
-            name="valueMode"
-            value={valueMode}
-            onInput={setValueMode}
-            problem={problem}
-            choices={[
-              { value: 'Unrestricted', label: 'Unrestricted: a parameter file may bring a new value' },
-              { value: 'Restricted', label: 'Restricted: only values that are defined here' },
-            ]}
-          />
-        </>
-      )}
-    </DeedDialog>
+    <FormDialog
+      heading="New scope type"
+      deed="Create"
+      initial={{ name: '', description: '', valueMode: 'Unrestricted' }}
+      fields={[
+        { name: 'name', label: 'Name', hint: `${SIGNS}, such as Environment.`, required: true },
+        DESCRIPTION,
+        { name: 'valueMode', label: 'Values', kind: { choices: VALUE_MODES } },
+      ]}
+      run={async ({ description, ...typed }) => {
+        const body = { ...typed, description: textOrNull(description) };
+        const { data } = await send<ScopeType>('POST', '/scope-types', body);
+        place.go(withQuery('/ui/scopes', { scopeTypeId: data.id }));
+        return `The scope type ${typed.name} is created. It overrides all others but Node.`;
+      }}
+      onClose={onClose}
+    />
   );
 }
 
+const VALUE_MODES = [
+  { value: 'Unrestricted', label: 'Unrestricted: a parameter file may bring a new value' },
+  { value: 'Restricted', label: 'Restricted: only values that are defined here' },
+];
+
 export function NewValueDialog({ type, onClose }: DialogProps & { type: ScopeType }) {
-  const [value, setValue] = useState('');
-  const [description, setDescription] = useState('');
-  const create = async () => {
-    const body = { value, description: textOrNull(description) };
-    await send('POST', apiPath('scope-types', type.id, 'values'), body);
-    return `The value ${value} of ${type.name} is created.`;
-  };
   return (
-    <DeedDialog heading={`New value of ${type.name}`} deed="Create" run={create} onClose={onClose}>
-      {(problem) => (
-        <>
-          <Field
-            label="Scope value"
-            name="value"
-            hint="Letters, digits, _ and -, such as production."
-            value={value}
-            onInput={setValue}
-            problem={problem}
-            autocomplete="off"
-            required
-          />
-          <TextField
-            label="Description"
-            name="description"
-            value={description}
-            onInput={setDescription}
-            problem={problem}
-          />
-        </>
-      )}
-    </DeedDialog>
+    <FormDialog
+      heading={`New value of ${type.name}`}
+      deed="Create"
+      initial={{ value: '', description: '' }}
+      fields={[
+        { name: 'value', label: 'Scope value', hint: `${SIGNS}, such as production.`, required: true },
+        DESCRIPTION,
+      ]}
+      run={async ({ value, description }) => {
+        const body = { value, description: textOrNull(description) };
+        await send('POST', apiPath('scope-types', type.id, 'values'), body);
+        return `The value ${value} of ${type.name} is created.`;
+      }}
+      onClose={onClose}
+    />
   );
 }
 
@@ -106,23 +71,18 @@ interface OneProps extends DialogProps {
 }
 
 export function DescriptionDialog({ path, called, before, onClose }: OneProps & { before: string | null }) {
-  const [description, setDescription] = useState(before ?? '');
-  const change = async () => {
-    await send('PUT', path, { description: textOrNull(description) });
-    return `The description of ${called} is changed.`;
-  };
   return (
-    <DeedDialog heading={`Description of ${called}`} deed="Save" run={change} onClose={onClose}>
-      {(problem) => (
-        <TextField
-          label="Description"
-          name="description"
-          value={description}
-          onInput={setDescription}
-          problem={problem}
-        />
-      )}
-    </DeedDialog>
+    <FormDialog
+      heading={`Description of ${called}`}
+      deed="Save"
+      initial={{ description: before ?? '' }}
+      fields={[DESCRIPTION]}
+      run={async ({ description }) => {
+        await send('PUT', path, { description: textOrNull(description) });
+        return `The description of ${called} is changed.`;
+      }}
+      onClose={onClose}
+    />
   );
 }
 
@@ -134,29 +94,49 @@ interface RenameProps extends OneProps {
 export function RenameDialog({ path, called, before, onClose }: RenameProps) {
   const [member, label, known] =
     'value' in before ? ['value', 'Scope value', before.value] : ['name', 'Name', before.name];
-  const [name, setName] = useState(known);
-  const rename = async () => {
-    await send('PUT', path, { [member]: name, description: before.description });
-    return `${called} is called ${name} now.`;
+  return (
+    <FormDialog<Record<string, string>>
+      heading={`Rename ${called}`}
+      deed="Rename"
+      initial={{ [member]: known }}
+      fields={[{ name: member, label, hint: `${SIGNS}.`, required: true }]}
+      run={async (typed) => {
+        await send('PUT', path, { ...typed, description: before.description });
+        return `${called} is called ${typed[member]} now.`;
+      }}
+      onClose={onClose}
+    >
+      <p>
+        Nodes keep their tags and their parameters. The branches and tags of all parameter repositories take
+        the name over; clones find the old tags below <code>renamed/</code>.
+      </p>
+    </FormDialog>
+  );
+}
+
+export function ProtectionDialog({ path, called, before, onClose }: OneProps & { before: ScopeValue }) {
+  const { id, description, protection } = before;
+  const edit = useEdit(protection, null);
+  const protect = async () => {
+    await send('PUT', path, { description, protection: edit.value });
+    return `The protection of ${called} is saved.`;
   };
   return (
-    <DeedDialog heading={`Rename ${called}`} deed="Rename" run={rename} onClose={onClose}>
+    <DeedDialog
+      heading={`Protection of ${called}`}
+      deed="Save"
+      run={protect}
+      isDisabled={!edit.isChanged}
+      collected={protecting(called, { scopeValueId: id }, edit.value)}
+      onClose={onClose}
+    >
       {(problem) => (
         <>
           <p>
-            Nodes keep their tags and their parameters. The branches and tags of all parameter repositories
-            take the name over; clones find the old tags below <code>renamed/</code>.
+            It covers the parameter files of this value in every configuration, tagging nodes with it, and the
+            place of its type. A weaker protection comes by a change set.
           </p>
-          <Field
-            label={label}
-            name={member}
-            hint="Letters, digits, _ and -."
-            value={name}
-            onInput={setName}
-            problem={problem}
-            autocomplete="off"
-            required
-          />
+          <ProtectionFields {...{ edit, problem }} />
         </>
       )}
     </DeedDialog>

@@ -3,16 +3,19 @@
 import { useState } from 'preact/hooks';
 import { Empty } from '../../components/empty.tsx';
 import { Part } from '../../components/page.tsx';
+import { groupNamed, protectionText, useGroups } from '../../components/protection.tsx';
 import { type Column, DataTable } from '../../components/table.tsx';
 import { apiPath, withQuery } from '../../links.ts';
 import { useList } from '../../list.ts';
 import { usePlace } from '../../router.ts';
 import { can } from '../../session.ts';
 import type { ScopeType, ScopeValue } from '../../types.ts';
-import { DeleteDialog, DescriptionDialog, NewValueDialog, RenameDialog } from './deeds.tsx';
+import { DeleteDialog, DescriptionDialog, NewValueDialog, ProtectionDialog, RenameDialog } from './deeds.tsx';
 import { NodesOfValue, UsageDialog } from './usage.tsx';
 
-type Asked = { deed: 'new' } | { deed: 'rename' | 'description' | 'delete'; value: ScopeValue };
+type Asked =
+  | { deed: 'new' }
+  | { deed: 'rename' | 'description' | 'protection' | 'delete'; value: ScopeValue };
 
 export function ValuesPart({ type }: { type: ScopeType }) {
   const [asked, setAsked] = useState<Asked | null>(null);
@@ -45,6 +48,7 @@ function SystemNote({ name }: { name: string }) {
 function Values({ type, ask }: { type: ScopeType; ask: (asked: Asked) => void }) {
   const list = useList<ScopeValue>(apiPath('scope-types', type.id, 'values'), { sorts: false });
   const place = usePlace();
+  const groups = useGroups();
   const used = list.rows.find(({ id }) => id === place.query.get('usage'));
   const columns: Column<ScopeValue>[] = [
     {
@@ -55,6 +59,10 @@ function Values({ type, ask }: { type: ScopeType; ask: (asked: Asked) => void })
       ),
     },
     { label: 'Description', isLong: true, cell: ({ description }) => description ?? '' },
+    {
+      label: 'Protection',
+      cell: ({ protection }) => protectionText(protection, groupNamed(groups, protection.groupId)),
+    },
     ...(can('nodes.read')
       ? [{ label: 'Nodes', cell: ({ id }: ScopeValue) => <NodesOfValue valueId={id} /> }]
       : []),
@@ -98,6 +106,9 @@ function ValueDeeds({ value, ask }: { value: ScopeValue; ask: (asked: Asked) => 
       <button type="button" class="small" onClick={() => ask({ deed: 'description', value })}>
         Edit description
       </button>
+      <button type="button" class="small" onClick={() => ask({ deed: 'protection', value })}>
+        Protect
+      </button>
       <button type="button" class="small" onClick={() => ask({ deed: 'delete', value })}>
         Delete
       </button>
@@ -113,6 +124,7 @@ function Asking({ type, asked, onClose }: { type: ScopeType; asked: Asked; onClo
   if (asked.deed === 'rename') return <RenameDialog {...{ path, called, onClose }} before={value} />;
   if (asked.deed === 'description')
     return <DescriptionDialog {...{ path, called, onClose }} before={value.description} />;
+  if (asked.deed === 'protection') return <ProtectionDialog {...{ path, called, onClose }} before={value} />;
   return (
     <DeleteDialog
       {...{ path, called, onClose }}
