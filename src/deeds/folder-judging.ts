@@ -5,6 +5,7 @@
 
 import { listScopeTypes, type ScopeTypeRow } from '../db/scope-types.ts';
 import type { TreeFile } from '../domain/parameter-tree.ts';
+import { countsAsGiven } from '../domain/rollout.ts';
 import { showText } from '../domain/safe-path.ts';
 import { scopeKey } from '../domain/scopes.ts';
 import { chooseParameterFile } from '../domain/version-choice.ts';
@@ -47,7 +48,7 @@ export interface Look {
   types: ReadonlyMap<string, ScopeTypeRow>;
   scopes: KnownScopes;
   offered: OfferedFiles;
-  /** The tags of files whose rollout has halted: whoever has not taken them gets what is below. */
+  /** The tags of files whose rollout has halted, so that they do not count as given. */
   halted: ReadonlySet<string>;
   checks: FileChecks;
   /** The version of the configuration that says which files are given; null where it has none. */
@@ -77,8 +78,8 @@ export async function lookAt(
   const { resource, principal } = target;
   const configuration = await tools.store.versions({ kind: 'configurations', name: resource.name });
   const { published, versions, rollouts } = configuration;
-  const halted = rollouts.flatMap(({ record: { state, parameters } }) =>
-    state === 'Halted' ? parameters.map(({ tag }) => tag) : [],
+  const halted = rollouts.flatMap(({ record }) =>
+    countsAsGiven(record) ? [] : record.parameters.map(({ tag }) => tag),
   );
   const settings = await readEffectiveSettings(read, resource.id);
   const mode = settings.parameterValidationMode;

@@ -14,7 +14,7 @@ import { paced } from '../lib/pace.ts';
 import { grantedPart } from '../security/authorize.ts';
 import type { Caller } from '../security/caller.ts';
 import { authorVersions, type DraftToPublish, type VersionAuthor } from '../versions/author.ts';
-import { contentOf, seriesOf } from '../versions/parameter-files.ts';
+import { seriesOf } from '../versions/parameter-files.ts';
 import { findBlockers } from '../versions/rules.ts';
 import type { VersionRef } from '../versions/store.ts';
 import {
@@ -28,17 +28,17 @@ import {
   wantedOf,
 } from './folder-judging.ts';
 import { FileChecks, type ParameterTools } from './parameter-checks.ts';
-import { defineValues, ownerOf } from './parameter-scopes.ts';
+import { ownerOf } from './parameter-scopes.ts';
 import { requireDoneAlone } from './protection.ts';
 import {
   type ChangedFile,
+  createFiles,
   type FileTarget,
   judgeFile,
   publishing,
   requireFile,
   requireSealing,
   scopeToPublish,
-  sealChecked,
 } from './put-parameters.ts';
 
 export interface FolderPush {
@@ -192,24 +192,16 @@ function writePart(
       judged.map(({ checked: { incoming } }) => incoming),
     );
     const lacking = judged.filter(({ draft }) => draft === null);
-    // A value without a file does no harm, but a file without its value is shown to nobody.
-    const scopes = await defineValues(
-      tools.database,
-      target.actor,
-      lacking.map(({ file, checked }) => ({ file, ...checked })),
-      ({ file }, work) => at(file, work),
+    const written = await createFiles(
+      tools,
+      target,
+      author,
+      lacking.map(({ file, checked, version }) => ({ ...checked, file, version })),
+      { message, blame: ({ file }, work) => at(file, work) },
     );
-    const contents: Parameters<Author['createDrafts']>[0][number][] = [];
-    for await (const [place, { file, checked, version }] of paced(lacking.entries())) {
-      const series = seriesOf(scopes[place] ?? checked.wanted.scope);
-      const sealing = { ...checked, series, version };
-      const content = await at(file, () => sealChecked(tools, target, author, sealing));
-      contents.push({ series, version, content: { ...contentOf(series, content), message } });
-    }
-    const written = await author.createDrafts(contents);
     made.set(
       part,
-      contents.map(({ series, version }, place) => [series, version, written[place]?.commit ?? '']),
+      written.map(({ series, made: { version, commit } }) => [series, version, commit]),
     );
     const drafts: WrittenDraft[] = [];
     for await (const one of paced(judged)) {
@@ -217,10 +209,10 @@ function writePart(
       const place = lacking.indexOf(one);
       const fresh = written[place];
       const details = fresh
-        ? await tools.store.parameters.describe(name, fresh)
+        ? await tools.store.parameters.describe(name, fresh.made)
         : await tools.store.parameters.details(name, draft as VersionRef);
       const { type, wanted, needsMigration } = checked;
-      const scope = scopes[place] ?? wanted.scope;
+      const scope = fresh?.scope ?? wanted.scope;
       drafts.push({ part, file, configurationId, type, scope, details, needsMigration });
     }
     return drafts;

@@ -7,10 +7,12 @@ import type { Db } from '../db/database.ts';
 import type { ScopeTypeRow } from '../db/scope-types.ts';
 import type { GrantLevel } from '../domain/permissions.ts';
 import { sameVersion } from '../domain/version-order.ts';
+import { damagedRepository } from '../git/disk-errors.ts';
 import { tidyText } from '../git/trailers.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { conflict, type HawserError, invalid, notFound } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
+import { paced } from '../lib/pace.ts';
 import { DESCRIBE_UNKNOWN } from '../resolve/declared.ts';
 import type { DocumentSource } from '../resolve/document-source.ts';
 import type { CompatibilityGuard } from '../resolve/schema-compatibility.ts';
@@ -21,11 +23,13 @@ import { contentOf, seriesOf } from '../versions/parameter-files.ts';
 import type { Target } from '../versions/rows.ts';
 import type { SortedVersions } from '../versions/sorted-versions.ts';
 import type { ParameterDetails, ParameterScope, VersionRef } from '../versions/store.ts';
+import type { VersionDetails } from '../versions/types.ts';
 import type { ParameterSource } from '../versions/version-source.ts';
 import { type CheckedFile, type CheckTools, FileChecks, type ParameterTools } from './parameter-checks.ts';
 import type { ReadContent } from './parameter-content.ts';
 import {
   defineValue,
+  defineValues,
   ownerOf,
   requireEnabledType,
   requireScopeType,
@@ -138,8 +142,48 @@ async function storeChecked(
   return { scope, series, ...(await writeDraft(tools, author, { name, series, version, content, message })) };
 }
 
+/** A file that has been checked, and is to be a draft which is not there yet. */
+export interface NewFile extends CheckedContent {
+  version: string;
+}
+
+/**
+ * Makes new drafts of one configuration, all or none, under the lock of its parameters.
+ * @param blame says of which file an error is
+ * @returns the scope, series and version of each, in their order
+ * @throws HawserError what encrypting a secret and making a draft throw
+ */
+export async function createFiles<T extends NewFile>(
+  tools: ParameterTools,
+  target: FileTarget,
+  author: Author,
+  files: readonly T[],
+  {
+    message,
+    blame,
+  }: { message?: string | undefined; blame: <R>(file: T, work: () => Promise<R>) => Promise<R> },
+): Promise<{ scope: ParameterScope; series: string; made: VersionDetails }[]> {
+  // A value without a file does no harm, but a file without its value is shown to nobody.
+  const scopes = await defineValues(tools.database, target.actor, files, blame);
+  const drafts: Parameters<Author['createDrafts']>[0][number][] = [];
+  for await (const [at, file] of paced(files.entries())) {
+    const { incoming, version, wanted } = file;
+    const series = seriesOf(scopes[at] ?? wanted.scope);
+    const content = await blame(file, () =>
+      sealChecked(tools, target, author, { incoming, series, version }),
+    );
+    drafts.push({ series, version, content: { ...contentOf(series, content), message } });
+  }
+  const made = await author.createDrafts(drafts);
+  return files.map(({ wanted }, at) => {
+    const [draft, details] = [drafts[at], made[at]];
+    if (draft === undefined || details === undefined) throw damagedRepository();
+    return { scope: scopes[at] ?? wanted.scope, series: draft.series, made: details };
+  });
+}
+
 /** The content of a version as it is stored. @throws HawserError as `sealContent` */
-export async function sealChecked(
+async function sealChecked(
   tools: ParameterTools,
   { resource: { name: configurationName }, principal: { userId: caller } }: FileTarget,
   author: Author,

@@ -8,7 +8,7 @@ import { paced } from '../lib/pace.ts';
 import type { Caller } from '../security/caller.ts';
 import type { UserPrincipal } from '../security/principal.ts';
 import { authorVersions } from '../versions/author.ts';
-import { contentOf, seriesOf } from '../versions/parameter-files.ts';
+import { seriesOf } from '../versions/parameter-files.ts';
 import type { ParameterScope } from '../versions/store.ts';
 import type { VersionRef } from '../versions/types.ts';
 import { type Change, type ChangeOf, ofShownChange, partsOf, type ShownChange } from './changes.ts';
@@ -17,16 +17,16 @@ import type { TriedChanges, TryingTools } from './make-preview.ts';
 import { keyOf, type Resources } from './named-changes.ts';
 import { FileChecks, type ParameterTools } from './parameter-checks.ts';
 import { contentTypeNamed, newContent, type ReadContent, readText } from './parameter-content.ts';
-import { defineValues, requireScopeType, scopeNamed } from './parameter-scopes.ts';
+import { requireScopeType, scopeNamed } from './parameter-scopes.ts';
 import {
-  type CheckedContent,
   checkFile,
+  createFiles,
   type FileName,
   type FileTarget,
+  type NewFile,
   requireFile,
   requireSealing,
   saveFile,
-  sealChecked,
 } from './put-parameters.ts';
 
 export type DraftTools = TryingTools & ParameterTools;
@@ -153,11 +153,11 @@ export async function writeDrafts(
 
 /** Makes the drafts that are not there yet, all or none. @returns those, and the deeds whose drafts are there */
 function createDrafts(tools: DraftTools, target: FileTarget, group: readonly Placed[]) {
-  const { resource, principal, actor } = target;
+  const { resource, principal } = target;
   return authorVersions(tools, target, async (author) => {
     const checks = await FileChecks.of(tools, resource, principal.userId);
     const others: Placed[] = [];
-    const lacking: (CheckedContent & { one: Placed })[] = [];
+    const lacking: (NewFile & { one: Placed })[] = [];
     for await (const one of paced(group))
       await inPlace(one.at, async () => {
         const file = fileOf(one.change);
@@ -165,29 +165,18 @@ function createDrafts(tools: DraftTools, target: FileTarget, group: readonly Pla
         if (author.findDraft(file.version, seriesOf(scope))) return void others.push(one);
         const content = await contentIn(tools, principal, one.change);
         const checked = await checkFile(tools, { ...target, checks }, { ...file, status: 'Draft' }, content);
-        lacking.push({ ...checked, one });
+        lacking.push({ ...checked, version: file.version, one });
       });
     await requireSealing(
       tools,
       lacking.map(({ incoming }) => incoming),
     );
-    const scopes = await defineValues(tools.database, actor, lacking, ({ one }, work) =>
-      inPlace(one.at, work),
-    );
-    const contents: Parameters<typeof author.createDrafts>[0][number][] = [];
-    for (const [place, { one, incoming, wanted }] of lacking.entries()) {
-      const [series, { version }] = [seriesOf(scopes[place] ?? wanted.scope), one.change];
-      const sealing = { incoming, series, version };
-      const content = await inPlace(one.at, () => sealChecked(tools, target, author, sealing));
-      contents.push({ series, version, content: contentOf(series, content) });
-    }
-    const versions = await author.createDrafts(contents);
-    const made = lacking.map(({ one, wanted }, place) => {
-      const scope = scopes[place] ?? wanted.scope;
-      const commit = versions[place]?.commit ?? '';
-      const draft: WrittenDraft = {
-        ...{ target, name: fileOf(one.change), series: seriesOf(scope), commit, before: null },
-      };
+    const written = await createFiles(tools, target, author, lacking, {
+      blame: ({ one }, work) => inPlace(one.at, work),
+    });
+    const made = written.map(({ scope, series, made: { commit } }, place) => {
+      const { one } = lacking[place] as (typeof lacking)[number];
+      const draft: WrittenDraft = { target, name: fileOf(one.change), series, commit, before: null };
       return { one, scope, draft };
     });
     return { made, others };

@@ -160,8 +160,9 @@ export async function requireRings(db: Db) {
   const { rolloutScopeType } = await readRolloutSettings(db);
   const type = rolloutScopeType === null ? undefined : await findScopeTypeByName(db, rolloutScopeType);
   if (type === undefined) {
-    const message = 'No scope type is named whose values are the rings';
-    throw conflict('no_rings', `${message}; name it by the setting rolloutScopeType`);
+    const message =
+      'The setting rolloutScopeType names no scope type; name the one there whose values are the rings';
+    throw conflict('no_rings', message);
   }
   const values = await orderedValuesOf(db, type.id);
   return { scopeType: { id: type.id, name: type.name }, values: values.map(({ value }) => value) };

@@ -92,6 +92,12 @@ export interface RolledFile {
   publishedBy: string;
 }
 
+/**
+ * Whether a scope counts as giving a file, for who looks at no node: what rolls out does. Once that has halted, whoever has not taken
+ * it gets what is below.
+ */
+export const countsAsGiven = ({ state }: Pick<RolloutRecord, 'state'>) => state !== 'Halted';
+
 /** So many files roll out together at most. */
 export const MAX_ROLLED_FILES = 500;
 

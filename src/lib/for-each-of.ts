@@ -4,8 +4,8 @@ import { allSettled } from './awaitable.ts';
 import { Pace } from './pace.ts';
 
 /**
- * Does `work` with each item, at most `limit` at once, begun in order. Other work of the event loop goes first now and then. After a failure no more is begun; the failure is
- * thrown once nothing is under way any more.
+ * Does `work` with each item, at most `limit` at once, begun in order. Other work of the event loop goes first now and then. After a
+ * failure no more is begun; the failure is thrown once nothing is under way any more.
  */
 export async function forEachOf<T>(
   items: Iterable<T>,

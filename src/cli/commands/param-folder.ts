@@ -6,6 +6,7 @@ import type { Api } from '../../client/api.ts';
 import type { Schemas } from '../../client/api-types.ts';
 import { ApiProblem } from '../../client/errors.ts';
 import { PARAMETERS_FOLDER, parseTreePath, treePathOf } from '../../domain/parameter-tree.ts';
+import { countsAsGiven } from '../../domain/rollout.ts';
 import { DEFAULT_SCOPE_TYPE_ID, NODE_SCOPE_TYPE_ID } from '../../domain/scopes.ts';
 import { isLitter, MAX_FILES, UploadTree } from '../../domain/upload-tree.ts';
 import { chooseParameterFile } from '../../domain/version-choice.ts';
@@ -187,8 +188,7 @@ async function readGiven(api: Api, name: string): Promise<{ files: PulledFile[];
   const shown = new Set((all ?? []).map(scopeText));
   const series = new Map<string, ParameterFile[]>();
   for (const file of all ?? []) {
-    // Whoever has not taken a file whose rollout has halted gets what is below.
-    if (file.rollout?.state === 'Halted') continue;
+    if (file.rollout && !countsAsGiven(file.rollout)) continue;
     const scope = scopeText(file);
     series.set(scope, [...(series.get(scope) ?? []), file]);
   }

@@ -52,7 +52,7 @@ export function ProtectionFields({ edit, problem }: FieldsProps) {
   const known = useGroups();
   const { approvals, groupId, byChangeSetOnly } = edit.value;
   // What is set stands there also where the groups are not known.
-  const isNew = groupId !== null && !known?.some(({ id }) => id === groupId);
+  const isUnknown = groupId !== null && !known?.some(({ id }) => id === groupId);
   return (
     <>
       <SelectField
@@ -74,7 +74,7 @@ export function ProtectionFields({ edit, problem }: FieldsProps) {
         }
         choices={[
           { value: '', label: 'Anybody who may change it' },
-          ...(isNew ? [{ value: groupId, label: groupNamed(known, groupId) }] : []),
+          ...(isUnknown ? [{ value: groupId, label: groupNamed(known, groupId) }] : []),
           ...(known ?? []).map(({ id, name }) => ({ value: id, label: name })),
         ]}
         value={groupId ?? ''}
