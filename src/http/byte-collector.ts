@@ -7,21 +7,33 @@ const SMALLEST_BLOCK = 1024;
 const LARGEST_BLOCK = 256 * 1024;
 const NOTHING = Buffer.alloc(0);
 
+/** Memory for the whole is asked for once this part of it has come. */
+const PART = 1 / 8;
+
 /**
  * Copies pieces of any size into blocks and keeps no piece, so a sender of single bytes costs no object for each byte.
- * The blocks are at most twice as large as what has come.
+ * The blocks are at most twice as large as what has come. Where the length is announced, they lie one after the other in
+ * one piece of memory, which the kernel fills only where bytes come: to join many large bodies that end at the same time
+ * would keep the event loop for a second.
  */
 export class ByteCollector {
   length = 0;
   private readonly blocks: Buffer[] = [];
-  private last = NOTHING;
+  private last: Buffer = NOTHING;
   /** So many bytes of the last block are used. */
   private taken = 0;
+  /** Has all that came, from its start on, and room for what is still to come. */
+  private whole: Buffer | null = null;
   private readonly onBlock: (bytes: number) => void;
+  private readonly announced: number;
 
-  /** @param onBlock told of each block before it is made; what it throws refuses the block */
-  constructor(onBlock: (bytes: number) => void = () => undefined) {
+  /**
+   * @param onBlock told of each block before it is made; what it throws refuses the block
+   * @param announced bytes that are said to come in all; 0 where nobody knows
+   */
+  constructor(onBlock: (bytes: number) => void = () => undefined, announced = 0) {
     this.onBlock = onBlock;
+    this.announced = announced;
   }
 
   append(piece: Buffer): void {
@@ -36,7 +48,8 @@ export class ByteCollector {
 
   /** Gives all bytes in one Buffer. The collector is empty then. */
   takeAll(): Buffer {
-    const all = Buffer.concat([...this.blocks, this.last], this.length);
+    const all =
+      this.whole?.subarray(0, this.length) ?? Buffer.concat([...this.blocks, this.last], this.length);
     this.clear();
     return all;
   }
@@ -60,13 +73,26 @@ export class ByteCollector {
     this.last = NOTHING;
     this.taken = 0;
     this.length = 0;
+    this.whole = null;
   }
 
   private addBlock(): void {
     const size = Math.min(LARGEST_BLOCK, Math.max(SMALLEST_BLOCK, this.length));
     this.onBlock(size);
     if (this.taken > 0) this.blocks.push(this.last);
-    this.last = Buffer.allocUnsafeSlow(size);
+    this.last = this.nextOfWhole(size) ?? Buffer.allocUnsafeSlow(size);
     this.taken = 0;
+  }
+
+  /** @returns null where the length is not known, too little has come to believe it, or more came than was announced */
+  private nextOfWhole(size: number): Buffer | null {
+    if (this.length >= this.announced) this.whole = null;
+    else if (this.whole === null && this.length >= Math.max(LARGEST_BLOCK, this.announced * PART)) {
+      this.whole = Buffer.allocUnsafeSlow(this.announced);
+      let at = 0;
+      for (const block of this.blocks.splice(0)) at += block.copy(this.whole, at);
+      this.blocks.push(this.whole.subarray(0, at));
+    }
+    return this.whole?.subarray(this.length, this.length + size) ?? null;
   }
 }

@@ -107,7 +107,8 @@ export class MeteredBody extends Readable {
     this.headers = { 'content-type': mediaType, 'transfer-encoding': 'chunked' };
     this.request = request;
     this.rules = rules;
-    this.bytes = new ByteCollector((bytes) => rules.reserve?.(bytes));
+    const announced = rules.isInSlices ? 0 : Number(request.headers['content-length'] ?? 0);
+    this.bytes = new ByteCollector((bytes) => rules.reserve?.(bytes), announced);
     this.clock = setInterval(() => this.judgePace(), rules.pace.span).unref();
     // The stream may fail before its parser listens. Whoever waits for its end learns of it.
     this.on('error', () => undefined);

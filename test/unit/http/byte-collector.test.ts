@@ -16,6 +16,16 @@ describe('a byte collector', () => {
     );
   });
 
+  it('gives back what came where a length was announced, right or wrong', () => {
+    const mib = 1024 * 1024;
+    for (const announced of [1, mib, 3 * mib, 3 * mib + 1, 5 * mib, 100 * mib]) {
+      const bytes = new ByteCollector(undefined, announced);
+      const all = Buffer.alloc(3 * mib, 'abcdefg');
+      for (let at = 0; at < all.length; at += 65_521) bytes.append(all.subarray(at, at + 65_521));
+      expect(bytes.takeAll().equals(all), String(announced)).to.equal(true);
+    }
+  });
+
   it('holds at most twice what has come, also when it comes byte by byte', () => {
     let held = 0;
     const bytes = new ByteCollector((block) => (held += block));
