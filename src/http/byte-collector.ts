@@ -7,14 +7,17 @@ const SMALLEST_BLOCK = 1024;
 const LARGEST_BLOCK = 256 * 1024;
 const NOTHING = Buffer.alloc(0);
 
-/** Memory for the whole is asked for once this part of it has come. */
+/**
+ * Memory for the whole is asked for once this part of it has come, so a sender who announces much and sends little has the
+ * server ask for at most eight times what came.
+ */
 const PART = 1 / 8;
 
 /**
  * Copies pieces of any size into blocks and keeps no piece, so a sender of single bytes costs no object for each byte.
  * The blocks are at most twice as large as what has come. Where the length is announced, they lie one after the other in
- * one piece of memory, which the kernel fills only where bytes come: to join many large bodies that end at the same time
- * would keep the event loop for a second.
+ * one piece of memory, of which the kernel fills only what is written. So nothing is left to join when a large body ends:
+ * ten bodies of 4.5 MB that ended in one turn kept the event loop for a second.
  */
 export class ByteCollector {
   length = 0;

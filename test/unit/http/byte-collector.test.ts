@@ -26,6 +26,17 @@ describe('a byte collector', () => {
     }
   });
 
+  it('does not join what has an announced length, and asks for no memory before an eighth has come', () => {
+    const mib = 1024 * 1024;
+    const memoryOf = (announced: number) => {
+      const bytes = new ByteCollector(undefined, announced);
+      for (let count = 0; count < 48; count += 1) bytes.append(Buffer.alloc(mib / 16, 'x'));
+      return bytes.takeAll().buffer.byteLength;
+    };
+    expect(memoryOf(5 * mib), 'the memory that was asked for at first').to.equal(5 * mib);
+    expect(memoryOf(100 * mib), 'what came, joined').to.equal(3 * mib);
+  });
+
   it('holds at most twice what has come, also when it comes byte by byte', () => {
     let held = 0;
     const bytes = new ByteCollector((block) => (held += block));
