@@ -53,6 +53,19 @@ describe('protections in the console', function () {
     await close();
   });
 
+  it('stay when the checks of the same page are inherited again', async () => {
+    const { page, close } = await visit(shown, SHOP);
+    const before = await read('/configurations/shop/settings');
+    const checks = page.getByRole('form', { name: 'Checks' });
+    await checks.getByLabel('Check of documents').selectOption('Strict');
+    await button(checks, 'Save').click();
+    await button(checks, 'Inherit all').click();
+    await button(checks, 'Inherit all').waitFor({ state: 'detached' });
+    expect(before).to.deep.include({ approvals: 2 });
+    expect(await read('/configurations/shop/settings')).to.deep.equal(before);
+    await close();
+  });
+
   it('are proposed by whoever may not save them, and only shown to whoever may not propose', async () => {
     const { page, close } = await visit(shown, SHOP, { user: 'operator' });
     await form(page).getByText('Only those with Manage on shop may change this.').waitFor();
