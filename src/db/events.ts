@@ -3,6 +3,7 @@
 import type { EventType } from '../domain/event-types.ts';
 import { newId } from '../lib/ids.ts';
 import type { Db } from './database.ts';
+import { insertAll } from './rows.ts';
 
 export interface NewEvent {
   type: EventType;
@@ -14,8 +15,13 @@ export interface NewEvent {
   data: Readonly<Record<string, unknown>>;
 }
 
-/** Adds an event. It is in the feed once the leader has given it a position (src/events/numbering.ts). */
-export async function emit(trx: Db, { type, subject, at: time, data }: NewEvent): Promise<void> {
-  const row = { id: newId(), type, subject, time, data: JSON.stringify(data) };
-  await trx.insertInto('events').values(row).execute();
+/** Adds events. They are in the feed once the leader has given them positions (src/events/numbering.ts). */
+export async function emit(trx: Db, events: readonly NewEvent[]): Promise<void> {
+  await insertAll(
+    trx,
+    'events',
+    events.map(({ type, subject, at: time, data }) => {
+      return { id: newId(), type, subject, time, data: JSON.stringify(data) };
+    }),
+  );
 }

@@ -56,9 +56,15 @@ export async function updateReported(db: Db, nodeId: string, settings: ReportedS
 }
 
 /** Finds a node's name and its assignment, of which all members are null where nothing is assigned. */
-export function findAssigned(db: Db, nodeId: string) {
-  return nodeRows(db)
+export async function findAssigned(db: Db, nodeId: string) {
+  return (await findAssignedOf(db, [nodeId])).get(nodeId);
+}
+
+/** The same for those of many nodes that are there, by their ids. */
+export async function findAssignedOf(db: Db, nodeIds: readonly string[]) {
+  const rows = await nodeRows(db)
     .select([
+      'nodes.id as nodeId',
       'nodes.fqdn',
       'assignments.configuration_id as configurationId',
       'assignments.composite_id as compositeId',
@@ -67,8 +73,9 @@ export function findAssigned(db: Db, nodeId: string) {
       'assignments.version',
       (of) => of.fn.coalesce('configurations.name', 'composites.name').as('configurationName'),
     ])
-    .where('nodes.id', '=', nodeId)
-    .executeTakeFirst();
+    .where(engineOf(db).isOneOf('nodes.id', nodeIds))
+    .execute();
+  return new Map(rows.map(({ nodeId, ...assigned }) => [nodeId, assigned]));
 }
 
 /** Records that the compliance of a node has changed. An event has either a `status`, as here, or an `lcmStatus`. */

@@ -3,6 +3,7 @@
 import type { Insertable, Kysely, Selectable, SelectQueryBuilder, Updateable } from 'kysely';
 import { type HawserError, notFound } from '../lib/errors.ts';
 import type { Db } from './database.ts';
+import { engineOf } from './engine-of.ts';
 import { orConflict } from './errors.ts';
 import type { Schema } from './schema.ts';
 
@@ -51,6 +52,23 @@ export async function pageOf<D, T extends keyof D, R>(
 /** One page of a list that is in memory as a whole. */
 export function pageOfList<R>(all: readonly R[], { take, skip }: PageQuery): Page<R> {
   return { rows: all.slice(skip, skip + take), total: all.length };
+}
+
+/** Inserts rows, as many with one statement as suits the engine. */
+export async function insertAll<T extends keyof Schema>(
+  trx: Db,
+  table: T,
+  rows: readonly Insertable<Schema[T]>[],
+): Promise<void> {
+  const engine = engineOf(trx);
+  for (let at = 0; at < rows.length; ) {
+    const count = engine.rowsAtOnce(rows.length - at);
+    await trx
+      .insertInto(table)
+      .values(rows.slice(at, at + count))
+      .execute();
+    at += count;
+  }
 }
 
 type TableWithId = { [T in keyof Schema]: Schema[T] extends { id: string } ? T : never }[keyof Schema];

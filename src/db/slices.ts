@@ -22,7 +22,45 @@ export const giveWay = () => sleep(PAUSE);
 export type NodeWork<T, I = string> = (trx: Db, node: I, until: number) => Promise<T | null>;
 
 /**
- * Works on one node after the other. The transactions are flushed together at the end, because a disk may take longer
+ * Works on the first of some nodes within a transaction.
+ * @param until is when to stop, as `performance.now()` counts
+ * @returns the results of those that it is done with. It is called again for the others, in the next transaction
+ */
+export type GroupWork<T, I = string> = (trx: Db, nodes: readonly I[], until: number) => Promise<T[]>;
+
+/** Nodes that are written with the same statements. SQLite has done so many in a few milliseconds. */
+const GROUP = 32;
+
+/** Work that is done to each node by itself. */
+export function oneByOne<T, I = string>(work: NodeWork<T, I>): GroupWork<T, I> {
+  return async (trx, nodes, until) => {
+    const results: T[] = [];
+    for (const node of nodes) {
+      const result = await work(trx, node, until);
+      if (result === null) break;
+      results.push(result);
+      if (performance.now() >= until) break;
+    }
+    return results;
+  };
+}
+
+/** Work that is done to many nodes with the same statements. */
+export function inGroups<T, I = string>(
+  work: (trx: Db, nodes: readonly I[]) => Promise<T[]>,
+): GroupWork<T, I> {
+  return async (trx, nodes, until) => {
+    const results: T[] = [];
+    while (results.length < nodes.length) {
+      results.push(...(await work(trx, nodes.slice(results.length, results.length + GROUP))));
+      if (performance.now() >= until) break;
+    }
+    return results;
+  };
+}
+
+/**
+ * Works on nodes in their order. The transactions are flushed together at the end, because a disk may take longer
  * for each flush than a poll may wait. The end of this process undoes none of them; a power cut may undo the last ones.
  * @param onCommitted is told of each node with its result, once that is committed
  * @returns the results in the order of the nodes, once all of them are on the disk
@@ -31,29 +69,17 @@ export type NodeWork<T, I = string> = (trx: Db, node: I, until: number) => Promi
 export async function inSlices<T, I = string>(
   { writeUnflushed, flush }: Pick<Database, 'writeUnflushed' | 'flush'>,
   nodes: readonly I[],
-  work: NodeWork<T, I>,
+  work: GroupWork<T, I>,
   onCommitted: (node: I, result: T) => void = () => undefined,
 ): Promise<T[]> {
   const results: T[] = [];
   while (results.length < nodes.length) {
     const left = nodes.slice(results.length);
-    const made = await writeUnflushed.transaction().execute((trx) => oneSlice(trx, left, work));
+    const made = await writeUnflushed.transaction().execute((trx) => work(trx, left, endOfSlice()));
     for (const [at, result] of made.entries()) onCommitted(left[at] as I, result);
     results.push(...made);
     await giveWay();
   }
   await flush();
-  return results;
-}
-
-async function oneSlice<T, I>(trx: Db, nodes: readonly I[], work: NodeWork<T, I>): Promise<T[]> {
-  const until = endOfSlice();
-  const results: T[] = [];
-  for (const node of nodes) {
-    const result = await work(trx, node, until);
-    if (result === null) break;
-    results.push(result);
-    if (performance.now() >= until) break;
-  }
   return results;
 }

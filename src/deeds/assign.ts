@@ -4,15 +4,15 @@ import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { engineOf } from '../db/engine-of.ts';
 import type { Assignment } from '../db/node-lookup.ts';
-import { findAssigned, requireNode } from '../db/nodes.ts';
+import { findAssigned, findAssignedOf, requireNode } from '../db/nodes.ts';
 import { changedMembers } from '../domain/changed-members.ts';
 import { ASSIGNMENTS } from '../domain/lock-names.ts';
 import { leadingVHint } from '../domain/version-order.ts';
 import { conflict, type HawserError, notFound } from '../lib/errors.ts';
 import type { Planner } from '../resolve/plans.ts';
-import { type Actor, recordAudit } from '../security/audit.ts';
+import { type Actor, recordAudit, recordAudits } from '../security/audit.ts';
 import { grantedResource } from '../security/authorize.ts';
-import { isExpected } from '../security/awaiting-certificates.ts';
+import { expectedAmong } from '../security/awaiting-certificates.ts';
 import type { Caller } from '../security/caller.ts';
 import type { UserPrincipal } from '../security/principal.ts';
 import type { AuthorTools } from '../versions/author.ts';
@@ -24,6 +24,7 @@ import {
   mayReadConfigurations,
   type WantedAssignment,
 } from './handing-out.ts';
+import { type NodeOutcome, orThrow } from './node-outcome.ts';
 import { requireDoneAlone } from './protection.ts';
 
 export interface AssignmentTools extends Pick<AuthorTools, 'database' | 'store' | 'locks'> {
@@ -84,22 +85,6 @@ export async function checkAssignment(
 }
 
 /**
- * Refuses to give a node what it did not get before and the caller may not read: as for what is not there, and parameters of
- * its scopes as `GivenFiles`. An expected node may get any tags when it comes.
- */
-async function requireHandingOut(
-  trx: Db,
-  nodeId: string,
-  before: Pick<Assignment, 'configurationId' | 'compositeId'>,
-  { assignment, isReadable, owner, files }: CheckedAssignment,
-): Promise<void> {
-  const { configurationId, compositeId } = before;
-  if (configurationId === assignment.configurationId && compositeId === assignment.compositeId) return;
-  if (!isReadable) throw noResource(owner.kind);
-  await files?.require(trx, (await isExpected(trx, nodeId)) ? 'any' : { nodeIds: [nodeId] });
-}
-
-/**
  * Refuses to hand out to many what not all of them have already.
  * @throws HawserError not_found
  */
@@ -129,8 +114,7 @@ export async function requireForAll(
 /**
  * Assigns to one node what was checked.
  * @returns whether the node had another assignment, or none
- * @throws HawserError not_found for the node, or for a configuration that has been deleted since; forbidden
- *   `beyond_own_permissions` for parameters of a scope of the node that the caller may not read
+ * @throws HawserError what `assignToAll` answers for it
  */
 export async function assignChecked(
   trx: Db,
@@ -138,17 +122,78 @@ export async function assignChecked(
   nodeId: string,
   checked: CheckedAssignment,
 ): Promise<boolean> {
+  const [outcome] = await assignToAll(trx, actor, [nodeId], checked);
+  return orThrow(outcome);
+}
+
+/**
+ * Assigns to many nodes what was checked, with few statements for all.
+ * @returns of each node whether it had another assignment, or none; or its refusal: not_found for the node, or for a configuration
+ *   that has been deleted since; forbidden `beyond_own_permissions` for parameters of a scope of the node that the caller may not
+ *   read. A refused node is as it was
+ */
+export async function assignToAll(
+  trx: Db,
+  actor: Actor,
+  nodeIds: readonly string[],
+  checked: CheckedAssignment,
+): Promise<NodeOutcome[]> {
   const { owner, assignment } = checked;
-  const { fqdn, ...before } = await requireAssigned(trx, nodeId);
-  await requireHandingOut(trx, nodeId, before, checked);
-  if (changedMembers(before, assignment) === null) return false;
-  const isSaved = await saveAssignment(trx, nodeId, { owner, assignment }, actor.at);
-  if (!isSaved) throw notFound('The configuration was deleted just now');
+  const known = await findAssignedOf(trx, nodeIds);
+  const refusals = await refusalsOf(trx, known, checked);
+  const differing = [...known].filter(
+    ([nodeId, { fqdn: _fqdn, configurationName: _name, ...before }]) =>
+      !refusals.has(nodeId) && changedMembers(before, assignment) !== null,
+  );
+  const wanted = differing.map(([nodeId]) => nodeId);
+  const saved = await saveAssignments(trx, wanted, { owner, assignment }, actor.at);
   const { majorVersion, prereleaseChannel, version } = assignment;
   const target = { configurationName: owner.resource.name, isComposite: owner.kind === 'composites' };
-  const details = { fqdn, ...target, majorVersion, prereleaseChannel, version };
-  await recordAudit(trx, actor, { action: 'node.configuration_assigned', resourceId: nodeId, details });
-  return true;
+  const entries = differing
+    .filter(([nodeId]) => saved.has(nodeId))
+    .map(([resourceId, { fqdn }]) => {
+      const details = { fqdn, ...target, majorVersion, prereleaseChannel, version };
+      return { action: 'node.configuration_assigned', resourceId, details } as const;
+    });
+  await recordAudits(trx, actor, entries);
+  const unsaved = new Set(wanted.filter((nodeId) => !saved.has(nodeId)));
+  return nodeIds.map((nodeId) => {
+    if (!known.has(nodeId)) return notFound('No such node');
+    if (unsaved.has(nodeId)) return notFound('The configuration was deleted just now');
+    return refusals.get(nodeId) ?? saved.has(nodeId);
+  });
+}
+
+type Assigned = Map<string, Pick<Assignment, 'configurationId' | 'compositeId'>>;
+
+/**
+ * Why nodes may not be given what they did not get before and the caller may not read: as for what is not there, and parameters
+ * of their scopes as `GivenFiles`. An expected node may get any tags when it comes.
+ */
+async function refusalsOf(
+  trx: Db,
+  known: Assigned,
+  { assignment, isReadable, owner, files }: CheckedAssignment,
+): Promise<ReadonlyMap<string, HawserError>> {
+  const { configurationId, compositeId } = assignment;
+  const given = [...known]
+    .filter(([, before]) => before.configurationId !== configurationId || before.compositeId !== compositeId)
+    .map(([nodeId]) => nodeId);
+  if (!isReadable) return new Map(given.map((nodeId) => [nodeId, noResource(owner.kind)]));
+  if (files === undefined || given.length === 0) return new Map();
+  const expected = await expectedAmong(trx, given);
+  const refusals = new Map<string, HawserError>();
+  if (expected.length > 0) {
+    const refusal = await files.refusal(trx, 'any');
+    if (refusal !== null) for (const nodeId of expected) refusals.set(nodeId, refusal);
+  }
+  const there = given.filter((nodeId) => !expected.includes(nodeId));
+  if (there.length === 0 || (await files.refusal(trx, { nodeIds: there })) === null) return refusals;
+  for (const nodeId of there) {
+    const refusal = await files.refusal(trx, { nodeIds: [nodeId] });
+    if (refusal !== null) refusals.set(nodeId, refusal);
+  }
+  return refusals;
 }
 
 /** The assignment with the name in place of the id: as people ask for it, and as they are shown it. */
@@ -216,14 +261,15 @@ async function requireAssigned(trx: Db, nodeId: string) {
 /**
  * Whether what is assigned is still there is asked by the statement itself: after an error of a statement PostgreSQL goes on
  * with nothing else in the transaction, which other nodes share.
- * @returns whether it is
+ * @returns the nodes to which it was assigned: none where it is not there any more
  */
-async function saveAssignment(
+async function saveAssignments(
   trx: Db,
-  nodeId: string,
+  nodeIds: readonly string[],
   { owner, assignment }: Pick<CheckedAssignment, 'owner' | 'assignment'>,
   now: number,
-): Promise<boolean> {
+): Promise<ReadonlySet<string>> {
+  if (nodeIds.length === 0) return new Set();
   const target = {
     configuration_id: assignment.configurationId,
     composite_id: assignment.compositeId,
@@ -232,13 +278,20 @@ async function saveAssignment(
     version: assignment.version,
     assigned_at: now,
   };
-  const row = { node_id: nodeId, ...target };
-  const values = Object.values(row).map((value, at) => sql.val(value).as(`value${at}`));
-  const { numInsertedOrUpdatedRows } = await trx
+  const values = Object.values(target).map((value, at) => sql.val(value).as(`value${at}`));
+  const nodes = trx
+    .selectFrom('nodes')
+    .select(['nodes.id', ...values])
+    .where(engineOf(trx).isOneOf('nodes.id', nodeIds))
+    .where(({ exists }) =>
+      exists(trx.selectFrom(owner.kind).select('id').where('id', '=', owner.resource.id)),
+    );
+  const rows = await trx
     .insertInto('assignments')
-    .columns(Object.keys(row) as (keyof typeof row)[])
-    .expression(trx.selectFrom(owner.kind).select(values).where('id', '=', owner.resource.id))
+    .columns(['node_id', ...(Object.keys(target) as (keyof typeof target)[])])
+    .expression(nodes)
     .onConflict((conflict) => conflict.column('node_id').doUpdateSet(target))
-    .executeTakeFirstOrThrow();
-  return numInsertedOrUpdatedRows !== 0n;
+    .returning('node_id')
+    .execute();
+  return new Set(rows.map(({ node_id }) => node_id));
 }

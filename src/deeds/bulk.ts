@@ -4,26 +4,28 @@
  */
 
 import type { Db } from '../db/database.ts';
+import { engineOf } from '../db/engine-of.ts';
 import { requireNode } from '../db/nodes.ts';
-import { inSlices } from '../db/slices.ts';
+import { type GroupWork, inGroups, inSlices, type NodeWork, oneByOne } from '../db/slices.ts';
 import type { Permission } from '../domain/permissions.ts';
 import { conflict, HawserError } from '../lib/errors.ts';
 import type { Caller } from '../security/caller.ts';
 import {
   type AssignmentTools,
-  assignChecked,
+  assignToAll,
   checkAssignment,
   requireForAll,
   unassignConfiguration,
   whileItStays,
 } from './assign.ts';
-import { changeLcmConfig, type LcmSettings } from './change-lcm-config.ts';
+import { changeLcmConfigs, type LcmSettings } from './change-lcm-config.ts';
 import { removeWithin } from './delete-node.ts';
 import { type ExpectedRow, expectNodes } from './expect-nodes.ts';
 import type { WantedAssignment } from './handing-out.ts';
+import type { NodeOutcome } from './node-outcome.ts';
 import { type AskedDeed, requireDoneAlone } from './protection.ts';
 import { NO_GATE, TagGate } from './tag-gate.ts';
-import { hasTag, requireTypeOfValue, setTags, tagNode, untagNode, valuesByType } from './tag-node.ts';
+import { hasTag, requireTypeOfValue, setTags, tagAll, untagNode, valuesByType } from './tag-node.ts';
 
 /** One thing that is done to nodes. */
 export type Doing =
@@ -66,12 +68,8 @@ export interface BulkTools<C> extends AssignmentTools {
 
 /** A deed whose own checks are done. */
 export interface ReadyDeed {
-  /**
-   * Does it to one node.
-   * @returns whether the node was changed; null where it must be called again in another transaction
-   * @throws HawserError that concerns this node alone
-   */
-  apply(trx: Db, nodeId: string, until: number): Promise<boolean | null>;
+  /** Does it to nodes. What concerns one of them alone is its outcome. */
+  apply: GroupWork<NodeOutcome>;
   /** Looks at all nodes before anything is done. @throws HawserError that concerns the deed as a whole */
   require?(nodeIds: readonly string[]): Promise<void>;
   /** Runs the work on all nodes. The default just runs it. */
@@ -116,13 +114,13 @@ export async function doInBulk<C>(
     const outcomes = await inSlices(
       tools.database,
       nodeIds,
-      (trx, nodeId, until) => apply(trx, nodeId, until).catch((error) => failureOf(trx, nodeId, error)),
+      apply,
       (nodeId, outcome) => outcome === true && onChanged?.(nodeId),
     );
     return {
       done: outcomes.filter((outcome) => outcome === true).length,
       unchanged: outcomes.filter((outcome) => outcome === false).length,
-      failed: outcomes.filter((outcome) => typeof outcome === 'object'),
+      failed: await failuresOf(tools.database.read, nodeIds, outcomes),
     };
   });
 }
@@ -152,7 +150,7 @@ export async function readyDeed(tools: AssignmentTools, caller: Caller, order: D
       const checked = await checkAssignment(tools, caller.principal, order);
       return {
         require: (nodeIds) => requireForAll(tools.database.read, checked, nodeIds),
-        apply: (trx, nodeId) => assignChecked(trx, actor, nodeId, checked),
+        apply: inGroups((trx, some) => assignToAll(trx, actor, some, checked)),
         hold: (work) => whileItStays(tools, checked, work),
       };
     }
@@ -164,10 +162,10 @@ export async function readyDeed(tools: AssignmentTools, caller: Caller, order: D
     case 'SetTags':
       return readyTags(tools, caller, order);
     case 'SetLcmConfig':
-      return { apply: (trx, nodeId) => changeLcmConfig(trx, actor, nodeId, order) };
+      return { apply: inGroups((trx, some) => changeLcmConfigs(trx, actor, some, order)) };
     case 'Delete':
       return {
-        apply: (trx, nodeId, until) => removeWithin(trx, actor, nodeId, until),
+        apply: eachByItself((trx, nodeId, until) => removeWithin(trx, actor, nodeId, until)),
         onChanged: (nodeId) => tools.database.nodeLookup.noteEnded(nodeId, null),
       };
   }
@@ -179,10 +177,10 @@ function readyUnassign(tools: AssignmentTools, { principal, actor }: Caller): Re
     async require(nodeIds) {
       gate = await TagGate.ofExpected(tools, principal, nodeIds);
     },
-    async apply(trx, nodeId) {
+    apply: eachByItself(async (trx, nodeId) => {
       await gate?.requireLeft(trx, nodeId);
       return unassignConfiguration(trx, actor, nodeId);
-    },
+    }),
   };
 }
 
@@ -192,19 +190,21 @@ async function readyTag(
   { action, scopeValueId }: Extract<Doing, { scopeValueId: string }>,
 ): Promise<ReadyDeed> {
   await requireTypeOfValue(tools.database.read, scopeValueId);
-  let gate: TagGate | null = null;
+  if (action === 'Untag')
+    return {
+      apply: eachByItself(async (trx, nodeId) => {
+        await requireNode(trx, nodeId);
+        if (!(await hasTag(trx, { nodeId, scopeValueId }))) return false;
+        await untagNode(trx, actor, { nodeId, scopeValueId });
+        return true;
+      }),
+    };
+  let gate: Pick<TagGate, 'require'> = NO_GATE;
   return {
     async require(nodeIds) {
-      if (action === 'Tag')
-        gate = await TagGate.of(tools, principal, { scopeValueIds: [scopeValueId], nodeIds });
+      gate = await TagGate.of(tools, principal, { scopeValueIds: [scopeValueId], nodeIds });
     },
-    async apply(trx, nodeId) {
-      const target = { nodeId, scopeValueId };
-      await requireNode(trx, nodeId);
-      if ((await hasTag(trx, target)) === (action === 'Tag')) return false;
-      await (gate === null ? untagNode(trx, actor, target) : tagNode(trx, actor, target, gate));
-      return true;
-    },
+    apply: inGroups((trx, some) => tagAll(trx, actor, { nodeIds: some, scopeValueId }, gate)),
   };
 }
 
@@ -219,7 +219,7 @@ async function readyTags(
     async require(nodeIds) {
       gate = await TagGate.of(tools, principal, { scopeValueIds, nodeIds });
     },
-    apply: (trx, nodeId) => setTags(trx, actor, nodeId, { values, areAll: false }, gate),
+    apply: eachByItself((trx, nodeId) => setTags(trx, actor, nodeId, { values, areAll: false }, gate)),
   };
 }
 
@@ -237,9 +237,36 @@ async function findTargets<C>(
 
 const OF_ONE_NODE: readonly string[] = ['not_found', 'conflict', 'forbidden'];
 
-/** @throws the error again where it is not about this node */
-async function failureOf(trx: Db, nodeId: string, error: unknown): Promise<Failure> {
-  if (!(error instanceof HawserError) || !OF_ONE_NODE.includes(error.kind)) throw error;
-  const node = await trx.selectFrom('nodes').select('fqdn').where('id', '=', nodeId).executeTakeFirst();
-  return { nodeId, fqdn: node?.fqdn ?? null, code: error.code, message: error.message };
+/** A deed that is done to each node by itself. A refusal that is about one node alone is its outcome. */
+function eachByItself(work: NodeWork<boolean>): GroupWork<NodeOutcome> {
+  return oneByOne<NodeOutcome>(async (trx, nodeId, until) => {
+    try {
+      return await work(trx, nodeId, until);
+    } catch (error) {
+      if (error instanceof HawserError && OF_ONE_NODE.includes(error.kind)) return error;
+      throw error;
+    }
+  });
+}
+
+/** The refusals, with the names of those nodes that are there. */
+async function failuresOf(
+  db: Db,
+  nodeIds: readonly string[],
+  outcomes: readonly NodeOutcome[],
+): Promise<Failure[]> {
+  const refused = outcomes.flatMap((outcome, at) =>
+    typeof outcome === 'object' ? [{ nodeId: nodeIds[at] ?? '', refusal: outcome }] : [],
+  );
+  const ids = refused.map(({ nodeId }) => nodeId);
+  const rows = await db
+    .selectFrom('nodes')
+    .select(['id', 'fqdn'])
+    .where(engineOf(db).isOneOf('id', ids))
+    .execute();
+  const names = new Map(rows.map(({ id, fqdn }) => [id, fqdn]));
+  return refused.map(({ nodeId, refusal }) => {
+    const { code, message } = refusal;
+    return { nodeId, fqdn: names.get(nodeId) ?? null, code, message };
+  });
 }

@@ -6,6 +6,7 @@
 import type { Db } from '../db/database.ts';
 import { requireNodes } from '../db/nodes.ts';
 import { noteRefsMoved } from '../db/repository-rows.ts';
+import { endOfSlice, inGroups, oneByOne } from '../db/slices.ts';
 import { ASSIGNMENTS, PARAMETER_WRITES, repositoryLock } from '../domain/lock-names.ts';
 import type { OtherMoves } from '../git/ref-backend.ts';
 import { tidyText } from '../git/trailers.ts';
@@ -26,7 +27,7 @@ import type { Caller } from '../security/caller.ts';
 import type { RefStep, StepEffect } from '../versions/ref-step.ts';
 import type { Target } from '../versions/rows.ts';
 import type { GitStore } from '../versions/store.ts';
-import { type AssignmentTools, assignChecked, checkAssignment, requireForAll } from './assign.ts';
+import { type AssignmentTools, assignToAll, checkAssignment, requireForAll } from './assign.ts';
 import { type Doing, type ReadyDeed, readyDeed } from './bulk.ts';
 import { changeConfiguration } from './change-configuration.ts';
 import { reorderScopeTypes, switchScopeType } from './change-scope-type.ts';
@@ -34,6 +35,7 @@ import type { Change, ChangeOf, NamedFile } from './changes.ts';
 import { levelOf, repositoriesOf, type Targeted, targetOf } from './deed-targets.ts';
 import type { FormerState } from './former-state.ts';
 import { refusalAt } from './judge-changes.ts';
+import { orThrow } from './node-outcome.ts';
 import type { ParameterTools } from './parameter-checks.ts';
 import type { ProposingTools } from './propose-changes.ts';
 import { publishVersion } from './publish.ts';
@@ -42,7 +44,7 @@ import { type FileName, publishFile } from './put-parameters.ts';
 import { requireProtectable, setProtection } from './set-protection.ts';
 import { startRollout } from './start-rollout.ts';
 import { TagGate } from './tag-gate.ts';
-import { tagNode, untagNode } from './tag-node.ts';
+import { alreadyTagged, tagAll, untagNode } from './tag-node.ts';
 import { offerFileAgain, offerVersionAgain, withdrawFile, withdrawVersion } from './withdraw.ts';
 
 export interface CarryingOutTools extends ProposingTools {
@@ -294,8 +296,10 @@ class Deeds {
     await require?.(nodeIds);
     this.keep(async (trx) => {
       const pace = new Pace();
-      for (const nodeId of nodeIds) {
-        await apply(trx, nodeId, Number.POSITIVE_INFINITY);
+      for (let left = nodeIds; left.length > 0; ) {
+        const outcomes = await apply(trx, left, endOfSlice());
+        for (const outcome of outcomes) orThrow(outcome);
+        left = left.slice(outcomes.length);
         if (pace.isDue) await pace.rest();
       }
     });
@@ -308,22 +312,25 @@ class Deeds {
       const { nodeIds, scopeValueId } = change;
       const gate = await TagGate.of(tools, principal, { scopeValueIds: [scopeValueId], nodeIds });
       return {
-        apply: async (trx, nodeId) => Boolean(await tagNode(trx, actor, { nodeId, scopeValueId }, gate)),
+        apply: inGroups(async (trx, some) => {
+          const outcomes = await tagAll(trx, actor, { nodeIds: some, scopeValueId }, gate);
+          return outcomes.map((outcome) => (outcome === false ? alreadyTagged() : outcome));
+        }),
       };
     }
     if (change.kind === 'Assign') {
       const mayBeIneligible = this.former.wasAssigned(change);
       const checked = await checkAssignment(tools, principal, change, { mayBeIneligible });
       await requireForAll(tools.database.read, checked, change.nodeIds);
-      return { apply: (trx, nodeId) => assignChecked(trx, actor, nodeId, checked) };
+      return { apply: inGroups((trx, some) => assignToAll(trx, actor, some, checked)) };
     }
     if (change.kind === 'Untag') {
       const { scopeValueId } = change;
       return {
-        async apply(trx, nodeId) {
+        apply: oneByOne(async (trx, nodeId) => {
           await untagNode(trx, actor, { nodeId, scopeValueId });
           return true;
-        },
+        }),
       };
     }
     const { kind: action, nodeIds: _nodeIds, ...order } = change;

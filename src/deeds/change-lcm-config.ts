@@ -4,13 +4,15 @@
  */
 
 import type { Db } from '../db/database.ts';
+import { engineOf } from '../db/engine-of.ts';
 import type { ReportedSettings } from '../db/nodes.ts';
 import { toFlag } from '../db/rows.ts';
 import { readLcmDefaults, readServerSettings } from '../db/settings.ts';
 import { changedMembers } from '../domain/changed-members.ts';
 import type { Duration } from '../domain/duration.ts';
 import { notFound } from '../lib/errors.ts';
-import { type Actor, recordAudit } from '../security/audit.ts';
+import { type Actor, recordAudits } from '../security/audit.ts';
+import { type NodeOutcome, orThrow } from './node-outcome.ts';
 
 /** What an LCM is, or is to be, set to. */
 export interface LcmSettings {
@@ -43,19 +45,38 @@ export async function changeLcmConfig(
   nodeId: string,
   change: LcmSettings,
 ): Promise<boolean> {
+  const [outcome] = await changeLcmConfigs(trx, actor, [nodeId], change);
+  return orThrow(outcome);
+}
+
+/**
+ * The same for many nodes, with few statements for all.
+ * @returns of each node whether any of them was another; or not_found
+ */
+export async function changeLcmConfigs(
+  trx: Db,
+  actor: Actor,
+  nodeIds: readonly string[],
+  change: LcmSettings,
+): Promise<NodeOutcome[]> {
   const desired = desiredBy(change);
-  const before = await readDesired(trx, nodeId);
-  const changes = changedMembers(before.desired, desired);
-  if (changes === null) return false;
+  const known = await findDesired(trx, nodeIds);
+  const entries = [...known].flatMap(([resourceId, { fqdn, desired: before }]) => {
+    const changes = changedMembers(before, desired);
+    if (changes === null) return [];
+    return { action: 'node.lcm_config_changed', resourceId, details: { fqdn, ...changes } } as const;
+  });
+  const changed = entries.map(({ resourceId }) => resourceId);
   const columns = {
     desired_configuration_mode: desired.configurationMode,
     desired_configuration_mode_interval: desired.configurationModeInterval,
     desired_report_compliance: toColumn(desired.reportCompliance),
   };
-  await trx.updateTable('nodes').set(columns).where('id', '=', nodeId).execute();
-  const details = { fqdn: before.fqdn, ...changes };
-  await recordAudit(trx, actor, { action: 'node.lcm_config_changed', resourceId: nodeId, details });
-  return true;
+  if (changed.length > 0)
+    await trx.updateTable('nodes').set(columns).where(engineOf(trx).isOneOf('id', changed)).execute();
+  await recordAudits(trx, actor, entries);
+  const isChanged = new Set<string>(changed);
+  return nodeIds.map((nodeId) => (known.has(nodeId) ? isChanged.has(nodeId) : notFound('No such node')));
 }
 
 function desiredBy(change: LcmSettings) {
@@ -73,19 +94,30 @@ export async function wouldChange(db: Db, nodeId: string, change: LcmSettings): 
 }
 
 async function readDesired(db: Db, nodeId: string) {
-  const row = await db
+  const desired = (await findDesired(db, [nodeId])).get(nodeId);
+  if (desired === undefined) throw notFound('No such node');
+  return desired;
+}
+
+/** The desired values of those of these nodes that are there. */
+async function findDesired(db: Db, nodeIds: readonly string[]) {
+  const rows = await db
     .selectFrom('nodes')
     .select([
+      'id',
       'fqdn',
       'desired_configuration_mode as configurationMode',
       'desired_configuration_mode_interval as configurationModeInterval',
       'desired_report_compliance as reportCompliance',
     ])
-    .where('id', '=', nodeId)
-    .executeTakeFirst();
-  if (!row) throw notFound('No such node');
-  const { fqdn, ...desired } = row;
-  return { fqdn, desired: { ...desired, reportCompliance: toFlag(desired.reportCompliance) } };
+    .where(engineOf(db).isOneOf('id', nodeIds))
+    .execute();
+  return new Map(
+    rows.map(({ id, fqdn, ...desired }) => [
+      id,
+      { fqdn, desired: { ...desired, reportCompliance: toFlag(desired.reportCompliance) } },
+    ]),
+  );
 }
 
 /** Gives what a node reports as it is stored. Absent members stay as they are, null clears. */

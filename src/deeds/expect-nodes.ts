@@ -3,7 +3,7 @@
 import type { Db } from '../db/database.ts';
 import { findAssigned, findNodeByFqdn } from '../db/nodes.ts';
 import { findScopeTypeByName, findScopeValue, findTypeOfValue } from '../db/scope-types.ts';
-import { inSlices } from '../db/slices.ts';
+import { inSlices, oneByOne } from '../db/slices.ts';
 import { changedMembers } from '../domain/changed-members.ts';
 import { ASSIGNMENTS } from '../domain/lock-names.ts';
 import { HawserError, isRefusal, notFound } from '../lib/errors.ts';
@@ -57,9 +57,10 @@ export async function expectNodes(
       ready.push(row.fault ?? (await orFault(() => checker.check(row.wanted, row.tags))));
       if (pace.isDue) await pace.rest();
     }
-    return inSlices(tools.database, ready, (trx, row) =>
+    const storing = oneByOne((trx: Db, row: ReadyRow | HawserError) =>
       row instanceof HawserError ? Promise.resolve(row) : orFault(() => store(trx, caller.actor, row)),
     );
+    return inSlices(tools.database, ready, storing);
   };
   const assigns = rows.some(({ wanted }) => (wanted?.assignment ?? null) !== null);
   return assigns ? tools.locks.share(ASSIGNMENTS, work) : work();

@@ -9,7 +9,7 @@ import type { Assignment } from '../db/node-lookup.ts';
 import { NamesOfScopes, type RestrictedScope, restrictedScopes } from '../db/scope-grants.ts';
 import { DEFAULT_SCOPE_TYPE_ID, NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
 import { chooseVersion } from '../domain/version-choice.ts';
-import { forbidden, HawserError, notFound } from '../lib/errors.ts';
+import { forbidden, type HawserError, notFound } from '../lib/errors.ts';
 import type { CompositeReader } from '../resolve/composites.ts';
 import { valueFor } from '../resolve/open-versions.ts';
 import type { Planner } from '../resolve/plans.ts';
@@ -114,10 +114,17 @@ export class GivenFiles {
     return new GivenFiles(principal, indexes);
   }
 
-  /** @throws HawserError forbidden `beyond_own_permissions` where the nodes would get a file that the giver may not read */
+  /** @throws HawserError what `refusal` answers */
   async require(trx: Db, receivers: Receivers): Promise<void> {
+    const refusal = await this.refusal(trx, receivers);
+    if (refusal !== null) throw refusal;
+  }
+
+  /** @returns forbidden `beyond_own_permissions` where one of the nodes would get a file that the giver may not read, else null */
+  async refusal(trx: Db, receivers: Receivers): Promise<HawserError | null> {
     for (const scope of await this.closed(trx))
-      if (await reaches(trx, scope, receivers)) throw beyondReadingGiven();
+      if (await reaches(trx, scope, receivers)) return beyondReadingGiven();
+    return null;
   }
 
   /** The scopes that have a published file and that the giver may not read. */
@@ -192,13 +199,7 @@ export async function blockerOfChildren(
   const files = await GivenFiles.of(tools, principal, [...added]);
   const nodes = read.selectFrom('assignments').select('node_id').where('composite_id', '=', id);
   const nodeIds = (await nodes.execute()).map(({ node_id }) => node_id);
-  return files.require(read, { nodeIds }).then(() => null, orRefusal);
-}
-
-/** @throws the error again where it is no refusal */
-function orRefusal(error: unknown): HawserError {
-  if (error instanceof HawserError) return error;
-  throw error;
+  return files.refusal(read, { nodeIds });
 }
 
 /** What the assignments of a composite admit, each once. A pinned one gets no other version. */

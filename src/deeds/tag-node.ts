@@ -1,15 +1,17 @@
 /** Tags: the scope values of a node, at most one of each scope type. */
 
+import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { engineOf } from '../db/engine-of.ts';
-import { findAssigned, requireNode } from '../db/nodes.ts';
+import { findAssignedOf, requireNode } from '../db/nodes.ts';
 import { findTypeOfValue } from '../db/scope-types.ts';
 import { toTimestamp } from '../lib/clock.ts';
 import { conflict, invalidField, notFound } from '../lib/errors.ts';
-import { type Actor, recordAudit } from '../security/audit.ts';
+import { type Actor, recordAudit, recordAudits } from '../security/audit.ts';
 import { isExpected } from '../security/awaiting-certificates.ts';
 import type { Caller } from '../security/caller.ts';
 import type { AssignmentTools } from './assign.ts';
+import { type NodeOutcome, orThrow, refusalOf } from './node-outcome.ts';
 import { requireDoneAlone } from './protection.ts';
 import { TagGate } from './tag-gate.ts';
 
@@ -47,31 +49,84 @@ export function toNodeTag(tag: NodeTagRow) {
 
 /**
  * @throws HawserError not_found for the node or the value; forbidden as `TagGate.require`; conflict
- *   `scope_type_already_tagged`
+ *   `scope_type_already_tagged`, also where it is this value
  */
 export async function tagNode(
   trx: Db,
   actor: Actor,
-  target: TagTarget,
+  { nodeId, scopeValueId }: TagTarget,
   gate: Pick<TagGate, 'require'>,
 ): Promise<NodeTagRow> {
-  const { nodeId, scopeValueId } = target;
-  const assigned = await findAssigned(trx, nodeId);
-  if (assigned === undefined) throw notFound('No such node');
-  await gate.require(trx, assigned, () => isExpected(trx, nodeId));
+  const [outcome] = await tagAll(trx, actor, { nodeIds: [nodeId], scopeValueId }, gate);
+  if (!orThrow(outcome)) throw alreadyTagged();
+  return requireTag(trx, { nodeId, scopeValueId });
+}
+
+/**
+ * Tags many nodes, with few statements for all.
+ * @returns of each node true where it was tagged, false where it had this tag; or its refusal: not_found, forbidden as
+ *   `TagGate.require`, conflict `scope_type_already_tagged`. A refused node is as it was
+ * @throws HawserError not_found for the value
+ */
+export async function tagAll(
+  trx: Db,
+  actor: Actor,
+  { nodeIds, scopeValueId }: { nodeIds: readonly string[]; scopeValueId: string },
+  gate: Pick<TagGate, 'require'>,
+): Promise<NodeOutcome[]> {
+  const known = await findAssignedOf(trx, nodeIds);
   const scopeTypeId = await requireTypeOfValue(trx, scopeValueId);
-  const row = { node_id: nodeId, scope_type_id: scopeTypeId, scope_value_id: scopeValueId };
-  // The primary key decides, so that of two calls at once only one succeeds. It is asked for no error, because after one
-  // PostgreSQL goes on with nothing else in the transaction.
-  const { numInsertedOrUpdatedRows } = await trx
+  const tags = await tagsOfType(trx, nodeIds, scopeTypeId);
+  const outcomes = new Map<string, NodeOutcome>();
+  for (const [nodeId, assigned] of known) {
+    const tag = tags.get(nodeId);
+    if (tag === scopeValueId) outcomes.set(nodeId, false);
+    else if (tag !== undefined) outcomes.set(nodeId, alreadyTagged());
+    else {
+      const refusal = await refusalOf(() => gate.require(trx, assigned, () => isExpected(trx, nodeId)));
+      if (refusal !== null) outcomes.set(nodeId, refusal);
+    }
+  }
+  const wanted = [...known.keys()].filter((nodeId) => !outcomes.has(nodeId));
+  const tagged = await insertTags(trx, wanted, { scopeTypeId, scopeValueId, now: actor.at });
+  for (const nodeId of wanted) outcomes.set(nodeId, tagged.has(nodeId) || alreadyTagged());
+  const [first] = tagged;
+  if (first !== undefined) {
+    const details = toDetails(await requireTag(trx, { nodeId: first, scopeValueId }));
+    const entries = [...tagged].map(
+      (resourceId) => ({ action: 'node.tagged', resourceId, details }) as const,
+    );
+    await recordAudits(trx, actor, entries);
+  }
+  return nodeIds.map((nodeId) => outcomes.get(nodeId) ?? notFound('No such node'));
+}
+
+/**
+ * The primary key decides, so that of two calls at once only one succeeds. It is asked for no error, because after one
+ * PostgreSQL goes on with nothing else in the transaction.
+ * @returns the nodes that had no value of the scope type
+ */
+async function insertTags(
+  trx: Db,
+  nodeIds: readonly string[],
+  { scopeTypeId, scopeValueId, now }: { scopeTypeId: string; scopeValueId: string; now: number },
+): Promise<ReadonlySet<string>> {
+  if (nodeIds.length === 0) return new Set();
+  const target = { scope_type_id: scopeTypeId, scope_value_id: scopeValueId, assigned_at: now };
+  const values = Object.values(target).map((value, at) => sql.val(value).as(`value${at}`));
+  const rows = await trx
     .insertInto('node_tags')
-    .values({ ...row, assigned_at: actor.at })
+    .columns(['node_id', ...(Object.keys(target) as (keyof typeof target)[])])
+    .expression(
+      trx
+        .selectFrom('nodes')
+        .select(['nodes.id', ...values])
+        .where(engineOf(trx).isOneOf('nodes.id', nodeIds)),
+    )
     .onConflict((conflict) => conflict.columns(['node_id', 'scope_type_id']).doNothing())
-    .executeTakeFirstOrThrow();
-  if (numInsertedOrUpdatedRows === 0n) throw alreadyTagged();
-  const tag = await requireTag(trx, target);
-  await recordAudit(trx, actor, { action: 'node.tagged', resourceId: nodeId, details: toDetails(tag) });
-  return tag;
+    .returning('node_id')
+    .execute();
+  return new Set(rows.map(({ node_id }) => node_id));
 }
 
 /** Tags a node. @throws HawserError as `tagNode`; conflict `change_set_required` */

@@ -258,7 +258,7 @@ async function changeStatuses(
     statuses.set(nodeId, { status, since });
     await recordComplianceEvent(trx, { nodeId, status, now: since });
     const data = { fqdn: reporters.get(nodeId)?.fqdn, before, status };
-    await emit(trx, { type: 'node.status_changed', subject: `nodes/${nodeId}`, at: since, data });
+    await emit(trx, [{ type: 'node.status_changed', subject: `nodes/${nodeId}`, at: since, data }]);
   }
   for (const [nodeId, { status, since }] of statuses)
     await trx.updateTable('nodes').set({ status, status_since: since }).where('id', '=', nodeId).execute();

@@ -2,6 +2,7 @@
 
 import type { Db } from '../db/database.ts';
 import { emit } from '../db/events.ts';
+import { insertAll } from '../db/rows.ts';
 import { AUDIT_ACTIONS, type AuditAction, SYSTEM_NAMES } from '../domain/audit-actions.ts';
 import { subjectOf } from '../domain/event-types.ts';
 import { newId } from '../lib/ids.ts';
@@ -70,42 +71,55 @@ export interface AuditEntry {
  * @throws HawserError locked `frozen`
  */
 export async function recordAudit(trx: Db, actor: Actor, entry: AuditEntry): Promise<void> {
+  await recordAudits(trx, actor, [entry]);
+}
+
+/** The same for a deed that was done to many, with few statements for all. @throws as `recordAudit` */
+export async function recordAudits(trx: Db, actor: Actor, entries: readonly AuditEntry[]): Promise<void> {
+  if (entries.length === 0) return;
   await actor.requireUnfrozen?.(trx);
-  const { action, resourceId } = entry;
+  const changeSet = actor.changeSetId === undefined ? {} : { changeSetId: actor.changeSetId };
+  const told = entries.map((entry) => ({ ...entry, details: { ...entry.details, ...changeSet } }));
+  await insertAll(
+    trx,
+    'audit_entries',
+    told.map((entry) => rowOf(actor, entry)),
+  );
+  await emit(
+    trx,
+    told.flatMap((entry) => eventOf(actor, entry) ?? []),
+  );
+}
+
+type ToldEntry = AuditEntry & { details: Record<string, unknown> };
+
+function rowOf(actor: Actor, { action, resourceId, details: told }: ToldEntry) {
   const { tokenId, registrationKeyId } = actor;
-  const told = { ...entry.details, ...ofChangeSet(actor) };
   const details = {
     ...told,
     ...(tokenId !== null && { tokenId }),
     ...(registrationKeyId !== undefined && { registrationKeyId }),
   };
-  await trx
-    .insertInto('audit_entries')
-    .values({
-      id: newId(),
-      timestamp: actor.at,
-      actor_type: actor.type,
-      actor_id: actor.id,
-      actor_name: actor.name,
-      action,
-      resource_type: AUDIT_ACTIONS[action].on,
-      resource_id: resourceId,
-      details: Object.keys(details).length === 0 ? null : JSON.stringify(details),
-      ip_address: actor.address,
-      request_id: actor.requestId,
-    })
-    .execute();
-  await emitEvent(trx, actor, { ...entry, details: told });
+  return {
+    id: newId(),
+    timestamp: actor.at,
+    actor_type: actor.type,
+    actor_id: actor.id,
+    actor_name: actor.name,
+    action,
+    resource_type: AUDIT_ACTIONS[action].on,
+    resource_id: resourceId,
+    details: Object.keys(details).length === 0 ? null : JSON.stringify(details),
+    ip_address: actor.address,
+    request_id: actor.requestId,
+  };
 }
 
-const ofChangeSet = ({ changeSetId }: Actor) => (changeSetId === undefined ? {} : { changeSetId });
-
 /** Others are told what was done and by whom, and not from where. */
-async function emitEvent(
-  trx: Db,
+function eventOf(
   { type: actorType, name: actorName, at }: Actor,
-  { action, resourceId, details = {} }: AuditEntry,
-): Promise<void> {
+  { action, resourceId, details }: ToldEntry,
+) {
   const event = subjectOf(action, details, resourceId);
-  if (event !== null) await emit(trx, { ...event, at, data: { ...details, actorType, actorName } });
+  return event && { ...event, at, data: { ...details, actorType, actorName } };
 }

@@ -6,6 +6,7 @@
 
 import { type Selectable, sql } from 'kysely';
 import type { Database, Db } from '../db/database.ts';
+import { engineOf } from '../db/engine-of.ts';
 import { IS_AWAITING, type NodeCertificatesTable } from '../db/node-tables.ts';
 import { dotNetSubject } from '../domain/dotnet-name.ts';
 import { SECOND } from '../lib/clock.ts';
@@ -74,8 +75,19 @@ export async function awaitAnother(
 
 /** Whether the node is expected: it awaits a certificate of which nothing is known, so that any will do. */
 export async function isExpected(db: Db, nodeId: string): Promise<boolean> {
-  const current = db.selectFrom('node_certificates').select('node_id').where('node_id', '=', nodeId);
-  return (await current.where('state', '=', 'current').executeTakeFirst()) === undefined;
+  return (await expectedAmong(db, [nodeId])).length > 0;
+}
+
+/** Those of these nodes whose machines have not come yet. */
+export async function expectedAmong(db: Db, nodeIds: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom('node_certificates')
+    .select('node_id')
+    .where(engineOf(db).isOneOf('node_id', nodeIds))
+    .where('state', '=', 'current')
+    .execute();
+  const come = new Set(rows.map(({ node_id }) => node_id));
+  return nodeIds.filter((nodeId) => !come.has(nodeId));
 }
 
 /** How many nodes have not shown a certificate yet. */

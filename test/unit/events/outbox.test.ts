@@ -28,7 +28,7 @@ for (const engine of ENGINES)
     });
 
     const happen = (node: string, at = BEGIN) =>
-      emit(database.write, { type: 'node.status_changed', subject: `nodes/${node}`, at, data: {} });
+      emit(database.write, [{ type: 'node.status_changed', subject: `nodes/${node}`, at, data: {} }]);
     const due = (now: number, most = 100) => dueDeliveries(database.read, HOOK, now, most);
     const subjects = async (now: number) => (await due(now)).map(({ subject }) => subject);
     const positions = async (now: number) => (await due(now)).map(({ position }) => position);
@@ -51,7 +51,7 @@ for (const engine of ENGINES)
         noteWritten = resolve;
       });
       const first = database.writeNow.transaction().execute(async (trx) => {
-        await emit(trx, { type: 'node.registered', subject: 'nodes/a', at: BEGIN, data: {} });
+        await emit(trx, [{ type: 'node.registered', subject: 'nodes/a', at: BEGIN, data: {} }]);
         noteWritten();
         if (isOpen) await until;
       });

@@ -26,7 +26,7 @@ describe('those who wait for events', () => {
 
   it('are woken by an event that another process has made', async () => {
     const waiting = wait(new EventWaiting(database), 'ann');
-    await emit(other.write, { type: 'node.registered', subject: 'nodes/a', at: 0, data: {} });
+    await emit(other.write, [{ type: 'node.registered', subject: 'nodes/a', at: 0, data: {} }]);
     await numberEvents(other, 0);
     await waiting;
   });
@@ -62,7 +62,7 @@ describe('those who wait for events', () => {
       },
     } as unknown as Database['read'];
     const waiting = wait(new EventWaiting({ read: failing }), 'ann');
-    await emit(database.write, { type: 'node.registered', subject: 'nodes/a', at: 0, data: {} });
+    await emit(database.write, [{ type: 'node.registered', subject: 'nodes/a', at: 0, data: {} }]);
     await numberEvents(database, 0);
     await waiting;
     expect(asked).to.equal(3);
