@@ -16,6 +16,7 @@ import { downloadRoutes } from './api/download/routes.ts';
 import { eventRoute } from './api/events/routes.ts';
 import { historyRoutes } from './api/fleet/history.ts';
 import { fleetReportRoute } from './api/fleet/report-routes.ts';
+import { fleetRunningRoute } from './api/fleet/running-route.ts';
 import { fleetSummaryRoute } from './api/fleet/summary-route.ts';
 import { versionUseRoute } from './api/fleet/version-use-route.ts';
 import { Pushes, type PushTools } from './api/git/pushes.ts';
@@ -26,6 +27,7 @@ import { type ManifestTools, manifestRoutes } from './api/manifests/routes.ts';
 import { metricsRoutes } from './api/metrics/routes.ts';
 import { lcmRoutes } from './api/nodes/lcm-routes.ts';
 import { nodeParameterRoutes } from './api/nodes/parameter-routes.ts';
+import { nodeHistoryRoute } from './api/nodes/past-routes.ts';
 import { rotationRoute } from './api/nodes/rotation-route.ts';
 import { nodeRoutes, tagRoutes } from './api/nodes/routes.ts';
 import { timelineRoute } from './api/nodes/timeline.ts';
@@ -46,6 +48,7 @@ import { scopeTypeRoutes } from './api/scope-types/routes.ts';
 import { searchRoute } from './api/search/routes.ts';
 import { settingsRoutes } from './api/settings/routes.ts';
 import { type ProofTools, proofRoutes } from './api/shared/proof-routes.ts';
+import { versionNodesRoute } from './api/shared/version-nodes-routes.ts';
 import { allSignInRoutes } from './api/sign-in/all.ts';
 import { userRoutes } from './api/users/routes.ts';
 import { webhookRoutes } from './api/webhooks/routes.ts';
@@ -287,6 +290,10 @@ function routesOfProof(tools: ProofTools & ManifestTools): Route[] {
     ...proofRoutes(tools, 'configurations'),
     ...proofRoutes(tools, 'composites'),
     versionUseRoute(tools),
+    fleetRunningRoute(tools),
+    versionNodesRoute(tools, 'configurations'),
+    versionNodesRoute(tools, 'composites'),
+    nodeHistoryRoute(tools),
   ];
 }
 

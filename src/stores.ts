@@ -7,6 +7,7 @@ import { readTips } from './db/change-sets.ts';
 import type { Database } from './db/database.ts';
 import { describeFault } from './db/errors.ts';
 import { openDatabase } from './db/open.ts';
+import { notePastBegin } from './db/past.ts';
 import { noteRefsMoved } from './db/repository-rows.ts';
 import { DATABASE_FILE } from './db/sqlite/open.ts';
 import { FIRST_START, TLS_FILES } from './domain/lock-names.ts';
@@ -141,6 +142,7 @@ async function prepare(options: ServerOptions, stores: Stores): Promise<void> {
   // Of several servers that start at once, one makes these rows.
   const password = await locks.run(FIRST_START, async () => {
     await ensureBuiltIns(database, clock.now());
+    await notePastBegin(database.write, clock.now());
     return ensureFirstAdmin(database, {
       dataDir: config.dataDir,
       password: config.adminPassword,

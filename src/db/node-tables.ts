@@ -72,7 +72,7 @@ export interface NodeRunningTable {
   served_checksum: string | null;
 }
 
-/** What a checksum stands for. A manifest is kept for as long as a node or a report names it, or a node got its last bundle of it. */
+/** What a checksum stands for. A manifest is kept for as long as a node, a report or the past names it, or a node got its last bundle of it. */
 export interface ManifestsTable {
   checksum: string;
   configuration_name: string;
@@ -139,6 +139,9 @@ export interface NodeTables {
   node_tags: NodeTagsTable;
   node_running: NodeRunningTable;
   manifests: ManifestsTable;
-  /** How many nodes run each checksum, to how many it was served last, and how many reports name it. Triggers keep these counts. */
-  checksum_uses: { checksum: string; uses: number };
+  /**
+   * How many nodes run each checksum, to how many it was served last, and how many reports name it; and, apart from these, how
+   * many stretches of the past do. Triggers keep these counts.
+   */
+  checksum_uses: { checksum: string; uses: number; past: Generated<number> };
 }

@@ -6,6 +6,7 @@ import type { Db } from './database.ts';
 import { engineOf } from './engine-of.ts';
 import { newestFirst, type Period, within } from './history.ts';
 import type { NodeTables } from './node-tables.ts';
+import { endPast } from './past.ts';
 import { type PageQuery, pageOf } from './rows.ts';
 import { isStale, type StalenessRule } from './staleness.ts';
 
@@ -106,8 +107,9 @@ export async function listStatusEvents(db: Db, nodeId: string, filter: Period & 
   return pageOf(newestFirst(within(events, filter), 'id'), filter);
 }
 
-/** Deletes a node and all rows that refer to it. @returns its name, or undefined where there is no such node */
-export async function deleteNodeRow(db: Db, nodeId: string): Promise<string | undefined> {
+/** Deletes a node and all rows that refer to it; what it ran stays. @returns its name, or undefined where there is no such node */
+export async function deleteNodeRow(db: Db, nodeId: string, now: number): Promise<string | undefined> {
+  await endPast(db, nodeId, now);
   const row = await db.deleteFrom('nodes').where('id', '=', nodeId).returning('fqdn').executeTakeFirst();
   return row?.fqdn;
 }

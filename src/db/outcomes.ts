@@ -17,7 +17,7 @@ export interface NamedOutcome {
 
 /**
  * Notes outcomes in the order in which the reports came. Rows that stay as they are are not written. What is kept of
- * checksums that nothing names any more goes with the first outcome of another.
+ * checksums that no node and no report names any more goes with the first outcome of another.
  */
 export async function noteOutcomes(trx: Db, outcomes: readonly NamedOutcome[]): Promise<void> {
   const last = new Map(outcomes.map((each) => [`${each.nodeId} ${each.checksum}`, each]));
@@ -37,7 +37,9 @@ export async function noteOutcomes(trx: Db, outcomes: readonly NamedOutcome[]): 
   if (rows.length === 0) return;
   const nodeIds = [...new Set(rows.map((row) => row.node_id))];
   await sql`delete from node_outcomes where ${engineOf(trx).isOneOf('node_id', nodeIds)}
-    and not exists (select 1 from checksum_uses u where u.checksum = node_outcomes.checksum)`.execute(trx);
+    and not exists (select 1 from checksum_uses u where u.checksum = node_outcomes.checksum and u.uses > 0)`.execute(
+    trx,
+  );
 }
 
 /** Notes that the LCM of some nodes is in status Error now, or no longer. */

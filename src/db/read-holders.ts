@@ -106,7 +106,8 @@ export function* readingHolders(named: Named, version: string): Reading<Readonly
 }
 
 const SELECT_PARTS = `select m.checksum, m.content from manifest_parts p join manifests m on m.checksum = p.checksum
-    where p.configuration_name = ?`;
+    where p.configuration_name = ?
+      and exists (select 1 from checksum_uses u where u.checksum = p.checksum and u.uses > 0)`;
 
 /** What each node has taken of a configuration, by its id. Each manifest is read, so this is for few looks. */
 export function* readingParts(configurationName: string): Reading<ReadonlyMap<string, HeldPart>> {

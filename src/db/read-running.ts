@@ -37,27 +37,25 @@ type Row = [
   since: number | null,
   answered: string | null,
   outcome: RunningRow['outcome'],
+  runs: string | null,
 ];
-type VersionRow = [checksum: string, version: string];
 
-const SELECT_RUNNING: Record<TargetKind, string> = {
-  configurations: selectRunning('configuration_id'),
-  composites: selectRunning('composite_id'),
+const COLUMNS = { configurations: 'configuration_id', composites: 'composite_id' } as const;
+
+/** The manifest of what a node runs, as far as the configuration or composite is in it. Those of the past are many more. */
+const MANIFESTS = {
+  configurations: 'manifest_parts m on m.checksum = r.checksum and m.configuration_name = ?',
+  composites: 'manifests m on m.checksum = r.checksum and m.configuration_name = ? and m.is_composite = 1',
 };
 
-function selectRunning(column: string): string {
-  return `select r.node_id, r.checksum, r.evidence, r.since, r.answered_checksum,
+const selectRunning = (kind: TargetKind, by: TargetKind) =>
+  `select r.node_id, r.checksum, r.evidence, r.since, r.answered_checksum,
     case when o.had_errors is null then null when o.had_errors = 1 or o.lcm_failed = 1
-      then '${'Failed' satisfies Outcome}' else '${'Applied' satisfies Outcome}' end
+      then '${'Failed' satisfies Outcome}' else '${'Applied' satisfies Outcome}' end, m.version
   from assignments a join node_running r on r.node_id = a.node_id
     left join node_outcomes o on o.node_id = r.node_id and o.checksum = r.checksum
-  where a.${column} = ?`;
-}
-
-const SELECT_VERSIONS: Record<TargetKind, string> = {
-  configurations: 'select checksum, version from manifest_parts where configuration_name = ?',
-  composites: 'select checksum, version from manifests where configuration_name = ? and is_composite = 1',
-};
+    left join ${MANIFESTS[kind]}
+  where a.${COLUMNS[by]} = ?`;
 
 /** A number that rises with every change of what nodes run, and of how that went. */
 export function* readingRunningGeneration(): Reading<number> {
@@ -79,19 +77,12 @@ export function* readingRunning(
   { kind, name }: Pick<Assigned, 'kind' | 'name'>,
   by: readonly Target[],
 ): Reading<Map<string, RunningRow>> {
-  const versions = new Map<string, string>();
-  yield {
-    sql: SELECT_VERSIONS[kind],
-    values: [name],
-    take: ([checksum, version]: VersionRow) => void versions.set(checksum, version),
-  };
   const rows = new Map<string, RunningRow>();
   for (const target of by)
     yield {
-      sql: SELECT_RUNNING[target.kind],
-      values: [target.id],
-      take([nodeId, checksum, evidence, since, answered, outcome]: Row) {
-        const runs = checksum === null ? null : (versions.get(checksum) ?? null);
+      sql: selectRunning(kind, target.kind),
+      values: [name, target.id],
+      take([nodeId, checksum, evidence, since, answered, outcome, runs]: Row) {
         rows.set(nodeId, { checksum, evidence, since, answered, outcome, runs });
       },
     };

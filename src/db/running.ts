@@ -11,12 +11,10 @@ export interface Running {
   /** SHA-256 of the manifest in hexadecimal. */
   checksum: string;
   evidence: Evidence;
-  /** The time is in epoch milliseconds. */
+  /** The time of the node's call, in epoch milliseconds. */
   since: number;
   /** When evidence of this checksum came last, weaker too. */
   last: number;
-  /** Whether evidence of another checksum came before it, so that it stands even if the row names the same one. */
-  replaces: boolean;
 }
 
 /** A bundle that went to a node whole. */
@@ -28,12 +26,18 @@ export interface ServedBundle {
   at: number;
 }
 
-/** What the calls of one node have told since its row was looked at last. Null means that they told nothing of it. */
-export interface RunningNote {
+/** One step of what the calls of a node have told. Null means that they told nothing of it. */
+export interface RunningStep {
   running: Running | null;
   /** The checksum with which the last poll was answered. */
   answered: string | null;
   served: ServedBundle | null;
+}
+
+/** What the calls of one node have told since its row was looked at last: the last step, and those before it. */
+export interface RunningNote extends RunningStep {
+  /** Each of them has a row in the past, though none of them stands any more. The first one comes first. */
+  earlier?: readonly RunningStep[];
   /** The error with which the last poll was answered; null where it was answered well. Absent: there was no poll. */
   problem?: PollProblem | null | undefined;
   /** What the last poll was told to be offered. Absent where no poll told it. */
@@ -68,13 +72,27 @@ export interface PollProblem {
  * not. Of the same checksum only stronger evidence does.
  */
 export function joinNotes(before: RunningNote, then: RunningNote): RunningNote {
+  const earlier = stepsOf(before);
+  for (const step of stepsOf(then)) {
+    const last = earlier.pop();
+    if (last === undefined) earlier.push(step);
+    else earlier.push(...joinSteps(last, step));
+  }
+  const { running, answered, served } = earlier.pop() ?? then;
   return {
-    running: joinRunning(before.running, then.running),
-    answered: then.answered ?? before.answered,
-    served: then.served ?? before.served,
+    ...{ running, answered, served },
+    ...(earlier.length > 0 && { earlier: earlier.slice(-MAX_STEPS) }),
     problem: then.problem === undefined ? before.problem : then.problem,
     offered: joinOffered(before.offered, then.offered),
   };
+}
+
+/** How many earlier steps a note keeps at most, where it cannot be written for long. */
+const MAX_STEPS = 64;
+
+/** All steps of a note, the first one first. */
+export function stepsOf({ earlier = [], running, answered, served }: RunningNote): RunningStep[] {
+  return [...earlier, { running, answered, served }];
 }
 
 /** What stays the same has been offered since the first note, which tells the deeds before it from those after it. */
@@ -83,12 +101,22 @@ function joinOffered(before?: OfferedNow, then?: OfferedNow): OfferedNow | undef
   return before.what?.checksum === then.what?.checksum ? before : then;
 }
 
-function joinRunning(before: Running | null, then: Running | null): Running | null {
-  if (before === null || then === null) return then ?? before;
-  if (then.replaces || before.checksum !== then.checksum) return { ...then, replaces: true };
-  const isStronger = EVIDENCE.indexOf(then.evidence) > EVIDENCE.indexOf(before.evidence);
-  return { ...(isStronger ? then : before), last: then.last, replaces: before.replaces };
+/** Two steps are one where the second changes nothing of what the node runs. */
+function joinSteps(before: RunningStep, then: RunningStep): RunningStep[] {
+  const [was, is] = [before.running, then.running];
+  if (was !== null && is !== null && (was.checksum !== is.checksum || isStronger(is, was)))
+    return [before, then];
+  return [
+    {
+      running: was === null || is === null ? (is ?? was) : { ...was, last: is.last },
+      answered: then.answered ?? before.answered,
+      served: then.served ?? before.served,
+    },
+  ];
 }
+
+const isStronger = (one: Running, other: Running) =>
+  EVIDENCE.indexOf(one.evidence) > EVIDENCE.indexOf(other.evidence);
 
 /** What a node says to run, and what its last poll was answered with. Null means that it tells nothing of it. */
 export type Told = readonly [nodeId: string, checksum: string | null, answered: string | null];
@@ -104,23 +132,37 @@ export async function takeNotesTurn(trx: Db, told: () => readonly Told[]): Promi
 }
 
 /**
- * Writes what the notes change. Rows that stay as they are are not written, and nodes that were deleted are skipped.
+ * Writes what the notes change, step by step, so that triggers see what is kept of the past. Rows that stay as they are are
+ * not written, and nodes that were deleted are skipped.
  *
  * Another process may have written later evidence meanwhile. Evidence that is older has come too late then and changes
  * nothing, unless it is of the same checksum. A row from the future does not count: the clock was set back since.
- * @returns the nodes that run something else since
+ * @returns the nodes that run something else since, once for each change
  */
 export async function writeRunning(
   trx: Db,
   notes: Iterable<readonly [nodeId: string, note: RunningNote]>,
 ): Promise<Moved[]> {
-  const values = Array.from(notes, ([nodeId, { running, answered, served }]) => [
+  const rounds: [nodeId: string, step: RunningStep][][] = [];
+  for (const [nodeId, note] of notes)
+    for (const [at, step] of stepsOf(note).entries()) {
+      const round = rounds[at] ?? [];
+      round.push([nodeId, step]);
+      rounds[at] = round;
+    }
+  const moved: Moved[] = [];
+  for (const round of rounds) moved.push(...(await writeSteps(trx, round)));
+  return moved;
+}
+
+/** @param steps one of each node */
+async function writeSteps(trx: Db, steps: readonly (readonly [string, RunningStep])[]): Promise<Moved[]> {
+  const values = steps.map(([nodeId, { running, answered, served }]) => [
     nodeId,
     running?.checksum ?? null,
     running?.evidence ?? null,
     running?.since ?? null,
     running?.last ?? null,
-    Number(running?.replaces ?? false),
     answered,
     served?.checksum ?? null,
   ]);
@@ -132,14 +174,13 @@ export async function writeRunning(
     since: number | null;
   }>`with noted as (
       select n.id, c.value ->> 1 as checksum, c.value ->> 2 as evidence, cast(c.value ->> 3 as bigint) as since,
-        cast(c.value ->> 4 as bigint) as last, cast(c.value ->> 5 as bigint) as replaces,
-        c.value ->> 6 as answered, c.value ->> 7 as served
+        cast(c.value ->> 4 as bigint) as last, c.value ->> 5 as answered, c.value ->> 6 as served
       from ${engineOf(trx).rows(values)} c join nodes n on n.id = c.value ->> 0),
     judged as (
       select noted.*, r.checksum as old_checksum, r.evidence as old_evidence, r.since as old_since,
         r.answered_checksum as old_answered, r.served_checksum as old_served,
         noted.checksum is not null and (r.checksum is null or case
-          when noted.checksum = r.checksum and noted.replaces = 0
+          when noted.checksum = r.checksum
           then ${strengthOf('noted.evidence')} > ${strengthOf('r.evidence')}
           else noted.last >= r.since or r.since > noted.last + ${MINUTE} end) as stands
       from noted left join node_running r on r.node_id = noted.id)

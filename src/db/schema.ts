@@ -8,6 +8,7 @@ import type { ChangeSetTables } from './change-set-tables.ts';
 import type { EventTables } from './event-tables.ts';
 import type { NodeTables } from './node-tables.ts';
 import type { OutcomeTables } from './outcome-tables.ts';
+import type { PastTables } from './past-tables.ts';
 import type { PreviewTables } from './preview-tables.ts';
 import type { ProtectionTables } from './protection-tables.ts';
 import type { RolloutTables } from './rollout-tables.ts';
@@ -237,6 +238,7 @@ export interface Schema
     OutcomeTables,
     ScopeGrantTables,
     ChangeSetTables,
+    PastTables,
     ProtectionTables,
     SigningTables,
     TruthTables {

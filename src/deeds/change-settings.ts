@@ -15,7 +15,7 @@ export interface Admitted {
 export interface SettingsRules {
   /** What the audit trail calls them. */
   name: string;
-  read(db: Db): Promise<object>;
+  read(db: Db, now: number): Promise<object>;
   /** Looks at a change before it is saved. Without this, every change is saved as it is. */
   admit?(trx: Db, change: object, now: number): Promise<Admitted>;
 }
@@ -27,12 +27,12 @@ export async function changeSettings(
   { name, read, admit }: SettingsRules,
   change: object,
 ): Promise<object> {
-  const before = await read(trx);
+  const before = await read(trx, actor.at);
   const admitted = (await admit?.(trx, change, actor.at)) ?? { members: change, details: {} };
   const changes = changedMembers(before, admitted.members);
   if (changes === null) return before;
   await saveSettings(trx, actor, name, admitted.members, { ...changes, ...admitted.details });
-  return read(trx);
+  return read(trx, actor.at);
 }
 
 /**

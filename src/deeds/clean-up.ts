@@ -20,6 +20,7 @@ import { readInUse } from '../resolve/in-use.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
 import { type CleanupRun, type DeletedVersion, Outcome, safeMessage } from '../versions/cleanup-run.ts';
 import { cleanVersions, type InUse, type VersionCleanupTools } from '../versions/retention.ts';
+import { cleanPast } from './clean-past.ts';
 import { cleanRecords, type RecordRule } from './clean-records.ts';
 import { readProposedDrafts } from './set-drafts.ts';
 
@@ -146,6 +147,7 @@ export class RetentionRuns {
       const rule = recordRule(versionType, overrides, settings);
       for (const table of RECORD_TABLES[versionType])
         await cleanRecords(tools.database, table, rule, run, tools.maxReportBytes);
+      if (versionType === 'StatusEvent') await cleanPast(tools.database, settings.historyKeepDays, run);
       return;
     }
     const { keepVersions, keepDays, keepReleaseVersions } = overrides;

@@ -1,4 +1,4 @@
-/** Deletes a node. Its reports and events may be many, so they go first, in slices. */
+/** Deletes a node. Its reports and events may be many, so they go first, in slices. What it ran at which time stays. */
 
 import { sql } from 'kysely';
 import type { Database, Db } from '../db/database.ts';
@@ -50,7 +50,7 @@ export async function removeWithin(
       if (performance.now() > until) return null;
     }
   }
-  const fqdn = await deleteNodeRow(trx, nodeId);
+  const fqdn = await deleteNodeRow(trx, nodeId, actor.at);
   if (fqdn === undefined) throw notFound('No such node');
   await recordAudit(trx, actor, { action: 'node.deleted', resourceId: nodeId, details: { fqdn } });
   return true;

@@ -159,7 +159,7 @@ async function noteDeclared(trx: Db, reports: readonly ReceivedReport[]): Promis
   for (const { row, checksum } of reports) {
     if (checksum === null) continue;
     const { timestamp: since } = row;
-    const running = { checksum, evidence: 'Declared', since, last: since, replaces: false } as const;
+    const running = { checksum, evidence: 'Declared', since, last: since } as const;
     const note = { running, answered: null, served: null };
     const before = notes.get(row.node_id);
     notes.set(row.node_id, before === undefined ? note : joinNotes(before, note));

@@ -56,6 +56,8 @@ export const DEFAULT_RETENTION = {
   reportKeepDays: 30,
   statusEventKeepCount: 200,
   statusEventKeepDays: 7,
+  /** For how many days it is kept what nodes ran, those that were deleted too. */
+  historyKeepDays: 400,
 };
 
 export type RetentionSettings = typeof DEFAULT_RETENTION;

@@ -87,6 +87,7 @@ export class Dispatcher {
 
   private answer(ctx: Exchange, route: Route): Awaitable<Answer> {
     const now = this.options.clock.now();
+    ctx.state.at = now;
     return andThen(this.callers.authorize(ctx, route, now), (authorization) => {
       const { subject } = authorization;
       this.admit(ctx, route, subject, now);

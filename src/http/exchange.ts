@@ -68,7 +68,14 @@ export class PlainExchange implements Exchange {
 
 /** Makes a state with all that a poll sets, because to add members later takes longer. */
 export function newState(): RequestState {
-  return { requestId: '', principal: undefined, logLevel: undefined, route: undefined, leave: undefined };
+  return {
+    requestId: '',
+    at: 0,
+    principal: undefined,
+    logLevel: undefined,
+    route: undefined,
+    leave: undefined,
+  };
 }
 
 /** Whether a request may go without Koa, because nothing about it asks for more than its path. */

@@ -13,6 +13,8 @@ import { clientOf, wouldChain } from './connections.ts';
 export type FactSource = Pick<Context, 'req' | 'res' | 'method' | 'path' | 'headers' | 'accepts'> & {
   state: {
     requestId: string;
+    /** When the call came, in epoch milliseconds. */
+    at: number;
     principal: Principal | null | undefined;
     /** Set once somebody asks for the end of the exchange. */
     over?: AbortController;

@@ -62,6 +62,9 @@ const OF_REQUESTS = {
     upload_too_slow: 'Less than 1 KiB of the upload came per second, over 30 seconds. Send it again, faster.',
   }),
   ...at(410, {
+    past_gone:
+      'What nodes ran is not known from so long ago, or a file or version of it has gone; the detail says which. ' +
+      '`historyFrom` of `/settings/retention` says from when on it is known.',
     events_gone:
       'The feed has no event of this id, or none any more: it keeps 30 days. Read it without `after`.',
     audit_gone:
@@ -168,7 +171,10 @@ const OF_NODES = {
       'The registration key is unknown, expired, revoked or used up: one answer for all four, the reason ' +
       'in the log and the audit trail.',
   }),
-  ...at(404, { no_configuration_assigned: 'The node has no configuration yet.' }),
+  ...at(404, {
+    no_configuration_assigned: 'The node has no configuration yet.',
+    nothing_ran: 'Nothing is known to have run on the node at that time.',
+  }),
   ...at([404, 409], {
     no_eligible_version:
       'No published version fits the major version and the prerelease channel of the assignment.',

@@ -18,6 +18,7 @@ import {
   joinNotes,
   type RunningNote,
   type ServedBundle,
+  stepsOf,
   takeNotesTurn,
   writeProblems,
   writeRunning,
@@ -47,9 +48,9 @@ const BATCH = 100;
 /** Milliseconds between two batches. A wave of polls after a publish makes more than one, and goes first. */
 const REST = 10;
 
-/** A note, and the manifest of the checksum that it says to be running. */
+/** A note, and the manifests of the checksums that it says to be running. */
 interface Note extends RunningNote {
-  manifest: Manifest | null;
+  manifests: readonly Manifest[];
 }
 
 export interface EvidenceTools {
@@ -78,7 +79,7 @@ export class EvidenceNotes {
       rest: REST,
       join: (before, then) => ({
         ...joinNotes(before, then),
-        manifest: then.running === null ? before.manifest : then.manifest,
+        manifests: [...new Set([...before.manifests, ...then.manifests])],
       }),
       write: (notes, isLast) => this.write(notes, isLast),
     });
@@ -98,7 +99,7 @@ export class EvidenceNotes {
     if (told === POLL_EVIDENCE.none || (node.notedEtag === etag && node.notedAs >= told)) return;
     const manifest = manifestOf(answer);
     if (manifest === undefined) return;
-    this.notePoll(node, manifest, told);
+    this.notePoll(node, manifest, told, call.state.at);
     // A bundle that the node got before it was told of another one counts anew when it gets that once more.
     if (node.notedEtag !== etag) node.notedServed = null;
     node.notedEtag = etag;
@@ -120,7 +121,7 @@ export class EvidenceNotes {
     // The next poll that is answered well ends it.
     node.notedEtag = null;
     node.notedAs = POLL_EVIDENCE.none;
-    const nothing = { manifest: null, running: null, answered: null, served: null };
+    const nothing = { manifests: [], running: null, answered: null, served: null };
     this.notes.add(node.nodeId, { ...nothing, problem, offered });
     this.flushSoon();
   }
@@ -139,9 +140,11 @@ export class EvidenceNotes {
     // connection after the answer.
     call.res.prependOnceListener('finish', () => {
       if (socket.destroyed) return;
-      const at = this.tools.clock.now();
-      const running = { checksum, evidence: 'Served', since: at, last: at, replaces: false } as const;
-      this.notes.add(node.nodeId, { manifest, running, answered: null, served: { checksum, digest, at } });
+      // The node has it from its call on: when the last byte went is known later than the node has it.
+      const { at } = call.state;
+      const running = { checksum, evidence: 'Served', since: at, last: this.tools.clock.now() } as const;
+      const served = { checksum, digest, at };
+      this.notes.add(node.nodeId, { manifests: [manifest], running, answered: null, served });
       node.notedServed = checksum;
       this.flushAtOnce();
     });
@@ -181,7 +184,8 @@ export class EvidenceNotes {
 
   /** The checksum of the last bundle that went to a node whole, where that is not written yet. */
   servedTo(nodeId: string): string | undefined {
-    return this.notes.of(nodeId)?.served?.checksum;
+    const note = this.notes.of(nodeId);
+    return note && stepsOf(note).findLast(({ served }) => served !== null)?.served?.checksum;
   }
 
   async close(): Promise<void> {
@@ -198,18 +202,16 @@ export class EvidenceNotes {
     void all.then(() => this.underway.get(nodeId) === all && this.underway.delete(nodeId));
   }
 
-  private notePoll({ nodeId }: KnownNode, manifest: Manifest, told: PollEvidence): void {
+  private notePoll({ nodeId }: KnownNode, manifest: Manifest, told: PollEvidence, since: number): void {
     const { checksum } = manifest;
-    const since = this.tools.clock.now();
+    const at = this.tools.clock.now();
     const evidence = told === POLL_EVIDENCE.declared ? 'Declared' : 'Told';
     const running =
-      told === POLL_EVIDENCE.answered
-        ? null
-        : ({ checksum, evidence, since, last: since, replaces: false } as const);
+      told === POLL_EVIDENCE.answered ? null : ({ checksum, evidence, since, last: at } as const);
     const { configurationName, version } = manifest;
-    const offered = { at: since, what: { checksum, configurationName, version } };
+    const offered = { at, what: { checksum, configurationName, version } };
     const noted = { running, answered: checksum, served: null, problem: null, offered };
-    this.notes.add(nodeId, { manifest: running && manifest, ...noted });
+    this.notes.add(nodeId, { manifests: running === null ? [] : [manifest], ...noted });
     if (told === POLL_EVIDENCE.told) this.flushAtOnce();
     else this.flushSoon();
   }
@@ -244,9 +246,9 @@ export class EvidenceNotes {
     const manifests = new Map<string, Manifest>();
     const served = new Map<string, ServedBundle>();
     for (const [, note] of notes) {
-      if (note.manifest !== null) manifests.set(note.manifest.checksum, note.manifest);
-      if (note.served !== null && !served.has(note.served.checksum))
-        served.set(note.served.checksum, note.served);
+      for (const manifest of note.manifests) manifests.set(manifest.checksum, manifest);
+      for (const { served: bundle } of stepsOf(note))
+        if (bundle !== null && !served.has(bundle.checksum)) served.set(bundle.checksum, bundle);
     }
     const db = isLast ? database.writeUnflushed : database.noteUnflushed;
     let missing = await missingManifests(database.read, [...manifests.keys()]);
@@ -254,7 +256,11 @@ export class EvidenceNotes {
       const records = await this.describe(missing, manifests);
       missing = await db.transaction().execute(async (trx) => {
         await takeNotesTurn(trx, () =>
-          notes.map(([nodeId, { running, answered }]) => [nodeId, running?.checksum ?? null, answered]),
+          notes.flatMap(([nodeId, note]) =>
+            stepsOf(note).map(
+              ({ running, answered }) => [nodeId, running?.checksum ?? null, answered] as const,
+            ),
+          ),
         );
         const moved = await writeRunning(trx, notes);
         await writeProblems(trx, notes);

@@ -8,6 +8,7 @@ import { Fleet, type FleetPlace } from './fleet.ts';
 import { makePreview } from './make-preview.ts';
 import { nodeListTasks } from './node-list-tasks.ts';
 import { offeredTasks } from './offered-counts.ts';
+import { pastTasks } from './past-tasks.ts';
 import { previewQuestions } from './preview-questions.ts';
 import type { PreviewInput } from './preview-types.ts';
 import { proofTasks } from './proof-tasks.ts';
@@ -40,6 +41,7 @@ export function fleetTasks(place: FleetPlace, keys: KeyRing) {
     /** Sends `PreviewCounts` meanwhile. @throws as `makePreview` */
     makePreview: (input: PreviewInput, send: Send) => makePreview(fleet(), input, send),
     ...nodeListTasks(fleet),
+    ...pastTasks(fleet),
     ...previewQuestions(fleet),
     ...proofTasks(fleet, offers),
     ...rolloutTasks(fleet, offers),

@@ -1,11 +1,12 @@
 // full: SQLite, PostgreSQL
 import { expect } from 'chai';
+import { DAY } from '../../src/lib/clock.ts';
 import { publishWithChildren } from '../support/composites.ts';
 import { eventually } from '../support/eventually.ts';
 import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, poll, saveParameters } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
-import { NOTHING_KEPT, RETENTION } from '../support/retention.ts';
+import { cleanUp, NOTHING_KEPT, RETENTION } from '../support/retention.ts';
 import { declare, download, expectRunning, manifestOf, offeredTo, sendReport } from '../support/running.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
 import { started } from '../support/started.ts';
@@ -40,8 +41,14 @@ describe('the manifest of a checksum', () => {
     return node;
   }
   const deleteNode = (node: NodeUnderTest) => ok(204, hawser.admin.delete(`/api/v1/nodes/${node.nodeId}`));
-  const expectGone = async (checksum: string) =>
+  /** What a node ran names it a while longer. */
+  async function expectGoneWithThePast(checksum: string): Promise<void> {
+    expect(await manifestOf(hawser, checksum)).to.include({ checksum });
+    await ok(200, hawser.admin.put('/api/v1/settings/retention', { historyKeepDays: 1 }));
+    hawser.clock.advance(2 * DAY);
+    await cleanUp(hawser.admin, 'status-events', {});
     expect(await manifestOf(hawser, checksum)).to.equal(undefined);
+  }
   const gitTag = (repository: string, tag: string) => {
     const [objectId, commit, tagger] = hawser
       .git(
@@ -113,7 +120,7 @@ describe('the manifest of a checksum', () => {
     expect(parts[0]?.tag).to.include(gitTag('configurations/plain.git', 'v1.0.0'));
     expect(parts.map(({ parameters }) => parameters.length)).to.deep.equal([0, 1]);
     await deleteNode(node);
-    await expectGone(checksum);
+    await expectGoneWithThePast(checksum);
   });
 
   it('is that of the first files where others give the same checksum', async () => {
@@ -139,7 +146,7 @@ describe('the manifest of a checksum', () => {
     await deleteNode(node);
   });
 
-  it('goes with the last node that runs it', async () => {
+  it('goes with the last node that runs it, and the past', async () => {
     const [one, other] = [await addNode('plain'), await addNode('plain')];
     const checksum = await offeredTo(one);
     await offeredTo(other);
@@ -149,15 +156,15 @@ describe('the manifest of a checksum', () => {
     await expectRunning(hawser, one, await offeredTo(one), 'Told');
     expect(await manifestOf(hawser, checksum)).to.include({ configurationName: 'plain' });
     await deleteNode(other);
-    await expectGone(checksum);
+    await expectGoneWithThePast(checksum);
     await assign(hawser, one, 'plain');
     await ok(304, poll(one, checksum));
     expect(await expectRunning(hawser, one, checksum, 'Declared')).to.include({ version: '1.0.0' });
     await deleteNode(one);
-    await expectGone(checksum);
+    await expectGoneWithThePast(checksum);
   });
 
-  it('goes with the last report that names it', async () => {
+  it('goes with the last report that names it, and the past', async () => {
     const node = await addNode('plain');
     const checksum = await offeredTo(node);
     await expectRunning(hawser, node, checksum, 'Told');
@@ -179,6 +186,6 @@ describe('the manifest of a checksum', () => {
     hawser.clock.advance(1_000);
     const nothing = { keepCount: 0, keepDays: NOTHING_KEPT.keepDays };
     await ok(200, hawser.admin.post(`${RETENTION}/reports/cleanup`, nothing));
-    await expectGone(checksum);
+    await expectGoneWithThePast(checksum);
   });
 });

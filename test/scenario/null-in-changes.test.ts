@@ -73,11 +73,12 @@ const CHANGES: Change[] = [
     before: {
       ...{ enabled: false, keepVersions: 3, keepDays: 4, keepReleaseVersions: false },
       ...{ scheduleIntervalHours: 5, reportKeepCount: 6, reportKeepDays: 7 },
-      ...{ statusEventKeepCount: 8, statusEventKeepDays: 9 },
+      ...{ statusEventKeepCount: 8, statusEventKeepDays: 9, historyKeepDays: 10 },
     },
     null: unchanged(
       ...['enabled', 'keepVersions', 'keepDays', 'keepReleaseVersions', 'scheduleIntervalHours'],
       ...['reportKeepCount', 'reportKeepDays', 'statusEventKeepCount', 'statusEventKeepDays'],
+      'historyKeepDays',
     ),
   },
   {

@@ -102,6 +102,7 @@ const GROUPS: Record<string, Group> = {
       reportKeepDays: 30,
       statusEventKeepCount: 200,
       statusEventKeepDays: 7,
+      historyKeepDays: 400,
     },
     changes: [
       [{ keepVersions: 0 }, { keepVersions: 0 }],
@@ -112,6 +113,8 @@ const GROUPS: Record<string, Group> = {
       [{ keepDays: 2_147_483_647 }, { keepDays: 2_147_483_647 }],
       [{ scheduleIntervalHours: 1 }, { scheduleIntervalHours: 1 }],
       [{ scheduleIntervalHours: 8_760 }, { scheduleIntervalHours: 8_760 }],
+      [{ historyKeepDays: 1 }, { historyKeepDays: 1 }],
+      [{ historyKeepDays: 3_650 }, { historyKeepDays: 3_650 }],
       [
         { reportKeepCount: 0, reportKeepDays: 0, statusEventKeepCount: 0, statusEventKeepDays: 0 },
         { reportKeepCount: 0, reportKeepDays: 0, statusEventKeepCount: 0, statusEventKeepDays: 0 },
@@ -125,6 +128,8 @@ const GROUPS: Record<string, Group> = {
       ),
       ...['statusEventKeepCount', 'statusEventKeepDays'].flatMap((name) => each(name, ...NO_COUNTS)),
       ...each('scheduleIntervalHours', 0, 8_761, ...NO_COUNTS),
+      ...each('historyKeepDays', 0, 3_651, ...NO_COUNTS),
+      ...each('historyFrom', '2026-01-01T00:00:00.000Z'),
       { keepCount: 1 },
     ],
   },
@@ -139,13 +144,16 @@ describe("the server's settings", () => {
   });
 });
 
+/** Without what the server says of itself. */
+const settable = ({ historyFrom: _, ...settings }: Record<string, unknown>) => settings;
+
 function describeGroup(name: string, { path, defaults, changes, bad }: Group): void {
   describe(`of the group ${name}`, () => {
     const hawser = started(startHawser);
 
-    const get = () => ok(200, hawser.admin.get(path));
+    const get = async () => settable(await ok(200, hawser.admin.get(path)));
     const put = (json: unknown) => hawser.admin.put(path, json);
-    const reset = () => ok(200, put(defaults));
+    const reset = async () => settable(await ok(200, put(defaults)));
     const putIf = (etag: string, json: unknown) =>
       hawser.admin.call('PUT', path, { json, headers: { 'If-Match': etag } });
 
@@ -157,14 +165,14 @@ function describeGroup(name: string, { path, defaults, changes, bad }: Group): v
       let expected = defaults;
       for (const [sent, answered] of changes) {
         expected = { ...expected, ...answered };
-        expect(await ok(200, put(sent))).to.deep.equal(expected);
+        expect(settable(await ok(200, put(sent)))).to.deep.equal(expected);
         expect(await get()).to.deep.equal(expected);
       }
-      expect(await ok(200, put({}))).to.deep.equal(expected);
+      expect(settable(await ok(200, put({})))).to.deep.equal(expected);
       await hawser.restart();
       expect(await get()).to.deep.equal(expected);
       for (const other of Object.values(GROUPS).filter((candidate) => candidate.path !== path)) {
-        expect(await ok(200, hawser.admin.get(other.path))).to.deep.equal(other.defaults);
+        expect(settable(await ok(200, hawser.admin.get(other.path)))).to.deep.equal(other.defaults);
       }
       expect(await reset()).to.deep.equal(defaults);
     });
@@ -191,7 +199,7 @@ function describeGroup(name: string, { path, defaults, changes, bad }: Group): v
       const [sent, answered] = changes[0] ?? [{}, {}];
       await expectProblem(putIf('"other"', sent), 412, 'precondition_failed');
       expect(await get()).to.deep.equal(defaults);
-      expect(await ok(200, putIf(etag, sent))).to.deep.equal({ ...defaults, ...answered });
+      expect(settable(await ok(200, putIf(etag, sent)))).to.deep.equal({ ...defaults, ...answered });
       await expectProblem(putIf(etag, defaults), 412, 'precondition_failed');
       const changed = await hawser.admin.get(path, { 'If-None-Match': etag });
       expect(changed.status).to.equal(200);

@@ -87,7 +87,7 @@ export function rowsOf(dataDir: string): Record<string, string[]> {
 const IN_PASSING = new Set([
   ...['changes', 'generation', 'access_generation', 'node_check_ins', 'login_attempts'],
   // What polls and downloads tell of what nodes run.
-  ...['node_running', 'manifests', 'checksum_uses'],
+  ...['node_running', 'node_past', 'past_nodes', 'manifests', 'checksum_uses'],
   // The history of cleanups also contains those that failed.
   'retention_runs',
 ]);

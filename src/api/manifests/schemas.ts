@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { Checksum, Timestamp } from '../../http/schemas.ts';
+import { Evidence } from '../shared/past.ts';
 import { TAG_EXAMPLE, TagView } from '../shared/proof-schemas.ts';
 
 const ObjectId = z.string().meta({ description: 'Git object id' });
@@ -27,48 +28,56 @@ const PartView = z
   })
   .meta({ id: 'ManifestPart' });
 
-export const ManifestView = z
+const MANIFEST = {
+  checksum: Checksum,
+  configurationName: z.string(),
+  isComposite: z.boolean(),
+  version: z.string(),
+  tag: TagView,
+  entryPoint: z.string(),
+  bundleDigest: z.string().nullable().meta({
+    description: 'SHA-256 of the ZIP in base64, as in `Repr-Digest`; null where it cannot be made any more',
+  }),
+  parts: z.array(PartView).meta({ description: 'A configuration is its own single part' }),
+  firstServedAt: Timestamp.nullable().meta({ description: 'Null until a bundle of it was sent whole' }),
+};
+
+const EXAMPLE = {
+  checksum: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  configurationName: 'web-server',
+  isComposite: false,
+  version: '1.2.0',
+  tag: TAG_EXAMPLE,
+  entryPoint: 'main.dsc.yaml',
+  bundleDigest: '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
+  parts: [
+    {
+      configurationName: 'web-server',
+      version: '1.2.0',
+      tag: TAG_EXAMPLE,
+      parameters: [
+        {
+          scopeTypeName: 'Default',
+          scopeValue: null,
+          version: '1.0.0',
+          tagObjectId: '0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c',
+          checksum: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+        },
+      ],
+    },
+  ],
+  firstServedAt: '2026-11-20T10:04:00.000Z',
+};
+
+export const ManifestView = z.object(MANIFEST).meta({ id: 'Manifest', examples: [EXAMPLE] });
+
+export const NodeManifestView = z
   .object({
-    checksum: Checksum,
-    configurationName: z.string(),
-    isComposite: z.boolean(),
-    version: z.string(),
-    tag: TagView,
-    entryPoint: z.string(),
-    bundleDigest: z.string().nullable().meta({
-      description: 'SHA-256 of the ZIP in base64, as in `Repr-Digest`; null where it cannot be made any more',
-    }),
-    parts: z.array(PartView).meta({ description: 'A configuration is its own single part' }),
-    firstServedAt: Timestamp.nullable().meta({ description: 'Null until a bundle of it was sent whole' }),
+    ...MANIFEST,
+    evidence: Evidence,
+    since: Timestamp.meta({ description: 'When this evidence of it came' }),
   })
   .meta({
-    id: 'Manifest',
-    examples: [
-      {
-        checksum: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-        configurationName: 'web-server',
-        isComposite: false,
-        version: '1.2.0',
-        tag: TAG_EXAMPLE,
-        entryPoint: 'main.dsc.yaml',
-        bundleDigest: '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
-        parts: [
-          {
-            configurationName: 'web-server',
-            version: '1.2.0',
-            tag: TAG_EXAMPLE,
-            parameters: [
-              {
-                scopeTypeName: 'Default',
-                scopeValue: null,
-                version: '1.0.0',
-                tagObjectId: '0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c',
-                checksum: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
-              },
-            ],
-          },
-        ],
-        firstServedAt: '2026-11-20T10:04:00.000Z',
-      },
-    ],
+    id: 'NodeManifest',
+    examples: [{ ...EXAMPLE, evidence: 'Declared', since: '2026-11-20T10:04:00.000Z' }],
   });

@@ -1,6 +1,7 @@
 /** `/api/v1/settings`: the settings of the whole server. */
 
 import type { ZodType } from 'zod';
+import { historyFrom } from '../../db/past.ts';
 import {
   readLcmDefaults,
   readRetentionSettings,
@@ -13,6 +14,7 @@ import type { AssignmentTools } from '../../deeds/assign.ts';
 import { changeSettings, type SettingsRules } from '../../deeds/change-settings.ts';
 import type { ProblemName } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
+import { toTimestamp } from '../../lib/clock.ts';
 import { operation, permitted, ResourceRoutes } from '../shared/routes.ts';
 import { freezeRoutes } from './freeze.ts';
 import { joiningRuleRoutes } from './joining-rules.ts';
@@ -81,7 +83,10 @@ const GROUPS: readonly SettingsGroup[] = [
     label: 'what cleanups keep, and whether and how often they run by themselves',
     view: RetentionSettingsView,
     change: RetentionSettingsChange,
-    read: readRetentionSettings,
+    read: async (db, now) => ({
+      ...(await readRetentionSettings(db)),
+      historyFrom: toTimestamp(await historyFrom(db, now)),
+    }),
   },
   {
     path: '/api/v1/settings/rollouts',
@@ -117,7 +122,7 @@ export function settingsRoutes(tools: AssignmentTools): Route[] {
       reading.get(group.path, {
         ...operation(`get${group.noun}`, `Read ${group.label}`),
         answer: { description: 'The settings', schema: group.view },
-        handle: () => group.read(database.read),
+        handle: ({ facts }) => group.read(database.read, facts.now),
       }),
       writing.update(group.path, {
         ...operation(`update${group.noun}`, `Change ${group.label}; any subset`),

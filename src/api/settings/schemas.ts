@@ -8,7 +8,7 @@ import {
   DEFAULT_SERVER,
   DEFAULT_VALIDATION,
 } from '../../domain/server-settings.ts';
-import { choice, Duration, orUnchanged } from '../../http/schemas.ts';
+import { choice, Duration, orUnchanged, Timestamp } from '../../http/schemas.ts';
 import { HOUR } from '../../lib/clock.ts';
 import { DocumentChecksView } from '../shared/publish-check.ts';
 
@@ -113,14 +113,22 @@ export const RetentionSettingsView = z
     reportKeepDays: z.int(),
     statusEventKeepCount: z.int(),
     statusEventKeepDays: z.int(),
+    historyKeepDays: z.int().describe('For how many days it is kept what nodes ran'),
+    historyFrom: Timestamp.describe('From when on it is known what nodes ran'),
   })
-  .meta({ id: 'RetentionSettings', examples: [DEFAULT_RETENTION] });
+  .meta({
+    id: 'RetentionSettings',
+    examples: [{ ...DEFAULT_RETENTION, historyFrom: '2026-11-20T09:08:00.000Z' }],
+  });
 
 /** Bounded by 32 bits: clients with such numbers write their highest one where they mean all. */
 const Count = orUnchanged(z.int32().min(0));
 
 /** The longest interval: cleanups run at least once a year. */
 const HOURS_OF_A_YEAR = 8_760;
+
+/** Ten years. */
+const MOST_DAYS = 3_650;
 
 export const RetentionSettingsChange = z
   .strictObject({
@@ -133,6 +141,7 @@ export const RetentionSettingsChange = z
     reportKeepDays: Count,
     statusEventKeepCount: Count,
     statusEventKeepDays: Count,
+    historyKeepDays: orUnchanged(z.int().min(1).max(MOST_DAYS)),
   })
   .meta({ id: 'RetentionSettingsChange', examples: [{ enabled: true, keepDays: 365 }] });
 

@@ -4,9 +4,11 @@ import type { EngineHandle, Row } from './both.ts';
 
 /** Each query gives what a table of counts should hold. Rows whose count is 0 may be missing or there. */
 const COUNTED: Record<string, string> = {
-  checksum_uses: `select checksum, count(*) as uses from (select checksum from node_running where checksum is not null
-    union all select served_checksum from node_running where served_checksum is not null
-    union all select checksum from report_checksums) as named group by checksum`,
+  checksum_uses: `select checksum, sum(uses) as uses, sum(past) as past from (
+    select checksum, 1 as uses, 0 as past from node_running where checksum is not null
+    union all select served_checksum, 1, 0 from node_running where served_checksum is not null
+    union all select checksum, 1, 0 from report_checksums
+    union all select checksum, 0, 1 from node_past) as named group by checksum`,
   report_counts: [0, 60_000, 3_600_000]
     .map(
       (span) => `select ${span} as span, ${span === 0 ? '0' : `timestamp / ${span}`} as period, operation,
@@ -52,7 +54,7 @@ export async function countFaults(engine: EngineHandle): Promise<Record<string, 
 /** Rows that are on one side only. */
 function different(kept: readonly Row[], counted: readonly Row[]): Row[] {
   const textOf = (row: Row) => JSON.stringify(Object.entries(row).sort());
-  const isCounted = ({ count, uses }: Row) => (count ?? uses) !== 0;
+  const isCounted = ({ count, uses, past }: Row) => (count ?? uses) !== 0 || (past ?? 0) !== 0;
   const sides = [kept.filter(isCounted), counted] as const;
   const texts = sides.map((rows) => new Set(rows.map(textOf)));
   return [

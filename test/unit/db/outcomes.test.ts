@@ -29,7 +29,7 @@ for (const engine of ENGINES)
 
     /** The node runs this from now on. */
     async function runs(nodeId: string, checksum: string): Promise<void> {
-      const running = { checksum, evidence: 'Declared', since: 1, last: 1, replaces: true } as const;
+      const running = { checksum, evidence: 'Declared', since: 1, last: 1 } as const;
       await database()
         .write.transaction()
         .execute((trx) => writeRunning(trx, [[nodeId, { running, answered: null, served: null }]]));

@@ -49,7 +49,7 @@ for (const engine of ENGINES)
       await insertNode(database().write, { id, fqdn: `${id}.example.org`, now: 1, settings: {} });
       for (const [at, [checksum, evidence]] of told.entries()) {
         const served = evidence === 'Served' ? { checksum, digest: '', at } : null;
-        const running = { checksum, evidence, since: at, last: at, replaces: false };
+        const running = { checksum, evidence, since: at, last: at };
         await database()
           .write.transaction()
           .execute((trx) => writeRunning(trx, [[id, { running, answered: null, served }]]));

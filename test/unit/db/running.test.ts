@@ -10,7 +10,7 @@ import { ENGINES, temporaryEngine } from '../../support/engines/open.ts';
 type Told = [checksum: string, evidence: Evidence, since: number];
 
 const noteOf = ([checksum, evidence, since]: Told): RunningNote => ({
-  running: { checksum, evidence, since, last: since, replaces: false },
+  running: { checksum, evidence, since, last: since },
   answered: null,
   served: null,
 });

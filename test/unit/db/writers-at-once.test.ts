@@ -76,7 +76,7 @@ describe('writers beside each other on PostgreSQL', () => {
       const since = NOW + below(1000);
       const notes = someOf(nodeIds).map((id) => {
         const told = { checksum: checksum(), evidence: oneOf(EVIDENCE) };
-        const running = { ...told, since, last: since, replaces: true };
+        const running = { ...told, since, last: since };
         return [id, { running, answered: checksum(), served: null }] as const;
       });
       await takeNotesTurn(trx, () =>

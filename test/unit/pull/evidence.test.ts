@@ -65,7 +65,7 @@ describe('a bundle that is broken off', () => {
 
   function serve(req: IncomingMessage, res: ServerResponse): void {
     finished = once(res, 'finish').then(() => undefined);
-    const state = { requestId: '', principal: { kind: 'node', node } };
+    const state = { requestId: '', at: 1, principal: { kind: 'node', node } };
     end = () => res.end();
     if (req.url === '/open') res.writeHead(200, { 'Content-Length': 10 }).write(Buffer.alloc(10));
     else res.end(Buffer.alloc(req.url === '/large' ? LARGE : 10));

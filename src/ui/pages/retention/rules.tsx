@@ -13,6 +13,7 @@ const NUMBERS = {
   reportKeepDays: 'Days to keep reports',
   statusEventKeepCount: 'Status events to keep',
   statusEventKeepDays: 'Days to keep status events',
+  historyKeepDays: 'Days to keep what nodes ran',
   scheduleIntervalHours: 'Hours between cleanups',
 } as const;
 
@@ -55,12 +56,15 @@ const HINTS: Partial<Record<NumberName, string>> = {
   reportKeepDays: 'Younger ones always stay.',
   statusEventKeepCount: 'Of each node.',
   statusEventKeepDays: 'Younger ones always stay.',
+  historyKeepDays:
+    'Deleted with status events: what had ended before. What deleted nodes ran is kept as long.',
 };
 
 const SECTIONS: readonly { legend: string; names: readonly NumberName[] }[] = [
   { legend: 'Versions', names: ['keepVersions', 'keepDays'] },
   { legend: 'Reports', names: ['reportKeepCount', 'reportKeepDays'] },
   { legend: 'Status events', names: ['statusEventKeepCount', 'statusEventKeepDays'] },
+  { legend: 'What nodes ran', names: ['historyKeepDays'] },
   { legend: 'Schedule', names: ['scheduleIntervalHours'] },
 ];
 
