@@ -25,6 +25,7 @@ const INHERITED = {
   requireSemVer: true,
   parameterValidationMode: 'Strict',
   documentChecks: 'None',
+  variables: 'Off',
   protection: unprotected(),
 };
 const NO_RETENTION = {

@@ -187,12 +187,20 @@ export const VersionDetailsView = VersionView.extend({
   ],
 });
 
+const VariablesView = z
+  .enum(['Off', 'On'])
+  .meta({
+    description:
+      'Whether variables, such as that of the fqdn of the node, are replaced in the merged parameters',
+  });
+
 export const SettingsView = z
   .object({
     isOverridden: z.boolean().meta({ description: 'Whether any of them is its own' }),
     requireSemVer: z.boolean(),
     parameterValidationMode: ValidationMode,
     documentChecks: DocumentChecksView,
+    variables: VariablesView,
     protection: ProtectionView,
   })
   .meta({
@@ -200,7 +208,7 @@ export const SettingsView = z
     examples: [
       {
         ...{ isOverridden: true, requireSemVer: true, parameterValidationMode: 'Warn' as const },
-        ...{ documentChecks: 'Strict' as const, protection: EXAMPLE_PROTECTION },
+        ...{ documentChecks: 'Strict' as const, variables: 'Off' as const, protection: EXAMPLE_PROTECTION },
       },
     ],
   });
@@ -211,6 +219,7 @@ export const SettingsChange = z
     requireSemVer: z.boolean().nullish(),
     parameterValidationMode: ValidationMode.nullish(),
     documentChecks: DocumentChecksView.nullish(),
+    variables: VariablesView.nullish(),
     protection: orUnchanged(NewProtection),
   })
   .meta({

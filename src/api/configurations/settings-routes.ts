@@ -35,6 +35,8 @@ interface Overrides<C> {
   action: 'configuration.settings_changed' | 'configuration.retention_changed';
   read(db: Db, configurationId: string): Promise<unknown>;
   requireAllowed?(db: Db, change: C): Promise<void>;
+  /** Whether a change could alter what nodes get. */
+  changesNodes?: (request: { body: C }) => boolean;
   /** The change that makes everything inherited again. */
   inherit: C;
 }
@@ -53,8 +55,9 @@ export function settingsRoutes(database: Database): Route[] {
         protection: await findProtection(db, { on: 'configuration', id }),
       }),
       requireAllowed: requireAllowedOverrides,
+      changesNodes: ({ body }) => body.variables !== undefined,
       inherit: {
-        ...{ requireSemVer: null, parameterValidationMode: null, documentChecks: null },
+        ...{ requireSemVer: null, parameterValidationMode: null, documentChecks: null, variables: null },
         protection: NO_PROTECTION,
       },
     }),
@@ -97,6 +100,7 @@ function overrideRoutes<C extends Change>(
       body: { kind: 'json', schema },
       answer: { description: 'The settings as they are now', schema: view },
       problems,
+      ...(rules.changesNodes && { changesNodes: rules.changesNodes }),
       change: (trx, { resource, caller, body }) => save(trx, resource, caller.actor, body),
     }),
     managing.delete(path, {
@@ -104,6 +108,7 @@ function overrideRoutes<C extends Change>(
       summary: `Go back to what is inherited for ${label}`,
       answer: { description: 'Everything is inherited' },
       problems,
+      ...(rules.changesNodes && { changesNodes: true }),
       change: (trx, { resource, caller }) => save(trx, resource, caller.actor, inherit),
     }),
   ];
