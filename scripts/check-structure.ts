@@ -120,6 +120,7 @@ const REVEALERS: Record<string, string> = {
   'lib/sealed-text.ts': 'encrypts it',
   'domain/value.ts': 'gives the value of a document that a node gets, and a key to compare values by',
   'domain/same-value.ts': 'tells whether two values are the same',
+  'domain/list-merging.ts': 'finds items of lists that are equal, and joins those of one key',
   'domain/parameter-checks.ts': 'checks it by the definition of its parameter',
   'resolve/secret-leaves.ts':
     'encrypts what comes in, opens what is stored, and gives one value to who may see it',

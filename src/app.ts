@@ -151,12 +151,12 @@ function makeParts(options: AppOptions) {
   const comparer = new Comparer(options.comparingThreads);
   const parameters = new ParameterReader(store, { documents, places }, onMerged);
   const openness = new NodeOpenness(database, (nodeId) => options.evidence.written(nodeId));
-  const planner = new Planner(registryOf(database), store, { composites, parameters, openness });
+  const entryPoints = new EntryPoints(documents);
+  const schemas = new SchemaReader(store, { parameters, documents, entryPoints });
+  const planner = new Planner(registryOf(database), store, { composites, parameters, schemas, openness });
   const maker = new ManifestMaker(store, parameters);
   const resolver = new Resolver(database, { planner, maker, onResolved });
   secrets.subscribe(() => resolver.forget());
-  const entryPoints = new EntryPoints(documents);
-  const schemas = new SchemaReader(store, { parameters, documents, entryPoints });
   const origins = new ValueOrigins(store, { parameters, documents });
   const explainer = new Explainer(database, store, { planner, parameters, schemas, documents, origins });
   const problemCounts = new ProblemCounts(database, { planner, explainer });

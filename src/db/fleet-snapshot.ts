@@ -25,6 +25,8 @@ export interface KnownConfiguration {
   usesParameters: boolean;
   /** Whether a repository of parameters was ever made. */
   hasParameters: boolean;
+  /** Whether variables in its parameters are replaced. */
+  hasVariables: boolean;
 }
 
 /** The state of the database to which a snapshot belongs. */

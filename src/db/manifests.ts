@@ -39,6 +39,10 @@ export interface ManifestContent {
     tag: ManifestTag;
     /** In the order of merging, lowest precedence first, without those that skip their scope. */
     parameters: readonly ManifestParameterFile[];
+    /** What was kept before there was a second version of merging has neither, and was merged by the first one. */
+    mergeVersion?: 1 | 2;
+    /** The variables that were replaced, with their values; null where none are. */
+    variables?: Readonly<Record<string, string>> | null;
   }[];
 }
 

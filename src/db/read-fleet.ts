@@ -27,14 +27,21 @@ type NameRow = [fqdn: string];
 type TypeRow = [id: string, name: string, precedence: number];
 type ValueRow = [id: string, typeId: string, value: string];
 type TagRow = [nodeId: string, typeId: string, valueId: string];
-type ConfigurationRow = [id: string, name: string, usesParameters: number, hasParameters: number];
+type ConfigurationRow = [
+  id: string,
+  name: string,
+  usesParameters: number,
+  hasParameters: number,
+  variables: string | null,
+];
 
 /** Each node has these scopes without a tag. */
 const SYSTEM_TYPES = new Set([DEFAULT_SCOPE_TYPE_ID, NODE_SCOPE_TYPE_ID]);
 
 const SELECT = {
   position: `select value, coalesce((select max(seq) from changes), 0) from generation where id = 1`,
-  configurations: 'select id, name, use_server_managed_parameters, has_parameters from configurations',
+  configurations: `select c.id, c.name, c.use_server_managed_parameters, c.has_parameters, s.variables
+    from configurations c left join configuration_settings s on s.configuration_id = c.id`,
   composites: 'select id, name from composites',
   types: 'select id, name, precedence from scope_types where is_enabled = 1 order by precedence',
   values: 'select id, scope_type_id, value from scope_values',
@@ -84,8 +91,11 @@ function* readingRegistry(): Reading<SnapshotRegistry> {
   };
   yield {
     sql: SELECT.configurations,
-    take([id, name, parameters, repository]: ConfigurationRow) {
-      configurations.set(id, { id, name, usesParameters: parameters === 1, hasParameters: repository === 1 });
+    take([id, name, parameters, repository, variables]: ConfigurationRow) {
+      configurations.set(id, {
+        ...{ id, name, usesParameters: parameters === 1, hasParameters: repository === 1 },
+        hasVariables: variables === 'On',
+      });
     },
   };
   yield {

@@ -99,6 +99,8 @@ export interface ConfigurationSettingsTable {
   require_semver: number | null;
   parameter_validation_mode: 'None' | 'Warn' | 'Strict' | null;
   document_checks: 'None' | 'Warn' | 'Strict' | null;
+  /** Null is Off. */
+  variables: 'Off' | 'On' | null;
   retention_enabled: number | null;
   retention_keep_versions: number | null;
   retention_keep_days: number | null;

@@ -364,11 +364,12 @@ class Deeds {
   }
 
   private assignmentTools(): AssignmentTools {
-    const { composites, parameters, tools } = this;
+    const { composites, parameters, schemas, tools } = this;
     const openness = { of: () => OPEN_TO_ANYONE };
     this.planner ??= new Planner(registryOf(tools.database), tools.store, {
       composites,
       parameters,
+      schemas,
       openness,
     });
     return { ...tools, planner: this.planner };

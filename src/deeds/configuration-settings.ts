@@ -35,6 +35,7 @@ const NOTHING_OWN: OwnSettings = {
   requireSemVer: null,
   parameterValidationMode: null,
   documentChecks: null,
+  variables: null,
   enabled: null,
   keepVersions: null,
   keepDays: null,
@@ -48,11 +49,12 @@ export async function findOwnSettings(db: Db, configurationId: string): Promise<
     .where('configuration_id', '=', configurationId)
     .executeTakeFirst();
   if (!row) return NOTHING_OWN;
-  const { require_semver, parameter_validation_mode, document_checks } = row;
+  const { require_semver, parameter_validation_mode, document_checks, variables } = row;
   return {
     requireSemVer: toBoolean(require_semver),
     parameterValidationMode: parameter_validation_mode,
     documentChecks: document_checks,
+    variables,
     ...toRetention(row),
   };
 }
@@ -86,6 +88,7 @@ async function saveOwnSettings(db: Db, configurationId: string, change: OwnChang
     require_semver: toFlag(change.requireSemVer),
     parameter_validation_mode: change.parameterValidationMode,
     document_checks: change.documentChecks,
+    variables: change.variables,
     retention_enabled: toFlag(change.enabled),
     retention_keep_versions: change.keepVersions,
     retention_keep_days: change.keepDays,

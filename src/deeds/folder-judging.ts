@@ -97,7 +97,7 @@ export async function lookAt(
     scopes: await KnownScopes.of(read, given),
     offered: await readOfferedFiles(read, named),
     halted: new Set(halted),
-    checks: FileChecks.by(tools, resource, { mode, caller: principal.userId }),
+    checks: FileChecks.by(tools, resource, { mode, variables: settings.variables, caller: principal.userId }),
     configurationVersion: (published[0] ?? versions[0])?.version ?? null,
     base: JSON.stringify([
       [resource.name, settings, tools.documents.keys.generation],

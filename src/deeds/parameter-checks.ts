@@ -1,8 +1,10 @@
 /** Checks parameter files of one configuration by its current schemas and its current validation mode. */
 
 import { LRUCache } from 'lru-cache';
+import { listScopeTypes } from '../db/scope-types.ts';
 import type { SecretNames } from '../domain/secrets.ts';
-import type { ParameterValidationMode } from '../domain/server-settings.ts';
+import type { EffectiveValidation, ParameterValidationMode } from '../domain/server-settings.ts';
+import { anyValues, type VariableValues } from '../domain/variables.ts';
 import { type Major, majorOf } from '../domain/version-order.ts';
 import type { FieldError } from '../lib/errors.ts';
 import { type Declared, NOTHING_DECLARED, schemaIn } from '../resolve/declared.ts';
@@ -24,12 +26,21 @@ export type ConfigurationOf = Pick<GrantedResource, 'id' | 'name'>;
 /** Whether a schema refuses a file. The key names both, and where and by which keys secrets open; none of it ever changes. */
 const refusals = new LRUCache<string, boolean>({ max: 50_000 });
 
+/** What decides how files are checked, and in whose turn. */
+interface CheckedBy extends Pick<EffectiveValidation, 'variables'> {
+  mode: ParameterValidationMode;
+  caller: string;
+}
+
 /** What decides the schema of a file: drafts may set what only a draft of the configuration declares. */
 export type CheckedFile = Pick<VersionRef, 'version' | 'status'>;
 
 /** The checks of one request. The settings are read once, and each schema and its secrets are looked for once. */
 export class FileChecks {
   readonly mode: ParameterValidationMode;
+  private readonly isReplacing: boolean;
+  /** Something for each variable that there is, once it was asked. */
+  private variables: Promise<VariableValues> | null = null;
   private readonly tools: CheckTools;
   private readonly id: string;
   private readonly name: string;
@@ -44,16 +55,13 @@ export class FileChecks {
   private constructor(
     tools: CheckTools,
     { id, name }: ConfigurationOf,
-    {
-      mode,
-      caller,
-      asPublished,
-    }: { mode: ParameterValidationMode; caller: string; asPublished: string | undefined },
+    { mode, variables, caller, asPublished }: CheckedBy & { asPublished: string | undefined },
   ) {
     this.tools = tools;
     this.id = id;
     this.name = name;
     this.mode = mode;
+    this.isReplacing = variables === 'On';
     this.caller = caller;
     this.asPublished = asPublished;
   }
@@ -68,20 +76,16 @@ export class FileChecks {
     caller: string,
     asPublished?: string,
   ): Promise<FileChecks> {
-    const { parameterValidationMode: mode } = await readEffectiveSettings(
+    const { parameterValidationMode: mode, variables } = await readEffectiveSettings(
       tools.database.read,
       configuration.id,
     );
-    return new FileChecks(tools, configuration, { mode, caller, asPublished });
+    return new FileChecks(tools, configuration, { mode, variables, caller, asPublished });
   }
 
-  /** @param mode is that of the settings, which the caller has read */
-  static by(
-    tools: CheckTools,
-    configuration: ConfigurationOf,
-    { mode, caller }: { mode: ParameterValidationMode; caller: string },
-  ): FileChecks {
-    return new FileChecks(tools, configuration, { mode, caller, asPublished: undefined });
+  /** @param given has what the settings say, which the caller has read */
+  static by(tools: CheckTools, configuration: ConfigurationOf, given: CheckedBy): FileChecks {
+    return new FileChecks(tools, configuration, { ...given, asPublished: undefined });
   }
 
   /** As `secureNamesFor`, which goes by the major of the version alone. */
@@ -96,8 +100,9 @@ export class FileChecks {
   /** What the schema finds wrong in a scope's file, which need not set everything. In mode None it finds nothing. */
   async errorsOf(file: CheckedFile, document: DocumentSource | null): Promise<FieldError[]> {
     const schema = schemaIn(await this.declaredFor(file));
-    if (schema === null || document === null) return [];
-    return this.tools.documents.run(this.caller, 'checkDocument', { schema, document, isPartial: true });
+    if (document === null || (schema === null && !this.looksForVariables)) return [];
+    const check = { schema, document, isPartial: true, variables: await this.knownVariables() };
+    return this.tools.documents.run(this.caller, 'checkDocument', check);
   }
 
   /** Tells whether the file cannot be checked, because nobody knows what its schema says. */
@@ -107,9 +112,10 @@ export class FileChecks {
 
   async needsMigration(ref: VersionRef): Promise<boolean> {
     const schema = schemaIn(await this.declaredFor(ref));
-    if (schema === null) return false;
+    if (schema === null && !this.looksForVariables) return false;
     const { documents } = this.tools;
-    const key = `${schema.key} ${this.id} ${ref.series} ${ref.oid} ${documents.keys.generation}`;
+    const names = Object.keys((await this.knownVariables()) ?? {}).join();
+    const key = `${schema?.key} ${names} ${this.id} ${ref.series} ${ref.oid} ${documents.keys.generation}`;
     const verdict = refusals.get(key) ?? (await this.isRefused(ref));
     refusals.set(key, verdict);
     return verdict;
@@ -123,6 +129,19 @@ export class FileChecks {
   private async isRefused(ref: VersionRef): Promise<boolean> {
     const document = await this.tools.parameters.source(this.name, ref);
     return (await this.errorsOf(ref, document)).length > 0;
+  }
+
+  private get looksForVariables(): boolean {
+    return this.isReplacing && this.mode !== 'None';
+  }
+
+  /** Null where variables are texts as any other. */
+  private async knownVariables(): Promise<VariableValues | null> {
+    if (!this.looksForVariables) return null;
+    this.variables ??= listScopeTypes(this.tools.database.read).then((types) =>
+      anyValues(types.filter(({ is_system }) => is_system === 0).map(({ name }) => name)),
+    );
+    return this.variables;
   }
 
   /** In mode None nothing is asked for. */

@@ -335,8 +335,9 @@ export class Proposing {
 
   /** It stays for the assignments that follow each other, as making one takes long. */
   private eligibility(): Planner {
+    const { parameters, schemas } = this.checkTools();
     this.planner ??= new Planner(registryOf(this.tools.database), this.source, {
-      ...{ composites: new CompositeReader(this.source), parameters: this.parameterReader() },
+      ...{ composites: new CompositeReader(this.source), parameters, schemas },
       openness: { of: () => OPEN_TO_ANYONE },
     });
     return this.planner;

@@ -115,9 +115,9 @@ export class PushedFiles implements PushRules<SeenFiles> {
     const versions: JudgedVersion[] = [];
     const keyIds = new Set<string>();
     const { seen, call } = site;
-    const { parameterValidationMode: mode } = seen.settings;
+    const { parameterValidationMode: mode, variables } = seen.settings;
     const resource = { ...call.resource, name: seen.row.name };
-    const checks = FileChecks.by(this.tools, resource, { mode, caller: call.principal.userId });
+    const checks = FileChecks.by(this.tools, resource, { mode, variables, caller: call.principal.userId });
     await forEachOf([...pushes.entries()], CONCURRENT, async ([at, push]) => {
       const { judged, incoming } = await blamingLater(push.plan.ref, () =>
         this.judgeFile(site, checks, push),

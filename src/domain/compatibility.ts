@@ -2,6 +2,7 @@
 
 import type { FieldError } from '../lib/errors.ts';
 import { printJson } from './json-text.ts';
+import { defaultStrategy, nameOfStrategy } from './merge-strategies.ts';
 import {
   isRequired,
   isSecure,
@@ -30,6 +31,7 @@ export const CHANGE_TYPES = [
   'MinLengthDecreased',
   'MaxLengthDecreased',
   'MaxLengthIncreased',
+  'MergeChanged',
 ] as const;
 
 export type ChangeType = (typeof CHANGE_TYPES)[number];
@@ -119,6 +121,7 @@ function* compareParameter(
     yield* compareDefaults(pair);
     yield* compareAllowedValues(pair);
     for (const [bound, noun] of BOUNDS) yield* compareBounds(pair, bound, noun);
+    yield* compareMerging(pair);
   } else if (before) {
     yield breaking('ParameterRemoved', `Parameter "${name}" was removed.`, [before.type, null]);
   } else if (after && isRequired(after)) {
@@ -187,6 +190,17 @@ function* compareBounds({ name, before, after }: Pair, bound: Bound, noun: strin
   const change = isRaised === isMinimum ? breaking : harmless;
   const changeType = `${capitalize(bound)}${isRaised ? 'Increased' : 'Decreased'}` as const;
   yield change(changeType, `${noun} of parameter "${name}" was ${how}.`, [printBound(old), printBound(now)]);
+}
+
+/** The same values of the same files make another one. */
+function* compareMerging({ name, before, after }: Pair): Generator<Found> {
+  if (before.merge === undefined && after.merge === undefined) return;
+  const [old, now] = [before, after].map(({ type, merge }) =>
+    nameOfStrategy(merge ?? defaultStrategy(type)),
+  ) as [string, string];
+  if (old === now) return;
+  const description = `The values of parameter "${name}" from several scopes meet in another way.`;
+  yield breaking('MergeChanged', description, [old, now]);
 }
 
 function capitalize<T extends string>(text: T): Capitalize<T> {

@@ -9,6 +9,8 @@ import { isExpression, parametersIn } from './dsc-expressions.ts';
 import { checkDocument, checkResources } from './dsc-structures.ts';
 import { type Finding, type FindingCode, inOrder, isError, type Severity } from './findings.ts';
 import { jsonPlaces, readJson } from './json-text.ts';
+import { readStrategy } from './merge-strategies.ts';
+import { typeNamed } from './parameter-definitions.ts';
 import { LineIndex, type Steps, WantedPlaces } from './text-places.ts';
 import { escapeToken, isMapping, type Mapping, type Value } from './value.ts';
 import { readLocatedYaml, type UnreadTag } from './yaml-reader.ts';
@@ -37,7 +39,7 @@ export interface EntryPoint {
   /** In order of line. */
   findings: readonly DocumentFinding[];
   includes: readonly Include[];
-  /** Null if the document has an Error: what it says is unknown then. */
+  /** Null if the document has an Error, but for `bad_merge`: what it says is unknown then. */
   document: Mapping | null;
 }
 
@@ -107,7 +109,12 @@ function look(bytes: Uint8Array): EntryPoint {
     ...lineOf(included[at] as WantedPlaces, 'value'),
   }));
   const all = bounded([...findings, ...unread]);
-  return { findings: all, includes, document: all.some(isError) ? null : read.document };
+  return { findings: all, includes, document: all.some(isUnknowable) ? null : read.document };
+}
+
+/** How parameters merge counts as absent where it is faulty, and all else the document says is known. */
+function isUnknowable(finding: DocumentFinding): boolean {
+  return isError(finding) && finding.code !== 'bad_merge';
 }
 
 function bounded(findings: readonly DocumentFinding[]): readonly DocumentFinding[] {
@@ -196,6 +203,7 @@ class Walk {
   constructor(document: Mapping) {
     checkDocument(document, (steps, found) => this.tell(steps, found));
     this.lookAtParameters(document, []);
+    this.lookAtMerging(document);
     const declared = declaredIn(document, new Set());
     this.lookAtResources(document.get('resources'), ['resources'], declared);
     for (const [key, value] of document) {
@@ -228,6 +236,24 @@ class Walk {
       const message =
         'The default value of a secure parameter stands in the clear in every clone. Set it in a parameter file.';
       this.warn([...above, 'parameters', name, 'defaultValue'], 'secret_default', message, 'key');
+    }
+  }
+
+  /** Parameters of groups are none that scopes set. */
+  private lookAtMerging(document: Mapping): void {
+    const parameters = document.get('parameters');
+    if (!isMapping(parameters)) return;
+    for (const [name, definition] of parameters) {
+      if (!isMapping(definition)) continue;
+      const { faults } = readStrategy(definition, typeNamed(definition.get('type')));
+      for (const { steps, message } of faults) {
+        const sentence = `${message}. What stands here counts as absent: see docs/merging.md.`;
+        this.tell(['parameters', name, ...steps], {
+          severity: 'Error',
+          code: 'bad_merge',
+          message: sentence,
+        });
+      }
     }
   }
 

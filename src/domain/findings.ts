@@ -17,6 +17,7 @@ export const FINDING_CODES = [
   'secret_default',
   'tag_not_read',
   'builds_on_withdrawn',
+  'bad_merge',
 ] as const;
 
 export type FindingCode = (typeof FINDING_CODES)[number];

@@ -33,6 +33,8 @@ export type ValueFault = Omit<FieldError, 'path'>;
 export interface CheckOptions {
   /** Whether the document is one scope's file. Nothing is required of it, because another scope may give the rest. */
   partial: boolean;
+  /** The names of parameters that hold variables which are not replaced, so that their texts are not checked. */
+  unreplaced?: ReadonlySet<string>;
 }
 
 /** What a value must be, by the type of its parameter in JSON Schema. */
@@ -68,13 +70,13 @@ const UNKNOWN: ValueFault = {
 export function checkParameters(
   definitions: ParameterDefinitions | null,
   content: Mapping,
-  { partial }: CheckOptions,
+  { partial, unreplaced }: CheckOptions,
 ): FieldError[] {
   if (definitions === null) return [];
   const errors: FieldError[] = [];
   const given = content.get('parameters');
   const found = isMapping(given)
-    ? valueErrors(definitions, given)
+    ? valueErrors(definitions, given, unreplaced)
     : [blockError(given === undefined ? 'required' : 'type')];
   addUpToLimit(errors, found);
   if (!partial) addUpToLimit(errors, missingErrors(definitions, isMapping(given) ? given : new Map()));
@@ -94,12 +96,25 @@ export function checkValue(definition: ParameterDefinition, given: Value): Value
   );
 }
 
-function* valueErrors(definitions: ParameterDefinitions, given: Mapping): Generator<FieldError> {
+function* valueErrors(
+  definitions: ParameterDefinitions,
+  given: Mapping,
+  unreplaced?: ReadonlySet<string>,
+): Generator<FieldError> {
   for (const [name, value] of given) {
     const definition = definitions.get(name);
-    const faults = definition ? checkValue(definition, value) : [UNKNOWN];
+    const check = unreplaced?.has(name) ? checkAroundTexts : checkValue;
+    const faults = definition ? check(definition, value) : [UNKNOWN];
     for (const { message, code } of faults) yield { path: pathOf(name), message, code };
   }
+}
+
+/** What can be said of a value in which texts are still to change. */
+function checkAroundTexts(
+  { allowedValues: _, ...definition }: ParameterDefinition,
+  value: Value,
+): ValueFault[] {
+  return typeof value === 'string' ? [] : checkValue(definition, value);
 }
 
 function* missingErrors(definitions: ParameterDefinitions, given: Mapping): Generator<FieldError> {

@@ -1,6 +1,7 @@
 /** Reads the `parameters` block of a DSC v3 configuration document into definitions, and finds its faults. */
 
 import { type FieldError, invalid } from '../lib/errors.ts';
+import { pathOfMergeFault, readStrategy } from './merge-strategies.ts';
 import { checkValue, MAX_ERRORS, typeRule, type ValueFault } from './parameter-checks.ts';
 import {
   PARAMETER_TYPES,
@@ -11,6 +12,7 @@ import {
 } from './parameter-schema.ts';
 import { escapeToken, Float, isMapping, isNumber, type Mapping, numberOf, type Value } from './value.ts';
 
+/** The types by their names in lower case. */
 const TYPE_BY_FOLDED_NAME = new Map(PARAMETER_TYPES.map((type) => [type.toLowerCase(), type]));
 
 const RANGED_TYPES: readonly ParameterType[] = ['int', 'float'];
@@ -55,12 +57,35 @@ function readDefinition(source: Value, report: Report): ParameterDefinition | nu
   readRange(source, definition, report);
   readAllowedValues(source, definition, report);
   readDefaultValue(source, definition, report);
+  const { strategy } = readStrategy(source, type);
+  if (strategy !== null) definition.merge = strategy;
   return definition;
+}
+
+/** The type as any spelling of dsc names it; null for another one. */
+export function typeNamed(name: Value | undefined): ParameterType | null {
+  return (typeof name === 'string' ? TYPE_BY_FOLDED_NAME.get(name.toLowerCase()) : undefined) ?? null;
+}
+
+/** What `metadata.hawser` of the definitions says that nobody can mean, as `bad_merge`. Otherwise it counts as absent. */
+export function mergeFaults(document: Mapping): FieldError[] {
+  const block = document.get('parameters');
+  if (!isMapping(block)) return [];
+  return [...block].flatMap(([name, source]) => {
+    if (!isMapping(source)) return [];
+    const { faults } = readStrategy(source, typeNamed(source.get('type')));
+    const path = `/parameters/${escapeToken(name)}`;
+    return faults.map((fault) => ({
+      path: pathOfMergeFault(path, fault),
+      message: fault.message,
+      code: 'bad_merge',
+    }));
+  });
 }
 
 function readType(source: Mapping, report: Report): ParameterType | null {
   const name = source.get('type') ?? null;
-  const type = typeof name === 'string' ? TYPE_BY_FOLDED_NAME.get(name.toLowerCase()) : undefined;
+  const type = typeNamed(name);
   if (type) return type;
   const code = name === null ? 'required' : 'unknown_type';
   report('/type', { code, message: `Must be one of ${PARAMETER_TYPES.join(', ')}` });

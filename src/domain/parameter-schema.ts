@@ -1,5 +1,6 @@
 /** A configuration's definitions of its parameters, and the JSON Schema of parameter documents made of them. */
 
+import type { MergeStrategy } from './merge-strategies.ts';
 import { toPlain } from './parameter-document.ts';
 import type { Float, Value } from './value.ts';
 import { numberOf } from './value.ts';
@@ -35,6 +36,8 @@ export interface ParameterDefinition {
   minValue?: bigint | Float;
   maxValue?: bigint | Float;
   description?: string;
+  /** Absent if it is that of the type. */
+  merge?: MergeStrategy;
 }
 
 /** Definitions by the parameters' names, which may be any text, also `__proto__`. */

@@ -69,11 +69,16 @@ export const DEFAULT_ROLLOUTS = {
 
 export type RolloutSettings = typeof DEFAULT_ROLLOUTS;
 
+/** Whether variables such as `${node.fqdn}` in the merged parameters of a configuration are replaced. */
+export type Variables = 'Off' | 'On';
+
 /** The settings of a configuration. Null means that the server's setting counts. */
 export interface ValidationOverrides {
   requireSemVer: boolean | null;
   parameterValidationMode: ParameterValidationMode | null;
   documentChecks: DocumentChecks | null;
+  /** Null is Off, as the server has no such setting. */
+  variables: Variables | null;
 }
 
 export interface EffectiveValidation {
@@ -81,6 +86,7 @@ export interface EffectiveValidation {
   requireSemVer: boolean;
   parameterValidationMode: ParameterValidationMode;
   documentChecks: DocumentChecks;
+  variables: Variables;
 }
 
 /** An override counts only while the server allows it, so a change of that takes effect at once. */
@@ -97,5 +103,6 @@ export function effectiveValidation(
     requireSemVer: requireSemVer ?? server.requireSemVer,
     parameterValidationMode: mode ?? server.defaultParameterValidationMode,
     documentChecks: checks ?? server.defaultDocumentChecks,
+    variables: own.variables ?? 'Off',
   };
 }

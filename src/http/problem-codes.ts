@@ -308,8 +308,11 @@ const OF_PARAMETERS = {
       'dsc cannot read the document that is to be published; `errors` has each finding with file, line and column. ' +
       'Correct it, or set `documentChecks` of the configuration to Warn.',
     parameter_merge_failed:
-      "The node's parameter files make more leaves or paths together than one may have, or more than can be told. " +
-      'Publish smaller files.',
+      "The node's parameter files make more leaves or paths together than one may have, more than 8 MiB, or more than " +
+      'can be told. Publish smaller files.',
+    unknown_variable:
+      'A text of the parameters names a variable that there is not, one that this node has no tag for, or has no `}`; ' +
+      '`errors` has the places. Correct the file, or tag the node: it keeps what it has until then.',
     not_a_system_scope_type: 'Only system scope types can be switched on and off.',
     schema_changed: 'Another program changed the schema meanwhile. Try again.',
     scope_type_disabled: 'The scope type is switched off: it takes no new files and no publishing.',

@@ -22,6 +22,7 @@ import { toTimestamp } from '../lib/clock.ts';
 import { HawserError, notFound } from '../lib/errors.ts';
 import { CompositeReader } from '../resolve/composites.ts';
 import { DocumentsInThread } from '../resolve/documents.ts';
+import { EntryPoints } from '../resolve/entry-points.ts';
 import { ManifestMaker } from '../resolve/manifest-maker.ts';
 import { ParameterReader } from '../resolve/parameters.ts';
 import {
@@ -33,6 +34,7 @@ import {
   versionOfPart,
   wholeOf,
 } from '../resolve/remake-manifest.ts';
+import { SchemaReader } from '../resolve/schemas.ts';
 import { SeriesPlaces } from '../resolve/series-places.ts';
 import { inspectingStore, readRefs } from '../versions/inspection.ts';
 import { tagNameOf } from '../versions/kinds.ts';
@@ -59,13 +61,17 @@ export async function verifyChecksum(
   const store = inspectingStore(place.reposDir, reader);
   try {
     const kept = await readKept(database, checksum);
+    const documents = new DocumentsInThread(keys);
     const parameters = new ParameterReader(store, {
-      documents: new DocumentsInThread(keys),
+      documents,
       places: new SeriesPlaces((named) => findSeriesPlace(requireTables(database), named)),
     });
     const maker = new ManifestMaker(store, parameters);
     const readRefsOf = (repository: RepositoryRef) => readRefs(place.reposDir, reader, repository);
-    const tools = { store, readRefsOf, composites: new CompositeReader(store), parameters, maker };
+    const entryPoints = new EntryPoints(documents);
+    const schemas = new SchemaReader(store, { parameters, documents, entryPoints });
+    const composites = new CompositeReader(store);
+    const tools = { store, readRefsOf, composites, parameters, maker, schemas };
     return await new Verification(tools, kept).run();
   } finally {
     await store.close();

@@ -55,6 +55,7 @@ const PULL = {
     'no_configuration_assigned',
     [404, 'no_eligible_version'],
     'parameter_merge_failed',
+    'unknown_variable',
     [409, 'secret_unreadable'],
     'secret_key_missing',
     ...READING_REPOSITORIES,

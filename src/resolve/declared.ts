@@ -1,5 +1,6 @@
 /** What a version declares about its parameters. "Could not be read" is a kind of its own, which nobody takes for "nothing". */
 
+import { type MergeWay, PLAIN_WAY } from '../domain/merge-way.ts';
 import { type HawserError, invalid } from '../lib/errors.ts';
 import type { DocumentSource } from './document-source.ts';
 import type { Declaration } from './document-tasks.ts';
@@ -12,6 +13,8 @@ export type Declared =
       schema: DocumentSource;
       /** The names of the secure parameters. */
       secure: readonly string[];
+      /** The parameters whose strategy is not the default. */
+      strategies: MergeWay['strategies'];
     }
   /** There is no `parameters` block, so any parameters are accepted. */
   | { kind: 'nothing' }
@@ -39,7 +42,7 @@ export function toDeclared(key: string, declaration: Declaration): Declared {
       return {
         kind: 'defined',
         schema: storedSource(key, declaration.block, 'yaml'),
-        secure: declaration.secure,
+        ...{ secure: declaration.secure, strategies: declaration.strategies },
       };
   }
 }
@@ -48,6 +51,15 @@ export function toDeclared(key: string, declaration: Declaration): Declared {
 export function schemaIn(declared: Declared): DocumentSource | null {
   return declared.kind === 'defined' ? declared.schema : null;
 }
+
+/** How the parameters of what is declared merge, as long as no node is meant. What is unknown merges as if nothing were. */
+export function wayOf(declared: Declared): MergeWay {
+  if (declared.kind !== 'defined') return PLAIN_WAY;
+  const { strategies } = declared;
+  return strategies.length === 0 ? DECLARED_WAY : { ...DECLARED_WAY, strategies };
+}
+
+const DECLARED_WAY: MergeWay = { ...PLAIN_WAY, isDeclared: true };
 
 export const DESCRIBE_UNKNOWN =
   'Which parameters there are is unknown, because the entry point of the version, or the schema uploaded for it, cannot ' +

@@ -1,5 +1,6 @@
 /** What a node gets, with all that it is made of: for previews, proofs and explanations. Polls keep the manifest alone. */
 
+import type { MergeWay } from '../domain/merge-way.ts';
 import type { VersionRef } from '../versions/store.ts';
 import type { Manifest } from './manifest.ts';
 import type { ScopeFile } from './parameters.ts';
@@ -13,6 +14,8 @@ export interface DeliveryPart {
   plan: ConfigurationPlan;
   /** The scopes that give a file, in the order of merging. Scopes that give none are left out. */
   scopes: readonly GivenFile[];
+  /** How they merge for the node. */
+  way: MergeWay;
 }
 
 export interface Delivery {

@@ -6,17 +6,29 @@
 import { LRUCache } from 'lru-cache';
 import { compareSchemas, type SchemaChanges } from '../domain/compatibility.ts';
 import { readEntryPoint } from '../domain/entry-point.ts';
+import { checkFile } from '../domain/file-checks.ts';
 import { traceLeaves } from '../domain/leaf-history.ts';
 import { LeafCount } from '../domain/leaves.ts';
-import { mergeMappings, mergeOver, mergeUntraced } from '../domain/merge.ts';
-import { checkParameters } from '../domain/parameter-checks.ts';
-import { readParameterDefinitions } from '../domain/parameter-definitions.ts';
+import { mergeMappings, mergeUntraced } from '../domain/merge.ts';
+import { mergeOver } from '../domain/merge-over.ts';
+import type { MergeStrategy } from '../domain/merge-strategies.ts';
+import {
+  type MergedParameters,
+  type MergeWay,
+  mergeInWay,
+  mergesPlainly,
+  requireReplaced,
+} from '../domain/merge-way.ts';
+import { requireMergedSize } from '../domain/merged-size.ts';
+import { MAX_ERRORS } from '../domain/parameter-checks.ts';
+import { mergeFaults, readParameterDefinitions } from '../domain/parameter-definitions.ts';
 import { type ReadDocument, readDocument, requireFewLeaves } from '../domain/parameter-document.ts';
 import { type ParameterDefinitions, toJsonSchema } from '../domain/parameter-schema.ts';
 import { type SecretNames, secureNames } from '../domain/secrets.ts';
 import { holdsSecrets, inTheClear, type Mapping } from '../domain/value.ts';
+import type { VariableValues } from '../domain/variables.ts';
 import { printYaml } from '../domain/yaml-printer.ts';
-import { type FieldError, HawserError, internal, invalidField } from '../lib/errors.ts';
+import { type FieldError, HawserError, internal, invalid, invalidField } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import { evidenceOf, type SecretKey } from '../lib/sealed-text.ts';
 import type { DocumentSource, SeriesPlace } from './document-source.ts';
@@ -43,6 +55,8 @@ export type Declaration =
       block: Uint8Array;
       /** The names of the secure parameters. */
       secure: readonly string[];
+      /** The parameters whose strategy is not the default. */
+      strategies: readonly (readonly [name: string, strategy: MergeStrategy])[];
     }
   | { kind: 'nothing' }
   /** Why the block cannot be read. */
@@ -56,6 +70,10 @@ export interface MergedDocuments {
   evidence: string;
   /** Whether a leaf of them is stored encrypted. */
   hasSecrets: boolean;
+  /** By which rules they are merged: 2 where something other than the defaults of before holds for them. */
+  mergeVersion: 1 | 2;
+  /** The variables that were replaced, with their values. */
+  variables: VariableValues;
 }
 
 interface SurveyedFile {
@@ -106,11 +124,13 @@ export function documentTasks(keys: KeyRing, cacheBytes = CACHE_BYTES) {
   const definedBy = (schema: DocumentSource | null) => schema && definitions.get(schema);
   const allOf = (sources: readonly DocumentSource[]) => sources.map(read);
   const merging = new StepwiseMerging(read, cacheBytes);
+  const mergeBy = (sources: readonly DocumentSource[], way: MergeWay) =>
+    mergeInWay(allOf(sources), way, () => merging.merge(sources));
   return {
     ...groupTasks({
       read,
       define: definedBy,
-      merge: (sources) => merging.merge(sources),
+      merge: mergeBy,
     }),
 
     /** @throws the same errors as `parseParameterDocument` */
@@ -122,19 +142,21 @@ export function documentTasks(keys: KeyRing, cacheBytes = CACHE_BYTES) {
     findAmbiguous: ({ document }: { document: DocumentSource }) => documents.get(document).ambiguous,
 
     /** @param input.isPartial means that the document is one scope's file, of which nothing is required */
-    checkDocument(input: { schema: DocumentSource | null; document: DocumentSource; isPartial: boolean }) {
-      const { schema, document, isPartial: partial } = input;
-      return checkParameters(definedBy(schema), read(document), { partial });
+    checkDocument(input: {
+      schema: DocumentSource | null;
+      document: DocumentSource;
+      isPartial: boolean;
+      variables?: VariableValues | null;
+    }) {
+      const { schema, document, isPartial: partial, variables = null } = input;
+      return checkFile(definedBy(schema), read(document), { partial, variables });
     },
 
-    /** @throws HawserError conflict `parameter_merge_failed` */
-    mergeDocuments({ documents: sources }: { documents: readonly DocumentSource[] }): MergedDocuments {
-      const merged = merging.merge(sources);
-      const hasSecrets = sources.some(({ place }) => place !== null) && holdsSecrets(merged);
-      const bytes = Buffer.from(printYaml(hasSecrets ? inTheClear(merged) : merged));
-      // A plain hash would let whoever sees it try passwords.
-      const evidence = hasSecrets ? evidenceOf(keys.evidenceKey(), bytes) : sha256Hex(bytes);
-      return { bytes, evidence, hasSecrets };
+    /** @throws HawserError conflict `parameter_merge_failed`, `unknown_variable` */
+    mergeDocuments(input: { documents: readonly DocumentSource[]; way: MergeWay }): MergedDocuments {
+      const { documents: sources, way } = input;
+      const isPlain = way.variables === null && mergesPlainly(way, allOf(sources));
+      return { ...writeMerged(mergeBy(sources, way), { sources, way, keys }), mergeVersion: isPlain ? 1 : 2 };
     },
 
     /** What a parameter file that comes in holds of secrets. @throws the errors of `readDocument` */
@@ -163,9 +185,13 @@ export function documentTasks(keys: KeyRing, cacheBytes = CACHE_BYTES) {
     },
 
     /** @throws HawserError conflict `parameter_merge_failed` */
-    checkMerged(input: { schema: DocumentSource | null; documents: readonly DocumentSource[] }) {
+    checkMerged(input: {
+      schema: DocumentSource | null;
+      documents: readonly DocumentSource[];
+      way: MergeWay;
+    }) {
       const all = allOf(input.documents);
-      return checkMerged(definedBy(input.schema), all, mergeUntraced(all));
+      return checkMerged(definedBy(input.schema), all, mergeInWay(all, input.way));
     },
 
     /** @throws HawserError conflict `parameter_merge_failed` */
@@ -197,6 +223,13 @@ export function documentTasks(keys: KeyRing, cacheBytes = CACHE_BYTES) {
 
     /** @throws HawserError `validation_failed` for a document that defines no parameters, or wrongly */
     requireDefinitions({ schema }: { schema: DocumentSource }): void {
+      const faults = mergeFaults(read(schema));
+      if (faults.length > 0)
+        throw invalid(
+          'validation_failed',
+          'How parameters merge is not said as it can be',
+          faults.slice(0, MAX_ERRORS),
+        );
       if (definitions.get(schema) !== null) return;
       const message = 'The document has no block of parameters to define them';
       throw invalidField('/parameters', message, 'required');
@@ -217,6 +250,24 @@ export function documentTasks(keys: KeyRing, cacheBytes = CACHE_BYTES) {
       };
     },
   };
+}
+
+/** @throws HawserError conflict `unknown_variable`, `parameter_merge_failed` */
+function writeMerged(
+  made: MergedParameters,
+  { sources, way, keys }: { sources: readonly DocumentSource[]; way: MergeWay; keys: KeyRing },
+): Omit<MergedDocuments, 'mergeVersion'> {
+  requireReplaced(made);
+  const { merged, used } = made;
+  const hasSecrets = sources.some(({ place }) => place !== null) && holdsSecrets(merged);
+  const clear = hasSecrets ? (inTheClear(merged) as Mapping) : merged;
+  requireMergedSize(clear);
+  const bytes = Buffer.from(printYaml(clear));
+  requireMergedSize(bytes);
+  // A plain hash would let whoever sees it try passwords.
+  const evidence = hasSecrets ? evidenceOf(keys.evidenceKey(), bytes) : sha256Hex(bytes);
+  const variables = Object.fromEntries(used.map((name) => [name, way.variables?.[name] ?? '']));
+  return { bytes, evidence, hasSecrets, variables };
 }
 
 const sizeCalculation = ({ bytes }: { bytes: number }) => bytes * WEIGHT_OF_PARSED + 200;
@@ -324,10 +375,22 @@ function declare(document: Mapping): Declaration {
     const alone = new Map([['parameters', block]]);
     requireFewLeaves(alone);
     const definitions = readParameterDefinitions(alone);
-    return definitions && { secure: [...secureNames(definitions)], block: Buffer.from(printYaml(alone)) };
+    return (
+      definitions && {
+        secure: [...secureNames(definitions)],
+        strategies: strategiesIn(definitions),
+        block: Buffer.from(printYaml(alone)),
+      }
+    );
   });
   if (found instanceof HawserError) return toUnknown(found);
   return found === null ? { kind: 'nothing' } : { kind: 'defined', ...found };
+}
+
+function strategiesIn(definitions: ParameterDefinitions): [string, MergeStrategy][] {
+  const found: [string, MergeStrategy][] = [];
+  for (const [name, { merge }] of definitions) if (merge !== undefined) found.push([name, merge]);
+  return found;
 }
 
 function toUnknown({ message, data }: HawserError): Declaration {

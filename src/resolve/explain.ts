@@ -1,7 +1,8 @@
 /** Explains a node's parameters: which file each scope gives, who set each value, and what is wrong. */
 
 import type { Database } from '../db/database.ts';
-import type { KnownNode, ScopeLink } from '../db/node-lookup.ts';
+import type { AskedNode, KnownNode, ScopeLink } from '../db/node-lookup.ts';
+import type { MergeWay } from '../domain/merge-way.ts';
 import { isPrerelease } from '../domain/version-order.ts';
 import type { FieldError } from '../lib/errors.ts';
 import { seriesOf } from '../versions/parameter-files.ts';
@@ -11,6 +12,7 @@ import { type Declared, schemaIn } from './declared.ts';
 import type { DocumentSource } from './document-tasks.ts';
 import type { DocumentRunner } from './documents.ts';
 import { chooseFiles, type ParameterReader, type ScopeFile } from './parameters.ts';
+import { valuesFor, wayFor } from './planned-merging.ts';
 import type { ConfigurationPlan, Planner } from './plans.ts';
 import type { ShownSource } from './provenance-text.ts';
 import type { SchemaReader } from './schemas.ts';
@@ -61,6 +63,8 @@ export interface Part {
   plan: ConfigurationPlan;
   links: readonly ScopeLink[];
   prereleaseChannel: string | null;
+  /** How its files merge for the node. */
+  way: MergeWay;
 }
 
 export class Explainer {
@@ -110,7 +114,7 @@ export class Explainer {
       delivered: deliveredBy(part, question),
       sources: await Promise.all(sources.map((scope) => this.shownSource(part, scope, caller))),
       documents,
-      schema: schemaFor(part, declared),
+      ...{ schema: schemaFor(part, declared), way: part.way },
       secrets: await secretNamesOf(this.readers.schemas, part.plan.name, declared, scopes, caller),
     });
     return Buffer.from(text.buffer, text.byteOffset, text.byteLength);
@@ -123,18 +127,20 @@ export class Explainer {
   async problemsIn(part: Part, declared: Declared, caller: string): Promise<readonly FieldError[]> {
     const { documents } = await this.contentOf(part.plan.name, filesOf(part));
     const schema = schemaFor(part, declared);
-    return this.readers.documents.run(caller, 'checkMerged', { schema, documents });
+    return this.readers.documents.run(caller, 'checkMerged', { schema, documents, way: part.way });
   }
 
   private async partFor({ node, configuration: { id, name } }: Question): Promise<Part> {
     const { assignment } = node;
     const links = await this.database.nodeLookup.scopesOf(node);
     const child = await this.childOf(node, name);
-    if (assignment && child) return { plan: child, links, prereleaseChannel: assignment.prereleaseChannel };
+    const partOf = (plan: ConfigurationPlan, prereleaseChannel: string | null) =>
+      toPart(plan, links, { node, prereleaseChannel });
+    if (assignment && child) return partOf(child, assignment.prereleaseChannel);
     const isAssigned = assignment?.configurationId === id;
     const constraint = isAssigned ? assignment : { ...UNCONSTRAINED, configurationId: id };
     const plan = (await this.readers.planner.plan(constraint, node)) as ConfigurationPlan;
-    return { plan, links, prereleaseChannel: constraint.prereleaseChannel };
+    return partOf(plan, constraint.prereleaseChannel);
   }
 
   private async childOf(node: KnownNode, name: string): Promise<ConfigurationPlan | null> {
@@ -192,6 +198,17 @@ export class Explainer {
 }
 
 const UNCONSTRAINED = { compositeId: null, majorVersion: null, prereleaseChannel: null, version: null };
+
+/** @param node its scopes must have been asked for */
+export function toPart(
+  plan: ConfigurationPlan,
+  links: readonly ScopeLink[],
+  { node, prereleaseChannel }: { node: AskedNode; prereleaseChannel: string | null },
+): Part {
+  const { nodeId, scopes } = node;
+  const values = valuesFor([plan], { nodeId, fqdn: scopes?.fqdn ?? '', links });
+  return { plan, links, prereleaseChannel, way: wayFor(plan.merging, values) };
+}
 
 function filesOf({ plan, links, prereleaseChannel }: Part): ScopeFile[] {
   return chooseFiles(plan, links, { configurationVersion: plan.tag.version, prereleaseChannel });

@@ -8,6 +8,7 @@ import { idsOfLink, ownerIdOf, ownScope, type ScopeLink } from '../db/node-looku
 import { THE_VERSION } from '../db/read-rollouts.ts';
 import { keyOfScope } from '../db/scope-grants.ts';
 import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
+import type { VariableValues } from '../domain/variables.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { entryOf } from '../lib/entry-of.ts';
 import { RecentMap } from '../lib/recent-map.ts';
@@ -26,6 +27,7 @@ import {
 } from './fleet-plans.ts';
 import type { ManifestMaker } from './manifest-maker.ts';
 import { chooseFile } from './parameters.ts';
+import { valuesFor } from './planned-merging.ts';
 import type { ConfigurationPlan } from './plans.ts';
 
 /** The files that are merged, part by part. */
@@ -173,7 +175,7 @@ export class FleetOffers {
   keyOf(at: number): string {
     const planned = this.plannedFor(at);
     if (planned === null) return NOTHING_ASSIGNED;
-    return 'error' in planned.plan ? `!${planned.plan.error.code}` : this.filesOf(at, planned).key;
+    return 'error' in planned.plan ? `!${planned.plan.error.code}` : this.madeOf(at, planned).key;
   }
 
   /** The files that are merged for the node at this place, each with the name of its configuration. */
@@ -215,10 +217,10 @@ export class FleetOffers {
     if (planned === null) return null;
     const { plan } = planned;
     if ('error' in plan) return plan;
-    const { key, scopes } = this.filesOf(at, planned);
+    const { key, scopes, values } = this.madeOf(at, planned);
     const known = this.outcomes.get(key);
     if (known) return known.outcome;
-    const made = settle(this.tools.maker.deliver(plan.whole, scopes));
+    const made = settle(this.tools.maker.deliver(plan.whole, scopes, values));
     const entry = { outcome: made };
     this.outcomes.set(key, entry);
     return andThen(made, (outcome) => {
@@ -229,6 +231,20 @@ export class FleetOffers {
 
   private plannedFor(at: number): Planned | null {
     return this.plans.planned[this.plans.places[at] ?? -1] ?? null;
+  }
+
+  /** The files, and the node's variables where what it gets depends on them. */
+  private madeOf(at: number, planned: Planned): ChosenFiles & { values: VariableValues | null } {
+    const files = this.filesOf(at, planned);
+    if ('error' in planned.plan || !planned.plan.hasVariables) return { ...files, values: null };
+    const { scopes, nodes } = this.snapshot;
+    const [nodeId, fqdn] = [nodes.nodeIds[at] ?? '', nodes.fqdns[at] ?? ''];
+    const links = scopes[nodes.scopesOf[at] ?? 0] ?? [];
+    const values = valuesFor(
+      planned.plan.parts.map(({ plan }) => plan),
+      { nodeId, fqdn, links },
+    );
+    return { ...files, key: `${files.key} $${numberOf(this.tools.keys, JSON.stringify(values))}`, values };
   }
 
   private filesOf(at: number, { plan, channel }: Planned): ChosenFiles {

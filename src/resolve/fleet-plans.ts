@@ -34,7 +34,9 @@ export interface Planned {
   /** What of it an exact version holds: the whole by the assignment, and children of a composite by its document. */
   pinned: { whole: boolean; children: ReadonlySet<string> };
   channel: string | null;
-  plan: { whole: Plan; key: string; parts: readonly PlannedPart[] } | { error: DeliveryError };
+  plan:
+    | { whole: Plan; key: string; parts: readonly PlannedPart[]; hasVariables: boolean }
+    | { error: DeliveryError };
 }
 
 export type Takers = (nodeId: string, scopes: readonly ScopeIds[]) => boolean;
@@ -142,9 +144,10 @@ function pinnedIn(given: GivenVersions | null): ReadonlySet<string> {
 
 function keyed(whole: Plan, { keys, maker }: OfferTools): Planned['plan'] {
   const parts = partsOf(whole);
-  const selections = parts.map((plan) => ({ plan, refs: [], links: [] }));
+  const selections = parts.map((plan) => ({ plan, refs: [], links: [], values: null }));
   const key = `${numberOf(keys, keyOfManifest(whole, selections, maker.generation))}:`;
-  return { whole, key, parts: parts.map((plan) => ({ plan, given: new Map() })) };
+  const hasVariables = parts.some(({ merging }) => merging.hasVariables);
+  return { whole, key, parts: parts.map((plan) => ({ plan, given: new Map() })), hasVariables };
 }
 
 function namesIn({ repository: { name }, composite }: GivenVersions): AssignedNames {

@@ -11,6 +11,7 @@ import { readOnlyStore } from '../versions/inspection.ts';
 import type { GitStore } from '../versions/store.ts';
 import type { VersionSource } from '../versions/version-source.ts';
 import { DocumentsInThread } from './documents.ts';
+import { EntryPoints } from './entry-points.ts';
 import { FrozenVersions } from './frozen-versions.ts';
 import type { KeyRing } from './secret-leaves.ts';
 import { placesRead, type SeriesPlaces } from './series-places.ts';
@@ -37,12 +38,15 @@ export class Fleet {
   readonly store: GitStore;
   readonly documents: DocumentsInThread;
   readonly places: SeriesPlaces;
+  /** What is known of entry points, whatever is asked of the fleet. */
+  readonly entryPoints: EntryPoints;
   /** The repositories that have moved since the last snapshot, as `<kind>/<name>`; null stands for all. */
   private moved: Set<string> | null = new Set();
 
   /** @throws the driver's error if the file of SQLite cannot be opened */
   constructor({ reposDir, cacheBytes, ...place }: FleetPlace, keys: KeyRing) {
     this.documents = new DocumentsInThread(keys);
+    this.entryPoints = new EntryPoints(this.documents);
     this.database = openForReading(place);
     this.places = placesRead(this.database);
     this.store = readOnlyStore(reposDir, this.database.repositories, cacheBytes);

@@ -1,8 +1,10 @@
 /** What differs between the merged parameters of two sides, leaf by leaf. */
 
-import { type LeafProvenance, mergeMappings } from '../domain/merge.ts';
+import type { LeafProvenance } from '../domain/merge.ts';
+import { type MergeWay, traceInWay } from '../domain/merge-way.ts';
 import { isSameValue } from '../domain/same-value.ts';
 import { isSecret, isSecretAt, PARAMETERS, type SecretNames } from '../domain/secrets.ts';
+import { UNSET } from '../domain/unset.ts';
 import { holdsSecrets, isMapping, type Mapping, type Value } from '../domain/value.ts';
 import { compareBytes } from '../lib/byte-order.ts';
 
@@ -14,6 +16,8 @@ export interface LeafSide {
   files: readonly string[];
   /** The parameters that are secure on this side. */
   secrets: SecretNames;
+  /** How the documents merge. */
+  way: MergeWay;
 }
 
 /** A leaf that is there on one side only, or differs. */
@@ -63,7 +67,7 @@ export function countLeafChanges(before: MergedSide | null, after: MergedSide | 
 }
 
 function tracedLeaves(side: LeafSide | null): ReadonlyMap<string, LeafProvenance> {
-  return side ? mergeMappings(side.documents).provenance : new Map();
+  return side ? traceInWay(side.documents, side.way).provenance : new Map();
 }
 
 function isChanged(
@@ -117,15 +121,17 @@ function countTraced(
 }
 
 /** The leaves of these parameters. What else the documents hold changes nothing about them. */
-function leavesOf({ documents }: LeafSide, names: ReadonlySet<string>): TracedLeaves {
+function leavesOf({ documents, way }: LeafSide, names: ReadonlySet<string>): TracedLeaves {
   const narrowed = documents.map((document): Mapping => {
     const block = document.get(PARAMETERS);
-    if (block === undefined) return new Map();
-    return new Map([[PARAMETERS, isMapping(block) ? only(block, names) : block]]);
+    const gone = document.get(UNSET);
+    const unset = new Map<string, Value>(gone === undefined ? [] : [[UNSET, gone]]);
+    if (block === undefined) return unset;
+    return new Map([...unset, [PARAMETERS, isMapping(block) ? only(block, names) : block]]);
   });
   const found = new Map<string, LeafProvenance>();
   // Without the other parameters the block may be empty, and so a leaf, which it is not in truth.
-  for (const [path, leaf] of mergeMappings(narrowed).provenance)
+  for (const [path, leaf] of traceInWay(narrowed, way).provenance)
     if (isSecretAt(path, 'all')) found.set(path, leaf);
   return found;
 }

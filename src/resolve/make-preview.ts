@@ -6,7 +6,6 @@ import { type Content, readerOf } from '../security/rights.ts';
 import type { VersionSource } from '../versions/version-source.ts';
 import { ContentSets } from './content-sets.ts';
 import type { Delivery } from './delivery.ts';
-import { EntryPoints } from './entry-points.ts';
 import type { Fleet, Moment } from './fleet.ts';
 import type { FleetOffers } from './fleet-offers.ts';
 import { LinesWriter } from './kept-lines.ts';
@@ -73,7 +72,7 @@ export async function makePreview(fleet: Fleet, input: PreviewInput, send: Send)
 
 async function readSides(fleet: Fleet, moment: Moment, proposal: Proposal): Promise<Sides> {
   const { snapshot, source } = moment;
-  const { documents } = fleet;
+  const { documents, entryPoints } = fleet;
   const proposed = new ProposedVersions(source, proposal);
   // One reader merges the files of both sides, which are mostly the same.
   const parameters = new ParameterReader(proposed, fleet, () => undefined, CACHE_BYTES);
@@ -82,7 +81,6 @@ async function readSides(fleet: Fleet, moment: Moment, proposal: Proposal): Prom
   const before = await readOffers(fleet, moment, readers);
   const later = { snapshot: snapshot.with(proposal), source: proposed };
   const after = await readOffers(fleet, later, readers);
-  const entryPoints = new EntryPoints(documents);
   const sideOf = (versions: VersionSource) => {
     return { schemas: new SchemaReader(versions, { parameters, documents, entryPoints }), parameters };
   };

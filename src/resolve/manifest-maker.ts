@@ -3,6 +3,7 @@
 import { idsOfLink, ownerIdOf } from '../db/node-lookup.ts';
 import { PARAMETERS_FILE } from '../domain/bundle-paths.ts';
 import { printIncludeDocument } from '../domain/composite-document.ts';
+import type { VariableValues } from '../domain/variables.ts';
 import { type Awaitable, allOf, andThen } from '../lib/awaitable.ts';
 import { internal } from '../lib/errors.ts';
 import type { VersionSource } from '../versions/version-source.ts';
@@ -15,6 +16,7 @@ import {
   type ManifestPart,
 } from './manifest.ts';
 import { besideParameters, type ChosenRefs, type ParameterReader } from './parameters.ts';
+import { wayFor } from './planned-merging.ts';
 import type { CompositePlan, ConfigurationPlan, Plan } from './plans.ts';
 
 /** A file of a bundle. Its content is read only when it is needed. */
@@ -28,6 +30,8 @@ export interface BundleEntry {
 /** A configuration's plan with the parameter files that apply to one node, lowest precedence first. */
 export interface Selection extends ChosenRefs {
   plan: ConfigurationPlan;
+  /** The variables of the node; null where no part of what it gets has any. */
+  values: VariableValues | null;
 }
 
 export class ManifestMaker {
@@ -58,13 +62,20 @@ export class ManifestMaker {
   /**
    * The same, with all that the manifest is made of.
    * @param scopes are the files of each of the plan's parts, in their order
+   * @param values as `Selection` has them
    */
-  deliver(plan: Plan, scopes: readonly (readonly GivenFile[])[]): Awaitable<Delivery> {
-    const parts = partsOf(plan).map((part, at) => ({ plan: part, scopes: scopes[at] ?? [] }));
+  deliver(
+    plan: Plan,
+    scopes: readonly (readonly GivenFile[])[],
+    values: VariableValues | null,
+  ): Awaitable<Delivery> {
+    const parts = partsOf(plan).map((part, at) => ({
+      ...{ plan: part, scopes: scopes[at] ?? [], way: wayFor(part.merging, values) },
+    }));
     const selections = parts.map((part) => ({
       plan: part.plan,
       refs: part.scopes.map(({ file }) => file),
-      links: part.scopes,
+      ...{ links: part.scopes, values },
     }));
     return andThen(this.build(plan, selections), (manifest) => ({ plan, manifest, parts }));
   }
@@ -95,19 +106,21 @@ export class ManifestMaker {
     return own.toSpliced(after === -1 ? own.length : after, 0, { path, executable: false, read });
   }
 
-  private async readParameters(name: string, { refs, evidence }: ManifestParameters): Promise<Buffer> {
-    const merged = await this.parameters.merge(name, refs);
+  private async readParameters(name: string, { refs, evidence, way }: ManifestParameters): Promise<Buffer> {
+    const merged = await this.parameters.merge(name, refs, way);
     if (merged?.evidence !== evidence)
       throw internal('repository_damaged', 'The parameters are not what they were');
     return merged.bytes;
   }
 
-  private ofConfiguration({ plan, refs, links }: Selection): Awaitable<Manifest> {
-    return andThen(this.parameters.merge(plan.name, refs), (merged) =>
+  private ofConfiguration({ plan, refs, links, values }: Selection): Awaitable<Manifest> {
+    const way = wayFor(plan.merging, values);
+    return andThen(this.parameters.merge(plan.name, refs, way), (merged) =>
       configurationManifest(
         plan,
         merged && {
           ...{ evidence: merged.evidence, hasSecrets: merged.hasSecrets },
+          ...{ mergeVersion: merged.mergeVersion, variables: merged.variables, way },
           ...{ refs, scopes: links.map(idsOfLink) },
         },
       ),
@@ -127,8 +140,10 @@ export function partsOf(plan: Plan): readonly ConfigurationPlan[] {
  */
 export function keyOfManifest(plan: Plan, selections: readonly Selection[], generation: number): string {
   let key = `${plan.kind} ${plan.name} ${plan.tag.oid} ${plan.entryPoint} ${generation}`;
-  for (const { plan: part, refs, links } of selections) {
+  for (const { plan: part, refs, links, values } of selections) {
     key += `\n${part.id} ${part.name} ${part.tag.version} ${part.tag.oid} ${part.entryPoint}\n`;
+    key += part.merging.key;
+    if (part.merging.hasVariables && values !== null) key += JSON.stringify(values);
     for (const [at, link] of links.entries()) key += `${refs[at]?.oid}@${ownerIdOf(link)} `;
   }
   return key;

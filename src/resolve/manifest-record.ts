@@ -17,7 +17,10 @@ export async function recordOf(store: GitStore, manifest: Manifest): Promise<Man
   return { checksum, configurationName, isComposite, version, content: { tag, entryPoint, parts } };
 }
 
-async function partOf(store: GitStore, { configurationName, tag, parameters }: ManifestPart) {
+async function partOf(
+  store: GitStore,
+  { configurationName, tag, parameters, mergeVersion, variables }: ManifestPart,
+) {
   const files: ManifestParameterFile[] = [];
   for (const [at, ref] of (parameters?.refs ?? []).entries()) {
     const { isPassthrough, sha256 } = await store.parameters.details(configurationName, ref);
@@ -32,6 +35,7 @@ async function partOf(store: GitStore, { configurationName, tag, parameters }: M
     version: tag.version,
     tag: await tagOf(store, 'configurations', configurationName, tag),
     parameters: files,
+    ...{ mergeVersion, variables },
   };
 }
 

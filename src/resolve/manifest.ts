@@ -4,6 +4,8 @@
  */
 
 import { PARAMETERS_FILE } from '../domain/bundle-paths.ts';
+import type { MergeWay } from '../domain/merge-way.ts';
+import type { VariableValues } from '../domain/variables.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import type { MergedScope } from '../security/access.ts';
 import type { StoredFile, VersionRef } from '../versions/store.ts';
@@ -15,6 +17,11 @@ export interface ManifestParameters {
   evidence: string;
   /** Whether a leaf of the merged file is stored encrypted. */
   hasSecrets: boolean;
+  /** As `MergedDocuments` has them. */
+  mergeVersion: 1 | 2;
+  variables: VariableValues;
+  /** How the files are merged. */
+  way: MergeWay;
   /** The files that are merged, lowest precedence first. */
   refs: readonly VersionRef[];
   /** The scope of each of them, by ids, because another scope may get the name. */
@@ -30,6 +37,10 @@ export interface ManifestPart {
   folder: string;
   /** Null if no scope gives any parameters. */
   parameters: ManifestParameters | null;
+  /** By which rules parameters merge: 2 where something other than the defaults of before holds. */
+  mergeVersion: 1 | 2;
+  /** The variables that were replaced, with their values; null where none are. */
+  variables: VariableValues | null;
 }
 
 export interface Manifest {
@@ -73,8 +84,19 @@ export function configurationManifest(
     entryPoint,
     parametersFile: parameters === null ? null : PARAMETERS_FILE,
     checksum: sha256Hex(hashedText(plan, parameters)),
-    parts: [{ configurationName: name, tag, folder: '', parameters }],
+    parts: [{ configurationName: name, tag, folder: '', parameters, ...mergedBy(plan, parameters) }],
     document: null,
+  };
+}
+
+function mergedBy(
+  { merging: { way, hasVariables } }: ConfigurationPlan,
+  parameters: ManifestParameters | null,
+) {
+  const isOther = way.strategies.length > 0 || hasVariables || parameters?.mergeVersion === 2;
+  return {
+    mergeVersion: isOther ? (2 as const) : (1 as const),
+    variables: hasVariables ? (parameters?.variables ?? {}) : null,
   };
 }
 

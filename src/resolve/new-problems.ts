@@ -18,6 +18,9 @@ export interface CheckedSide {
   definitions: ParameterDefinitions | null;
   documents: readonly Mapping[];
   merged: Mapping;
+  /** As `MergedParameters` has them. */
+  faults: readonly FieldError[];
+  unreplaced: ReadonlySet<string>;
 }
 
 /**
@@ -36,8 +39,7 @@ export function newProblems(before: CheckedSide | null, after: CheckedSide): Fie
   return found.filter((problem) => !known.has(keyOf(problem)));
 }
 
-const check = ({ definitions, documents, merged }: CheckedSide) =>
-  checkMerged(definitions, documents, merged);
+const check = ({ definitions, documents, ...made }: CheckedSide) => checkMerged(definitions, documents, made);
 
 const keyOf = ({ path, code, message }: FieldError) => JSON.stringify([path, code, message]);
 
@@ -53,13 +55,13 @@ function narrow(
   for (const [name, value] of next) if (!isSameValue(old.get(name), value)) names.add(name);
   for (const name of old.keys()) if (!next.has(name)) names.add(name);
   if (names.size === 0) return 'same';
-  const side = (definitions: ParameterDefinitions, block: Mapping, documents: readonly Mapping[]) => ({
-    ...{ definitions: only(definitions, names), documents },
+  const side = (definitions: ParameterDefinitions, block: Mapping, whole: CheckedSide) => ({
+    ...{ ...whole, definitions: only(definitions, names) },
     merged: new Map<string, Value>([[PARAMETERS, only(block, names)]]),
   });
   return {
-    before: side(before.definitions, old, before.documents),
-    after: side(after.definitions, next, after.documents),
+    before: side(before.definitions, old, before),
+    after: side(after.definitions, next, after),
   };
 }
 
@@ -91,8 +93,8 @@ function compareDefinitions(before: ParameterDefinitions, after: ParameterDefini
 /** All of a definition that a check looks at. */
 function textOf(definition: ParameterDefinition | undefined): string {
   if (definition === undefined) return '';
-  const { type, minLength, maxLength, minValue, maxValue, allowedValues } = definition;
+  const { type, minLength, maxLength, minValue, maxValue, allowedValues, merge } = definition;
   const bounds = [minValue, maxValue].map((bound) => bound !== undefined && printJson(bound));
   const allowed = allowedValues?.map((value) => printJson(value));
-  return JSON.stringify([type, minLength, maxLength, ...bounds, allowed, isRequired(definition)]);
+  return JSON.stringify([type, minLength, maxLength, ...bounds, allowed, isRequired(definition), merge]);
 }

@@ -2,6 +2,7 @@
 
 import { idsOfLink, type ScopeLink } from '../db/node-lookup.ts';
 import { takesParametersPlace } from '../domain/bundle-paths.ts';
+import { type MergeWay, PLAIN_WAY } from '../domain/merge-way.ts';
 import { isFile, isOfScope } from '../domain/rollout.ts';
 import { type ChosenFile, chooseParameterFile, ownedBy } from '../domain/version-choice.ts';
 import { type Awaitable, allOf, andThen, singleFlight, thenOrElse } from '../lib/awaitable.ts';
@@ -164,6 +165,21 @@ export function besideParameters<T extends { path: string }>(files: readonly T[]
 /** The result of a merge. A failure is kept too, because it costs as much, and the same documents fail again. */
 type MergeOutcome = { merged: MergedParameters } | { failure: HawserError };
 
+/** The content of files, null for passthroughs, and how they merge. */
+interface GivenDocuments {
+  all: readonly (DocumentSource | null)[];
+  way: MergeWay;
+}
+
+/** A text for each way, which is remembered as long as its plan is; nothing for the plain one. */
+const keysOfWays = new WeakMap<MergeWay, string>([[PLAIN_WAY, '']]);
+
+function keyOfWay(way: MergeWay): string {
+  const known = keysOfWays.get(way) ?? ` ${JSON.stringify(way)}`;
+  keysOfWays.set(way, known);
+  return known;
+}
+
 export class ParameterReader {
   private readonly store: VersionSource;
   private readonly documents: DocumentRunner;
@@ -252,25 +268,31 @@ export class ParameterReader {
   /**
    * Merges these versions.
    * @param refs come in the order of merging, lowest precedence first
+   * @param way how they merge
    * @returns null if none of them has content
-   * @throws HawserError conflict `parameter_merge_failed`, `repository_damaged`; always as a rejected promise
+   * @throws HawserError conflict `parameter_merge_failed`, `unknown_variable`, `repository_damaged`; always as a rejected promise
    */
-  merge(configurationName: string, refs: readonly VersionRef[]): Awaitable<MergedParameters | null> {
+  merge(
+    configurationName: string,
+    refs: readonly VersionRef[],
+    way: MergeWay,
+  ): Awaitable<MergedParameters | null> {
     const start = performance.now();
     const sources = allOf(refs.map((ref) => this.source(configurationName, ref)));
-    return andThen(sources, (all) => this.mergeSources(configurationName, all, start));
+    return andThen(sources, (all) => this.mergeSources(configurationName, { all, way }, start));
   }
 
   private mergeSources(
     configurationName: string,
-    all: readonly (DocumentSource | null)[],
+    given: GivenDocuments,
     start: number,
   ): Awaitable<MergedParameters | null> {
     // The keys name the places of secrets, which are opened for these alone.
-    const key = `${configurationName} ${all.map((source) => source?.key).join(' ')}`;
+    const keys = given.all.map((source) => source?.key).join(' ');
+    const key = `${configurationName} ${keys}${keyOfWay(given.way)}`;
     const known = this.outcomes.get(key);
     if (known) return 'merged' in known ? known.merged : Promise.reject(known.failure);
-    const make = () => this.mergeDocuments(configurationName, all);
+    const make = () => this.mergeDocuments(configurationName, given);
     const done = (merged: MergedParameters | null) => {
       if (merged === null) return null;
       this.outcomes.set(key, { merged });
@@ -286,12 +308,12 @@ export class ParameterReader {
 
   private mergeDocuments(
     configurationName: string,
-    all: readonly (DocumentSource | null)[],
+    { all, way }: GivenDocuments,
   ): Awaitable<MergedParameters | null> {
     const documents = all.filter((source) => source !== null);
     if (documents.length === 0) return null;
     const caller = `server ${configurationName}`;
-    return andThen(this.documents.run(caller, 'mergeDocuments', { documents }), toMergedParameters);
+    return andThen(this.documents.run(caller, 'mergeDocuments', { documents, way }), toMergedParameters);
   }
 
   private async read(configurationName: string, ref: VersionRef): Promise<DocumentSource | null> {
@@ -312,7 +334,10 @@ function toMergedParameters({ bytes, ...merged }: MergedDocuments): MergedParame
 /** Whether the content of the documents is at fault, so that the same documents would fail again. */
 function isLasting(error: unknown): error is HawserError {
   if (!(error instanceof HawserError)) return false;
-  return ['parameter_merge_failed', 'secret_unreadable'].includes(error.code) || isUnreadable(error);
+  return (
+    ['parameter_merge_failed', 'unknown_variable', 'secret_unreadable'].includes(error.code) ||
+    isUnreadable(error)
+  );
 }
 
 function isUnreadable({ code, cause }: HawserError): boolean {

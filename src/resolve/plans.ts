@@ -21,7 +21,10 @@ import {
   valueFor,
 } from './open-versions.ts';
 import { besideParameters, type ParameterReader } from './parameters.ts';
+import { PLAIN_MERGING, type PlannedMerging, plannedMerging } from './planned-merging.ts';
 import type { Registry } from './registry.ts';
+import type { SchemaReader } from './schemas.ts';
+import { declaredBy } from './secret-names.ts';
 import {
   byVersion,
   byVersions,
@@ -48,6 +51,8 @@ export interface ConfigurationPlan {
   parameters: SeriesIndex | null;
   /** Those of them that are not open to the nodes of this plan. */
   closed: ClosedFiles;
+  /** How they merge. */
+  merging: PlannedMerging;
 }
 
 export interface CompositePlan {
@@ -74,6 +79,7 @@ const MAX_ASSIGNMENTS = 20_000;
 export interface PlanReaders {
   composites: CompositeReader;
   parameters: ParameterReader;
+  schemas: SchemaReader;
   /** Tells which versions that roll out are open to a node. */
   openness: Pick<NodeOpenness, 'of'>;
 }
@@ -174,8 +180,21 @@ export class Planner {
     const { closed } = given;
     const parameters = given.parameters();
     const filesBesideParameters = besideParameters(files);
+    const merging = await this.mergingOf(name, tag, parameters, known?.hasVariables ?? false);
     const of = { kind: 'configuration', id: known?.id ?? '', name, tag, entryPoint } as const;
-    return { ...of, files, filesBesideParameters, parameters, closed };
+    return { ...of, files, filesBesideParameters, parameters, closed, merging };
+  }
+
+  /** Where there is no file, nothing merges. @throws HawserError `repository_damaged` if the schema cannot be read */
+  private async mergingOf(
+    name: string,
+    tag: VersionRef,
+    parameters: SeriesIndex | null,
+    hasVariables: boolean,
+  ): Promise<PlannedMerging> {
+    if (parameters === null || parameters.series.length === 0) return PLAIN_MERGING;
+    const declared = await declaredBy(this.readers.schemas, { name, tag }, `server ${name}`);
+    return plannedMerging(declared, hasVariables);
   }
 
   /**

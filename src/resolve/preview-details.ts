@@ -134,8 +134,8 @@ export class DetailsMaker {
     const isComposite = side.document !== null;
     return this.readers.documents.run(CALLER, 'printParameters', {
       documents: side.parts.flatMap(({ documents }) => documents),
-      shown: side.parts.map(({ name, secrets, documents }) => {
-        return { child: isComposite ? name : null, documents: documents.length, secrets };
+      shown: side.parts.map(({ name, secrets, documents, way }) => {
+        return { child: isComposite ? name : null, documents: documents.length, secrets, way };
       }),
     });
   }

@@ -87,6 +87,7 @@ export class GroupFactsMaker {
 /** Whether the same files are merged, and checked with the same schema. Many children of a composite do not change. */
 function isAlike(before: SidePart, after: SidePart): boolean {
   if (before.schema?.key !== after.schema?.key || before.refs.length !== after.refs.length) return false;
+  if (before.way !== after.way && JSON.stringify(before.way) !== JSON.stringify(after.way)) return false;
   const others = fileNames(after);
   return fileNames(before).every((file, at) => file === others[at]);
 }

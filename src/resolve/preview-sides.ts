@@ -1,5 +1,6 @@
 /** Reads one side of a preview's groups: the files, the documents that are merged, their schema, and which values are secure. */
 
+import type { MergeWay } from '../domain/merge-way.ts';
 import type { SecretNames } from '../domain/secrets.ts';
 import { escapeToken } from '../domain/value.ts';
 import type { StoredFile } from '../git/types.ts';
@@ -31,6 +32,8 @@ export interface SidePart {
   /** The schema that the parameters are checked with; null if there is none. */
   schema: DocumentSource | null;
   secrets: SecretNames;
+  /** How the documents merge for its nodes. */
+  way: MergeWay;
   merged: MergedFile | null;
   /** The real text of the merged parameters. */
   bytes: Buffer | null;
@@ -73,7 +76,7 @@ export class SideMaker {
   }
 
   private async makePart(delivered: DeliveryPart, { parameters }: ManifestPart): Promise<SidePart> {
-    const { plan, scopes } = delivered;
+    const { plan, scopes, way } = delivered;
     const { name } = plan;
     const declared = await this.declaredBy(plan);
     const secrets = await this.secretsOf(plan, declared, scopes);
@@ -86,9 +89,9 @@ export class SideMaker {
       documents.push(document);
       refs.push(file);
     }
-    const merged = parameters && (await this.merge(name, parameters.refs));
+    const merged = parameters && (await this.merge(name, parameters.refs, way));
     return {
-      ...{ name, files: merged ? plan.filesBesideParameters : plan.files, refs, documents, secrets },
+      ...{ name, files: merged ? plan.filesBesideParameters : plan.files, refs, documents, secrets, way },
       schema: plan.parameters === null ? null : schemaIn(declared),
       merged: merged && {
         evidence: merged.evidence,
@@ -100,8 +103,12 @@ export class SideMaker {
     };
   }
 
-  private merge(name: string, refs: readonly GivenFile['file'][]): Promise<MergedParameters | null> {
-    return Promise.resolve(this.readers.parameters.merge(name, refs));
+  private merge(
+    name: string,
+    refs: readonly GivenFile['file'][],
+    way: MergeWay,
+  ): Promise<MergedParameters | null> {
+    return Promise.resolve(this.readers.parameters.merge(name, refs, way));
   }
 
   private async declaredBy(plan: ConfigurationPlan): Promise<Declared> {
@@ -134,7 +141,8 @@ export function fileNames({ name, refs }: Pick<SidePart, 'name' | 'refs'>): stri
   return refs.map(({ series, version }) => `${name} ${series} ${version}`);
 }
 
-export const factsOf = (part: SidePart | null) => part && { files: fileNames(part), secrets: part.secrets };
+export const factsOf = (part: SidePart | null) =>
+  part && { files: fileNames(part), secrets: part.secrets, way: part.way };
 
 /** The path of something of a child, behind the child's name. */
 export function behind(child: string, path: string): string {

@@ -5,6 +5,7 @@
 
 import { printJson } from '../domain/json-text.ts';
 import type { LeafProvenance } from '../domain/merge.ts';
+import { type MergedParameters, type MergeWay, secretsInWay } from '../domain/merge-way.ts';
 import type { ParameterDefinitions } from '../domain/parameter-schema.ts';
 import { redactAt, redactDocument, type SecretNames } from '../domain/secrets.ts';
 import type { Mapping, Value } from '../domain/value.ts';
@@ -20,7 +21,7 @@ export interface DocumentReading {
   read(source: DocumentSource): Mapping;
   define(schema: DocumentSource | null): ParameterDefinitions | null;
   /** @throws HawserError conflict `parameter_merge_failed` */
-  merge(sources: readonly DocumentSource[]): Mapping;
+  merge(sources: readonly DocumentSource[], way: MergeWay): MergedParameters;
 }
 
 /** What is known of the documents of one side, beside their content. */
@@ -28,6 +29,7 @@ export interface SideFacts {
   /** What names the file of each document, as `LeafSide` has it. */
   files: readonly string[];
   secrets: SecretNames;
+  way: MergeWay;
 }
 
 /** One configuration on both sides. Both lists of a side that does not have it are null. */
@@ -62,14 +64,18 @@ export interface ShownParameters {
   /** How many of the documents are its own, in their order. */
   documents: number;
   secrets: SecretNames;
+  way: MergeWay;
 }
 
 export function groupTasks({ read, define, merge }: DocumentReading) {
-  const sideOf = (documents: readonly DocumentSource[] | null, facts: SideFacts | null) =>
-    documents && facts && { ...facts, documents: documents.map(read) };
+  const sideOf = (sources: readonly DocumentSource[] | null, facts: SideFacts | null) => {
+    if (sources === null || facts === null) return null;
+    const documents = sources.map(read);
+    return { ...facts, documents, secrets: secretsInWay(facts.secrets, facts.way, documents) };
+  };
   const mergedSide = (documents: readonly DocumentSource[] | null, facts: SideFacts | null) => {
     const side = sideOf(documents, facts);
-    return side && { ...side, merged: merge(documents ?? []) };
+    return side && { ...side, ...merge(documents ?? [], side.way) };
   };
   return {
     /** @throws HawserError conflict `parameter_merge_failed` */
@@ -90,10 +96,11 @@ export function groupTasks({ read, define, merge }: DocumentReading) {
      * @throws HawserError conflict `parameter_merge_failed`, also if the list would take more than 8 MiB
      */
     listLeaves({ beforeDocuments, afterDocuments, before, after }: TwoSides): ListedLeaf[] {
-      const changes = listLeafChanges(sideOf(beforeDocuments, before), sideOf(afterDocuments, after));
+      const [oldSide, nextSide] = [sideOf(beforeDocuments, before), sideOf(afterDocuments, after)];
+      const changes = listLeafChanges(oldSide, nextSide);
       let length = 0;
       return changes.map(({ path, before: old, after: next }) => {
-        const values = `"before":${printShown(path, old, before)},"after":${printShown(path, next, after)}`;
+        const values = `"before":${printShown(path, old, oldSide)},"after":${printShown(path, next, nextSide)}`;
         length += values.length + path.length;
         if (length > MAX_PROVENANCE_BYTES) throw tooLong();
         return { path, values, beforeSource: old?.source ?? null, afterSource: next?.source ?? null };
@@ -110,10 +117,11 @@ export function groupTasks({ read, define, merge }: DocumentReading) {
       shown: readonly ShownParameters[];
     }): string {
       let at = 0;
-      const merged = input.shown.map(({ child, documents, secrets }): [string | null, Mapping] => {
+      const merged = input.shown.map(({ child, documents, secrets, way }): [string | null, Mapping] => {
         const own = input.documents.slice(at, at + documents);
         at += documents;
-        return [child, redactDocument(merge(own), secrets)];
+        const shown = secretsInWay(secrets, way, own.map(read));
+        return [child, redactDocument(merge(own, way).merged, shown)];
       });
       const alone = merged.find(([child]) => child === null);
       return printYaml(alone?.[1] ?? new Map<string, Value>(merged as [string, Mapping][]));
@@ -121,7 +129,11 @@ export function groupTasks({ read, define, merge }: DocumentReading) {
   };
 }
 
-function printShown(path: string, leaf: LeafProvenance | null, side: SideFacts | null): string {
+function printShown(
+  path: string,
+  leaf: LeafProvenance | null,
+  side: Pick<SideFacts, 'secrets'> | null,
+): string {
   return leaf && side ? printJson(redactAt(path, leaf.value, side.secrets)) : 'null';
 }
 

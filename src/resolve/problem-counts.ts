@@ -11,10 +11,11 @@ import { forEachOf } from '../lib/for-each-of.ts';
 import type { Pace } from '../lib/pace.ts';
 import { RecentMap } from '../lib/recent-map.ts';
 import { type Declared, schemaIn } from './declared.ts';
-import type { Explainer, Part } from './explain.ts';
+import { type Explainer, type Part, toPart } from './explain.ts';
 import { partsOf } from './manifest-maker.ts';
 import type { ByNode } from './open-versions.ts';
 import { chooseRefs } from './parameters.ts';
+import { valuesFor } from './planned-merging.ts';
 import type { ConfigurationPlan, Plan, Planner } from './plans.ts';
 
 interface Count {
@@ -136,14 +137,24 @@ export class ProblemCounts {
     attempts: Attempts,
   ): Promise<Count> {
     const links = parts.length === 0 ? [] : await this.database.nodeLookup.scopesOf(node);
-    const key = keyFor(parts, links, prereleaseChannel);
+    const values = valuesFor(
+      parts.map(({ plan }) => plan),
+      {
+        ...{ nodeId: node.nodeId, fqdn: node.scopes?.fqdn ?? '', links },
+      },
+    );
+    const key = `${keyFor(parts, links, prereleaseChannel)}${values === null ? '' : JSON.stringify(values)}`;
     const last = this.nodes.get(node.nodeId)?.count;
     const known = last?.key === key ? last : this.counts.get(key);
     if (known) return known;
     return once(attempts.counts, key, async () => {
       const count = { key, problems: 0 };
       for (const { plan, declared } of parts)
-        count.problems += await this.problemsIn({ plan, links, prereleaseChannel }, declared, caller);
+        count.problems += await this.problemsIn(
+          toPart(plan, links, { node, prereleaseChannel }),
+          declared,
+          caller,
+        );
       this.counts.set(key, count);
       return count;
     });
@@ -177,7 +188,7 @@ function keyFor(
 ): string {
   let key = '';
   for (const { plan, declared } of parts) {
-    key += `${plan.id} ${plan.name} ${schemaIn(declared)?.key ?? ''}\n`;
+    key += `${plan.id} ${plan.name} ${schemaIn(declared)?.key ?? ''} ${plan.merging.key}\n`;
     const constraint = { configurationVersion: plan.tag.version, prereleaseChannel };
     const chosen = chooseRefs(plan, links, constraint);
     for (const [at, link] of chosen.links.entries()) key += `${chosen.refs[at]?.oid}@${ownerIdOf(link)} `;

@@ -1,11 +1,19 @@
 /** Writes as JSON who set each value of a node's parameters. */
 
 import { printJson } from '../domain/json-text.ts';
-import { type LeafProvenance, mergeMappings } from '../domain/merge.ts';
-import { checkParameters } from '../domain/parameter-checks.ts';
+import { type LeafProvenance, mergeMappings, type SourceValue } from '../domain/merge.ts';
+import {
+  type MergedParameters,
+  type MergeWay,
+  rulesOf,
+  secretsInWay,
+  traceInWay,
+} from '../domain/merge-way.ts';
+import { checkParameters, MAX_ERRORS } from '../domain/parameter-checks.ts';
 import type { ParameterDefinitions } from '../domain/parameter-schema.ts';
-import { redactAt, redactDocument, type SecretNames } from '../domain/secrets.ts';
-import type { Mapping, Value } from '../domain/value.ts';
+import { PARAMETERS, redactAt, redactDocument, type SecretNames } from '../domain/secrets.ts';
+import { UNSET, unsetIn } from '../domain/unset.ts';
+import { escapeToken, type Mapping, type Value } from '../domain/value.ts';
 import { printYaml } from '../domain/yaml-printer.ts';
 import { conflict, type FieldError } from '../lib/errors.ts';
 
@@ -44,6 +52,7 @@ export interface ProvenanceInput {
   documents: readonly Mapping[];
   definitions: ParameterDefinitions | null;
   secrets: SecretNames;
+  way: MergeWay;
 }
 
 /**
@@ -51,27 +60,84 @@ export interface ProvenanceInput {
  * @throws HawserError conflict `parameter_merge_failed` if there is too much to be merged, or the answer exceeds 8 MiB
  */
 export function printProvenance(input: ProvenanceInput): Buffer {
-  const { delivered, documents, definitions, secrets } = input;
-  const { merged, provenance } = mergeMappings(documents);
-  const problems = checkMerged(definitions, documents, merged);
+  const { delivered, documents, definitions, way } = input;
+  const secrets = secretsInWay(input.secrets, way, documents);
+  const made = traceInWay(documents, way);
+  const { merged, provenance } = made;
+  const problems = checkMerged(definitions, documents, made);
   const text = new BoundedText();
   text.add(JSON.stringify({ ...delivered, problems }).slice(0, -1));
   text.add(`,"mergedParameters":${JSON.stringify(printYaml(redactDocument(merged, secrets)))}`);
   const scopes = input.sources.map(({ scope, file, changes, leaves }) => ({
     ofLeaf: membersOf({ ...scope, ...file }),
+    ofFile: membersOf({ ...scope, resolvedVersion: file.resolvedVersion }),
     ofHidden: membersOf(scope),
-    changes: changes.map(membersOf),
+    changes: changes.map(({ version: _, ...commit }, at) => ({
+      ofLeaf: membersOf(changes[at] as ShownChange),
+      ofCommit: membersOf(commit),
+    })),
     leaves,
   }));
   text.add(',"provenance":{');
+  const mergeOf = strategiesByPointer(way);
   let comma = '';
   for (const [pointer, leaf] of provenance) {
     text.add(`${comma}${JSON.stringify(pointer)}:{`);
-    addLeaf(text, pointer, leaf, { scopes, shown: (value) => redactAt(pointer, value, secrets) });
+    const merge = mergeOf(pointer);
+    addLeaf(text, pointer, leaf, { scopes, merge, shown: (value) => redactAt(pointer, value, secrets) });
     comma = ',';
   }
+  text.add('},"unset":{');
+  addUnset(text, { ...input, secrets }, scopes);
   text.add('}}');
   return text.toBuffer();
+}
+
+/** Gives the strategy of the parameter that a leaf is in, as JSON. */
+function strategiesByPointer({ strategies }: MergeWay): (pointer: string) => string {
+  const byToken = new Map(strategies.map(([name, merge]) => [escapeToken(name), JSON.stringify(merge)]));
+  return (pointer) => {
+    const [, block, token = ''] = pointer.split('/', 3);
+    return (block === PARAMETERS && byToken.get(token)) || 'null';
+  };
+}
+
+/** Writes what each file has unset that lower ones have set. Of several files the highest counts for a pointer. */
+function addUnset(
+  text: BoundedText,
+  { documents, secrets, way }: ProvenanceInput,
+  scopes: Shown['scopes'],
+): void {
+  if (!way.isDeclared) return;
+  const found = new Map<string, string>();
+  for (const [source, document] of documents.entries()) {
+    const entries = unsetIn(document);
+    if (entries.length === 0) continue;
+    const { ofFile, changes, leaves } = scopes[source] ?? NO_SCOPE;
+    const { provenance } = mergeMappings(documents.slice(0, source), rulesOf(way));
+    const left = new Map(provenance);
+    for (const { pointer } of entries) {
+      const removed = takeBelow(left, pointer).map(
+        ([path, leaf]) =>
+          `{"path":${JSON.stringify(path)},${scopes[leaf.source]?.ofHidden},"value":${printJson(redactAt(path, leaf.value, secrets))}}`,
+      );
+      if (removed.length === 0) continue;
+      const by = `${ofFile},${changes[leaves.get(`/${UNSET}`) ?? 0]?.ofCommit}`;
+      found.set(pointer, `{${by},"removed":[${removed.join()}]}`);
+    }
+  }
+  let comma = '';
+  for (const [pointer, json] of found) {
+    text.add(`${comma}${JSON.stringify(pointer)}:${json}`);
+    comma = ',';
+  }
+}
+
+/** Takes the leaves at a pointer and below it out of the map. */
+function takeBelow(leaves: Map<string, LeafProvenance>, pointer: string): [string, LeafProvenance][] {
+  const taken = [...leaves].filter(([path]) => path === pointer || path.startsWith(`${pointer}/`));
+  for (const [path] of taken) leaves.delete(path);
+  return taken;
 }
 
 /** The document that is checked if no scope gives one. */
@@ -81,30 +147,73 @@ const NOTHING_SET: Mapping = new Map([['parameters', new Map()]]);
 export function checkMerged(
   definitions: ParameterDefinitions | null,
   documents: readonly Mapping[],
-  merged: Mapping,
+  { merged, faults, unreplaced }: Pick<MergedParameters, 'merged' | 'faults' | 'unreplaced'>,
 ): FieldError[] {
-  return checkParameters(definitions, documents.length === 0 ? NOTHING_SET : merged, { partial: false });
+  const checked = documents.length === 0 ? NOTHING_SET : merged;
+  const found = checkParameters(definitions, checked, { partial: false, unreplaced });
+  return [...found, ...faults].slice(0, MAX_ERRORS);
+}
+
+interface ShownMembers {
+  ofLeaf: string;
+  ofFile: string;
+  ofHidden: string;
+  changes: readonly { ofLeaf: string; ofCommit: string }[];
 }
 
 interface Shown {
   /** The first members of the values of each source, written once. */
-  scopes: readonly (Pick<ShownSource, 'leaves'> & { ofLeaf: string; ofHidden: string; changes: string[] })[];
+  scopes: readonly (Pick<ShownSource, 'leaves'> & ShownMembers)[];
+  /** The strategy, as JSON. */
+  merge: string;
   shown(value: Value): Value;
 }
 
-const NO_SCOPE: Shown['scopes'][number] = { ofLeaf: '', ofHidden: '', changes: [], leaves: new Map() };
+const NO_SCOPE: Shown['scopes'][number] = {
+  ...{ ofLeaf: '', ofFile: '', ofHidden: '', changes: [] },
+  leaves: new Map(),
+};
 
 /** Writes what follows the opening brace of the leaf. */
-function addLeaf(text: BoundedText, pointer: string, leaf: LeafProvenance, { scopes, shown }: Shown): void {
-  const { ofLeaf, changes, leaves } = scopes[leaf.source] ?? NO_SCOPE;
-  text.add(`${ofLeaf},${changes[leaves.get(pointer) ?? 0]},"value":`);
-  text.add(`${printJson(shown(leaf.value))},"overriddenValues":[`);
+function addLeaf(
+  text: BoundedText,
+  pointer: string,
+  { source, value, overridden, mergedFrom, text: before }: LeafProvenance,
+  { scopes, merge, shown }: Shown,
+): void {
+  const { ofLeaf, changes, leaves } = scopes[source] ?? NO_SCOPE;
+  text.add(`${ofLeaf},${changes[leaves.get(pointer) ?? 0]?.ofLeaf},"value":`);
+  text.add(`${printJson(shown(value))},"overriddenValues":[`);
+  addValues(
+    text,
+    overridden,
+    (held) => `${scopes[held.source]?.ofHidden},"value":${printJson(shown(held.value))}`,
+  );
+  text.add(`],"merge":${merge},"mergedFrom":`);
+  if (mergedFrom === undefined) text.add('null');
+  else {
+    text.add('[');
+    addValues(
+      text,
+      mergedFrom,
+      (held) => `${scopes[held.source]?.ofFile},"value":${printJson(shown(held.value))}`,
+    );
+    text.add(']');
+  }
+  text.add(`,"text":${before === undefined ? 'null' : printJson(shown(before))}`);
+  text.add('}');
+}
+
+function addValues(
+  text: BoundedText,
+  values: readonly SourceValue[],
+  print: (held: SourceValue) => string,
+): void {
   let comma = '';
-  for (const { source, value } of leaf.overridden) {
-    text.add(`${comma}{${scopes[source]?.ofHidden},"value":${printJson(shown(value))}}`);
+  for (const held of values) {
+    text.add(`${comma}{${print(held)}}`);
     comma = ',';
   }
-  text.add(']}');
 }
 
 /** The members of the object as JSON, without the braces. */

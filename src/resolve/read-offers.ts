@@ -13,6 +13,7 @@ import { OPEN_TO_ANYONE } from './open-versions.ts';
 import { ParameterReader } from './parameters.ts';
 import { Planner } from './plans.ts';
 import { registryAt } from './registry.ts';
+import { SchemaReader } from './schemas.ts';
 
 export interface OfferReaders {
   /** Merges the files. It may read from another source, as long as it finds the same objects. */
@@ -34,6 +35,11 @@ export function readOffers(
   const indexes = new ParameterReader(source, fleet);
   const planner = new Planner(registryAt(snapshot), source, {
     ...{ composites, parameters: indexes },
+    schemas: new SchemaReader(source, {
+      parameters: indexes,
+      documents: fleet.documents,
+      entryPoints: fleet.entryPoints,
+    }),
     // The nodes are asked one by one, by what the snapshot knows of them.
     openness: { of: () => OPEN_TO_ANYONE },
   });

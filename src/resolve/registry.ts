@@ -22,7 +22,8 @@ export function registryOf({ read }: Pick<Database, 'read'>): Registry {
     async configuration(name) {
       const row = await read
         .selectFrom('configurations')
-        .select(['id', 'use_server_managed_parameters', 'has_parameters'])
+        .leftJoin('configuration_settings as s', 's.configuration_id', 'configurations.id')
+        .select(['id', 'use_server_managed_parameters', 'has_parameters', 's.variables'])
         .where('name', '=', name)
         .executeTakeFirst();
       if (row === undefined) return null;
@@ -31,6 +32,7 @@ export function registryOf({ read }: Pick<Database, 'read'>): Registry {
         name,
         usesParameters: row.use_server_managed_parameters === 1,
         hasParameters: row.has_parameters === 1,
+        hasVariables: row.variables === 'On',
       };
     },
   };

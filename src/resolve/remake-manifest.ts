@@ -10,7 +10,10 @@ import type { CompositeReader } from './composites.ts';
 import type { Manifest } from './manifest.ts';
 import type { ManifestMaker, Selection } from './manifest-maker.ts';
 import { besideParameters } from './parameters.ts';
+import { PLAIN_MERGING, type PlannedMerging, plannedMerging } from './planned-merging.ts';
 import type { ConfigurationPlan } from './plans.ts';
+import type { SchemaReader } from './schemas.ts';
+import { declaredBy } from './secret-names.ts';
 
 export type KeptPart = ManifestContent['parts'][number];
 
@@ -48,6 +51,7 @@ export interface RemakeTools {
   store: VersionSource;
   composites: CompositeReader;
   maker: ManifestMaker;
+  schemas: SchemaReader;
 }
 
 /**
@@ -60,7 +64,7 @@ export async function remakeManifest(tools: RemakeTools, kept: KeptManifest): Pr
   for (const part of kept.content.parts) {
     const refs = part.parameters.map((file) => versionOfParameters(part.configurationName, file).ref);
     // The manifest is made once, so nothing of it is remembered by the ids.
-    selections.push({ plan: await planOf(tools.store, versionOfPart(part)), refs, links: [] });
+    selections.push({ plan: await planOf(tools, part), refs, links: [], values: part.variables ?? null });
   }
   const children = selections.map(({ plan }) => plan);
   const [only] = children;
@@ -73,20 +77,28 @@ export async function remakeManifest(tools: RemakeTools, kept: KeptManifest): Pr
   );
 }
 
-async function planOf(
-  store: VersionSource,
-  { repository, ref: tag }: KeptVersion,
-): Promise<ConfigurationPlan> {
+async function planOf({ store, schemas }: RemakeTools, part: KeptPart): Promise<ConfigurationPlan> {
+  const { repository, ref: tag } = versionOfPart(part);
+  const { name } = repository;
   const { entryPoint, files } = await store.details(repository, tag);
   return {
     kind: 'configuration',
     id: '',
-    name: repository.name,
+    name,
     tag,
     entryPoint,
     files,
     filesBesideParameters: besideParameters(files),
     parameters: null,
     closed: [],
+    merging: await mergingOf(schemas, part, tag),
   };
+}
+
+/** What was merged by the first version of merging is so again, whatever is declared. */
+async function mergingOf(schemas: SchemaReader, part: KeptPart, tag: VersionRef): Promise<PlannedMerging> {
+  if (part.mergeVersion !== 2) return PLAIN_MERGING;
+  const name = part.configurationName;
+  const declared = await declaredBy(schemas, { name, tag }, `server ${name}`);
+  return plannedMerging(declared, (part.variables ?? null) !== null);
 }

@@ -17,6 +17,7 @@ import {
   type Selection,
 } from './manifest-maker.ts';
 import { type ChosenRefs, chooseRefs } from './parameters.ts';
+import { valuesFor } from './planned-merging.ts';
 import type { ConfigurationPlan, Plan, Planner } from './plans.ts';
 
 type AssignedNode = KnownNode & { assignment: Assignment };
@@ -125,8 +126,10 @@ export class Resolver {
 
   private fillFor(node: AssignedNode, plan: Plan, links: readonly ScopeLink[]): Awaitable<Manifest> {
     const { prereleaseChannel } = node.assignment;
-    const selections: Selection[] = partsOf(plan).map((each) => ({
-      plan: each,
+    const parts = partsOf(plan);
+    const values = valuesFor(parts, { nodeId: node.nodeId, fqdn: node.scopes?.fqdn ?? '', links });
+    const selections: Selection[] = parts.map((each) => ({
+      ...{ plan: each, values },
       ...refsOf(each, links, prereleaseChannel),
     }));
     const key = keyOfManifest(plan, selections, this.maker.generation);

@@ -2,15 +2,15 @@
 
 import type { SecretNames } from '../domain/secrets.ts';
 import { type Major, majorOf } from '../domain/version-order.ts';
+import type { VersionRef } from '../versions/types.ts';
 import { type Declared, UNKNOWN_SCHEMA } from './declared.ts';
 import type { ScopeFile } from './parameters.ts';
-import type { ConfigurationPlan } from './plans.ts';
 import type { SchemaReader } from './schemas.ts';
 
 /** What the version of the plan declares about its parameters; unknown if it has just gone. @throws HawserError `repository_damaged` */
 export async function declaredBy(
   schemas: SchemaReader,
-  { name, tag }: ConfigurationPlan,
+  { name, tag }: { name: string; tag: VersionRef },
   caller: string,
 ): Promise<Declared> {
   const version = await schemas.find(name, tag.version);

@@ -56,8 +56,8 @@ async function contentOf(
   const part = file.part === null ? undefined : side.parts[file.part];
   if (part === undefined) return Buffer.from(side.document?.text ?? '');
   if (!file.isMerged) return store.blob(repositoryOf(part), file.oid);
-  const { documents, secrets } = part;
-  const shown = [{ child: null, documents: documents.length, secrets }];
+  const { documents, secrets, way } = part;
+  const shown = [{ child: null, documents: documents.length, secrets, way }];
   return Buffer.from(await runner.run(CALLER, 'printParameters', { documents, shown }));
 }
 

@@ -25,6 +25,7 @@ const INHERITED = {
   requireSemVer: true,
   parameterValidationMode: 'Strict',
   documentChecks: 'None',
+  variables: 'Off',
   protection: unprotected(),
   signing: { require: 'Off', allowedSigners: '' },
   unsigned: { versions: 0, nodes: 0 },

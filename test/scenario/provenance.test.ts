@@ -55,7 +55,7 @@ describe("the provenance of a node's parameters", () => {
     const answer = await ok(200, read());
     expect(Object.keys(answer)).to.deep.equal([
       ...['nodeId', 'configurationId', 'configurationVersion', 'prereleaseChannel', 'problems'],
-      ...['mergedParameters', 'provenance'],
+      ...['mergedParameters', 'provenance', 'unset'],
     ]);
     expect(answer).to.include({
       nodeId: node.nodeId,

@@ -101,7 +101,10 @@ describe('the chain of proof', () => {
     expect(Date.now() - Date.parse(firstServedAt)).to.be.within(0, 120_000);
     expect(parts).to.have.length(1);
     const { parameters, ...part } = parts[0];
-    expect(part).to.deep.equal({ configurationName: 'web', version: '1.0.0', tag });
+    expect(part).to.deep.equal({
+      ...{ configurationName: 'web', version: '1.0.0', tag },
+      ...{ mergeVersion: 1, variables: {} },
+    });
     const files = await ok(200, hawser.admin.get('/api/v1/configurations/web/parameter-files'));
     const sumOf = (value: string | null) =>
       files.find((file: { scopeValue: string | null }) => file.scopeValue === value).checksum;

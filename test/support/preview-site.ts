@@ -12,6 +12,7 @@ import type { Fleet } from '../../src/resolve/fleet.ts';
 import { HeldKeys } from '../../src/resolve/held-keys.ts';
 import { ManifestMaker } from '../../src/resolve/manifest-maker.ts';
 import { besideParameters, chooseFiles, ParameterReader } from '../../src/resolve/parameters.ts';
+import { PLAIN_MERGING } from '../../src/resolve/planned-merging.ts';
 import type { ConfigurationPlan, Plan } from '../../src/resolve/plans.ts';
 import { DetailsMaker } from '../../src/resolve/preview-details.ts';
 import { type GroupFacts, GroupFactsMaker } from '../../src/resolve/preview-group-facts.ts';
@@ -249,6 +250,7 @@ async function deliver(
       filesBesideParameters,
       parameters: index,
       closed: [],
+      merging: PLAIN_MERGING,
     };
   };
   const links = ['Default', ...scopes].map((series, precedence): ScopeLink => {
@@ -271,5 +273,5 @@ async function deliver(
     plan = { kind: 'composite', name, tag, entryPoint, children: plans };
   } else plan = await planOf(name, version);
   const parts = plan.kind === 'composite' ? plan.children : [plan];
-  return new ManifestMaker(source, parameters).deliver(plan, parts.map(given));
+  return new ManifestMaker(source, parameters).deliver(plan, parts.map(given), null);
 }

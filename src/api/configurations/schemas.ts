@@ -194,12 +194,18 @@ export const VersionDetailsView = VersionView.extend({
   ],
 });
 
+const VariablesView = z.enum(['Off', 'On']).meta({
+  description:
+    'Whether variables, such as that of the fqdn of the node, are replaced in the merged parameters',
+});
+
 export const SettingsView = z
   .object({
     isOverridden: z.boolean().meta({ description: 'Whether any of them is its own' }),
     requireSemVer: z.boolean(),
     parameterValidationMode: ValidationMode,
     documentChecks: DocumentChecksView,
+    variables: VariablesView,
     protection: ProtectionView,
     signing: SigningView,
     unsigned: z
@@ -215,8 +221,8 @@ export const SettingsView = z
     examples: [
       {
         ...{ isOverridden: true, requireSemVer: true, parameterValidationMode: 'Warn' as const },
-        ...{ documentChecks: 'Strict' as const, protection: EXAMPLE_PROTECTION, signing: EXAMPLE_SIGNING },
-        unsigned: { versions: 4, nodes: 12 },
+        ...{ documentChecks: 'Strict' as const, variables: 'Off' as const, protection: EXAMPLE_PROTECTION },
+        ...{ signing: EXAMPLE_SIGNING, unsigned: { versions: 4, nodes: 12 } },
       },
     ],
   });
@@ -227,6 +233,7 @@ export const SettingsChange = z
     requireSemVer: z.boolean().nullish(),
     parameterValidationMode: ValidationMode.nullish(),
     documentChecks: DocumentChecksView.nullish(),
+    variables: VariablesView.nullish(),
     protection: orUnchanged(NewProtection),
     signing: orUnchanged(NewSigning),
   })

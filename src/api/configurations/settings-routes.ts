@@ -48,6 +48,8 @@ interface Overrides<C> {
   requireAllowed?(db: Db, change: C): Promise<void>;
   /** Members that answers have beside the settings. They change by themselves, so the ETag does not stand for them. */
   beside?(call: { resource: GrantedResource; principal: UserPrincipal; now: number }): Promise<object>;
+  /** Whether a change could alter what nodes get. */
+  changesNodes?: (request: { body: C }) => boolean;
   /** The change that makes everything inherited again. */
   inherit: C;
 }
@@ -69,8 +71,9 @@ export function settingsRoutes(tools: Tools): Route[] {
       }),
       requireAllowed: requireAllowedOverrides,
       beside: async (call) => ({ unsigned: await countUnsigned(tools, call) }),
+      changesNodes: ({ body }) => body.variables !== undefined,
       inherit: {
-        ...{ requireSemVer: null, parameterValidationMode: null, documentChecks: null },
+        ...{ requireSemVer: null, parameterValidationMode: null, documentChecks: null, variables: null },
         protection: NO_PROTECTION,
         signing: NO_SIGNING,
       },
@@ -127,6 +130,7 @@ function overrideRoutes<C extends Change>(
       body: { kind: 'json', schema },
       answer: { description: 'The settings as they are now', schema: view },
       problems,
+      ...(rules.changesNodes && { changesNodes: rules.changesNodes }),
       // What is beside the settings is read once they are written, and not in their transaction.
       async handle(input) {
         const { resource, caller, body } = input;
@@ -139,6 +143,7 @@ function overrideRoutes<C extends Change>(
       summary: `Go back to what is inherited for ${label}`,
       answer: { description: 'Everything is inherited' },
       problems,
+      ...(rules.changesNodes && { changesNodes: true }),
       change: (trx, { resource, caller }) => save(trx, resource, caller.actor, inherit),
     }),
   ];

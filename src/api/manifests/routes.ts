@@ -104,7 +104,8 @@ function toNamedPart({ configurationName, parameters }: KeptPart) {
 
 function toShownPart(part: KeptPart) {
   const files = part.parameters.map(({ scopeTypeId: _type, scopeValueId: _value, ...file }) => file);
-  return { ...part, parameters: files };
+  const { mergeVersion = 1, variables } = part;
+  return { ...part, parameters: files, mergeVersion, variables: variables ?? {} };
 }
 
 const noManifest = () =>

@@ -25,6 +25,13 @@ const PartView = z
       .meta({
         description: 'The parameter files in the order of merging, without those that skip their scope',
       }),
+    mergeVersion: z.union([z.literal(1), z.literal(2)]).meta({
+      description:
+        'By which rules the files were merged: 2 where a strategy that is no default, an `unset`, or variables hold for them',
+    }),
+    variables: z
+      .record(z.string(), z.string())
+      .meta({ description: 'The variables that were replaced in them, with their values' }),
   })
   .meta({ id: 'ManifestPart' });
 
@@ -64,6 +71,8 @@ const EXAMPLE = {
           checksum: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
         },
       ],
+      mergeVersion: 2 as const,
+      variables: { 'node.fqdn': 'web-01.example.com' },
     },
   ],
   firstServedAt: '2026-11-20T10:04:00.000Z',

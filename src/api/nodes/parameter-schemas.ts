@@ -87,6 +87,28 @@ const LeafView = z.object({
   committedAt: Timestamp,
   value: ExactValue,
   overriddenValues: z.array(z.object({ ...scope, value: ExactValue })).meta({ description: 'Nearest first' }),
+  merge: z
+    .union([z.enum(['replace', 'append', 'unique']), z.object({ byKey: z.string() })])
+    .nullable()
+    .meta({ description: 'How values from several scopes meet; null for the default of the type' }),
+  mergedFrom: z
+    .array(z.object({ ...scope, resolvedVersion: z.string(), value: ExactValue }))
+    .nullable()
+    .meta({
+      description: 'The lists that make the value, lowest precedence first; null where it is of one scope',
+    }),
+  text: ExactValue.nullable().meta({
+    description: 'The value before variables were replaced in it, else null',
+  }),
+});
+
+const UnsetView = z.object({
+  ...scope,
+  resolvedVersion: z.string(),
+  commit: z.string().meta({ description: 'The commit that last changed `unset` of the file' }),
+  author: z.string(),
+  committedAt: Timestamp,
+  removed: z.array(z.object({ path: z.string(), ...scope, value: ExactValue })),
 });
 
 export const Provenance = z
@@ -94,6 +116,9 @@ export const Provenance = z
     ...delivered,
     mergedParameters: z.string().meta({ description: 'YAML 1.2' }),
     provenance: z.record(z.string(), LeafView).meta({ description: 'By JSON Pointer of each leaf' }),
+    unset: z.record(z.string(), UnsetView).meta({
+      description: 'By the pointer that a file unsets, where lower scopes have set something there',
+    }),
   })
   .meta({
     id: 'ParameterProvenance',
@@ -114,8 +139,10 @@ export const Provenance = z
             committedAt: '2026-11-20T09:08:00.000Z',
             value: 8080,
             overriddenValues: [{ scopeTypeName: 'Default', scopeValue: null, precedence: 0, value: 80 }],
+            ...{ merge: null, mergedFrom: null, text: null },
           },
         },
+        unset: {},
       },
     ],
   });

@@ -23,6 +23,7 @@ import { nodeColumnsMigration } from './migrations/0039-node-columns.ts';
 import { manifestFilesMigration } from './migrations/0040-manifest-files.ts';
 import { changeSetsMigration } from './migrations/0041-change-sets.ts';
 import { protectionsMigration } from './migrations/0042-protections.ts';
+import { variablesMigration } from './migrations/0043-variables.ts';
 import { pastMigration } from './migrations/0044-past.ts';
 import { signingMigration } from './migrations/0045-signing.ts';
 
@@ -49,6 +50,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0040-manifest-files': manifestFilesMigration,
   '0041-change-sets': changeSetsMigration,
   '0042-protections': protectionsMigration,
+  '0043-variables': variablesMigration,
   '0044-past': pastMigration,
   '0045-signing': signingMigration,
 };

@@ -39,6 +39,7 @@ const MIRROR: Record<ChangeType, ChangeType> = {
   MinLengthDecreased: 'MinLengthIncreased',
   MaxLengthDecreased: 'MaxLengthIncreased',
   MaxLengthIncreased: 'MaxLengthDecreased',
+  MergeChanged: 'MergeChanged',
 };
 
 const BREAKING: readonly ChangeType[] = [
@@ -51,6 +52,7 @@ const BREAKING: readonly ChangeType[] = [
   'MaxValueDecreased',
   'MinLengthIncreased',
   'MaxLengthDecreased',
+  'MergeChanged',
 ];
 
 describe('compareSchemas', () => {

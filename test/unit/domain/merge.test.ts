@@ -1,12 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  type Merged,
-  mergeMappings,
-  mergeOver,
-  mergeUntraced,
-  type SourceValue,
-} from '../../../src/domain/merge.ts';
+import { type Merged, mergeMappings, mergeUntraced, type SourceValue } from '../../../src/domain/merge.ts';
+import { mergeOver } from '../../../src/domain/merge-over.ts';
 import { isMapping, type Mapping, type Value } from '../../../src/domain/value.ts';
 import { mappingOf } from '../../support/parameter-values.ts';
 import { anyMapping, canonical } from '../../support/values.ts';
@@ -117,7 +112,7 @@ describe('mergeMappings', () => {
 
   it('makes nothing of nothing', () => {
     for (const result of [merge(), merge({}), merge({}, {})])
-      expect(result).to.deep.equal({ merged: new Map(), provenance: new Map() });
+      expect(result).to.deep.equal({ merged: new Map(), provenance: new Map(), faults: [] });
   });
 
   it('leaves its sources as they are', () => {

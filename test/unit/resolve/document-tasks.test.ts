@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { mergeUntraced } from '../../../src/domain/merge.ts';
+import { PLAIN_WAY } from '../../../src/domain/merge-way.ts';
 import { readDocument } from '../../../src/domain/parameter-document.ts';
 import { printYaml } from '../../../src/domain/yaml-printer.ts';
 import { sha256Hex } from '../../../src/lib/hash.ts';
@@ -29,7 +30,7 @@ describe('merging documents', () => {
         const whole = mergeUntraced(documents.map(({ bytes, type }) => readDocument(bytes, type).document));
         // The second one takes what the first one has left in memory.
         for (let times = 0; times < 2; times += 1)
-          expect(String(mergeDocuments({ documents }).bytes)).to.equal(printYaml(whole));
+          expect(String(mergeDocuments({ documents, way: PLAIN_WAY }).bytes)).to.equal(printYaml(whole));
       }),
       { numRuns: 500 },
     );
@@ -41,9 +42,13 @@ describe('merging documents', () => {
       source({ all: Object.fromEntries(Array.from({ length: 15_000 }, (_, at) => [`${name}${at}`, at])) });
     const two = [half('x'), half('y')];
     for (let times = 0; times < 2; times += 1) {
-      expect(String(mergeDocuments({ documents: [...two, source({ all: 1 })] }).bytes)).to.equal('all: 1\n');
+      expect(
+        String(mergeDocuments({ documents: [...two, source({ all: 1 })], way: PLAIN_WAY }).bytes),
+      ).to.equal('all: 1\n');
       for (const documents of [[...two, source({ b: 1 })], two])
-        expect(refusalBy(() => mergeDocuments({ documents }))?.code).to.equal('parameter_merge_failed');
+        expect(refusalBy(() => mergeDocuments({ documents, way: PLAIN_WAY }))?.code).to.equal(
+          'parameter_merge_failed',
+        );
     }
   });
 });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { readJson } from '../../../src/domain/json-text.ts';
 import { mergeUntraced } from '../../../src/domain/merge.ts';
+import { PLAIN_WAY } from '../../../src/domain/merge-way.ts';
 import type { SecretNames } from '../../../src/domain/secrets.ts';
 import { Float, type Mapping, type Value } from '../../../src/domain/value.ts';
 import { countLeafChanges, type LeafSide, listLeafChanges } from '../../../src/resolve/leaf-changes.ts';
@@ -9,7 +10,7 @@ import { countLeafChanges, type LeafSide, listLeafChanges } from '../../../src/r
 const NONE: SecretNames = new Set();
 
 function side(texts: readonly string[], secrets: SecretNames = NONE, files = texts): LeafSide {
-  return { documents: texts.map(readJson), files, secrets };
+  return { documents: texts.map(readJson), files, secrets, way: PLAIN_WAY };
 }
 
 const count = (before: LeafSide | null, after: LeafSide | null) => {
@@ -54,7 +55,12 @@ describe('the leaves that differ', () => {
     expect(changed('"a":1e2', '"a":1.0e+2'), 'two spellings of the same file').to.have.length(0);
     expect(changed('"a":[{"x":1,"y":2}]', '"a":[{"y":2,"x":1}]')).to.have.length(0);
     const infinite = new Map([['a', new Float(Infinity, '.inf')]]);
-    const text: LeafSide = { documents: [new Map([['a', '.inf']])], files: ['f'], secrets: NONE };
+    const text: LeafSide = {
+      documents: [new Map([['a', '.inf']])],
+      files: ['f'],
+      secrets: NONE,
+      way: PLAIN_WAY,
+    };
     expect(paths({ ...text, documents: [infinite] }, text)).to.deep.equal(['/a']);
   });
 
@@ -95,7 +101,7 @@ describe('the leaves that differ', () => {
     const secrets = new Set(['login']);
     const before = side(parameters('"login":{"user":"u","pass":"p"}'), secrets, ['one']);
     const over = [...before.documents, readJson(parameters('"login":{"pass":"q","pin":1}')[0] as string)];
-    const after = { documents: over, files: ['one', 'two'], secrets };
+    const after = { documents: over, files: ['one', 'two'], secrets, way: PLAIN_WAY };
     expect(paths(before, after)).to.deep.equal(['/parameters/login/pass', '/parameters/login/pin']);
   });
 });
@@ -130,6 +136,7 @@ const sides = fc
           documents: chosen.map((at) => all[at] as Mapping),
           files: chosen.map(String),
           secrets: secrets ?? NONE,
+          way: PLAIN_WAY,
         }),
       );
     return fc.tuple(pick(old), pick(next));

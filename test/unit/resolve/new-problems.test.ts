@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { mergeUntraced } from '../../../src/domain/merge.ts';
+import { mergeInWay, PLAIN_WAY } from '../../../src/domain/merge-way.ts';
 import type { ParameterDefinitions } from '../../../src/domain/parameter-schema.ts';
 import { type CheckedSide, newProblems } from '../../../src/resolve/new-problems.ts';
 import { checkMerged } from '../../../src/resolve/provenance-text.ts';
@@ -11,7 +11,7 @@ function side(definitions: object | ParameterDefinitions | null, ...documents: o
   const defined =
     definitions === null || definitions instanceof Map ? definitions : definitionsOf(definitions);
   const known = defined as ParameterDefinitions | null;
-  return { definitions: known, documents: read, merged: mergeUntraced(read) };
+  return { definitions: known, documents: read, ...mergeInWay(read, PLAIN_WAY) };
 }
 
 const given = (parameters: unknown) => ({ parameters });
@@ -88,8 +88,8 @@ describe('new problems', () => {
     fc.assert(
       fc.property(pair, fc.boolean(), texts, ([old, other], isSame, [x, y]) => {
         const [before, after] = [side(old, ...x), side(isSame ? old : other, ...y)];
-        const all = ({ definitions, documents, merged }: CheckedSide) =>
-          checkMerged(definitions, documents, merged).map((problem) => JSON.stringify(problem));
+        const all = ({ definitions, documents, ...made }: CheckedSide) =>
+          checkMerged(definitions, documents, made).map((problem) => JSON.stringify(problem));
         const known = new Set(all(before));
         const expected = all(after).filter((problem) => !known.has(problem));
         const found = newProblems(before, after).map((problem) => JSON.stringify(problem));

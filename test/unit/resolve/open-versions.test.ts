@@ -6,6 +6,7 @@ import type { CompositeReader } from '../../../src/resolve/composites.ts';
 import { candidatesIn, Fork, isOpen, type OpenTo } from '../../../src/resolve/open-versions.ts';
 import type { ParameterReader } from '../../../src/resolve/parameters.ts';
 import { type Plan, Planner } from '../../../src/resolve/plans.ts';
+import type { SchemaReader } from '../../../src/resolve/schemas.ts';
 import { SortedVersions } from '../../../src/versions/sorted-versions.ts';
 import type { RepositoryRef } from '../../../src/versions/store.ts';
 import type { VersionRef } from '../../../src/versions/types.ts';
@@ -80,6 +81,7 @@ function world(
       }),
     } as unknown as CompositeReader,
     parameters: {} as ParameterReader,
+    schemas: {} as SchemaReader,
     openness: { of: answering(asked) },
   });
   const gets = async (assignment: Assignment, each: TestNode) => {

@@ -7,6 +7,7 @@ import type { Delivery, DeliveryPart } from '../../../resolve/delivery.ts';
 import { EntryPoints } from '../../../resolve/entry-points.ts';
 import { Fleet, type FleetPlace } from '../../../resolve/fleet.ts';
 import type { FleetOffers } from '../../../resolve/fleet-offers.ts';
+import type { ManifestParameters } from '../../../resolve/manifest.ts';
 import { ParameterReader } from '../../../resolve/parameters.ts';
 import { readOffers } from '../../../resolve/read-offers.ts';
 import type { KeyRing } from '../../../resolve/secret-leaves.ts';
@@ -68,17 +69,17 @@ export class ServedHere {
 
   private async read({ plan, manifest, parts }: Delivery) {
     const read = await Promise.all(
-      parts.map((part, at) => this.partOf(part, manifest.parts[at]?.parameters?.refs ?? null)),
+      parts.map((part, at) => this.partOf(part, manifest.parts[at]?.parameters ?? null)),
     );
     return { isComposite: plan.kind === 'composite', parts: new Map(read.map((part) => [part.name, part])) };
   }
 
-  private async partOf({ plan, scopes }: DeliveryPart, refs: Parameters<ParameterReader['merge']>[1] | null) {
+  private async partOf({ plan, scopes }: DeliveryPart, given: ManifestParameters | null) {
     const { name, tag, files: all, filesBesideParameters } = plan;
     const repository = { kind: 'configurations', name } as const;
-    const files = refs === null ? all : filesBesideParameters;
+    const files = given === null ? all : filesBesideParameters;
     const infos = await this.fleet.store.fileInfos(repository, files);
-    const merged = refs && (await this.parameters.merge(name, refs));
+    const merged = given && (await this.parameters.merge(name, given.refs, given.way));
     const part: Part = {
       ...{ name, version: tag.version },
       files: new Map(files.map(({ path }, at) => [path, infos[at]?.sha256 ?? ''])),

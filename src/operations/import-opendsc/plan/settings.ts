@@ -148,7 +148,7 @@ export function requiresSemVer(plan: Plan, configurationId: string, { id }: Stan
     : site.configurationSettings.find((each) => each.configurationId === configurationId);
   const requireSemVer = own.ownSettings.get(id)?.requireSemVer ?? there?.enforceSemverCompliance ?? null;
   return effectiveValidation(server, {
-    ...{ requireSemVer, parameterValidationMode: null, documentChecks: null },
+    ...{ requireSemVer, parameterValidationMode: null, documentChecks: null, variables: null },
   }).requireSemVer;
 }
 
