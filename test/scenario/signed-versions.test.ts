@@ -3,6 +3,7 @@
 
 import { expect } from 'chai';
 import { propose, proposed, SETS, setOf } from '../support/change-sets.ts';
+import { createComposite, publishWithChildren } from '../support/composites.ts';
 import { addVersion, publish } from '../support/configurations.ts';
 import { gitClient } from '../support/git-client.ts';
 import { createToken, startHawser } from '../support/hawser.ts';
@@ -192,6 +193,34 @@ describe('signed versions', function () {
     await tagSigned(author, ada, { version: '1.3.0' });
     await author.ok('push', 'origin', 'v1.3.0');
     expect(await checkOf(author, '1.3.0')).to.include({ status: 'Valid' });
+  });
+
+  it('are given to the nodes as their authors made them, of composites part by part', async () => {
+    const { author, tag } = await signedAuthor();
+    await author.ok('push', 'origin', 'v1.1.0');
+    const node = await hawser.registerNode('pulled.example.org');
+    await assign(hawser, node, author.name);
+    const path = `/api/v1/nodes/${node.nodeId}/configuration`;
+    const polled = await node.client.get(`${path}/checksum`);
+    const answer = await node.client.get(`${path}/signature`);
+    expect(answer.status, answer.text).to.equal(200);
+    const { checksum } = polled.json;
+    expect(answer.headers['etag']).to.equal(`"${checksum}"`);
+    const raw = await author.ok('cat-file', 'tag', tag);
+    const version = { configurationName: author.name, version: '1.1.0' };
+    const part = { ...version, folder: '', tagObject: Buffer.from(raw).toString('base64') };
+    expect(answer.json).to.deep.equal({ checksum, ...version, isComposite: false, parts: [part] });
+    const headers = { 'If-None-Match': `"${checksum}"` };
+    expect((await node.client.call('GET', `${path}/signature`, { headers })).status).to.equal(304);
+    await ok(201, createComposite(hawser.admin, 'stack'));
+    await publishWithChildren(hawser.admin, 'stack', '1.0.0', [author.name]);
+    const composite = { configurationName: 'stack', isComposite: true };
+    await ok(204, hawser.admin.put(path, composite));
+    const whole = await ok(200, node.client.get(`${path}/signature`));
+    expect(whole).to.deep.include({ configurationName: 'stack', version: '1.0.0', isComposite: true });
+    expect(whole.parts).to.deep.equal([{ ...part, folder: `${author.name}/` }]);
+    const other = await hawser.registerNode('other.example.org');
+    await expectProblem(other.client.get(`${path}/signature`), 403, 'forbidden');
   });
 
   it('are counted, and what is published stays offered', async () => {
