@@ -150,6 +150,23 @@ const UNASKED: Record<string, string> = {
   'versions/rollouts.ts': 'is called by who starts a rollout, who asks',
 };
 
+/**
+ * What makes a version come to be offered. Whoever calls one of these asks whether it must be signed (deeds/required-signatures.ts),
+ * by itself or by judging the draft (docs/decisions/0090).
+ */
+const OFFERING = /\bauthor\.(?:publish|offerAgain|takePushes)\(|\bwriteStart\(/;
+const ASKING_SIGNATURES = /\b(?:requireSigned|signatureBlocker)\(|\bjudgeDraft as judgeConfiguration\b/;
+
+/** Those who do not ask, and why they need not. */
+const UNSIGNED: Record<string, string> = {
+  'deeds/publish-composite.ts': 'tags of composites are not looked at',
+  'deeds/put-parameters.ts': 'tags of parameter files are not looked at',
+  'deeds/receive-push.ts': 'pushed-configuration.ts asks, as the tag is not in the repository yet',
+  'operations/import-opendsc/write-versions.ts':
+    'a command of root, which makes configurations that require nothing yet',
+  'versions/rollouts.ts': 'is called by who starts a rollout, who asks',
+};
+
 interface SourceFile {
   path: string;
   text: string;
@@ -255,6 +272,8 @@ function* textFaults(file: SourceFile): Generator<string> {
   const isUnasked = CHANGING.test(file.text) && !ASKING.test(file.text);
   if (isUnasked !== file.path in UNASKED)
     yield `${file.path}: who changes what nodes get asks requireDoneAlone, or is listed in UNASKED, with the reason`;
+  if ((OFFERING.test(file.text) && !ASKING_SIGNATURES.test(file.text)) !== file.path in UNSIGNED)
+    yield `${file.path}: who makes a version come to be offered asks required-signatures.ts, or is listed in UNSIGNED, with the reason`;
   if (CIPHER.test(file.text) && file.path !== SECRET_CRYPTOGRAPHY)
     yield `${file.path}: only ${SECRET_CRYPTOGRAPHY} encrypts and decrypts`;
   if (roomOf(file.path).startsWith('api') && /\brecordAudit\b/.test(file.text))

@@ -210,7 +210,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   };
   const auth = { database, dataDir, log, onSignIn, providers, console: ui.isOn ? CONSOLE : null };
   return {
-    pull: pullRoutes({ database, resolver, bundles, evidence: options.evidence }),
+    pull: pullRoutes({ database, resolver, bundles, evidence: options.evidence, store }),
     api: [
       ...healthRoutes(database, store, log),
       ...metricsRoutes({ database, questions: fleetThreads.questions, metrics, dataDir }),

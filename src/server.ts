@@ -17,7 +17,6 @@ import { UploadPack } from './git/upload-pack.ts';
 import { type Listeners, openListeners, type Place } from './http/listeners.ts';
 import { SECOND } from './lib/clock.ts';
 import { sentenceOf } from './lib/errors.ts';
-import type { Log } from './lib/log.ts';
 import type { Metrics } from './lib/metrics/metrics.ts';
 import { CheckIns } from './pull/check-ins.ts';
 import { EvidenceNotes } from './pull/evidence.ts';
@@ -91,7 +90,7 @@ async function listen(
   const retention = await openRetention(options, stores);
   const [threads, comparingThreads] = [openThreads(stores.secrets), openComparingThreads()];
   const fleetThreads = openFleetThreads(config, stores.secrets);
-  const carryingOut = carryingOutTools(stores, threads, log);
+  const carryingOut = carryingOutTools(stores, threads, options);
   // What the end of an earlier process cut off and only the rules of deeds can end, before anything is served.
   await finishChangeSets(carryingOut);
   const engine = previewEngine(fleetThreads.previews);
@@ -166,12 +165,12 @@ async function openGit(
 function carryingOutTools(
   stores: Stores,
   threads: ReturnType<typeof openThreads>,
-  log: Log,
+  { clock, log }: Pick<ServerOptions, 'clock' | 'log'>,
 ): CarryingOutTools {
   const { database, store, secrets } = stores;
   const documents = new Documents(threads, secrets);
   const readers = { documents, places: placesIn(database), entryPoints: new EntryPoints(documents) };
-  return { ...stores, ...readers, log, hasParameterFiles: parameterFileLookup(store) };
+  return { ...stores, ...readers, clock, log, hasParameterFiles: parameterFileLookup(store) };
 }
 
 function openBundleFiles({ dataDir, cacheBytes }: Config): BundleFiles {

@@ -14,6 +14,7 @@ import type { RolloutTables } from './rollout-tables.ts';
 import type { ScopeGrantTables } from './scope-grant-tables.ts';
 import type { ScopeMovesTable } from './scope-move-tables.ts';
 import type { SignInTables } from './sign-in-tables.ts';
+import type { SigningTables } from './signing-tables.ts';
 import type { TruthTables } from './truth-tables.ts';
 
 export interface UsersTable {
@@ -237,6 +238,7 @@ export interface Schema
     ScopeGrantTables,
     ChangeSetTables,
     ProtectionTables,
+    SigningTables,
     TruthTables {
   reports: ReportsTable;
   report_checksums: ReportChecksumsTable;

@@ -7,6 +7,7 @@ import type { Db } from '../db/database.ts';
 import { requireNodes } from '../db/nodes.ts';
 import { noteRefsMoved } from '../db/repository-rows.ts';
 import { ASSIGNMENTS, PARAMETER_WRITES, repositoryLock } from '../domain/lock-names.ts';
+import type { Signing } from '../domain/signing.ts';
 import type { OtherMoves } from '../git/ref-backend.ts';
 import { tidyText } from '../git/trailers.ts';
 import type { RepositoryKind, RepositoryRef } from '../git/types.ts';
@@ -40,6 +41,7 @@ import { publishVersion } from './publish.ts';
 import { publishComposite } from './publish-composite.ts';
 import { type FileName, publishFile } from './put-parameters.ts';
 import { requireProtectable, setProtection } from './set-protection.ts';
+import { setSettings } from './set-signing.ts';
 import { startRollout } from './start-rollout.ts';
 import { TagGate } from './tag-gate.ts';
 import { tagNode, untagNode } from './tag-node.ts';
@@ -199,6 +201,8 @@ class Deeds {
   private readonly parameters: ParameterReader;
   private readonly schemas: SchemaReader;
   private readonly composites: CompositeReader;
+  /** Who may sign versions, by the ids of the configurations for which deeds before have said it. */
+  private readonly signing = new Map<string, Signing>();
   /** For deeds on nodes that follow each other, as making one takes long. */
   private planner: Planner | null = null;
 
@@ -246,7 +250,7 @@ class Deeds {
         return;
       case 'Restore':
         return offerVersionAgain(
-          tools,
+          this.versionTools(),
           this.targeted(target?.on === 'composite' ? 'composites' : 'configurations', target),
           change.version,
         );
@@ -264,6 +268,12 @@ class Deeds {
       case 'SetProtection': {
         const thing = await requireProtectable(tools.database.read, change);
         keep((trx) => setProtection(trx, actor, thing, change.protection));
+        return;
+      }
+      case 'SetSettings': {
+        const { resource } = this.targeted('configurations', target);
+        if (change.signing) this.signing.set(resource.id, change.signing);
+        keep((trx) => setSettings(trx, actor, resource, change));
         return;
       }
       case 'StartRollout': {
@@ -339,7 +349,7 @@ class Deeds {
     const { composites, schemas, parameters } = this;
     const { database, documents } = this.tools;
     const compatibility = new CompatibilityGuard(schemas, { database, parameters, documents, composites });
-    return { ...this.tools, composites, schemas, compatibility };
+    return { ...this.tools, composites, schemas, compatibility, signing: this.signing };
   }
 
   private fileTools(): ParameterTools {

@@ -215,7 +215,8 @@ function lineOf(change: Change): string {
     const name = change.kind === 'Assign' ? ` ${change.configurationName}` : '';
     return `${kind}${name}: ${length === 1 ? '1 node named' : `${length} nodes named`}`;
   }
-  if (change.kind === 'SetServerManaged') return `${kind} ${change.configurationName}`;
+  if (change.kind === 'SetServerManaged' || change.kind === 'SetSettings')
+    return `${kind} ${change.configurationName}`;
   if (change.kind === 'SetProtection') {
     const { configurationName, compositeName, scopeValueId } = change.on;
     return `${kind} ${configurationName ?? compositeName ?? scopeValueId}`;

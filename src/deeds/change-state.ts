@@ -8,7 +8,9 @@ import { engineOf } from '../db/engine-of.ts';
 import { type Assignment, keyOfAssignment } from '../db/node-lookup.ts';
 import { findProtection } from '../db/protections.ts';
 import { findScopeTypeByName, listScopeTypes } from '../db/scope-types.ts';
+import { findSigning } from '../db/signing.ts';
 import type { Protection } from '../domain/protection.ts';
+import type { Signing } from '../domain/signing.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import { HawserError } from '../lib/errors.ts';
 import { paced } from '../lib/pace.ts';
@@ -42,6 +44,8 @@ export interface RowState {
   managed: Record<string, boolean>;
   /** By `keyOfProtected`. Absent in sets of a release that had none. */
   protections?: Record<string, Protection>;
+  /** By the name of the configuration: who may sign its versions. Absent as above. */
+  signing?: Record<string, Signing>;
 }
 
 /** Whether a version is offered. A withdrawn one has its reason. */
@@ -161,7 +165,20 @@ export async function readRowState(db: Db, changes: readonly Change[]): Promise<
     ),
     managed: await readManaged(db, managed),
     protections: await readProtections(db, changes),
+    signing: await readSigning(db, changes),
   };
+}
+
+async function readSigning(db: Db, changes: readonly Change[]): Promise<Record<string, Signing>> {
+  const found: Record<string, Signing> = {};
+  for (const change of changes)
+    if (change.kind === 'SetSettings') {
+      const { configurationName: name } = change;
+      const row = db.selectFrom('configurations').select('id').where('name', '=', name);
+      const id = (await row.executeTakeFirst())?.id;
+      if (id !== undefined) found[name] = await findSigning(db, id);
+    }
+  return found;
 }
 
 /** Tells what sets protect from each other. */

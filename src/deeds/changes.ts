@@ -4,6 +4,7 @@ import { parseDuration } from '../domain/duration.ts';
 import type { Protection } from '../domain/protection.ts';
 import type { OnHalt } from '../domain/rollout.ts';
 import type { PlannedStep } from '../domain/rollout-plan.ts';
+import type { Signing } from '../domain/signing.ts';
 import type { LcmSettings } from './change-lcm-config.ts';
 import type { WantedAssignment } from './handing-out.ts';
 
@@ -69,6 +70,7 @@ export type Change =
   | ({ kind: 'SetLcmConfig' } & OfNodes & LcmSettings)
   | { kind: 'SetServerManaged'; configurationName: string; useServerManagedParameters: boolean }
   | { kind: 'SetProtection'; on: ProtectedName; protection: Protection }
+  | { kind: 'SetSettings'; configurationName: string; signing?: Signing | null | undefined }
   | ({
       kind: 'StartRollout';
       /** None where parameter files roll out alone. */
@@ -123,6 +125,7 @@ const MEMBERS: Record<Change['kind'], readonly string[]> = {
   SetLcmConfig: ['nodeIds', 'configurationMode', 'configurationModeInterval', 'reportCompliance'],
   SetServerManaged: ['configurationName', 'useServerManagedParameters'],
   SetProtection: ['on', 'protection'],
+  SetSettings: ['configurationName', 'signing'],
   StartRollout: [
     ...['configurationName', 'compositeName', 'version', 'parameters', 'steps', 'onHalt', 'message'],
   ],

@@ -11,17 +11,25 @@ import {
   effectiveValidation,
   type ValidationOverrides,
 } from '../domain/server-settings.ts';
+import type { Signing } from '../domain/signing.ts';
 import type { Judging } from '../resolve/schema-compatibility.ts';
 import type { GrantedResource } from '../security/access.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
 import { type ConfigurationRow, toBoolean, toRetention } from '../versions/rows.ts';
 import { changeProtection } from './set-protection.ts';
+import { changeSigning } from './set-signing.ts';
 
 /** What a configuration sets for itself. Null stands for what is inherited. */
 export type OwnSettings = ValidationOverrides & OwnRetention;
 
 /** The members to be set. One that is undefined stays as it is. */
 export type OwnChange = { [K in keyof OwnSettings]?: OwnSettings[K] | undefined };
+
+/** What a request changes: each of the two last members as a whole. */
+export type SettingsChange = OwnChange & {
+  protection?: Protection | undefined;
+  signing?: Signing | undefined;
+};
 
 const NOTHING_OWN: OwnSettings = {
   requireSemVer: null,
@@ -51,24 +59,24 @@ export async function findOwnSettings(db: Db, configurationId: string): Promise<
 
 /**
  * Saves the members that differ, with an entry in the audit trail. Null makes a member inherited again; a protection is replaced as
- * a whole.
- * @throws HawserError as `changeProtection`
+ * a whole, and so is who may sign.
+ * @throws HawserError as `changeProtection` and `changeSigning`
  */
 export async function changeOwnSettings(
   trx: Db,
   actor: Actor,
   { id, name }: Pick<GrantedResource, 'id' | 'name'>,
-  {
-    action,
-    change: { protection, ...change },
-  }: { action: AuditAction; change: OwnChange & { protection?: Protection | undefined } },
+  { action, change: { protection, signing, ...change } }: { action: AuditAction; change: SettingsChange },
 ): Promise<void> {
   const thing = { on: 'configuration', id, name } as const;
   const changes = changedMembers(await findOwnSettings(trx, id), change);
   const protecting = protection && (await changeProtection(trx, actor, thing, protection));
+  const allowing = signing && (await changeSigning(trx, id, signing));
   if (changes) await saveOwnSettings(trx, id, change);
-  if (changes || protecting)
-    await recordAudit(trx, actor, { action, resourceId: id, details: { name, ...changes, ...protecting } });
+  if (changes || protecting || allowing) {
+    const details = { name, ...changes, ...protecting, ...allowing };
+    await recordAudit(trx, actor, { action, resourceId: id, details });
+  }
 }
 
 /** Sets the members that are given. There must be at least one. */

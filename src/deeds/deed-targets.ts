@@ -63,6 +63,8 @@ export async function targetOf(
       const level = levelOf(change, former);
       return { on: 'parameters', resource: await grantedPart(db, principal, { level, part: 'any' }, name) };
     }
+    case 'SetSettings':
+      return granted('configuration', 'Manage', change.configurationName);
     case 'SetProtection': {
       const { configurationName, compositeName } = change.on;
       if (typeof configurationName === 'string') return granted('configuration', 'Manage', configurationName);

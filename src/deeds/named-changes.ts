@@ -117,6 +117,7 @@ function namesIn(change: Change): NameInChange[] {
   switch (change.kind) {
     case 'PublishConfiguration':
     case 'SetServerManaged':
+    case 'SetSettings':
       return [{ on: 'configuration', name: change.configurationName }];
     case 'PublishComposite':
       return [{ on: 'composite', name: change.compositeName }];

@@ -6,9 +6,10 @@
 import type { Database } from '../db/database.ts';
 import type { Assignment } from '../db/node-lookup.ts';
 import { requireNodes } from '../db/nodes.ts';
-import { findTypeOfValue } from '../db/scope-types.ts';
 import type { Finding } from '../domain/findings.ts';
 import { scopeKey } from '../domain/scopes.ts';
+import type { Signing } from '../domain/signing.ts';
+import type { Clock } from '../lib/clock.ts';
 import { conflict, type HawserError, notFound } from '../lib/errors.ts';
 import { CompositeReader } from '../resolve/composites.ts';
 import type { Documents } from '../resolve/documents.ts';
@@ -50,6 +51,7 @@ import { type CheckTools, FileChecks } from './parameter-checks.ts';
 import { contentTypeNamed, readText } from './parameter-content.ts';
 import { ownerOf, requireScopeType, scopeNamed } from './parameter-scopes.ts';
 import { ownerIn, proposeRollout, rolloutInTheWay } from './propose-rollout.ts';
+import { ProposedTags } from './proposed-tags.ts';
 import { judgeDraft as judgeConfiguration } from './publish.ts';
 import { judgeDraft as judgeComposite } from './publish-composite.ts';
 import { findingsInHistory, requirePublishable } from './publish-obstacles.ts';
@@ -61,9 +63,10 @@ import {
   requireFile,
   scopeToPublish,
 } from './put-parameters.ts';
+import { requireSigned } from './required-signatures.ts';
 import { type IncomingContent, sealContent } from './secret-content.ts';
 import { requireProtectable } from './set-protection.ts';
-import { alreadyTagged, notTagged, requireTypeOfValue, tagsOfType, valuesByType } from './tag-node.ts';
+import { requireSettable } from './set-signing.ts';
 
 export interface ProposingTools {
   database: Database;
@@ -73,6 +76,7 @@ export interface ProposingTools {
   secrets: SecretStore;
   entryPoints: EntryPoints;
   hasParameterFiles: ParameterFileLookup;
+  clock: Clock;
 }
 
 /** Who asks, and what the changes name. */
@@ -119,7 +123,9 @@ export class Proposing {
   private readonly managed = new Map<string, boolean>();
   /** The ids of nodes whose desired settings change. */
   private readonly reset = new Set<string>();
-  private readonly tags = new Map<string, Map<string, string | null>>();
+  private readonly tags: ProposedTags;
+  /** Who may sign versions, by the ids of the configurations for which it changes. */
+  private readonly signing = new Map<string, Signing>();
   /** The values that files define on the way, as the first of them spells each. The key has no case. */
   private readonly spellings = new Map<string, string>();
   /** The versions after the changes that were taken. */
@@ -132,11 +138,13 @@ export class Proposing {
     this.tools = tools;
     this.asked = asked;
     this.source = tools.store;
+    this.tags = new ProposedTags(tools.database.read);
   }
 
   /** What was taken, as a thread gets it. */
   get proposal(): Proposal {
-    const { published, files, offers, assignments, tags, scopeOrder, managed, reset } = this;
+    const { published, files, offers, assignments, scopeOrder, managed, reset } = this;
+    const tags = this.tags.byNode;
     return { published, files, offers, assignments, tags, scopeOrder, managed, reset };
   }
 
@@ -168,11 +176,11 @@ export class Proposing {
       case 'Unassign':
         return this.unassign(change);
       case 'Tag':
-        return this.tag(change);
+        return this.tags.tag(change);
       case 'Untag':
-        return this.untag(change);
+        return this.tags.untag(change);
       case 'SetTags':
-        return this.replaceTags(change);
+        return this.tags.replace(change);
       case 'Withdraw':
       case 'Restore':
         return this.offer(change);
@@ -190,6 +198,8 @@ export class Proposing {
         return this.setServerManaged(change);
       case 'SetProtection':
         return void (await requireProtectable(this.tools.database.read, change));
+      case 'SetSettings':
+        return this.setSettings(change);
       case 'StartRollout':
         return proposeRollout(
           {
@@ -213,12 +223,8 @@ export class Proposing {
       const { schemas, ...readers } = this.checkTools();
       const composites = new CompositeReader(source);
       const compatibility = new CompatibilityGuard(schemas, { ...readers, database, composites });
-      const judged = await judgeConfiguration(
-        { database, compatibility },
-        row,
-        version,
-        this.asked.principal,
-      );
+      const tools = { ...this.tools, compatibility, signing: this.signing };
+      const judged = await judgeConfiguration(tools, row, draft, this.asker);
       const details = await source.details(repository, draft);
       const inHistory = await findingsInHistory(store, name, index, details);
       const findings = [...inHistory, ...judged.findings];
@@ -226,6 +232,16 @@ export class Proposing {
       return judged.blockers;
     });
     this.publish({ kind: 'configurations', name, series: ONLY_SERIES, version });
+  }
+
+  private get asker() {
+    return { principal: this.asked.principal, now: this.tools.clock.now() };
+  }
+
+  private async setSettings(change: ChangeOf<'SetSettings'>) {
+    await requireSettable(change);
+    const { id } = this.resource('configuration', change.configurationName);
+    if (change.signing) this.signing.set(id, change.signing);
   }
 
   private async publishComposite({ compositeName, version }: ChangeOf<'PublishComposite'>) {
@@ -331,52 +347,16 @@ export class Proposing {
     for (const nodeId of nodeIds) this.assignments.set(nodeId, null);
   }
 
-  private async tag({ nodeIds, scopeValueId }: ChangeOf<'Tag'>) {
-    const { read } = this.tools.database;
-    await requireNodes(read, nodeIds);
-    const typeId = await requireTypeOfValue(read, scopeValueId);
-    const tagOf = await this.tagsOf(nodeIds, typeId);
-    if (nodeIds.some((nodeId) => tagOf(nodeId) !== null)) throw alreadyTagged();
-    this.setTags(nodeIds, typeId, scopeValueId);
-  }
-
-  private async untag({ nodeIds, scopeValueId }: ChangeOf<'Untag'>) {
-    const { read } = this.tools.database;
-    await requireNodes(read, nodeIds);
-    const typeId = await findTypeOfValue(read, scopeValueId);
-    if (typeId === undefined) throw notTagged();
-    const tagOf = await this.tagsOf(nodeIds, typeId);
-    if (nodeIds.some((nodeId) => tagOf(nodeId) !== scopeValueId)) throw notTagged();
-    this.setTags(nodeIds, typeId, null);
-  }
-
-  private async replaceTags({ nodeIds, scopeValueIds }: ChangeOf<'SetTags'>) {
-    const { read } = this.tools.database;
-    await requireNodes(read, nodeIds);
-    for (const [typeId, valueId] of await valuesByType(read, scopeValueIds))
-      this.setTags(nodeIds, typeId, valueId);
-  }
-
-  /** The value of the type that a node has after the changes that were taken; null for none. */
-  private async tagsOf(nodeIds: readonly string[], typeId: string): Promise<(id: string) => string | null> {
-    const stored = await tagsOfType(this.tools.database.read, nodeIds, typeId);
-    return (nodeId) => {
-      const proposed = this.tags.get(nodeId)?.get(typeId);
-      return proposed === undefined ? (stored.get(nodeId) ?? null) : proposed;
-    };
-  }
-
-  private setTags(nodeIds: readonly string[], typeId: string, valueId: string | null): void {
-    for (const nodeId of nodeIds) {
-      const tags = this.tags.get(nodeId) ?? new Map<string, string | null>();
-      this.tags.set(nodeId, tags.set(typeId, valueId));
-    }
-  }
-
   private async offer(change: ChangeOf<'Withdraw' | 'Restore'>) {
     const { version } = change;
     const repository = this.offeredIn(change);
     const index = await this.source.versions(repository);
+    const ref = index.get(version);
+    if (change.kind === 'Restore' && repository.kind === 'configurations' && ref?.withdrawn) {
+      const resource = this.resource('configuration', repository.name);
+      const tools = { ...this.tools, signing: this.signing };
+      await requireSigned(tools, { resource, ref, now: this.asker.now });
+    }
     this.setOffered(index, {
       ...repository,
       ...{ series: ONLY_SERIES, version, isOffered: change.kind === 'Restore' },

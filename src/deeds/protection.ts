@@ -60,6 +60,7 @@ export class Protections {
     switch (deed.kind) {
       case 'PublishConfiguration':
       case 'SetServerManaged':
+      case 'SetSettings':
         return this.named('configuration', deed.configurationName);
       case 'PublishParameters':
       case 'SetParameters':

@@ -11,6 +11,7 @@ import { judgingBy, readEffectiveSettings } from './configuration-settings.ts';
 import type { ConfigurationTarget, ConfigurationTools } from './create-draft.ts';
 import { requireDoneAlone } from './protection.ts';
 import { findingsInHistory } from './publish-obstacles.ts';
+import { type SignatureTools, signatureBlocker } from './required-signatures.ts';
 
 /**
  * Publishes a draft.
@@ -19,7 +20,7 @@ import { findingsInHistory } from './publish-obstacles.ts';
  *   `change_set_required`
  */
 export async function publishVersion(
-  tools: ResourceTools & Pick<ConfigurationTools, 'compatibility'>,
+  tools: ResourceTools & Pick<ConfigurationTools, 'compatibility'> & SignatureTools,
   target: ConfigurationTarget,
   version: string,
   message?: string,
@@ -31,9 +32,10 @@ export async function publishVersion(
   const details = await authorVersions(tools, target, async (author, row) => {
     const deed = { kind: 'PublishConfiguration', configurationName: name, version } as const;
     await requireDoneAlone(tools, target.actor, deed);
-    const rules = async ({ oid }: VersionRef) => {
-      const judged = await judgeDraft(tools, row, version, target.principal);
-      [commit, findings] = [oid, judged.findings];
+    const { principal, actor } = target;
+    const rules = async (ref: VersionRef) => {
+      const judged = await judgeDraft(tools, row, ref, { principal, now: actor.at });
+      [commit, findings] = [ref.oid, judged.findings];
       return judged.blockers;
     };
     return author.publish(version, rules, { message });
@@ -52,13 +54,17 @@ export async function publishVersion(
 /**
  * What publishing a draft meets. dsc must be able to read its document. Where the server manages the configuration's
  * parameters, the `parameters` block must be compatible with the version before it, and in mode Strict it must be readable.
+ * Where versions must be signed, the tag that is kept beside the draft must be.
  */
 export async function judgeDraft(
-  { compatibility, database }: Pick<ConfigurationTools, 'compatibility' | 'database'>,
+  tools: Pick<ConfigurationTools, 'compatibility'> & SignatureTools,
   row: ConfigurationRow,
-  version: string,
-  { userId: caller }: Pick<UserPrincipal, 'userId'>,
+  ref: VersionRef,
+  { principal, now }: { principal: Pick<UserPrincipal, 'userId'>; now: number },
 ): Promise<Compatibility> {
-  const settings = await readEffectiveSettings(database.read, row.id);
-  return compatibility.judgeDraft(row.name, version, judgingBy(row, settings, caller));
+  const settings = await readEffectiveSettings(tools.database.read, row.id);
+  const judging = judgingBy(row, settings, principal.userId);
+  const judged = await tools.compatibility.judgeDraft(row.name, ref.version, judging);
+  const unsigned = await signatureBlocker(tools, { resource: row, ref, now });
+  return unsigned === null ? judged : { ...judged, blockers: [...judged.blockers, unsigned] };
 }

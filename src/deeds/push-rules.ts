@@ -105,13 +105,13 @@ export interface PushRules<S extends Seen> {
   prepare(call: PushCall, seen: S, verdict: Verdict): Promise<boolean>;
 }
 
-/** What is proposed is published later, whatever came for it. */
-export const isPublishing = ({ publishes, proposes }: PushPlan, { tag }: PushedVersion) =>
-  proposes === null && (tag !== null || publishes);
+/** What is proposed, or kept, is published later, whatever came for it. */
+export const isPublishing = ({ publishes, proposes, keeps }: PushPlan, { tag }: PushedVersion) =>
+  proposes === null && !keeps && (tag !== null || publishes);
 
 /** Whether it is judged by the rules of publishing. */
 export const isToBePublished = (plan: PushPlan, version: PushedVersion) =>
-  plan.proposes !== null || isPublishing(plan, version);
+  plan.proposes !== null || plan.keeps || isPublishing(plan, version);
 
 /** @throws HawserError `invalid_committer` */
 export function checkIdentity({ principal }: PushCall, { tip, tag }: JudgedPush): void {

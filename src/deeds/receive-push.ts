@@ -286,6 +286,12 @@ function publishingIn({ kind }: PushCall, { name: configurationName }: Configura
   };
 }
 
+/** The commit of the draft that there is; null where there is none. */
+function draftNow(index: VersionIndex, version: string): string | null {
+  const before = index.get(version);
+  return before?.status === 'Draft' ? before.oid : null;
+}
+
 /** The draft that a tag becomes which is proposed. @throws HawserError conflict `draft_exists` */
 function draftBefore(index: VersionIndex, version: string, commit: string): string | null {
   const before = index.get(version);
@@ -296,7 +302,7 @@ function draftBefore(index: VersionIndex, version: string, commit: string): stri
 
 function takenPush(
   call: PushCall,
-  { publishes, proposes }: PushPlan,
+  { publishes, proposes, keeps }: PushPlan,
   index: VersionIndex,
   [{ series, version, draft, tag }, judged]: [PushedVersion, JudgedVersion | undefined],
 ): PushToTake {
@@ -319,8 +325,9 @@ function takenPush(
   const { push, entryPoint } = judged;
   const { commit } = push;
   if (publishes) return { ...rest, to: { commit, entryPoint } };
-  if (proposes !== null && tag !== null) {
-    const from = draft ? draft.from : draftBefore(index, version, commit);
+  if ((proposes !== null || keeps) && tag !== null) {
+    const replaced = keeps ? draftNow(index, version) : draftBefore(index, version, commit);
+    const from = draft ? draft.from : replaced;
     return { ...rest, from, record: { ...record, tag }, to: { draft: commit } };
   }
   return { ...rest, to: tag === null ? { draft: commit } : { tag, commit } };

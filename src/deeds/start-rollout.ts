@@ -24,9 +24,13 @@ import { requireDoneAlone } from './protection.ts';
 import { judgeDraft as judgeConfiguration } from './publish.ts';
 import { type CompositeTools, judgePublish as judgeComposite } from './publish-composite.ts';
 import { judgeFile, scopeToPublish } from './put-parameters.ts';
+import type { SignatureTools } from './required-signatures.ts';
 import { requireModify } from './rollout-rights.ts';
 
-export type RolloutTools = Pick<ConfigurationTools, 'compatibility'> & CompositeTools & ParameterTools;
+export type RolloutTools = Pick<ConfigurationTools, 'compatibility'> &
+  CompositeTools &
+  ParameterTools &
+  SignatureTools;
 
 /** What is to be rolled out, and how. */
 export interface WantedRollout {
@@ -66,7 +70,7 @@ export function startRollout(
     });
     const start = {
       ...{ version: version ?? null, files, message },
-      rules: rulesOf(tools, target, version ?? ''),
+      rules: rulesOf(tools, target),
       begin: (what: Parameters<Parameters<typeof writeStart>[2]['begin']>[0]) =>
         beginRollout({ ...what, scopeType, steps, onHalt, createdBy: principal.username, at: actor.at }),
     };
@@ -171,12 +175,11 @@ export async function requireRings(db: Db) {
 /** The rules for publishing. They are asked under the lock. */
 function rulesOf(
   tools: RolloutTools,
-  { kind, resource, principal }: Target<ResourceKind>,
-  version: string,
+  { kind, resource, principal, actor }: Target<ResourceKind>,
 ): PublishRules {
   if (kind === 'composites') return (draft) => judgeComposite(tools, { resource, principal }, draft);
-  return async () => {
+  return async (ref) => {
     const row = await requireRow(tools.database.read, 'configurations', resource.id);
-    return (await judgeConfiguration(tools, row, version, principal)).blockers;
+    return (await judgeConfiguration(tools, row, ref, { principal, now: actor.at })).blockers;
   };
 }

@@ -2,6 +2,7 @@
 
 import { parseDuration } from '../domain/duration.ts';
 import { NO_PROTECTION } from '../domain/protection.ts';
+import { NO_SIGNING } from '../domain/signing.ts';
 import { groupBy } from '../lib/group-by.ts';
 import {
   type ChangeState,
@@ -203,6 +204,13 @@ function undoSetting(
     back(`managed ${configurationName}`, states, `Who manages the parameters of ${configurationName}`, () => {
       const useServerManagedParameters = before.rows.managed[configurationName] === true;
       return { kind: 'SetServerManaged', configurationName, useServerManagedParameters };
+    });
+  } else if (change.kind === 'SetSettings') {
+    const { configurationName } = change;
+    const states = rows.map(({ signing }) => signing?.[configurationName]);
+    back(`signing ${configurationName}`, states, `Who may sign versions of ${configurationName}`, () => {
+      const signing = before.rows.signing?.[configurationName] ?? NO_SIGNING;
+      return { kind: 'SetSettings', configurationName, signing };
     });
   } else if (change.kind === 'SetProtection') {
     const { on } = change;

@@ -21,6 +21,7 @@ import {
 import { type AuditChange, recordAll } from '../versions/version-records.ts';
 import { requireDoneAlone } from './protection.ts';
 import { type FileName, type FileTarget, publishing, requireFile } from './put-parameters.ts';
+import { requireSigned, type SignatureTools } from './required-signatures.ts';
 
 /** Who asks what withdrawing would do. */
 type Asking<T extends Target> = Omit<T, 'actor'>;
@@ -57,10 +58,10 @@ async function halt(
 /**
  * Offers a withdrawn version again.
  * @throws HawserError not_found without such a version, and for one that is not withdrawn; conflict `versions_changed`,
- *   `change_set_required`, or `rollout_running` while a lower version rolls out
+ *   `change_set_required`, `signature_required`, `signature_invalid`, or `rollout_running` while a lower version rolls out
  */
 export function offerVersionAgain(
-  tools: AuthorTools,
+  tools: AuthorTools & SignatureTools,
   target: Target<ResourceKind>,
   version: string,
 ): Promise<void> {
@@ -68,6 +69,9 @@ export function offerVersionAgain(
   const on = kind === 'composites' ? { compositeName: resource.name } : { configurationName: resource.name };
   return authorVersions(tools, target, async (author) => {
     await requireDoneAlone(tools, actor, { kind: 'Restore', ...on, version });
+    const ref = author.index().get(version);
+    if (kind === 'configurations' && ref?.status === 'Published' && ref.withdrawn !== null)
+      await requireSigned(tools, { resource, ref, now: actor.at });
     await author.offerAgain(version);
   });
 }

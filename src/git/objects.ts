@@ -38,8 +38,8 @@ export class ObjectStore {
     return new ObjectStore(new LayeredObjects(upper, this.backend));
   }
 
-  /** The bytes of a blob or tree. Throws `repository_damaged` when it is missing, broken or of another type. */
-  async readBytes(gitdir: string, oid: string, type: 'blob' | 'tree'): Promise<Buffer> {
+  /** The bytes of a blob, tree or tag. Throws `repository_damaged` when it is missing, broken or of another type. */
+  async readBytes(gitdir: string, oid: string, type: 'blob' | 'tree' | 'tag'): Promise<Buffer> {
     const read = await this.backend.read(gitdir, oid);
     if (read.type !== type) throw damagedRepository();
     return read.content;

@@ -256,6 +256,13 @@ const OF_ROLLOUTS = at(409, {
   state_changed: 'The rollout is in another state by now. Read it and decide again.',
 });
 
+const OF_SIGNATURES = at(409, {
+  signature_required:
+    'Versions of the configuration must be signed by somebody who is named in its settings, and no signed tag is kept beside the draft.',
+  signature_invalid:
+    'The signature of the tag does not count; the code in `errors`, at the path `/signature`, says why.',
+});
+
 const OF_CHANGE_SETS = at(409, {
   change_set_required:
     'What this changes is protected, so it is done by a change set: POST /api/v1/change-sets with the deed that the detail names. ' +
@@ -322,6 +329,7 @@ export const PROBLEM_CODES: Readonly<Record<string, ProblemCode>> = {
   ...OF_NODES,
   ...OF_VERSIONS,
   ...OF_ROLLOUTS,
+  ...OF_SIGNATURES,
   ...OF_CHANGE_SETS,
   ...OF_PARAMETERS,
   ...OF_SECRETS,

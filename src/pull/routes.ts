@@ -18,7 +18,9 @@ import { forbidden, internal } from '../lib/errors.ts';
 import { hasSecrets, type Manifest } from '../resolve/manifest.ts';
 import type { Resolver } from '../resolve/resolver.ts';
 import type { UserPrincipal } from '../security/principal.ts';
+import type { GitStore } from '../versions/store.ts';
 import type { EvidenceNotes } from './evidence.ts';
+import { signatureRoute } from './signature-route.ts';
 
 /** The path that every node polls. */
 export const POLL_PATH = '/api/v1/nodes/{nodeId}/configuration/checksum';
@@ -66,10 +68,11 @@ export interface PullTools {
   resolver: Resolver;
   bundles: BundleDownloads;
   evidence: EvidenceNotes;
+  store: GitStore;
 }
 
 export function pullRoutes(tools: PullTools): Route[] {
-  return [checksumRoute(tools), bundleRoute(tools), configurationRoute(tools)];
+  return [checksumRoute(tools), bundleRoute(tools), configurationRoute(tools), signatureRoute(tools, PULL)];
 }
 
 function accessTo(resolver: Resolver) {

@@ -41,6 +41,8 @@ export interface PushPlan {
   entryPoint: string | null;
   /** The title of the change set that is to publish all of it later; null where none is asked for. */
   proposes: string | null;
+  /** Whether a tag is kept beside its draft, for whoever publishes that. */
+  keeps: boolean;
 }
 
 type NamedMove = AskedMove & { series: string; version: string; status: 'Draft' | 'Published' };
@@ -67,12 +69,14 @@ export function planPush(
     throw invalid('one_version_per_push', 'A push is about one version; push each by itself');
   const versions = [...asked.values()].map(versionOf);
   if (kind === 'parameters') refuseTwins(versions);
-  const { publishes, entryPoint, proposes } = readOptions(kind, options);
+  const { publishes, entryPoint, proposes, keeps } = readOptions(kind, options);
   if (proposes !== null && (versions.some(isDeletion) || versions.length > MAX_DEEDS))
     throw wrongOption(`"propose" goes with drafts and tags, ${MAX_DEEDS} at most, and with nothing else`);
+  if (keeps && (moves.length > 1 || versions.some(({ tag }) => tag === null)))
+    throw wrongOption('"keep" goes with one tag, and with nothing else');
   if (publishes && versions.some(({ tag, draft }) => tag !== null || draft?.to === null))
     throw wrongOption('"publish" goes with drafts, and with nothing else');
-  return { versions, publishes, entryPoint, proposes };
+  return { versions, publishes, entryPoint, proposes, keeps };
 }
 
 /** @throws HawserError `version_exists` for two of a series that differ in build metadata alone */
@@ -123,28 +127,34 @@ function nameOf(
 function readOptions(
   kind: PushedKind,
   options: readonly string[],
-): Pick<PushPlan, 'publishes' | 'entryPoint' | 'proposes'> {
+): Pick<PushPlan, 'publishes' | 'entryPoint' | 'proposes' | 'keeps'> {
   let publishes = false;
+  let keeps = false;
   let proposes: string | null = null;
   let entryPoint: string | null = null;
   const takesEntryPoint = kind === 'configurations';
   for (const option of options) {
     if (option === 'publish' && !publishes) publishes = true;
+    else if (option === 'keep' && !keeps) keeps = true;
     else if (option.startsWith(PROPOSE) && proposes === null)
       proposes = readTitle(option.slice(PROPOSE.length));
     else if (takesEntryPoint && option.startsWith(ENTRY_POINT) && entryPoint === null)
       entryPoint = option.slice(ENTRY_POINT.length);
     else if (takesEntryPoint)
       throw wrongOption(
-        'The options of a push are "publish", "entry-point=<path>" and "propose=<title>", each once',
+        'The options of a push are "publish", "keep", "entry-point=<path>" and "propose=<title>", each once',
       );
     else
-      throw wrongOption('The options of a push of parameters are "publish" and "propose=<title>", each once');
+      throw wrongOption(
+        'The options of a push of parameters are "publish", "keep" and "propose=<title>", each once',
+      );
   }
   if (publishes && proposes !== null)
     throw wrongOption('"publish" and "propose" exclude each other: what is proposed is published later');
+  if (keeps && (publishes || proposes !== null))
+    throw wrongOption('"keep" excludes "publish" and "propose": what is proposed is kept too');
   if (entryPoint !== null && !publishes) throw wrongOption('"entry-point" goes with "publish"');
-  return { publishes, entryPoint, proposes };
+  return { publishes, entryPoint, proposes, keeps };
 }
 
 function readTitle(text: string): string {

@@ -25,7 +25,7 @@ import {
   tagNameOf,
   type VersionKind,
 } from './kinds.ts';
-import { pushRecordName, readPushRecord } from './push-records.ts';
+import { pushRecordName, readPushRecord, recordedName } from './push-records.ts';
 import { type RolloutFacts, readRollout } from './rollout-branch.ts';
 import type { PushRecord } from './types.ts';
 import { ValidationCache } from './validation-cache.ts';
@@ -176,7 +176,16 @@ export class RefChecks {
     if (pushed === null) return { ...facts, createdAt: content.createdAt };
     // A tag that was pushed cannot tell it.
     const { createdAt, nodeId: ofRecord = nodeId } = pushed;
-    return { ...facts, createdAt, pushed, ...(ofRecord !== null && { nodeId: ofRecord }) };
+    const kept = pushed.tag === undefined ? null : await this.entryPointOf(series, pushed.tag);
+    const shown = { ...facts, ...(kept !== null && { entryPoint: kept }) };
+    return { ...shown, createdAt, pushed, ...(ofRecord !== null && { nodeId: ofRecord }) };
+  }
+
+  /** The entry point that a draft has once it is published by the tag that was pushed for it; null where that inherits one. */
+  private async entryPointOf(series: string, oid: string): Promise<string | null> {
+    const { versions } = this.tools;
+    const content = await versions.read(this.gitdir, this.kind, { series, status: 'Published', oid });
+    return isContent(content) ? content.entryPoint : null;
   }
 
   /** Null where the record is that of another object, which had the name before. */
@@ -271,7 +280,9 @@ export class RefReader {
     const found = new Map<string, RefCheck | null>();
     if (snapshot === undefined) return found;
     const unknown: NamedRef[] = [];
-    const names = new Set([...changedRefs(previous, snapshot), ...doubted]);
+    const names = new Set(doubted);
+    // A version may get another record of its push, and stay where it is.
+    for (const name of changedRefs(previous, snapshot)) names.add(recordedName(name) ?? name);
     if (names.size > 0) await this.checks.load();
     for (const name of names) {
       const named = parseRefName(this.kind, name);

@@ -20,7 +20,7 @@ import { formerTags } from './renamed-scopes.ts';
 import { type LeftOver, RepositoryIndex } from './repository-index.ts';
 import { ScopeTypeBranches } from './scope-type-branch.ts';
 import type { GitStoreOptions, NotingWrite, RepositoryProblem, VersionDetails, VersionRef } from './types.ts';
-import { isContent } from './version-objects.ts';
+import { isContent, type VersionContent } from './version-objects.ts';
 
 /** A repository whose moves are kept. */
 export interface StagedRepository {
@@ -314,9 +314,19 @@ export class Repository {
     );
     if (!isContent(content)) throw notFound('There is no such version.');
     const { stated: _stated, tag: _tag, parent: _parent, nodeId: _nodeId, ...details } = content;
-    const own = this.kind.inheritsEntryPoints ? content.entryPoint : '';
+    const kept = await this.keptTag(ref);
+    const own = this.kind.inheritsEntryPoints ? (kept ?? content).entryPoint : '';
     const entryPoint = own ?? (await this.load()).requireInheritedEntryPoint(version);
-    return { version, status, ...details, ...pushedFacts(ref), entryPoint, withdrawn, rollout };
+    const { signature } = kept ?? content;
+    return { version, status, ...details, ...pushedFacts(ref), entryPoint, signature, withdrawn, rollout };
+  }
+
+  /** What the tag says that was pushed to publish a draft, where there is one: by it the draft is published. */
+  private async keptTag({ series, pushed, status }: VersionRef): Promise<VersionContent | null> {
+    if (status === 'Published' || pushed?.tag === undefined) return null;
+    const tag = { series, status: 'Published', oid: pushed.tag } as const;
+    const content = await this.tools.versions.read(this.gitdir, this.kind, tag);
+    return isContent(content) ? content : null;
   }
 
   async blob(oid: string): Promise<Buffer> {

@@ -327,6 +327,13 @@ export class GitStore {
     return this.reading(ref, (repository) => guardDisk(() => repository.blob(oid)));
   }
 
+  /** The bytes of an annotated tag, which are what is signed. `repository_damaged` when it is missing, broken or no tag. */
+  tagObject(ref: RepositoryRef, oid: string): Promise<Buffer> {
+    return this.reading(ref, ({ gitdir }) =>
+      guardDisk(() => this.tools.objects.readBytes(gitdir, oid, 'tag')),
+    );
+  }
+
   /** The size and the hash of each file, in their order. They come from memory after the first time. */
   fileInfos(ref: RepositoryRef, files: readonly Pick<StoredFile, 'oid'>[]): Promise<BlobInfo[]> {
     return this.blobInfos.ofAll(files, (oid) => this.blob(ref, oid));

@@ -198,6 +198,7 @@ describe('an author adds and publishes versions of a composite', () => {
       signature: null,
       publishedAt: null,
       publishedBy: null,
+      signatureCheck: null,
       withdrawn: null,
       rollout: null,
       message: null,
@@ -279,6 +280,7 @@ describe('an author adds and publishes versions of a composite', () => {
       publishedBy: 'admin',
       message: null,
       commit: commitOf('first', `v${version}`),
+      signatureCheck: null,
       withdrawn: null,
       rollout: null,
     });

@@ -26,6 +26,8 @@ const INHERITED = {
   parameterValidationMode: 'Strict',
   documentChecks: 'None',
   protection: unprotected(),
+  signing: { require: 'Off', allowedSigners: '' },
+  unsigned: { versions: 0, nodes: 0 },
 };
 const NO_RETENTION = {
   isOverridden: false,

@@ -85,6 +85,7 @@ describeOnSqlite('an administrator moves refs with stock git beside the running 
       publishedBy: 'Carol',
       message: 'Version 1.1.0',
       commit: outside.git('rev-parse', 'v1.1.0^{commit}'),
+      signatureCheck: null,
       withdrawn: null,
       rollout: null,
     });

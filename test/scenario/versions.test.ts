@@ -41,6 +41,7 @@ describe('an author adds versions', () => {
       signature: null,
       publishedAt: null,
       publishedBy: null,
+      signatureCheck: null,
       withdrawn: null,
       rollout: null,
       message: null,
@@ -192,6 +193,7 @@ describe('an author publishes a version', () => {
       publishedBy: 'admin',
       message: null,
       commit: draft.commit,
+      signatureCheck: null,
       withdrawn: null,
       rollout: null,
     });

@@ -58,7 +58,7 @@ export function fileRoutes(tools: FileTools): Route[] {
           saveFile(tools, target, { author, row }, { version, rawPath, content }),
         );
         const location = addressOf(resource.name, version, file.path);
-        const shown = await withFindings(tools, target, details);
+        const shown = await withFindings(tools, { ...target, facts }, details);
         const answer = isNew ? created(location, shown) : json(shown);
         return { ...answer, etag: `"${file.oid}"` };
       },

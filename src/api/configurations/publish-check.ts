@@ -30,7 +30,7 @@ export function checkPublish(
     let judged: Compatibility = NOT_COMPARED;
     let inHistory: readonly Finding[] = [];
     const found = await findBlockers(ref, async () => {
-      judged = await judgeDraft(tools, row, version, caller);
+      judged = await judgeDraft(tools, row, ref, { principal: caller, now });
       inHistory = await findingsInHistory(store, name, index, await store.details(repository, ref));
       return judged.blockers;
     });

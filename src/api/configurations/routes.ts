@@ -103,7 +103,7 @@ export function configurationRoutes(options: ConfigurationRouteOptions): Route[]
         }),
     }),
     ...routesOfVersions(options),
-    ...settingsRoutes(database),
+    ...settingsRoutes(options),
   ];
 }
 

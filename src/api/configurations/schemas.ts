@@ -5,7 +5,14 @@ import type * as deed from '../../deeds/change-configuration.ts';
 import type { WantedConfiguration } from '../../deeds/create-configuration.ts';
 import type { WantedCopy, WantedDraft } from '../../deeds/create-draft.ts';
 import { Checksum, choice, Flag, given, Id, Message, orUnchanged } from '../../http/schemas.ts';
-import { EXAMPLE_PROTECTION, NewProtection, ProtectionView } from '../shared/deed-schemas.ts';
+import {
+  EXAMPLE_PROTECTION,
+  EXAMPLE_SIGNING,
+  NewProtection,
+  NewSigning,
+  ProtectionView,
+  SigningView,
+} from '../shared/deed-schemas.ts';
 import { PUBLISHED_NODES, WAYS_EXAMPLE } from '../shared/proof-schemas.ts';
 import { AffectedParameterFile, DocumentChecksView, FINDINGS } from '../shared/publish-check.ts';
 import {
@@ -194,13 +201,22 @@ export const SettingsView = z
     parameterValidationMode: ValidationMode,
     documentChecks: DocumentChecksView,
     protection: ProtectionView,
+    signing: SigningView,
+    unsigned: z
+      .object({
+        versions: z.int().meta({ description: 'Published versions that are not Valid' }),
+        nodes: z.int().meta({ description: 'Nodes that are offered one, by whatever way' }),
+      })
+      .nullable()
+      .meta({ description: 'Null while it cannot be counted. The ETag does not stand for it' }),
   })
   .meta({
     id: 'ConfigurationSettings',
     examples: [
       {
         ...{ isOverridden: true, requireSemVer: true, parameterValidationMode: 'Warn' as const },
-        ...{ documentChecks: 'Strict' as const, protection: EXAMPLE_PROTECTION },
+        ...{ documentChecks: 'Strict' as const, protection: EXAMPLE_PROTECTION, signing: EXAMPLE_SIGNING },
+        unsigned: { versions: 4, nodes: 12 },
       },
     ],
   });
@@ -212,10 +228,15 @@ export const SettingsChange = z
     parameterValidationMode: ValidationMode.nullish(),
     documentChecks: DocumentChecksView.nullish(),
     protection: orUnchanged(NewProtection),
+    signing: orUnchanged(NewSigning),
   })
   .meta({
     id: 'ConfigurationSettingsChange',
-    examples: [{ parameterValidationMode: 'Warn' }, { protection: EXAMPLE_PROTECTION }],
+    examples: [
+      { parameterValidationMode: 'Warn' },
+      { protection: EXAMPLE_PROTECTION },
+      { signing: EXAMPLE_SIGNING },
+    ],
   });
 
 /** Clients with 32-bit numbers say their highest number when they mean all versions. */

@@ -1,28 +1,39 @@
 /** `/api/v1/configurations/{name}/settings`: overrides of the server's settings and of retention. */
 
 import type { ZodType, z } from 'zod';
-import type { Database, Db } from '../../db/database.ts';
+import type { Db } from '../../db/database.ts';
 import { findProtection } from '../../db/protections.ts';
 import { readValidationSettings } from '../../db/settings.ts';
+import { findSigning } from '../../db/signing.ts';
 import {
+  type SettingsChange as Change,
   changeOwnSettings,
   findOwnSettings,
-  type OwnChange,
   readEffectiveSettings,
 } from '../../deeds/configuration-settings.ts';
-import { NO_PROTECTION, type Protection } from '../../domain/protection.ts';
+import type { ConfigurationTools } from '../../deeds/create-draft.ts';
+import { type ProtectionTools, requireDoneAlone } from '../../deeds/protection.ts';
+import { NO_PROTECTION } from '../../domain/protection.ts';
+import { isSameSigning, NO_SIGNING } from '../../domain/signing.ts';
+import { json } from '../../http/answer.ts';
 import type { ProblemName } from '../../http/problem-codes.ts';
-import type { Route } from '../../http/route.ts';
+import type { RequestFacts, Route } from '../../http/route.ts';
 import { conflict } from '../../lib/errors.ts';
+import { sha256Hex } from '../../lib/hash.ts';
+import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { Actor } from '../../security/audit.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import type { ResourceTools } from '../../versions/resources.ts';
 import { requireRow } from '../../versions/rows.ts';
 import { grantedRoutes } from '../shared/versioned.ts';
 import { RetentionChange, RetentionView, SettingsChange, SettingsView } from './schemas.ts';
+import { countUnsigned } from './unsigned.ts';
 
 const TAGS = ['Configuration settings'];
 
-type Change = OwnChange & { protection?: Protection | undefined };
+/** What the routes work with. */
+type Tools = ResourceTools & Pick<ConfigurationTools, 'log'> & FleetTools;
 
 interface Overrides<C> {
   /** The noun of the operation ids. */
@@ -33,17 +44,20 @@ interface Overrides<C> {
   change: ZodType<C>;
   problems?: readonly ProblemName[];
   action: 'configuration.settings_changed' | 'configuration.retention_changed';
-  read(db: Db, configurationId: string): Promise<unknown>;
+  read(db: Db, configurationId: string): Promise<object>;
   requireAllowed?(db: Db, change: C): Promise<void>;
+  /** Members that answers have beside the settings. They change by themselves, so the ETag does not stand for them. */
+  beside?(call: { resource: GrantedResource; principal: UserPrincipal; now: number }): Promise<object>;
   /** The change that makes everything inherited again. */
   inherit: C;
 }
 
-export function settingsRoutes(database: Database): Route[] {
+export function settingsRoutes(tools: Tools): Route[] {
   return [
-    ...overrideRoutes(database, '/api/v1/configurations/{name}/settings', {
+    ...overrideRoutes(tools, '/api/v1/configurations/{name}/settings', {
       noun: 'ConfigurationSettings',
-      label: 'how versions and parameters of the configuration are checked, and what protects them',
+      label:
+        'how versions and parameters of the configuration are checked, what protects them, and who signs',
       view: SettingsView,
       change: SettingsChange,
       problems: ['override_not_allowed', 'change_set_required'],
@@ -51,14 +65,17 @@ export function settingsRoutes(database: Database): Route[] {
       read: async (db, id) => ({
         ...(await readEffectiveSettings(db, id)),
         protection: await findProtection(db, { on: 'configuration', id }),
+        signing: await findSigning(db, id),
       }),
       requireAllowed: requireAllowedOverrides,
+      beside: async (call) => ({ unsigned: await countUnsigned(tools, call) }),
       inherit: {
         ...{ requireSemVer: null, parameterValidationMode: null, documentChecks: null },
         protection: NO_PROTECTION,
+        signing: NO_SIGNING,
       },
     }),
-    ...overrideRoutes(database, '/api/v1/configurations/{name}/settings/retention', {
+    ...overrideRoutes(tools, '/api/v1/configurations/{name}/settings/retention', {
       noun: 'ConfigurationRetention',
       label: "the configuration's own retention",
       view: RetentionView,
@@ -72,24 +89,37 @@ export function settingsRoutes(database: Database): Route[] {
 
 /** GET, PUT of any subset, and DELETE, after which everything is inherited again. */
 function overrideRoutes<C extends Change>(
-  database: Database,
+  tools: Tools,
   path: string,
   { noun, label, view, change: schema, problems = [], read, inherit, ...rules }: Overrides<C>,
 ): Route[] {
+  const { database } = tools;
   const { reading, managing } = grantedRoutes(database, TAGS, { on: 'configuration' });
   const save = async (trx: Db, { id, name }: GrantedResource, actor: Actor, change: C) => {
     // The configuration may have been deleted since access was checked.
     await requireRow(trx, 'configurations', id);
     await rules.requireAllowed?.(trx, change);
+    await requireSignersAlone({ ...tools, database: { read: trx } }, { id, name }, actor, change);
     await changeOwnSettings(trx, actor, { id, name }, { action: rules.action, change });
     return read(trx, id);
   };
+  const whole = async (
+    settings: object,
+    {
+      resource,
+      principal,
+      facts,
+    }: { resource: GrantedResource; principal: UserPrincipal; facts: RequestFacts },
+  ) => ({ ...settings, ...(await rules.beside?.({ resource, principal, now: facts.now })) });
   return [
-    reading.get(path, {
+    reading.own('GET', path, {
       id: `get${noun}`,
       summary: `Read ${label}`,
-      answer: { description: 'The settings', schema: view },
-      handle: ({ resource }) => read(database.read, resource.id),
+      answers: { 200: { description: 'The settings', schema: view } },
+      async handle(input) {
+        const settings = await read(database.read, input.resource.id);
+        return json(await whole(settings, input), sha256Hex(JSON.stringify(settings)).slice(0, 40));
+      },
     }),
     managing.update(path, {
       id: `update${noun}`,
@@ -97,7 +127,12 @@ function overrideRoutes<C extends Change>(
       body: { kind: 'json', schema },
       answer: { description: 'The settings as they are now', schema: view },
       problems,
-      change: (trx, { resource, caller, body }) => save(trx, resource, caller.actor, body),
+      // What is beside the settings is read once they are written, and not in their transaction.
+      async handle(input) {
+        const { resource, caller, body } = input;
+        const work = (trx: Db) => save(trx, resource, caller.actor, body);
+        return whole(await database.write.transaction().execute(work), input);
+      },
     }),
     managing.delete(path, {
       id: `reset${noun}`,
@@ -107,6 +142,22 @@ function overrideRoutes<C extends Change>(
       change: (trx, { resource, caller }) => save(trx, resource, caller.actor, inherit),
     }),
   ];
+}
+
+/**
+ * Of what is protected, a change set alone says who may sign. A request that names it is refused whatever it says; a reset where
+ * it would change anything.
+ * @throws HawserError conflict `change_set_required`
+ */
+async function requireSignersAlone(
+  tools: ProtectionTools,
+  { id, name }: Pick<GrantedResource, 'id' | 'name'>,
+  actor: Actor,
+  { signing }: Change,
+): Promise<void> {
+  if (signing === undefined) return;
+  if (signing === NO_SIGNING && isSameSigning(await findSigning(tools.database.read, id), signing)) return;
+  await requireDoneAlone(tools, actor, { kind: 'SetSettings', configurationName: name, signing });
 }
 
 /** @throws HawserError conflict `override_not_allowed` for a member that the server's settings keep for themselves */

@@ -15,7 +15,7 @@ import { prereleaseChannelOf } from '../../domain/version-order.ts';
 import { jsonWithList } from '../../http/answer.ts';
 import { mediaTypeOf } from '../../http/media-types.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
-import type { Route, UploadBody } from '../../http/route.ts';
+import type { RequestFacts, Route, UploadBody } from '../../http/route.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { limitLoads } from '../../lib/load-limit.ts';
 import type { FleetTools } from '../../resolve/fleet-tasks.ts';
@@ -23,6 +23,7 @@ import { offeredWays } from '../../resolve/offered-ways.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { authorVersions } from '../../versions/author.ts';
 import { notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
+import { type SignatureCheck, signatureChecks } from '../../versions/signature-checks.ts';
 import type { BlobInfo, GitStore, RepositoryRef, VersionDetails } from '../../versions/store.ts';
 import { PublishCheckView } from '../shared/publish-check.ts';
 import { callerOf } from '../shared/routes.ts';
@@ -59,13 +60,19 @@ export function versionRoutes(tools: ConfigurationTools & FleetTools): Route[] {
       summary: 'List versions, highest first',
       answer: { description: 'Drafts and published versions', schema: VersionView },
       problems: READING_REPOSITORIES,
-      rows: ({ resource, query }) =>
+      rows: ({ resource, query, facts }) =>
         reads(tools, resource, async (repository) => {
           const { rows, total } = pageOfList((await store.versions(repository)).versions, query);
-          const details = rows.map((ref) => loads(() => store.details(repository, ref)));
-          return { rows: await Promise.all(details), total };
+          const check = await signatureChecks(checksOf(tools, facts), resource);
+          const shown = rows.map((ref) =>
+            loads(async () => {
+              const details = await store.details(repository, ref);
+              return { details, signatureCheck: await check(details) };
+            }),
+          );
+          return { rows: await Promise.all(shown), total };
         }),
-      show: toVersion,
+      show: ({ details, signatureCheck }) => toVersion(details, signatureCheck),
     }),
     createRoute(tools, modifying),
     versionRoute(tools, reading),
@@ -88,7 +95,7 @@ export function versionRoutes(tools: ConfigurationTools & FleetTools): Route[] {
           throw invalidField('/version', 'Not the version in the path', 'version_mismatch');
         const target = { kind, resource, ...caller, gone: facts.over } as const;
         const made = await replaceDraft(tools, target, version, { form, files });
-        return { ...(await withFindings(tools, target, made)), ignoredFiles };
+        return { ...(await withFindings(tools, { ...target, facts }, made)), ignoredFiles };
       },
     }),
     managing.delete('/api/v1/configurations/{name}/versions/{version}', {
@@ -123,7 +130,7 @@ function createRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Route
         'from' in form
           ? await copyVersion(tools, target, form)
           : await createDraft(tools, target, { form, files });
-      return { ...(await withFindings(tools, target, made)), ignoredFiles };
+      return { ...(await withFindings(tools, { ...target, facts }, made)), ignoredFiles };
     },
   });
 }
@@ -165,6 +172,8 @@ function publishRoute(tools: ConfigurationTools & FleetTools, modifying: Granted
       'document_unreadable',
       'incompatible_parameters',
       'rollout_running',
+      'signature_required',
+      'signature_invalid',
       [409, 'validation_failed'],
       'draft_changed',
       ...WRITING_REPOSITORIES,
@@ -176,7 +185,8 @@ function publishRoute(tools: ConfigurationTools & FleetTools, modifying: Granted
       const { details, findings } = await publishVersion(tools, target, version, body.message);
       const assigned = { kind: 'configurations', ...resource } as const;
       const nodes = await offeredWays(tools, principal, { assigned, version });
-      const shown = { ...toVersion(details), findings, nodes };
+      const check = await signatureChecks(checksOf(tools, input.facts), resource);
+      const shown = { ...toVersion(details, await check(details)), findings, nodes };
       return withAffectedFiles(tools, { resource, principal, version }, shown);
     },
   });
@@ -188,11 +198,11 @@ function versionRoute(tools: ConfigurationTools, reading: GrantedRoutes): Route 
     summary: 'Read a version with its files',
     problems: READING_REPOSITORIES,
     answers: { 200: { description: 'The version', schema: VersionDetailsView } },
-    handle: ({ principal, resource, params }) =>
+    handle: ({ principal, resource, params, facts }) =>
       reads(tools, resource, async (repository) => {
         const details = await findVersion(tools.store, repository, params['version'] ?? '');
         const infos = await tools.store.fileInfos(repository, details.files);
-        const shown = await withFindings(tools, { resource, principal }, details);
+        const shown = await withFindings(tools, { resource, principal, facts }, details);
         return jsonWithList(shown, 'files', toVersionFiles(details, infos));
       }),
   });
@@ -221,11 +231,22 @@ export async function findVersion(
 /** A version as answers about it alone show it. What cannot be read at the moment is null, and is in the log. */
 export async function withFindings(
   tools: ConfigurationTools,
-  { resource, principal }: Pick<ConfigurationTarget, 'resource' | 'principal'>,
+  { resource, principal, facts }: Asking,
   details: VersionDetails,
 ) {
-  return { ...toVersion(details), findings: await findingsOf(tools, { resource, principal }, details) };
+  const check = await signatureChecks(checksOf(tools, facts), resource);
+  const shown = toVersion(details, await check(details));
+  return { ...shown, findings: await findingsOf(tools, { resource, principal }, details) };
 }
+
+/** Who asks for a version, and when. */
+type Asking = Pick<ConfigurationTarget, 'resource' | 'principal'> & { facts: Pick<RequestFacts, 'now'> };
+
+/** What signatures are checked with. */
+const checksOf = (
+  { database, store }: Pick<ConfigurationTools, 'database' | 'store'>,
+  { now }: Pick<RequestFacts, 'now'>,
+) => ({ read: database.read, store, now });
 
 async function findingsOf(
   { database, compatibility, log }: ConfigurationTools,
@@ -243,7 +264,7 @@ async function findingsOf(
 }
 
 /** A version as lists show it. */
-export function toVersion(details: VersionDetails) {
+export function toVersion(details: VersionDetails, signatureCheck: SignatureCheck | null) {
   return {
     version: details.version,
     status: details.status,
@@ -251,7 +272,7 @@ export function toVersion(details: VersionDetails) {
     prereleaseChannel: prereleaseChannelOf(details.version),
     fileCount: details.files.length,
     findings: null as readonly Finding[] | null,
-    ...toAuthorship(details),
+    ...toAuthorship(details, signatureCheck),
   };
 }
 

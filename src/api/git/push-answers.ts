@@ -56,11 +56,13 @@ function becameOf(name: string, version: TakenVersion | undefined): RefOutcome['
 }
 
 function lineOf({ configurationName, nodes, changeSet }: TakenPush, named: TakenVersion): string {
-  const { series, version, became, needsMigration } = named;
+  const { series, version, became, needsMigration, keptAs } = named;
   const draft = refNameOf({ ...named, status: 'Draft' }).replace('refs/heads/', '');
   const refused = needsMigration ? ' The schema of its major version refuses it.' : '';
   if (became === 'deleted') return `${draft} of ${configurationName} is deleted.`;
   if (became === 'draft' && changeSet !== null) return `${draft} is there.${refused}`;
+  if (became === 'draft' && keptAs !== null)
+    return `${draft} is there with its tag; who publishes it publishes by this tag.${refused}`;
   if (became === 'draft') return `${draft} is there; publish it with its tag.${refused}`;
   return `${labelOf(series, version)} is published${textOfWays(nodes)}.${refused}`;
 }

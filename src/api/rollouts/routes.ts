@@ -126,6 +126,8 @@ const PUBLISHING_PROBLEMS = {
       'secret_in_clear',
       [409, 'secret_unreadable'],
       'secret_key_missing',
+      'signature_required',
+      'signature_invalid',
     ] as const),
   ],
   composites: ['no_children', 'unpublished_child', 'beyond_own_permissions'],

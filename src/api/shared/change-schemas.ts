@@ -7,7 +7,15 @@ import { ON_HALT } from '../../domain/rollout.ts';
 import { MAX_VERSION_LENGTH } from '../../domain/version-order.ts';
 import { IdInAnyCase, Reason } from '../../http/schemas.ts';
 import { ASSIGNMENT, refuseBesideVersion } from './assignment-schemas.ts';
-import { LcmConfigChange, NewProtection, NodeTags, ProtectionView, ScopeOrder } from './deed-schemas.ts';
+import {
+  LcmConfigChange,
+  NewProtection,
+  NewSigning,
+  NodeTags,
+  ProtectionView,
+  ScopeOrder,
+  SigningView,
+} from './deed-schemas.ts';
 import {
   CONFIGURATION_ROLLOUT,
   FileOfRollout,
@@ -94,6 +102,11 @@ function refuseFilesOfComposite(
   context.addIssue({ code: 'custom', path: ['parameters'], message: 'A composite has no parameter files' });
 }
 
+function requireSetting({ signing }: { signing?: unknown }, context: z.RefinementCtx): void {
+  if ((signing ?? null) === null)
+    context.addIssue({ code: 'custom', message: 'Name what is to be set, such as signing' });
+}
+
 const changeOfKind = (NodeIds: NodeIds) =>
   z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('PublishConfiguration'), configurationName: Name, version: Draft }),
@@ -134,6 +147,13 @@ const changeOfKind = (NodeIds: NodeIds) =>
       useServerManagedParameters: z.boolean(),
     }),
     z.strictObject({ kind: z.literal('SetProtection'), on: ProtectedOn, protection: NewProtection }),
+    z
+      .strictObject({
+        kind: z.literal('SetSettings'),
+        configurationName: Name,
+        signing: NewSigning.nullish(),
+      })
+      .superRefine(requireSetting),
     z
       .strictObject({ kind: z.literal('StartRollout'), ...OWNER, ...CONFIGURATION_ROLLOUT })
       .superRefine(requireOneName)
@@ -239,6 +259,7 @@ export const ChangeView = z.discriminatedUnion('kind', [
     useServerManagedParameters: z.boolean(),
   }),
   z.object({ kind: z.literal('SetProtection'), on: ProtectedOnView, protection: ProtectionView }),
+  z.object({ kind: z.literal('SetSettings'), configurationName: text, signing: SigningView.nullable() }),
   z.object({
     kind: z.literal('StartRollout'),
     ...{ ...shownPublished, version: optionalText },

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { LcmSettings } from '../../deeds/change-lcm-config.ts';
 import { MAX_APPROVALS, type Protection } from '../../domain/protection.ts';
+import { SIGNING_REQUIRES, type Signing } from '../../domain/signing.ts';
 import { choice, Duration, Id, IdInAnyCase } from '../../http/schemas.ts';
 import { MAX_TAGS } from './given-schemas.ts';
 
@@ -50,6 +51,30 @@ export const NewProtection = z
 export const ProtectionView = z
   .object({ ...PROTECTION, groupId: Id.nullable() })
   .meta({ id: 'Protection', examples: [EXAMPLE_PROTECTION] });
+
+const SIGNING = {
+  allowedSigners: z.string().meta({
+    description:
+      "Who may sign: OpenSSH's `allowed_signers`, a line for each key, with the options `namespaces`, `valid-after` and " +
+      '`valid-before`; at most 64 KiB and 1,000 lines',
+  }),
+};
+const REQUIRE = 'With `Version` no version comes to be offered that none of them has signed';
+
+export const EXAMPLE_SIGNING = {
+  require: 'Version' as const,
+  allowedSigners:
+    'alice@example.org ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ9vWqwQ0bFZ0K3l7b0pXyq6mE4m5tG9rQ2yVJb3f1aB\n',
+};
+
+/** It is replaced as a whole. */
+export const NewSigning = z
+  .strictObject({ require: choice(...SIGNING_REQUIRES).meta({ description: REQUIRE }), ...SIGNING })
+  .meta({ id: 'NewSigning', examples: [EXAMPLE_SIGNING] }) satisfies z.ZodType<Signing>;
+
+export const SigningView = z
+  .object({ require: z.enum(SIGNING_REQUIRES).meta({ description: REQUIRE }), ...SIGNING })
+  .meta({ id: 'Signing', examples: [EXAMPLE_SIGNING] });
 
 export const ScopeOrder = z
   .strictObject({

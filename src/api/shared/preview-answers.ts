@@ -22,7 +22,7 @@ export const CHANGE_REFUSALS = [
   ],
   ...['unknown_node', 'unknown_scope_value', 'too_complex', [409, 'no_eligible_version'] as const],
   ...[[400, 'secret_unreadable'] as const, [409, 'secret_unreadable'] as const, 'secret_in_clear'],
-  ...['secret_key_missing', 'upgrade_incomplete'],
+  ...['secret_key_missing', 'upgrade_incomplete', 'signature_required', 'signature_invalid'],
 ];
 
 export const Count = z.int().min(0);

@@ -5,6 +5,7 @@ import type { Database, Db } from '../../db/database.ts';
 import { type Page, type PageQuery, pageOf } from '../../db/rows.ts';
 import { isResourceName } from '../../domain/names.ts';
 import { ROLLOUT_STATES, type RolloutRecord } from '../../domain/rollout.ts';
+import { SIGNATURE_FAULTS, SIGNATURE_STATUSES, type SignatureCheck } from '../../domain/signed-tag.ts';
 import { isVersion, isVersionName, leadingVHint } from '../../domain/version-order.ts';
 import { SIGNATURE_KINDS } from '../../git/signature-kinds.ts';
 import type { AnswerSpec, Route } from '../../http/route.ts';
@@ -117,8 +118,21 @@ export const ACCOUNT = {
     .nullable()
     .meta({ description: 'Whom the Git commit names as its author, which is a claim; null if nobody' }),
   signature: z.enum(SIGNATURE_KINDS).nullable().meta({
-    description: 'That of the tag, else of the commit; it is there, and the server does not verify it',
+    description: 'That of the tag, else of the commit; `signatureCheck` says what it is worth',
   }),
+  signatureCheck: z
+    .object({
+      status: z.enum(SIGNATURE_STATUSES),
+      principal: z.string().nullable().meta({ description: "The first principal of the signer's line" }),
+      fingerprint: z.string().nullable().meta({ description: 'Of the key, `SHA256:...`' }),
+      reason: z.enum(SIGNATURE_FAULTS).nullable().meta({ description: 'Null unless it is Invalid' }),
+    })
+    .nullable()
+    .meta({
+      description:
+        'Whether the tag is signed by who may sign (`/settings`); null where nobody may, for drafts without a kept tag, for ' +
+        'composites and for parameter files',
+    }),
   withdrawn: WithdrawalView,
   rollout: z.object(ROLLOUT).nullable().meta({ description: 'Null where the version has no rollout' }),
 };
@@ -126,16 +140,21 @@ export const ACCOUNT_EXAMPLE = {
   message: 'nginx listens on the new address.',
   author: { name: 'alice', email: 'alice@example.org' },
   signature: null,
+  signatureCheck: null,
   withdrawn: null,
   rollout: null,
 };
 
-export function toAccount(details: Pick<VersionDetails, keyof typeof ACCOUNT>) {
+type Accounted = Pick<VersionDetails, Exclude<keyof typeof ACCOUNT, 'signatureCheck'>>;
+
+/** @param signatureCheck that of the version of a configuration; null for all others */
+export function toAccount(details: Accounted, signatureCheck: SignatureCheck | null = null) {
   const { message, author, signature, withdrawn, rollout } = details;
   return {
     message,
     author,
     signature,
+    signatureCheck,
     withdrawn: withdrawn && { at: toTimestamp(withdrawn.at), by: withdrawn.by, reason: withdrawn.reason },
     rollout: rollout && toShortRollout(rollout.record),
   };
@@ -159,7 +178,7 @@ export const AUTHORSHIP_EXAMPLE = {
   ...ACCOUNT_EXAMPLE,
 };
 
-export function toAuthorship(details: VersionDetails) {
+export function toAuthorship(details: VersionDetails, signatureCheck: SignatureCheck | null = null) {
   const { createdAt, createdBy, publishedAt, publishedBy, commit } = details;
   return {
     createdAt: toTimestamp(createdAt),
@@ -167,7 +186,7 @@ export function toAuthorship(details: VersionDetails) {
     publishedAt: toOptionalTimestamp(publishedAt),
     publishedBy,
     commit,
-    ...toAccount(details),
+    ...toAccount(details, signatureCheck),
   };
 }
 

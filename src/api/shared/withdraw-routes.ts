@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Database } from '../../db/database.ts';
 import { offerVersionAgain, withdrawalEffect, withdrawVersion } from '../../deeds/withdraw.ts';
 import { tidyText } from '../../git/trailers.ts';
-import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
+import { type ProblemName, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { Flag, given, Reason } from '../../http/schemas.ts';
 import { invalidField } from '../../lib/errors.ts';
@@ -80,15 +80,19 @@ interface TakingBack<P, Q> {
   /** The operation ids of PUT and DELETE. */
   ids: { withdraw: string; offer: string };
   description: string;
+  /** What offering again answers beside the rest. */
+  problems?: readonly ProblemName[];
   answer: z.ZodType;
   effect(named: Named<P, Q>): Promise<unknown>;
   withdraw(named: Named<P, Q>, reason: string): Promise<unknown>;
   offer(named: Named<P, Q>): Promise<void>;
 }
 
+const OFFERING = ['versions_changed', 'rollout_running', 'change_set_required'];
+
 /** The routes by which something is taken back. */
 export function takingBack<P, Q>(database: Database, spec: TakingBack<P, Q>): Route[] {
-  const { path: represents, ids, description, answer, query, params } = spec;
+  const { path: represents, ids, description, answer, query, params, problems = [] } = spec;
   const { managing } = grantedRoutes(database, spec.tags, spec.access);
   const path = `${represents}/withdraw`;
   const named = { represents, ...(params && { params }) };
@@ -123,7 +127,7 @@ export function takingBack<P, Q>(database: Database, spec: TakingBack<P, Q>): Ro
       changesNodes: true,
       summary: 'Offer a withdrawn version again',
       answer: { description: 'The version is offered again' },
-      problems: ['versions_changed', 'rollout_running', 'change_set_required', ...WRITING_REPOSITORIES],
+      problems: [...OFFERING, ...problems, ...WRITING_REPOSITORIES],
       handle: (call) => spec.offer(call),
     }),
   ];
@@ -136,7 +140,14 @@ interface Spec extends Pick<TakingBack<unknown, unknown>, 'tags' | 'path' | 'ids
   /** The name of the answer in the OpenAPI document. */
   answer: string;
   view: z.ZodType;
-  show(target: { resource: GrantedResource; principal: UserPrincipal }, details: VersionDetails): unknown;
+  show(target: Shown, details: VersionDetails): unknown;
+}
+
+/** Whose version is shown, to whom and when. */
+interface Shown {
+  resource: GrantedResource;
+  principal: UserPrincipal;
+  facts: { now: number };
 }
 
 /** Those of configurations or composites. */
@@ -144,6 +155,7 @@ export function withdrawRoutes(tools: WithdrawalTools, { kind, answer, view, sho
   const versionIn = (params: Record<string, string>) => params['version'] ?? '';
   return takingBack<Record<string, string>, object>(tools.database, {
     ...spec,
+    problems: kind === 'configurations' ? ['signature_required', 'signature_invalid'] : [],
     access: { on: GRANT_KINDS[kind] },
     query: z.object({}),
     description: ', and whoever is pinned to it by its exact version still gets it',
@@ -153,7 +165,11 @@ export function withdrawRoutes(tools: WithdrawalTools, { kind, answer, view, sho
     async withdraw({ caller, resource, params }, reason) {
       const target = { kind, resource, ...caller };
       const { principal } = caller;
-      return show({ resource, principal }, await withdrawVersion(tools, target, versionIn(params), reason));
+      const facts = { now: caller.actor.at };
+      return show(
+        { resource, principal, facts },
+        await withdrawVersion(tools, target, versionIn(params), reason),
+      );
     },
     offer: ({ caller, resource, params }) =>
       offerVersionAgain(tools, { kind, resource, ...caller }, versionIn(params)),

@@ -41,6 +41,7 @@ import { nodeColumnsMigration } from './migrations/0039-node-columns.ts';
 import { manifestFilesMigration } from './migrations/0040-manifest-files.ts';
 import { changeSetsMigration } from './migrations/0041-change-sets.ts';
 import { protectionsMigration } from './migrations/0042-protections.ts';
+import { signingMigration } from './migrations/0045-signing.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initialMigration,
@@ -83,6 +84,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0040-manifest-files': manifestFilesMigration,
   '0041-change-sets': changeSetsMigration,
   '0042-protections': protectionsMigration,
+  '0045-signing': signingMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

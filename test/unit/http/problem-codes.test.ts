@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { PROJECT } from '../../../scripts/support/project.ts';
 import { FINDING_CODES } from '../../../src/domain/findings.ts';
+import { SIGNATURE_FAULTS } from '../../../src/domain/signed-tag.ts';
 import { problemsOf } from '../../../src/http/openapi/responses.ts';
 import { PROBLEM_CODES } from '../../../src/http/problem-codes.ts';
 import { declaredRoutes } from '../../support/routes.ts';
@@ -84,7 +85,12 @@ describe('the codes of single fields', () => {
   it('stand on the page of troubleshooting, and no others', () => {
     const [, table = ''] = PAGE.split(/^## Codes of single members$/m);
     const onPage = Array.from(table.matchAll(/^\| `(\w+)` \|/gm), ([, code]) => code);
-    const known = new Set([...fieldCodesInSource(serverSources()), ...OF_ZOD, ...FINDING_CODES]);
+    const known = new Set([
+      ...fieldCodesInSource(serverSources()),
+      ...OF_ZOD,
+      ...FINDING_CODES,
+      ...SIGNATURE_FAULTS,
+    ]);
     expect(onPage.sort()).to.deep.equal([...known].sort());
   });
 });

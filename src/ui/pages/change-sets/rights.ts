@@ -49,7 +49,8 @@ const LEVELS: readonly Level[] = ['Read', 'Modify', 'Manage'];
 function levelOf({ kind, version }: ShownDeed, { revertOf }: ChangeSet): Level {
   if (kind === 'Assign' || (kind === 'StartRollout' && !version)) return 'Read';
   if (kind.startsWith('Withdraw')) return revertOf === null ? 'Manage' : 'Modify';
-  return kind.startsWith('Restore') || kind === 'SetProtection' ? 'Manage' : 'Modify';
+  const isManaging = kind.startsWith('Restore') || kind === 'SetProtection' || kind === 'SetSettings';
+  return isManaging ? 'Manage' : 'Modify';
 }
 
 /** Whether the user holds the level on what the deed names. What is not known is taken for held. */

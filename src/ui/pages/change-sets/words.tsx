@@ -37,6 +37,7 @@ export interface ShownDeed extends Thing {
   steps?: readonly unknown[];
   on?: Thing;
   protection?: Protection;
+  signing?: { require: string; allowedSigners: string } | null;
 }
 
 /** The names of what deeds know by its id alone. An id stands for itself until its name is known. */
@@ -97,6 +98,12 @@ export function DeedWords({ deed, names, isApplied }: WordsProps) {
           {deed.protection && protectionText(deed.protection, names.group(deed.protection.groupId))}
         </>
       );
+    case 'SetSettings':
+      return (
+        <>
+          Say who may sign versions of <ThingLink thing={deed} names={names} />: {signingText(deed)}
+        </>
+      );
     case 'SetServerManaged':
       return (
         <>
@@ -107,6 +114,14 @@ export function DeedWords({ deed, names, isApplied }: WordsProps) {
     default:
       return <OnNodesOrScopes deed={deed} names={names} />;
   }
+}
+
+/** How many lines name a key, and whether versions must be signed. */
+function signingText({ signing }: ShownDeed): string {
+  const lines = (signing?.allowedSigners ?? '').split('\n').map((line) => line.trim());
+  const count = lines.filter((line) => line !== '' && !line.startsWith('#')).length;
+  const who = count === 0 ? 'nobody' : count === 1 ? 'one key' : `${count} keys`;
+  return signing?.require === 'Version' ? `${who}; versions must be signed` : who;
 }
 
 function OnNodesOrScopes({ deed, names }: Omit<WordsProps, 'isApplied'>) {

@@ -1,0 +1,63 @@
+/** Sets who may sign the versions of a configuration, and whether they must be signed. */
+
+import type { Db } from '../db/database.ts';
+import { findSigning, saveSigning } from '../db/signing.ts';
+import { readAllowedSigners } from '../domain/allowed-signers.ts';
+import type { ChangedMembers } from '../domain/changed-members.ts';
+import { isSameSigning, type Signing } from '../domain/signing.ts';
+import { invalid, invalidField } from '../lib/errors.ts';
+import type { GrantedResource } from '../security/access.ts';
+import { type Actor, recordAudit } from '../security/audit.ts';
+import type { ChangeOf } from './changes.ts';
+
+/**
+ * Saves it as a whole. Who changes what is protected asks `requireDoneAlone` before.
+ * @returns what the entry of the audit trail says of it; null where it is the same already
+ * @throws HawserError as `requireSigners`
+ */
+export async function changeSigning(trx: Db, id: string, signing: Signing): Promise<ChangedMembers | null> {
+  requireSigners(signing);
+  const before = await findSigning(trx, id);
+  if (isSameSigning(before, signing)) return null;
+  await saveSigning(trx, id, signing);
+  return { signing: { from: before, to: signing } };
+}
+
+const PATH = '/signing/allowedSigners';
+
+/** @throws HawserError invalid `validation_failed` with `invalid_signers`, and the line at fault where one is */
+export function requireSigners({ require, allowedSigners }: Signing): void {
+  const { signers, faults } = readAllowedSigners(allowedSigners);
+  const [first] = faults;
+  if (first) {
+    const errors = faults.map((fault) => ({ path: PATH, code: 'invalid_signers', ...fault }));
+    throw invalid('validation_failed', `Line ${first.line}: ${first.message}`, errors);
+  }
+  if (require === 'Version' && signers.length === 0)
+    throw invalidField(
+      PATH,
+      'Where versions must be signed, somebody must be allowed to sign',
+      'invalid_signers',
+    );
+}
+
+/** What a deed of a change set sets. */
+type SettingsDeed = Omit<ChangeOf<'SetSettings'>, 'kind'>;
+
+/** @throws HawserError as `requireSigners` */
+export async function requireSettable({ signing }: SettingsDeed): Promise<void> {
+  if (signing) requireSigners(signing);
+}
+
+/** Does what a change set says. @throws HawserError as `changeSigning` */
+export async function setSettings(
+  trx: Db,
+  actor: Actor,
+  { id, name }: Pick<GrantedResource, 'id' | 'name'>,
+  { signing }: SettingsDeed,
+): Promise<void> {
+  const changes = signing ? await changeSigning(trx, id, signing) : null;
+  if (changes === null) return;
+  const details = { name, ...changes };
+  await recordAudit(trx, actor, { action: 'configuration.settings_changed', resourceId: id, details });
+}
