@@ -3,13 +3,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, DAY } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { BundleStore, type Pulled, pull } from './bundles.ts';
+import { BundleStore } from './bundles.ts';
 import { type Enrollment, enrollmentOf } from './enrollment.ts';
 import { type BundleRefusal, Gate } from './gate.ts';
 import { Link } from './link.ts';
 import { type Lack, type LcmConfig, type LcmStatus, type Polled, Refusal } from './node-api.ts';
 import { Outbox } from './outbox.ts';
 import { type Plan, planFor, toReported, toWishes } from './plan.ts';
+import { type Pulled, pull } from './pull.ts';
 import { assigning } from './register.ts';
 import { describeRefusal, Runs } from './runs.ts';
 import { firstDelay, type Random, Timetable, whileWaiting } from './schedule.ts';
