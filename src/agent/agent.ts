@@ -3,16 +3,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, DAY } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { BundleStore, type Pulled, pull } from './bundles.ts';
+import { BundleStore } from './bundles.ts';
 import { type Enrollment, enrollmentOf } from './enrollment.ts';
+import { type BundleRefusal, Gate } from './gate.ts';
 import { Link } from './link.ts';
 import { type Lack, type LcmConfig, type LcmStatus, type Polled, Refusal } from './node-api.ts';
 import { Outbox } from './outbox.ts';
 import { type Plan, planFor, toReported, toWishes } from './plan.ts';
+import { type Pulled, pull } from './pull.ts';
 import { assigning } from './register.ts';
-import { Runs } from './runs.ts';
+import { describeRefusal, Runs } from './runs.ts';
 import { firstDelay, type Random, Timetable, whileWaiting } from './schedule.ts';
 import type { AgentSettings } from './settings.ts';
+import { SignersFile } from './signers.ts';
 import { StateFolder, type Wishes } from './state.ts';
 
 export interface AgentDependencies {
@@ -38,6 +41,8 @@ interface CycleEnd {
   wasNothingSent: boolean;
   /** Whether the command had errors; null when it was not run. */
   hadErrors: boolean | null;
+  /** Whether a bundle is not taken into use. */
+  isRefusing: boolean;
 }
 
 /** How a single cycle ended: it went well, it failed, or the server was not there and nothing was sent. */
@@ -56,6 +61,8 @@ export class Agent {
   private readonly dependencies: AgentDependencies;
   private readonly stores: Stores;
   private readonly enrollment: Enrollment;
+  private readonly signers: SignersFile;
+  private readonly gate: Gate;
   /** What the server wanted when it answered last. */
   private wishes: Wishes | null;
   private plan: Plan;
@@ -66,12 +73,19 @@ export class Agent {
   private reportedStatus: LcmStatus | 'unsure' | null = null;
   /** What the node lacked when the server answered last, and whether it has never had a bundle. */
   private lack: { what: Lack; isFirst: boolean } | null = null;
+  /** The refusal that was logged, so that it is not in each cycle; and the bundle whose versions are noted. */
+  private loggedRefusal: BundleRefusal | null = null;
+  private notedBundle: string | null = null;
 
   private constructor(settings: AgentSettings, dependencies: AgentDependencies, stores: Stores) {
     this.settings = settings;
     this.dependencies = dependencies;
     this.stores = stores;
     this.enrollment = enrollmentOf(settings, dependencies, stores.state);
+    this.signers = new SignersFile(settings);
+    const { state, bundles } = stores;
+    const { clock } = dependencies;
+    this.gate = new Gate({ state, bundles, clock, refusesOlder: settings.refuseOlder });
     this.wishes = stores.wishes;
     this.plan = planFor(settings, stores.wishes);
   }
@@ -124,9 +138,9 @@ export class Agent {
 
   /** Runs one cycle. */
   async once(): Promise<Outcome> {
-    const { failure, hadErrors, wasNothingSent } = await this.tryCycle({ isRunDue: true, isCallDue: true });
-    if (wasNothingSent) return 'nothing sent';
-    return failure === null && hadErrors !== true ? 'done' : 'failed';
+    const end = await this.tryCycle({ isRunDue: true, isCallDue: true });
+    if (end.wasNothingSent) return 'nothing sent';
+    return end.failure === null && end.hadErrors !== true && !end.isRefusing ? 'done' : 'failed';
   }
 
   close(): void {
@@ -146,20 +160,41 @@ export class Agent {
       return end;
     } catch (error) {
       if (!stop.aborted) log.error(describe(error), 'the cycle failed');
-      return { failure: error, wasAway: false, wasNothingSent: false, hadErrors: null };
+      return { failure: error, wasAway: false, wasNothingSent: false, hadErrors: null, isRefusing: false };
     }
   }
 
   private async cycle({ isRunDue, isCallDue }: Due): Promise<CycleEnd> {
+    this.gate.use(await this.signers.read());
     const link = new Link(this.dependencies.stop);
     const pulled = (isCallDue ? await this.callServer(link) : null) ?? (await this.withoutServer());
-    const { bundle, isNew } = pulled;
-    const isToRun = bundle !== null && this.settings.command.length > 0 && (isRunDue || isNew);
-    const hadErrors = isToRun ? await this.apply(bundle, link) : null;
-    if (bundle === null || this.settings.command.length === 0) this.status = 'Idle';
-    if (this.reportedStatus !== null) await this.tell(link, this.status);
+    const { bundle, isNew, refusal } = pulled;
+    const isRefusing = refusal !== null;
+    this.logRefused(refusal, bundle);
+    if (bundle !== null) await this.noteVersions(bundle);
+    const hasRuns = bundle !== null && this.settings.command.length > 0;
+    const hadErrors = hasRuns && (isRunDue || isNew) ? await this.apply(bundle, link, refusal) : null;
+    if (!hasRuns) this.status = 'Idle';
+    if (!isRefusing) await this.stores.runs.forgetRefused();
+    else if (!hasRuns) await this.stores.runs.tellRefused(refusal, bundle, this.plan);
+    if (isRefusing) this.status = 'Error';
+    if (this.reportedStatus !== null || isRefusing) await this.tell(link, this.status);
     await this.sendReports(link);
-    return { failure: link.failure, wasAway: link.isAway, wasNothingSent: link.isNothingSent, hadErrors };
+    const { failure, isAway: wasAway, isNothingSent: wasNothingSent } = link;
+    return { failure, wasAway, wasNothingSent, hadErrors, isRefusing };
+  }
+
+  /** Says what is refused, once and not in each cycle. */
+  private logRefused(refusal: BundleRefusal | null, inUse: Polled | null): void {
+    if (refusal !== null && refusal !== this.loggedRefusal)
+      this.dependencies.log.error({ inUse: inUse?.checksum ?? null }, describeRefusal(refusal));
+    this.loggedRefusal = refusal;
+  }
+
+  private async noteVersions(bundle: Polled): Promise<void> {
+    if (this.notedBundle === bundle.checksum) return;
+    await this.gate.noteVersions(bundle);
+    this.notedBundle = bundle.checksum;
   }
 
   /** @returns null when the server is away */
@@ -171,7 +206,7 @@ export class Agent {
     await this.sendReports(link);
     const pulled = await this.pullBundle(link);
     if (pulled === null) return null;
-    await this.takeWishes(session.lcm, pulled.bundle !== null);
+    await this.takeWishes(session.lcm, pulled.lack === null);
     await this.noteLack(pulled.lack);
     return pulled;
   }
@@ -194,16 +229,22 @@ export class Agent {
   /** The bundle that the node has, unless the server has said that it should run none. */
   private async withoutServer(): Promise<Pulled> {
     const isAssigned = this.wishes?.isAssigned ?? false;
-    return { bundle: isAssigned ? await this.stores.bundles.current() : null, isNew: false, lack: null };
+    const current = isAssigned ? await this.stores.bundles.current() : null;
+    const bundle = await this.gate.usable(current);
+    if (current !== null && bundle === null && this.gate.refusal === null)
+      this.dependencies.log.warn('the signatures of the bundle were never checked, so it does not run');
+    return { bundle, isNew: false, lack: null, refusal: isAssigned ? this.gate.refusal : null };
   }
 
   private async pullBundle(link: Link): Promise<Pulled | null> {
-    const { settings } = this;
+    const { settings, gate } = this;
     const { bundles } = this.stores;
     const { log } = this.dependencies;
     const onDownload = () => this.tell(link, 'Downloading');
     try {
-      return await link.try((api) => pull({ api, bundles, limit: settings.bundleLimit, onDownload, log }));
+      return await link.try((api) =>
+        pull({ api, bundles, gate, limit: settings.bundleLimit, onDownload, log }),
+      );
     } catch (error) {
       // If the report fails too, the first error is the one to throw.
       if (!(error instanceof Refusal)) await this.tell(link, 'Error').catch(() => undefined);
@@ -212,8 +253,9 @@ export class Agent {
   }
 
   /** @returns whether the command had errors */
-  private async apply(bundle: Polled, link: Link): Promise<boolean> {
-    const hadErrors = await this.stores.runs.run(bundle, this.plan, (status) => this.tell(link, status));
+  private async apply(bundle: Polled, link: Link, refusal: BundleRefusal | null): Promise<boolean> {
+    const tell = (status: LcmStatus) => this.tell(link, status);
+    const hadErrors = await this.stores.runs.run(bundle, this.plan, tell, refusal);
     this.status = hadErrors ? 'Error' : 'Idle';
     return hadErrors;
   }

@@ -1,23 +1,31 @@
 /**
- * The bundles of the node: polled, downloaded, verified, unpacked and kept on the disk. A folder `bundles/<checksum>` is
- * complete from the moment it has that name, `bundles/<checksum>.json` describes it, and the link `current` leads to the
- * one in use.
+ * The bundles of the node: unpacked and kept on the disk. A folder `bundles/<checksum>` is
+ * complete from the moment it has that name, `bundles/<checksum>.json` describes it, `bundles/<checksum>.signature` has its
+ * tags where they were checked, and the link `current` leads to the one in use.
  */
 
 import { mkdir, open, readdir, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
+import { z } from 'zod';
 import { checkPathSet, normalizePath, showText } from '../domain/safe-path.ts';
 import { flushFolder, makePrivateFolder } from '../lib/folders.ts';
 import { newId } from '../lib/ids.ts';
-import type { Log } from '../lib/log.ts';
 import { readIfPresent, writeSecretFile } from '../lib/secret-file.ts';
-import { type Lack, type NodeApi, type Polled, parsePolled } from './node-api.ts';
+import { type Polled, parsePolled, SIGNATURE } from './node-api.ts';
 import { removeUnfinished } from './state.ts';
 
 /** The bundle in use, and the one before it for people who look for what has changed. */
 const KEPT = 2;
 const CHECKSUM = /^[0-9a-f]{64}$/;
+
+/** The tags of a bundle, and the SHA-256 of the file of signers that they were checked by. */
+export type KeptSignature = z.output<typeof KEPT_SIGNATURE>;
+
+const KEPT_SIGNATURE = z.object({ signers: z.string(), answer: SIGNATURE });
+
+/** Looks at the files of a bundle before it gets its final name. @param executables those of its files that are executable */
+export type CheckFolder = (folder: string, executables: ReadonlySet<string>) => Promise<void>;
 
 export class BundleStore {
   private readonly link: string;
@@ -67,16 +75,17 @@ export class BundleStore {
   /**
    * Unpacks a bundle under its final name.
    * @param limit the most bytes that all files together may have
-   * @throws Error when the bundle is unsafe or too large, or has no entry point or parameters file
+   * @throws Error when the bundle is unsafe or too large, or has no entry point or parameters file; and what `check` throws
    */
-  async install(bundle: Polled, archive: string, limit: number): Promise<void> {
+  async install(bundle: Polled, archive: string, limit: number, check?: CheckFolder): Promise<void> {
     const partial = join(this.folder, `unpacking.${newId()}`);
     try {
       await mkdir(partial, { mode: 0o700 });
-      const paths = await unpackBundle(archive, partial, limit);
+      const { paths, executables } = await unpackBundle(archive, partial, limit);
       for (const needed of [bundle.entryPoint, bundle.parametersFile]) {
         if (needed !== null && !paths.has(needed)) throw new Error(`The bundle lacks the file ${needed}`);
       }
+      await check?.(partial, executables);
       // The folder exists if its description was lost. A rename cannot replace it.
       await rm(this.folderOf(bundle), { recursive: true, force: true });
       await rename(partial, this.folderOf(bundle));
@@ -116,6 +125,25 @@ export class BundleStore {
     return text === null ? null : parsePolled(text);
   }
 
+  /** The tags of a bundle; null where they were never checked, or cannot be read. */
+  async signature({ checksum }: Pick<Polled, 'checksum'>): Promise<KeptSignature | null> {
+    const text = await readIfPresent(this.signatureOf(checksum));
+    try {
+      return text === null ? null : (KEPT_SIGNATURE.safeParse(JSON.parse(text)).data ?? null);
+    } catch {
+      return null;
+    }
+  }
+
+  /** Keeps the tags of a bundle that stood the check. */
+  async saveSignature({ checksum }: Pick<Polled, 'checksum'>, kept: KeptSignature): Promise<void> {
+    await writeSecretFile(this.signatureOf(checksum), `${JSON.stringify(kept)}\n`);
+  }
+
+  private signatureOf(checksum: string): string {
+    return join(this.folder, `${checksum}.signature`);
+  }
+
   private writeDescription(bundle: Polled): Promise<void> {
     return writeSecretFile(this.descriptionOf(bundle.checksum), `${JSON.stringify(bundle)}\n`);
   }
@@ -134,6 +162,7 @@ export class BundleStore {
     for (const { checksum } of ages.slice(KEPT)) {
       await rm(this.folderOf({ checksum }), { recursive: true, force: true });
       await rm(this.descriptionOf(checksum), { force: true });
+      await rm(this.signatureOf(checksum), { force: true });
     }
   }
 
@@ -144,87 +173,24 @@ export class BundleStore {
   }
 }
 
-export interface PullOptions {
-  api: NodeApi;
-  bundles: BundleStore;
-  /** The most bytes of a bundle, both packed and unpacked. */
-  limit: number;
-  onDownload: () => Promise<void>;
-  log: Log;
-}
-
-/** The bundle that the node should run now, and whether it was not in use before. */
-export interface Pulled {
-  /** Null when the server has no bundle for this node, which then keeps the one it has. */
-  bundle: Polled | null;
-  isNew: boolean;
-  /** Why there is none; null where there is one, and where the server was not asked. */
-  lack: Lack | null;
-}
-
-/** A version that is published between poll and download makes the two differ, which rarely happens twice in a row. */
-const ATTEMPTS = 3;
-/** RFC 9530: `Repr-Digest` is a dictionary of digests, of which SHA-256 is read here. */
-const SHA256_MEMBER = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/]{43}=):/;
-
-/**
- * Gets the bundle that the node should have, unless it has it already.
- * @throws Refusal, the system's error, or an Error for a bundle that is damaged or unsafe
- */
-export async function pull(options: PullOptions): Promise<Pulled> {
-  const { api, bundles, log } = options;
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const current = await bundles.current();
-    const polled = await api.poll(current?.checksum ?? null);
-    if (polled === 'same') return { bundle: current, isNew: false, lack: null };
-    if (typeof polled === 'string') return { bundle: null, isNew: false, lack: polled };
-    const isThere = (await bundles.describe(polled.checksum)) !== null;
-    if (!isThere && !(await fetchBundle(polled, options))) continue;
-    await bundles.switchTo(polled);
-    const { configurationName, version, checksum } = polled;
-    log.info({ configurationName, version, checksum }, 'switched');
-    return { bundle: polled, isNew: true, lack: null };
-  }
-  throw new Error('The configuration changes faster than it can be downloaded');
-}
-
-/** @returns false when the server sent another bundle than the one that was polled */
-async function fetchBundle(
-  polled: Polled,
-  { api, bundles, limit, onDownload }: PullOptions,
-): Promise<boolean> {
-  await onDownload();
-  const archive = bundles.downloadPath();
-  try {
-    const { headers, digest } = await api.downloadBundle(archive, limit);
-    if (digest === null || promisedDigest(headers['repr-digest']) !== digest) {
-      throw new Error('The bundle is not what its Repr-Digest says');
-    }
-    if (headers.etag !== `"${polled.checksum}"`) return false;
-    await bundles.install(polled, archive, limit);
-    return true;
-  } finally {
-    await rm(archive, { force: true });
-  }
-}
-
-function promisedDigest(header: string | string[] | undefined): string | null {
-  return SHA256_MEMBER.exec(String(header ?? ''))?.[1] ?? null;
-}
-
 /** A composite may contain many configurations, each of which has at most some thousand files. */
 const MAX_FILES = 100_000;
 const TYPE_MASK = 0xf000;
 const REGULAR = 0x8000;
 
+interface Unpacked {
+  paths: ReadonlySet<string>;
+  executables: ReadonlySet<string>;
+}
+
 /**
  * Files get mode 0600, executable ones and folders 0700, because parameters may be secret. Everything is flushed to the disk.
  * @param folder an empty folder
  * @param limit the most bytes that all files together may have
- * @returns the paths of the files
+ * @returns the paths of the files, and which of them are executable
  * @throws Error for an unsafe path, a link or another special file, too much content, or a damaged ZIP
  */
-export async function unpackBundle(archive: string, folder: string, limit: number): Promise<Set<string>> {
+export async function unpackBundle(archive: string, folder: string, limit: number): Promise<Unpacked> {
   const zip = await openPromise(archive, { autoClose: false, strictFileNames: true });
   try {
     const entries = await planEntries(zip, limit);
@@ -232,7 +198,8 @@ export async function unpackBundle(archive: string, folder: string, limit: numbe
     checkPathSet(paths);
     for (const [path, entry] of entries) await writeEntry(zip, entry, join(folder, path));
     await flushFolders(folder);
-    return new Set(paths);
+    const executables = [...entries].filter(([, entry]) => isExecutable(entry)).map(([path]) => path);
+    return { paths: new Set(paths), executables: new Set(executables) };
   } finally {
     zip.close();
   }
@@ -262,10 +229,13 @@ function checkedPath(entry: Entry): string {
   return path;
 }
 
+function isExecutable({ externalFileAttributes }: Entry): boolean {
+  return ((externalFileAttributes >>> 16) & 0o100) !== 0;
+}
+
 async function writeEntry(zip: ZipFile, entry: Entry, path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const isExecutable = ((entry.externalFileAttributes >>> 16) & 0o100) !== 0;
-  const file = await open(path, 'wx', isExecutable ? 0o700 : 0o600);
+  const file = await open(path, 'wx', isExecutable(entry) ? 0o700 : 0o600);
   try {
     // The stream is read at once, because an error event without a listener would end the agent.
     const content = await zip.openReadStreamPromise(entry);

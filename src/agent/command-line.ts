@@ -4,8 +4,8 @@ import { readWords, UsageError } from '../lib/command-words.ts';
 
 /** The options by command. All of them take --json too. */
 const OPTIONS = {
-  run: ['config', 'key-file', 'once', 'csr'],
-  register: ['config', 'key-file', 'csr'],
+  run: ['config', 'key-file', 'once', 'csr', 'signers', 'refuse-older'],
+  register: ['config', 'key-file', 'csr', 'signers'],
   status: ['config'],
   install: ['config', 'root', 'print', 'read-only'],
   uninstall: ['root'],
@@ -14,7 +14,8 @@ const OPTIONS = {
 const TEXT = { type: 'string' } as const;
 const FLAG = { type: 'boolean' } as const;
 const TYPES = {
-  ...{ config: TEXT, 'key-file': TEXT, root: TEXT },
+  ...{ config: TEXT, 'key-file': TEXT, root: TEXT, signers: TEXT },
+  'refuse-older': FLAG,
   ...{ once: FLAG, csr: FLAG, print: FLAG, 'read-only': FLAG, json: FLAG },
 };
 
@@ -28,6 +29,8 @@ export interface Options {
   csr?: boolean;
   print?: boolean;
   'read-only'?: boolean;
+  signers?: string;
+  'refuse-older'?: boolean;
   json?: boolean;
 }
 
@@ -38,9 +41,9 @@ export type Request =
 
 export const USAGE = `usage: hawser-agent [<command>] [<options>]
 
-  run [--once] [--csr] [--key-file <file>]
+  run [--once] [--csr] [--key-file <file>] [--signers <file>] [--refuse-older]
       pull, run the command and report, again and again; --once makes one cycle. This is what it does without a command
-  register [--csr] [--key-file <file>]
+  register [--csr] [--key-file <file>] [--signers <file>]
       register this node, and say whether the command is there
   status
       what this node runs, since when, its last report, and the end of its certificate
@@ -52,6 +55,8 @@ export const USAGE = `usage: hawser-agent [<command>] [<options>]
 
   --config <file>    JSON file of settings; HAWSER_AGENT_* variables win over it
   --key-file <file>  the registration key is its first line; - is stdin. Without a key, register asks for it
+  --signers <file>   run only what one of these has signed, a file as OpenSSH's allowed_signers; register keeps a copy
+  --refuse-older     run no version below the highest one that this node ran
   --csr              have the server's authority issue the certificates
   --json             print JSON; the log of run is always JSON
   --help, -h         this text

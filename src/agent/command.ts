@@ -197,6 +197,22 @@ function minimalResult({ fault, exitCode, stderr }: CommandOutcome, program: str
   return { json: JSON.stringify({ messages, results: [], hadErrors }), hadErrors };
 }
 
+/** The result as JSON with an error before all its messages. */
+export function withError(result: string, message: string): string {
+  const read = JSON.parse(result) as { messages?: unknown };
+  const messages = Array.isArray(read.messages) ? read.messages : [];
+  return JSON.stringify({
+    ...read,
+    messages: [errorOf('hawser-agent', message), ...messages],
+    hadErrors: true,
+  });
+}
+
+/** The result as JSON where nothing was run. */
+export function toErrorResult(message: string): string {
+  return withError(JSON.stringify({ results: [] }), message);
+}
+
 /** The result as JSON in place of that of a program that is not there. */
 export function toMissingResult(program: string, message: string): string {
   return JSON.stringify({ messages: [errorOf(program, message)], results: [], hadErrors: true });

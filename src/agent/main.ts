@@ -24,6 +24,7 @@ import { Refusal } from './node-api.ts';
 import { describeRegistered, register, registeredAndRunning, requireKey } from './register.ts';
 import { unitOf, windowsCommands, windowsRemoval } from './service.ts';
 import { type AgentSettings, type Given, readSettings, settingsOf } from './settings.ts';
+import { SignersFile } from './signers.ts';
 import { lockWorkingFolder, requireOwnFolder } from './state.ts';
 import { describeStatus, readStatus } from './status.ts';
 
@@ -42,6 +43,7 @@ const COMMANDS: Record<CommandName, (options: Options) => Promise<number>> = {
     const log = createLog(settings.logLevel, openOutput(process.env['JOURNAL_STREAM'] ?? null));
     await enterState(settings);
     requireKey(settings);
+    await new SignersFile(settings).read();
     const stop = stopOnSignals((signal) => log.info({ signal }, 'ending'));
     const agent = await Agent.open(settings, { clock: systemClock, random: Math.random, log, stop });
     log.info({ server: settings.server.origin, name: settings.name, stateDir: settings.stateDir }, 'started');
@@ -53,6 +55,7 @@ const COMMANDS: Record<CommandName, (options: Options) => Promise<number>> = {
   register: async (options) => {
     const settings = readSettings(process.env, givenBy(options));
     await enterFolder(settings);
+    await new SignersFile(settings).keepCopy();
     const running = await registeredAndRunning(settings);
     if (running === null) await lockWorkingFolder();
     const registered = running ?? (await register(settings, stopOnSignals()));
@@ -88,7 +91,8 @@ async function main(): Promise<number> {
 }
 
 function givenBy(options: Options): Given {
-  return { configFile: options.config, csr: options.csr, keyFile: options['key-file'] };
+  const { config: configFile, csr, signers } = options;
+  return { configFile, csr, keyFile: options['key-file'], signers, refuseOlder: options['refuse-older'] };
 }
 
 function installOptionsOf({ root, config, 'read-only': readOnly = false }: Options): InstallOptions {

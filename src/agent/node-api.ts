@@ -43,6 +43,24 @@ const POLLED = z.object({
   version: z.string(),
 });
 
+/** The tags of what the node should have. Nothing of it is believed: `signed-bundle.ts` checks it. */
+export type SignatureAnswer = z.output<typeof SIGNATURE>;
+
+export const SIGNATURE = z.object({
+  checksum: z.string(),
+  configurationName: z.string(),
+  version: z.string(),
+  isComposite: z.boolean(),
+  parts: z.array(
+    z.object({
+      configurationName: z.string(),
+      version: z.string(),
+      folder: z.string(),
+      tagObject: z.string(),
+    }),
+  ),
+});
+
 const REGISTERED = z.object({ nodeId: z.guid() });
 const CERTIFICATE = z.object({ certificate: z.string() });
 const PROBLEM = z.object({ code: z.string(), detail: z.string() }).partial();
@@ -157,6 +175,18 @@ export class NodeApi {
     const received = await this.connection.download(path, file, limit);
     this.requireSuccess(`GET ${path}`, received);
     return received;
+  }
+
+  /** @returns 'none' where the server knows no such call, 'unreadable' where its answer is another than the contract's */
+  async signature(): Promise<SignatureAnswer | 'none' | 'unreadable'> {
+    try {
+      const { body } = await this.send('GET', `${this.path}/configuration/signature`);
+      return parseJson(SIGNATURE, body) ?? 'unreadable';
+    } catch (error) {
+      // A server of before signatures says `not_found`, which is no code of a node's calls.
+      if (error instanceof Refusal && error.status === 404 && error.code === '') return 'none';
+      throw error;
+    }
   }
 
   async putStatus(lcmStatus: LcmStatus): Promise<void> {

@@ -67,6 +67,10 @@ export const Settings = z.strictObject({
   bundleLimit: Bytes.prefault('256MiB'),
   /** True if the server's authority issues the certificates. */
   csr: Flag.default(false),
+  /** A file of those who may sign what this node runs, as the allowed_signers of OpenSSH. */
+  signers: optional(Path),
+  /** True if no version is run that is below the highest one that was. */
+  refuseOlder: Flag.default(false),
   logLevel: choice(...LOG_LEVELS).default('info'),
 });
 /** The names of all settings. */

@@ -30,6 +30,8 @@ export interface Given {
   configFile?: string | undefined;
   csr?: boolean | undefined;
   keyFile?: string | undefined;
+  signers?: string | undefined;
+  refuseOlder?: boolean | undefined;
 }
 
 /**
@@ -44,6 +46,11 @@ export function readSettings(
   const file = findFile(env, given, installed.settings);
   const { values, names } = collect(env, file);
   if (given.csr) values['csr'] = true;
+  if (given.refuseOlder) values['refuseOlder'] = true;
+  if (given.signers !== undefined) {
+    values['signers'] = given.signers;
+    names.set('signers', '--signers');
+  }
   if (given.keyFile !== undefined) {
     values['registrationKeyFile'] = given.keyFile;
     delete values['registrationKey'];
@@ -64,6 +71,8 @@ export function readSettings(
     ...settings,
     file: file === null ? null : resolve(file),
     stateDir,
+    // The working folder becomes another one.
+    signers: settings.signers && resolve(settings.signers),
     ca: caFile && readText(nameOf(names, 'caFile'), caFile),
     registrationKey:
       keyFile === null ? registrationKey : readKey(nameOf(names, 'registrationKeyFile'), keyFile),
@@ -141,9 +150,9 @@ function besideFile(file: string, member: string, value: unknown): unknown {
 }
 
 const STDIN = 0;
-const PATHS = new Set(['caFile', 'registrationKeyFile', 'stateDir']);
+const PATHS = new Set(['caFile', 'registrationKeyFile', 'signers', 'stateDir']);
 /** Settings whose variables are JSON. */
-const STRUCTURED = new Set(['command', 'csr']);
+const STRUCTURED = new Set(['command', 'csr', 'refuseOlder']);
 
 /** The name of the variable, such as `HAWSER_AGENT_STATE_DIR` for `stateDir`. */
 function toVariable(member: string): string {

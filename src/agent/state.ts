@@ -8,6 +8,9 @@
  *     wishes.json         what the server wanted of the node when it answered last
  *     last-report.json    what the last report said, for `status`
  *     missing-command     the program whose absence was reported, as long as it is absent
+ *     refused             the bundle whose refusal was reported while nothing is in use
+ *     highest-versions.json  of each name that this node ran, the highest version
+ *     signers             who may sign, as `register` was given it (`signers.ts`)
  *     agent.lock.*        the socket of the agent that works here
  *
  * `outbox.ts` and `bundles.ts` keep folders of their own here.
@@ -33,6 +36,8 @@ const FILES = {
   wishes: 'wishes.json',
   lastReport: 'last-report.json',
   missing: 'missing-command',
+  refused: 'refused',
+  highest: 'highest-versions.json',
 } as const;
 
 /** What the server wanted last. The node goes on with that while the server is away. */
@@ -55,8 +60,11 @@ const LAST_REPORT = z.object({
   operation: z.enum(['Test', 'Set']),
   inDesiredState: z.boolean().nullable(),
   hadErrors: z.boolean(),
-  configurationChecksum: z.string(),
+  /** Null where nothing was in use. */
+  configurationChecksum: z.string().nullable(),
 });
+
+const HIGHEST = z.record(z.string(), z.string());
 
 /** The ends of the names that `writeSecretFile` and `BundleStore` give to what is not finished. */
 const UNFINISHED = /\.[0-9a-f-]{36}(?:\.tmp)?$/;
@@ -148,6 +156,35 @@ export class StateFolder {
 
   discardMissingCommand(): Promise<void> {
     return this.remove(FILES.missing);
+  }
+
+  /** What was refused and reported while nothing is in use; null when there is nothing like it. */
+  refused(): Promise<string | null> {
+    return this.read(FILES.refused);
+  }
+
+  saveRefused(text: string): Promise<void> {
+    return this.write(FILES.refused, text);
+  }
+
+  discardRefused(): Promise<void> {
+    return this.remove(FILES.refused);
+  }
+
+  /**
+   * The highest version that this node ran, by name.
+   * @throws Error when the file cannot be read, because without it an older version would pass
+   */
+  async highestVersions(): Promise<Readonly<Record<string, string>>> {
+    const text = await this.read(FILES.highest);
+    if (text === null) return {};
+    const found = parse(HIGHEST, text);
+    if (found !== null) return found;
+    throw new Error(`${join(this.path, FILES.highest)} is damaged. Remove it, and any version may run again`);
+  }
+
+  saveHighestVersions(versions: Readonly<Record<string, string>>): Promise<void> {
+    return this.write(FILES.highest, `${JSON.stringify(versions)}\n`);
   }
 
   private damaged(name: string): Error {

@@ -29,7 +29,7 @@ describe('unpacking a bundle', () => {
       { name: 'checks/os.yaml', content: 'x', method: 0, attributes: unixMode(0o100666) },
       { name: 'checks/run.sh', content: '#!/bin/sh\n', attributes: unixMode(0o100755) },
     ];
-    expect([...(await unpack(makeZip(entries)))]).to.deep.equal(entries.map(({ name }) => name));
+    expect([...(await unpack(makeZip(entries))).paths]).to.deep.equal(entries.map(({ name }) => name));
     expect(readFileSync(join(target, 'main.dsc.yaml'), 'utf8')).to.equal(MAIN.content);
     const modes = ['checks', 'checks/os.yaml', 'checks/run.sh'].map(
       (name) => statSync(join(target, name)).mode & 0o777,
