@@ -1,7 +1,7 @@
 /** Shapes of the answers that explain a node's parameters. */
 
 import { z } from 'zod';
-import { FieldErrorView, Id, Timestamp } from '../../http/schemas.ts';
+import { Checksum, FieldErrorView, Id, Timestamp } from '../../http/schemas.ts';
 
 /** Values of the examples in the OpenAPI document. */
 const DELIVERED = {
@@ -94,6 +94,8 @@ export const Provenance = z
     ...delivered,
     mergedParameters: z.string().meta({ description: 'YAML 1.2' }),
     provenance: z.record(z.string(), LeafView).meta({ description: 'By JSON Pointer of each leaf' }),
+    at: Timestamp.optional().meta({ description: 'The time that was asked about; absent of now' }),
+    checksum: Checksum.optional().meta({ description: 'What ran then; absent of now' }),
   })
   .meta({
     id: 'ParameterProvenance',
