@@ -25,6 +25,7 @@ import { groupRoutes } from './api/groups/routes.ts';
 import { healthRoutes } from './api/health/routes.ts';
 import { type ManifestTools, manifestRoutes } from './api/manifests/routes.ts';
 import { metricsRoutes } from './api/metrics/routes.ts';
+import { compareNodesRoutes } from './api/nodes/compare-routes.ts';
 import { lcmRoutes } from './api/nodes/lcm-routes.ts';
 import { nodeParameterRoutes } from './api/nodes/parameter-routes.ts';
 import { nodeHistoryRoute } from './api/nodes/past-routes.ts';
@@ -207,6 +208,8 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const { offeredVersions, compatibility, bundles, maker } = parts;
   const { dataDir, ui } = config;
   const { providers } = options;
+  const { composites } = versionTools;
+  const past = { database, store, composites, maker, caughtUp: () => options.evidence.caughtUp() };
   const proposing = {
     ...{ ...options, documents, places, entryPoints, hasParameterFiles: scopeTools.hasParameterFiles },
     ...{ runs: options.previews, questions: fleetThreads.questions },
@@ -247,9 +250,10 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       authorityRoute(options),
       ...lcmRoutes(database),
       timelineRoute(database),
-      ...nodeParameterRoutes({ database, explainer }),
+      ...nodeParameterRoutes({ ...past, explainer }),
+      ...compareNodesRoutes({ ...past, ...versionTools, ...parameterTools, resolver }),
       ...tagRoutes({ ...options, planner }),
-      ...routesOfProof({ ...versionTools, maker, caughtUp: () => options.evidence.caughtUp() }),
+      ...routesOfProof({ ...versionTools, ...past }),
       ...configurationRoutes(versionTools),
       ...compositeRoutes(versionTools),
       ...rolloutRoutes({ ...parameterTools, ...versionTools, questions: fleetThreads.questions }),

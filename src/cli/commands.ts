@@ -15,6 +15,7 @@ import { login } from './commands/login.ts';
 import { logout } from './commands/logout.ts';
 import { NODE_COMMANDS } from './commands/node.ts';
 import { PARAM_COMMANDS } from './commands/param.ts';
+import { fleet } from './commands/past.ts';
 import { proof } from './commands/proof.ts';
 import { REPORT_COMMANDS } from './commands/report.ts';
 import { RETENTION_COMMANDS } from './commands/retention.ts';
@@ -61,6 +62,7 @@ export const COMMANDS: readonly Command[] = [
   ...SECRET_COMMANDS,
   ...SCOPE_COMMANDS,
   ...NODE_COMMANDS,
+  fleet,
   ...REPORT_COMMANDS,
   proof,
   ...CHANGE_COMMANDS,

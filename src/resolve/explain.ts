@@ -9,6 +9,7 @@ import { seriesOf } from '../versions/parameter-files.ts';
 import type { ParameterDetails } from '../versions/store.ts';
 import type { VersionSource } from '../versions/version-source.ts';
 import { type Declared, schemaIn } from './declared.ts';
+import type { DeliveryPart } from './delivery.ts';
 import type { DocumentSource } from './document-tasks.ts';
 import type { DocumentRunner } from './documents.ts';
 import { chooseFiles, type ParameterReader, type ScopeFile } from './parameters.ts';
@@ -108,14 +109,31 @@ export class Explainer {
     const part = await this.partFor(question);
     const scopes = await this.scopesOf(part);
     await question.admit(scopes.filter(({ file }) => file !== null));
-    const { sources, documents } = await this.contentOf(part.plan.name, scopes);
-    const declared = await this.declaredBy(part.plan, caller);
+    return this.printed({ ...part, scopes }, deliveredBy(part, question), caller);
+  }
+
+  /**
+   * Tells the same of a part of what a node ran at some time. What merges its files has found them already.
+   * @param delivered the first members of the answer
+   * @throws HawserError `parameter_merge_failed` if the answer would be too long
+   */
+  provenanceOfPart(part: DeliveryPart, delivered: object, caller: string): Promise<Buffer> {
+    return this.printed(part, delivered, caller);
+  }
+
+  private async printed(
+    { plan, scopes, way }: Pick<DeliveryPart, 'plan' | 'scopes' | 'way'>,
+    delivered: object,
+    caller: string,
+  ): Promise<Buffer> {
+    const { sources, documents } = await this.contentOf(plan.name, scopes);
+    const declared = await this.declaredBy(plan, caller);
     const text = await this.readers.documents.run(caller, 'printProvenance', {
-      delivered: deliveredBy(part, question),
-      sources: await Promise.all(sources.map((scope) => this.shownSource(part, scope, caller))),
+      delivered,
+      sources: await Promise.all(sources.map((scope) => this.shownSource(plan, scope, caller))),
       documents,
-      ...{ schema: schemaFor(part, declared), way: part.way },
-      secrets: await secretNamesOf(this.readers.schemas, part.plan.name, declared, scopes, caller),
+      ...{ schema: schemaFor({ plan }, declared), way },
+      secrets: await secretNamesOf(this.readers.schemas, plan.name, declared, scopes, caller),
     });
     return Buffer.from(text.buffer, text.byteOffset, text.byteLength);
   }
@@ -164,8 +182,8 @@ export class Explainer {
 
   /** @param scope must have content, and so a file */
   private async shownSource(
-    { plan }: Part,
-    { scopeTypeName, scopeValue, precedence, file }: ExplainedScope,
+    plan: ConfigurationPlan,
+    { scopeTypeName, scopeValue, precedence, file }: ScopeFile,
     caller: string,
   ): Promise<ShownSource> {
     if (file === null || plan.parameters === null) throw new Error('content comes from no file');
@@ -215,7 +233,7 @@ function filesOf({ plan, links, prereleaseChannel }: Part): ScopeFile[] {
 }
 
 /** Null if the configuration brings its own parameters, because the server does not know what it sets itself. */
-function schemaFor({ plan }: Part, declared: Declared): DocumentSource | null {
+function schemaFor({ plan }: Pick<Part, 'plan'>, declared: Declared): DocumentSource | null {
   return plan.parameters === null ? null : schemaIn(declared);
 }
 

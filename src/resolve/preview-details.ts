@@ -7,24 +7,14 @@ import { type ChangedFile, changedFiles } from '../domain/file-changes.ts';
 import { MAX_CONTEXT } from '../domain/file-diff.ts';
 import { isBinary, isTooLarge } from '../domain/text-lines.ts';
 import type { StoredFile } from '../git/types.ts';
-import { compareBytes } from '../lib/byte-order.ts';
 import { HawserError } from '../lib/errors.ts';
-import { scopeOf } from '../versions/parameter-files.ts';
 import { compareTasks } from './compare-tasks.ts';
 import { toBuffer } from './compare-weight.ts';
 import { type CompareRunner, Comparer } from './comparer.ts';
 import { LinesWriter } from './kept-lines.ts';
+import { listParameters } from './leaf-lists.ts';
 import { type BundleFile, folderOf } from './preview-files.ts';
-import {
-  behind,
-  CALLER,
-  factsOf,
-  type GroupSides,
-  pairParts,
-  type Side,
-  type SidePart,
-} from './preview-sides.ts';
-import type { ListedLeaf } from './preview-tasks.ts';
+import { CALLER, type GroupSides, type Side } from './preview-sides.ts';
 import { type BundleReaders, type ShownBundle, shownBundle } from './shown-bundle.ts';
 
 /** What a file holds, as far as the difference of an unchanged one tells: these numbers together. */
@@ -106,26 +96,11 @@ export class DetailsMaker {
     const isListed = after !== null;
     const [old, next] = [this.bundleOf(before), this.bundleOf(after)];
     const files = isListed ? await this.comparer.changes({ id: CALLER }, old, next) : [];
-    const parameters = isListed ? await this.listParameters({ before, after }) : [];
+    const parameters = isListed ? await listParameters(this.readers.documents, { before, after }) : [];
     const json = `{"fileChanges":${JSON.stringify(files)},"parameters":[${parameters.join()}]`;
     if (!withMerged) return `${json}}`;
     const merged = { before: await this.mergedParameters(before), after: await this.mergedParameters(after) };
     return `${json},"mergedParameters":${JSON.stringify(merged)}}`;
-  }
-
-  private async listParameters(group: GroupSides): Promise<string[]> {
-    const listed: { path: string; json: string }[] = [];
-    for (const { child, before, after } of pairParts(group)) {
-      const leaves = await this.readers.documents.run(CALLER, 'listLeaves', {
-        ...{ beforeDocuments: before?.documents ?? null, afterDocuments: after?.documents ?? null },
-        ...{ before: factsOf(before), after: factsOf(after) },
-      });
-      for (const leaf of leaves) {
-        const path = child === null ? leaf.path : behind(child, leaf.path);
-        listed.push({ path, json: printLeaf(path, leaf, before, after) });
-      }
-    }
-    return listed.sort((a, b) => compareBytes(a.path, b.path)).map(({ json }) => json);
   }
 
   /** The YAML text; null if there is no side. */
@@ -238,23 +213,4 @@ async function orTooLong(work: () => Promise<string>): Promise<string> {
     if (!(error instanceof HawserError) || error.code !== 'parameter_merge_failed') throw error;
     return JSON.stringify({ tooLong: error.message });
   }
-}
-
-function printLeaf(
-  path: string,
-  { values, beforeSource, afterSource }: ListedLeaf,
-  before: SidePart | null,
-  after: SidePart | null,
-): string {
-  const sources = [sourceOf(before, beforeSource), sourceOf(after, afterSource)].map((each) =>
-    JSON.stringify(each),
-  );
-  return `{"path":${JSON.stringify(path)},${values},"beforeSource":${sources[0]},"afterSource":${sources[1]}}`;
-}
-
-function sourceOf(part: SidePart | null, source: number | null) {
-  const ref = source === null ? undefined : part?.refs[source];
-  if (ref === undefined) return null;
-  const { scopeType: scopeTypeName, value: scopeValue } = scopeOf(ref.series);
-  return { scopeTypeName, scopeValue, version: ref.version };
 }

@@ -131,15 +131,20 @@ export function addressOf(route: Route, values: Readonly<Record<string, string>>
 
 const A_DAY = '?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&bucket=01:00:00';
 
+const TWO_NODES = '?left=web-01.example.org&right=web-01.example.org';
+
 const NEEDED: Record<string, string> = {
   '/api/v1/fleet/reports': A_DAY,
   '/api/v1/fleet/history': A_DAY,
   '/api/v1/fleet/configurations/{name}/history': A_DAY,
   '/api/v1/search': '?q=web',
+  '/api/v1/nodes/compare': TWO_NODES,
+  '/api/v1/nodes/compare/files/{*filePath}': TWO_NODES,
 };
 
 /** The query without which the route answers 400; empty for most. */
 export function neededQuery({ path }: Route): string {
-  if (path.includes('/compare')) return '?to=1.0.0';
-  return NEEDED[path] ?? '';
+  const needed = NEEDED[path];
+  if (needed === undefined && path.includes('/compare')) return '?to=1.0.0';
+  return needed ?? '';
 }

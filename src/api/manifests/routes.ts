@@ -12,6 +12,7 @@ import { hasSecrets } from '../../resolve/manifest.ts';
 import { type KeptPart, type RemakeTools, remakeManifest } from '../../resolve/remake-manifest.ts';
 import { requireReadableContent } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import { toNamedPart } from '../shared/manifest-content.ts';
 import { ABOUT_PAST, At, momentOf, pastGone, requirePastNode, requireRan } from '../shared/past.ts';
 import { ResourceRoutes } from '../shared/routes.ts';
 import { ManifestView, NodeManifestView } from './schemas.ts';
@@ -92,14 +93,6 @@ async function showManifest(
   const bundleDigest = kept.bundleDigest ?? (await makeDigest(tools, kept, principal, facts));
   const parts = content.parts.map(toShownPart);
   return { ...rest, ...content, parts, bundleDigest, firstServedAt: toOptionalTimestamp(kept.firstServedAt) };
-}
-
-/** Earlier releases kept the names of scopes alone, which may be those of others by now. */
-function toNamedPart({ configurationName, parameters }: KeptPart) {
-  const scopes = parameters.map(({ scopeTypeId, scopeValueId = null }) =>
-    scopeTypeId === undefined ? null : { scopeTypeId, scopeValueId },
-  );
-  return { configurationName, parameters: { scopes } };
 }
 
 function toShownPart(part: KeptPart) {

@@ -1,6 +1,7 @@
 /** `/api/v1/nodes/{nodeId}/parameters`: which parameters a node gets, and who set each of them. */
 
-import type { Database } from '../../db/database.ts';
+import type { Database, Db } from '../../db/database.ts';
+import { findManifest } from '../../db/manifests.ts';
 import { idsOfLink, type KnownNode, type ScopeLink } from '../../db/node-lookup.ts';
 import { keyOfScope } from '../../db/scope-grants.ts';
 import { isPrerelease } from '../../domain/version-order.ts';
@@ -8,16 +9,21 @@ import { type Answer, json, writtenJson } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
+import { toTimestamp } from '../../lib/clock.ts';
 import { invalid, notFound } from '../../lib/errors.ts';
 import type { Explainer, Explanation, Question } from '../../resolve/explain.ts';
+import { type ContentTools, contentOf } from '../../resolve/past-content.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { readableResources, scopeReaderOf } from '../../security/rights.ts';
+import { At, momentOf, pastGone, requirePastNode, requireRan } from '../shared/past.ts';
 import { ExplanationQuery, Provenance, Resolution } from './parameter-schemas.ts';
 
-interface ExplanationTools {
+export interface ExplanationTools extends ContentTools {
   database: Database;
   explainer: Explainer;
+  /** Waits until what the polls of nodes have told is written. */
+  caughtUp(): Promise<void>;
 }
 
 const ABOUT = `The caller also needs Read on the parameters of the configuration, and of each scope that gives a file; where the node gets it as a child of \
@@ -35,16 +41,100 @@ export function nodeParameterRoutes(tools: ExplanationTools): Route[] {
       description: ABOUT,
       answers: { 200: { description: 'The scopes that speak for the node', schema: Resolution } },
     }),
-    explanationRoute(tools, async (question) => writtenJson(await explainer.provenance(question)), {
-      id: 'getNodeParameterProvenance',
-      path: '/api/v1/nodes/{nodeId}/parameters/provenance',
-      summary: 'Who set each value of the parameters that a node gets',
-      description: `${ABOUT} A secure object shows as one value in mergedParameters, while provenance tells of each \
-leaf in it. Where the parameters block of the delivered version cannot be read, all values count as secure. What \
-would take more than 8 MiB to tell is refused with parameter_merge_failed.`,
-      answers: { 200: { description: 'The merged parameters, and their origin', schema: Provenance } },
-    }),
+    provenanceRoute(tools),
   ];
+}
+
+const OF_EXPLANATIONS = {
+  method: 'GET',
+  tags: ['Nodes'],
+  access: { kind: 'permission', permission: 'nodes.read' },
+  params: idsInPath('nodeId'),
+} as const;
+
+const PROBLEMS = [
+  'no_configuration_assigned',
+  [404, 'no_eligible_version'],
+  'configuration_id_required',
+  'parameter_merge_failed',
+  ...READING_REPOSITORIES,
+] as const;
+
+function provenanceRoute(tools: ExplanationTools): Route {
+  const { explainer } = tools;
+  return route({
+    ...OF_EXPLANATIONS,
+    id: 'getNodeParameterProvenance',
+    path: '/api/v1/nodes/{nodeId}/parameters/provenance',
+    summary: 'Who set each value of the parameters that a node gets, or ran at a time',
+    description:
+      `${ABOUT} A secure object shows as one value in mergedParameters, while provenance tells of each \
+leaf in it. Where the parameters block of the delivered version cannot be read, all values count as secure. What \
+would take more than 8 MiB to tell is refused with parameter_merge_failed. With ` +
+      '`at`' +
+      ` it is told of what ran then, as long as \
+its files and versions are there, and ` +
+      '`at` and `checksum`' +
+      ` stand beside it.`,
+    query: ExplanationQuery.extend({ at: At }),
+    problems: [...PROBLEMS, [404, 'nothing_ran'], 'past_gone'],
+    answers: { 200: { description: 'The merged parameters, and their origin', schema: Provenance } },
+    async handle({ principal, params: { nodeId }, query: { configurationId, at }, facts }) {
+      if (at === undefined)
+        return writtenJson(
+          await explainer.provenance(await questionOf(tools, principal, nodeId, configurationId)),
+        );
+      const moment = await momentOf(tools.database, facts.now, at);
+      return writtenJson(await pastProvenance(tools, principal, { nodeId, configurationId, at: moment }));
+    },
+  });
+}
+
+interface PastQuestion {
+  nodeId: string;
+  configurationId: string | undefined;
+  at: number;
+}
+
+/** @throws HawserError as the questions of now, `nothing_ran` and `past_gone` */
+async function pastProvenance(
+  tools: ExplanationTools,
+  principal: UserPrincipal,
+  { nodeId, configurationId, at }: PastQuestion,
+): Promise<Buffer> {
+  const { database, explainer } = tools;
+  const { read } = database;
+  await tools.caughtUp();
+  await requirePastNode(database, nodeId);
+  const { checksum } = await requireRan(database, principal, nodeId, at);
+  const kept = await findManifest(read, checksum);
+  if (kept === undefined) throw pastGone(`No manifest is kept of the checksum ${checksum}`);
+  if (configurationId === undefined && kept.isComposite)
+    throw invalid('configuration_id_required', 'It ran a composite; name one of its configurations');
+  const named = configurationId === undefined ? { name: kept.configurationName } : { id: configurationId };
+  const configuration = await grantedResource(read, principal, 'parameters', 'Read', named);
+  if (kept.isComposite) await grantedResource(read, principal, 'configuration', 'Read', named);
+  const { parts } = await contentOf(tools, read, kept);
+  const part = parts.find(({ plan }) => plan.name === configuration.name);
+  if (part === undefined) throw notFound('The node did not run this configuration then', 'nothing_ran');
+  await admit(read, principal, configuration.id, part.scopes);
+  const delivered = {
+    ...{ nodeId, configurationId: configuration.id, configurationVersion: part.plan.tag.version },
+    ...{ prereleaseChannel: null, at: toTimestamp(at), checksum },
+  };
+  return explainer.provenanceOfPart(part, delivered, principal.userId);
+}
+
+/** @throws HawserError not_found unless the caller may read the files of all of these scopes */
+async function admit(
+  db: Db,
+  principal: UserPrincipal,
+  configurationId: string,
+  scopes: readonly ScopeLink[],
+) {
+  const isReadable = scopeReaderOf(await readableResources(db, principal));
+  const keys = scopes.map((scope) => keyOfScope({ configurationId, ...idsOfLink(scope) }));
+  if (!keys.every(isReadable)) throw notFound('No parameters of this node that you may read');
 }
 
 function explanationRoute(
@@ -54,18 +144,9 @@ function explanationRoute(
 ): Route {
   return route({
     ...declared,
-    method: 'GET',
-    tags: ['Nodes'],
-    access: { kind: 'permission', permission: 'nodes.read' },
-    params: idsInPath('nodeId'),
+    ...OF_EXPLANATIONS,
     query: ExplanationQuery,
-    problems: [
-      'no_configuration_assigned',
-      [404, 'no_eligible_version'],
-      'configuration_id_required',
-      'parameter_merge_failed',
-      ...READING_REPOSITORIES,
-    ],
+    problems: [...PROBLEMS],
     handle: async ({ principal, params, query }) =>
       explain(await questionOf(tools, principal, params.nodeId, query.configurationId)),
   });
@@ -90,14 +171,9 @@ async function questionOf(
   // An answer about a child of a composite reveals the child's content, so it takes Read on the child as well.
   if (await explainer.isChild(node, configuration.name))
     await grantedResource(database.read, principal, 'configuration', 'Read', { id });
-  const admit = async (scopes: readonly ScopeLink[]) => {
-    const isReadable = scopeReaderOf(await readableResources(database.read, principal));
-    const keys = scopes.map((scope) =>
-      keyOfScope({ configurationId: configuration.id, ...idsOfLink(scope) }),
-    );
-    if (!keys.every(isReadable)) throw notFound('No parameters of this node that you may read');
-  };
-  return { node, configuration, caller: principal.userId, admit };
+  const admitted = (scopes: readonly ScopeLink[]) =>
+    admit(database.read, principal, configuration.id, scopes);
+  return { node, configuration, caller: principal.userId, admit: admitted };
 }
 
 function assignedConfiguration({ assignment }: KnownNode): string {

@@ -1,7 +1,7 @@
 /** Shapes of the answers that explain a node's parameters. */
 
 import { z } from 'zod';
-import { FieldErrorView, Id, Timestamp } from '../../http/schemas.ts';
+import { Checksum, FieldErrorView, Id, Timestamp } from '../../http/schemas.ts';
 
 /** Values of the examples in the OpenAPI document. */
 const DELIVERED = {
@@ -119,6 +119,8 @@ export const Provenance = z
     unset: z.record(z.string(), UnsetView).meta({
       description: 'By the pointer that a file unsets, where lower scopes have set something there',
     }),
+    at: Timestamp.optional().meta({ description: 'The time that was asked about; absent of now' }),
+    checksum: Checksum.optional().meta({ description: 'What ran then; absent of now' }),
   })
   .meta({
     id: 'ParameterProvenance',

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { Checksum, choice, FieldErrorView, given, Id, Paging } from '../../http/schemas.ts';
 import { FILE_CHANGE, FileChangeView } from '../shared/comparing.ts';
+import { LEAF_CHANGE, LeafChangeView } from '../shared/leaf-changes.ts';
 import { Count } from '../shared/preview-answers.ts';
 
 const NodeRef = z.object({ nodeId: Id, fqdn: z.string() });
@@ -49,26 +50,13 @@ export const GroupView = z
   })
   .meta({ id: 'PreviewGroup', examples: [GROUP] });
 
-const Source = z
-  .object({ scopeTypeName: z.string(), scopeValue: z.string().nullable(), version: z.string() })
-  .nullable()
-  .meta({ description: 'The file that the value comes from; null where there is no value' });
-
 const Text = z.string().nullable();
 
 export const GroupDetailsView = GroupView.extend({
   code: Text.meta({ description: 'Of an Unresolvable group: the code with which its nodes are answered' }),
   message: Text,
   fileChanges: z.array(FileChangeView).meta({ description: 'Of the whole bundle' }),
-  parameters: z.array(
-    z.object({
-      path: z.string().meta({ description: 'JSON Pointer; of a composite behind the name of the child' }),
-      before: z.unknown(),
-      after: z.unknown(),
-      beforeSource: Source,
-      afterSource: Source,
-    }),
-  ),
+  parameters: z.array(LeafChangeView),
   mergedParameters: z
     .object({ before: Text, after: Text })
     .nullable()
@@ -79,13 +67,7 @@ export const GroupDetailsView = GroupView.extend({
     {
       ...GROUP,
       ...{ code: null, message: null, fileChanges: [{ ...FILE_CHANGE, change: 'Modified' as const }] },
-      parameters: [
-        {
-          ...{ path: '/parameters/port', before: 80, after: 8080 },
-          beforeSource: { scopeTypeName: 'Default', scopeValue: null, version: '1.0.0' },
-          afterSource: { scopeTypeName: 'Environment', scopeValue: 'production', version: '1.1.0' },
-        },
-      ],
+      parameters: [LEAF_CHANGE],
       mergedParameters: null,
     },
   ],

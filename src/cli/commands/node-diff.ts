@@ -2,25 +2,46 @@
 
 import { ApiProblem } from '../../client/errors.ts';
 import { type Context, command } from '../declaration.ts';
-import { EXIT } from '../errors.ts';
+import { EXIT, UsageError } from '../errors.ts';
 import { patchOf } from '../folder/differences.ts';
 import { scopeText } from '../scopes.ts';
 import { showPatch } from './config-compared.ts';
 import { chooseNodes, findNode, NODE_FILTER, NODES } from './node-choice.ts';
 import { compareNode, type NodeComparison, readContents } from './node-compared.ts';
+import { AT, compareNodes } from './past.ts';
 
 type Out = Context['out'];
 
 export const diff = command({
   path: 'node diff',
-  summary: 'show what differs between what nodes run and what they are offered',
+  summary: 'show what differs between what nodes run and what they are offered, or between two nodes',
   description:
+    'Two nodes are compared with each other: what they are offered, or ran at a time. One node with --at is compared with what it ' +
+    'is offered now. Otherwise it is what each runs and what it is offered. ' +
     'Prints versions, and unified diffs of files and of parameter files, in which secure values are redacted. Prints one object with --json for one node ' +
     'that is named, and a list otherwise; it tells versions and files alone.',
   arguments: NODES,
-  options: NODE_FILTER,
-  examples: ['hawserctl node diff web01.example.com', 'hawserctl node diff --filter configurationName=web'],
+  options: {
+    ...NODE_FILTER,
+    at: { ...AT, summary: `what the first ran ${AT.summary}` },
+    'right-at': { ...AT, summary: `what the second ran ${AT.summary}` },
+  },
+  examples: [
+    'hawserctl node diff web01.example.com',
+    'hawserctl node diff web01.example.com web02.example.com',
+    'hawserctl node diff web01.example.com --at 2026-11-20T15:30:00Z',
+    'hawserctl node diff --filter configurationName=web',
+  ],
   async run({ api, out, arguments: { node: words }, options }) {
+    const { at: leftAt, 'right-at': rightAt } = options;
+    const [left, right = left, ...others] = words;
+    const hasTime = leftAt !== undefined || rightAt !== undefined;
+    if (hasTime && (left === undefined || others.length > 0 || options.filter.length > 0))
+      throw new UsageError('With --at and --right-at, say one node or two.');
+    if (left !== undefined && right !== undefined && (words.length === 2 || hasTime)) {
+      await compareNodes({ api, out }, [left, right], { leftAt, rightAt });
+      return EXIT.done;
+    }
     const nodes = await chooseNodes(api, words, options.filter);
     const isOne = words.length === 1;
     const all: NodeComparison[] = [];

@@ -2,12 +2,14 @@
 
 import type { Schemas } from '../../client/api-types.ts';
 import { type Context, command } from '../declaration.ts';
+import { UsageError } from '../errors.ts';
 import { dateTime } from '../formats.ts';
 import { scopeText } from '../scopes.ts';
 import { chooseNodes, FILTER_HELP, findNode, listNodes, NODE_FILTER, NODES } from './node-choice.ts';
 import { NODE_DEEDS } from './node-deeds.ts';
 import { diff } from './node-diff.ts';
 import { NODE_HISTORY } from './node-history.ts';
+import { AT, history, showAt } from './past.ts';
 
 type Details = Schemas['NodeDetails'];
 
@@ -63,9 +65,18 @@ const show = command({
   summary: 'show nodes',
   description: 'Prints one object with --json for one node that is named, and a list otherwise.',
   arguments: NODES,
-  options: NODE_FILTER,
-  examples: ['hawserctl node show web01.example.com'],
+  options: { ...NODE_FILTER, at: { ...AT, summary: `what one node ran ${AT.summary}` } },
+  examples: [
+    'hawserctl node show web01.example.com',
+    'hawserctl node show web01.example.com --at 2026-11-20T15:30:00Z',
+  ],
   async run({ api, out, arguments: { node: words }, options }) {
+    if (options.at !== undefined) {
+      const [word, ...others] = words;
+      if (word === undefined || others.length > 0 || options.filter.length > 0)
+        throw new UsageError('With --at, say one node by its name or id.');
+      return showAt({ api, out }, word, options.at);
+    }
     if (words.length === 1 && options.filter.length === 0) {
       const details = await findNode(api, words[0] ?? '');
       out.answer(details, () => showNode(details, out));
@@ -129,4 +140,4 @@ function runningText({ configurationName, version, checksum }: NonNullable<Detai
   return configurationName === null || version === null ? checksum : `${configurationName} ${version}`;
 }
 
-export const NODE_COMMANDS = [list, show, ...NODE_HISTORY, ...NODE_DEEDS, diff];
+export const NODE_COMMANDS = [list, show, ...NODE_HISTORY, history, ...NODE_DEEDS, diff];
