@@ -209,7 +209,8 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const { dataDir, ui } = config;
   const { providers } = options;
   const { composites } = versionTools;
-  const past = { database, store, composites, maker, caughtUp: () => options.evidence.caughtUp() };
+  const { schemas } = parameterTools;
+  const past = { database, store, composites, maker, schemas, caughtUp: () => options.evidence.caughtUp() };
   const proposing = {
     ...{ ...options, documents, places, entryPoints, hasParameterFiles: scopeTools.hasParameterFiles },
     ...{ runs: options.previews, questions: fleetThreads.questions },

@@ -16,6 +16,8 @@ export interface NodeChanges {
   scopeOrder?: readonly string[] | null;
   /** Whether the server manages the parameters of a configuration, by the ids of those for which this changes. */
   managed?: ReadonlyMap<string, boolean>;
+  /** The same of whether variables in its parameters are replaced. */
+  replacing?: ReadonlyMap<string, boolean>;
 }
 
 /** A configuration as the registry has it. */
@@ -129,9 +131,18 @@ export class FleetSnapshot {
    * The snapshot as it would be after the changes. What was distinct before keeps its place.
    * @throws HawserError not_found for a node or a scope value that is not there
    */
-  with({ assignments, tags, scopeOrder, managed }: NodeChanges): FleetSnapshot {
-    if (managed && managed.size > 0)
-      return this.managing(managed).with({ assignments, tags, scopeOrder: scopeOrder ?? null });
+  with({ assignments, tags, scopeOrder, managed, replacing }: NodeChanges): FleetSnapshot {
+    const configurations = new Map(this.registry.configurations);
+    const change = (id: string, members: Partial<KnownConfiguration>) => {
+      const known = configurations.get(id);
+      if (known) configurations.set(id, { ...known, ...members });
+    };
+    for (const [id, usesParameters] of managed ?? []) change(id, { usesParameters });
+    for (const [id, hasVariables] of replacing ?? []) change(id, { hasVariables });
+    if ((managed?.size ?? 0) + (replacing?.size ?? 0) > 0)
+      return new FleetSnapshot({ ...this.registry, configurations }, this.nodes, this.distinct).with({
+        ...{ assignments, tags, scopeOrder: scopeOrder ?? null },
+      });
     if (scopeOrder) return this.reordered(scopeOrder).with({ assignments, tags });
     const distinct = {
       assignments: new Distinct(this.distinct.assignments),
@@ -147,15 +158,6 @@ export class FleetSnapshot {
       scopesOf[at] = placeOfScopes(distinct.scopes, links);
     }
     return new FleetSnapshot(this.registry, { ...this.nodes, assignmentOf, scopesOf }, distinct);
-  }
-
-  private managing(managed: ReadonlyMap<string, boolean>): FleetSnapshot {
-    const configurations = new Map(this.registry.configurations);
-    for (const [id, usesParameters] of managed) {
-      const known = configurations.get(id);
-      if (known) configurations.set(id, { ...known, usesParameters });
-    }
-    return new FleetSnapshot({ ...this.registry, configurations }, this.nodes, this.distinct);
   }
 
   /** The snapshot with the scope types in another order. Lists of scopes that it changes get places of their own. */

@@ -33,6 +33,7 @@ import { type Doing, type ReadyDeed, readyDeed } from './bulk.ts';
 import { changeConfiguration } from './change-configuration.ts';
 import { reorderScopeTypes, switchScopeType } from './change-scope-type.ts';
 import type { Change, ChangeOf, NamedFile } from './changes.ts';
+import { changeOwnSettings } from './configuration-settings.ts';
 import { levelOf, repositoriesOf, type Targeted, targetOf } from './deed-targets.ts';
 import type { FormerState } from './former-state.ts';
 import { refusalAt } from './judge-changes.ts';
@@ -43,7 +44,6 @@ import { publishVersion } from './publish.ts';
 import { publishComposite } from './publish-composite.ts';
 import { type FileName, publishFile } from './put-parameters.ts';
 import { requireProtectable, setProtection } from './set-protection.ts';
-import { setSettings } from './set-signing.ts';
 import { startRollout } from './start-rollout.ts';
 import { TagGate } from './tag-gate.ts';
 import { alreadyTagged, tagAll, untagNode } from './tag-node.ts';
@@ -275,7 +275,10 @@ class Deeds {
       case 'SetSettings': {
         const { resource } = this.targeted('configurations', target);
         if (change.signing) this.signing.set(resource.id, change.signing);
-        keep((trx) => setSettings(trx, actor, resource, change));
+        const { signing, variables } = change;
+        const wanted = { ...(signing && { signing }), ...(variables && { variables }) };
+        const action = 'configuration.settings_changed';
+        keep((trx) => changeOwnSettings(trx, actor, resource, { action, change: wanted }));
         return;
       }
       case 'StartRollout': {

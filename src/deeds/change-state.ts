@@ -18,6 +18,7 @@ import { seriesOf } from '../versions/parameter-files.ts';
 import type { SeriesIndex } from '../versions/types.ts';
 import { ONLY_SERIES } from '../versions/types.ts';
 import { type Change, type NamedFile, type ProtectedName, partsOf, toShownName } from './changes.ts';
+import { findOwnSettings } from './configuration-settings.ts';
 import { scopeNamed } from './parameter-scopes.ts';
 import { findProtectable } from './set-protection.ts';
 
@@ -46,6 +47,8 @@ export interface RowState {
   protections?: Record<string, Protection>;
   /** By the name of the configuration: who may sign its versions. Absent as above. */
   signing?: Record<string, Signing>;
+  /** The same of whether variables in its parameters are replaced. */
+  variables?: Record<string, 'Off' | 'On'>;
 }
 
 /** Whether a version is offered. A withdrawn one has its reason. */
@@ -165,20 +168,26 @@ export async function readRowState(db: Db, changes: readonly Change[]): Promise<
     ),
     managed: await readManaged(db, managed),
     protections: await readProtections(db, changes),
-    signing: await readSigning(db, changes),
+    ...(await readSettings(db, changes)),
   };
 }
 
-async function readSigning(db: Db, changes: readonly Change[]): Promise<Record<string, Signing>> {
-  const found: Record<string, Signing> = {};
+async function readSettings(
+  db: Db,
+  changes: readonly Change[],
+): Promise<Required<Pick<RowState, 'signing' | 'variables'>>> {
+  const signing: Record<string, Signing> = {};
+  const variables: Record<string, 'Off' | 'On'> = {};
   for (const change of changes)
     if (change.kind === 'SetSettings') {
       const { configurationName: name } = change;
       const row = db.selectFrom('configurations').select('id').where('name', '=', name);
       const id = (await row.executeTakeFirst())?.id;
-      if (id !== undefined) found[name] = await findSigning(db, id);
+      if (id === undefined) continue;
+      signing[name] = await findSigning(db, id);
+      variables[name] = (await findOwnSettings(db, id)).variables ?? 'Off';
     }
-  return found;
+  return { signing, variables };
 }
 
 /** Tells what sets protect from each other. */

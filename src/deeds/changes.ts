@@ -70,7 +70,12 @@ export type Change =
   | ({ kind: 'SetLcmConfig' } & OfNodes & LcmSettings)
   | { kind: 'SetServerManaged'; configurationName: string; useServerManagedParameters: boolean }
   | { kind: 'SetProtection'; on: ProtectedName; protection: Protection }
-  | { kind: 'SetSettings'; configurationName: string; signing?: Signing | null | undefined }
+  | {
+      kind: 'SetSettings';
+      configurationName: string;
+      signing?: Signing | null | undefined;
+      variables?: 'Off' | 'On' | null | undefined;
+    }
   | ({
       kind: 'StartRollout';
       /** None where parameter files roll out alone. */
@@ -125,7 +130,7 @@ const MEMBERS: Record<Change['kind'], readonly string[]> = {
   SetLcmConfig: ['nodeIds', 'configurationMode', 'configurationModeInterval', 'reportCompliance'],
   SetServerManaged: ['configurationName', 'useServerManagedParameters'],
   SetProtection: ['on', 'protection'],
-  SetSettings: ['configurationName', 'signing'],
+  SetSettings: ['configurationName', 'signing', 'variables'],
   StartRollout: [
     ...['configurationName', 'compositeName', 'version', 'parameters', 'steps', 'onHalt', 'message'],
   ],

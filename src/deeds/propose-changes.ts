@@ -44,6 +44,7 @@ import { requireManageable } from './change-configuration.ts';
 import { wouldChange } from './change-lcm-config.ts';
 import { requireScopeOrder, requireSwitchable } from './change-scope-type.ts';
 import type { Change, ChangeOf } from './changes.ts';
+import { readEffectiveSettings } from './configuration-settings.ts';
 import type { FormerState } from './former-state.ts';
 import { assignmentOf } from './handing-out.ts';
 import { keyOf, type Resources } from './named-changes.ts';
@@ -126,6 +127,7 @@ export class Proposing {
   private readonly tags: ProposedTags;
   /** Who may sign versions, by the ids of the configurations for which it changes. */
   private readonly signing = new Map<string, Signing>();
+  private readonly replacing = new Map<string, boolean>();
   /** The values that files define on the way, as the first of them spells each. The key has no case. */
   private readonly spellings = new Map<string, string>();
   /** The versions after the changes that were taken. */
@@ -143,9 +145,9 @@ export class Proposing {
 
   /** What was taken, as a thread gets it. */
   get proposal(): Proposal {
-    const { published, files, offers, assignments, scopeOrder, managed, reset } = this;
+    const { published, files, offers, assignments, scopeOrder, managed, replacing, reset } = this;
     const tags = this.tags.byNode;
-    return { published, files, offers, assignments, tags, scopeOrder, managed, reset };
+    return { published, files, offers, assignments, tags, scopeOrder, managed, replacing, reset };
   }
 
   /**
@@ -242,6 +244,10 @@ export class Proposing {
     await requireSettable(change);
     const { id } = this.resource('configuration', change.configurationName);
     if (change.signing) this.signing.set(id, change.signing);
+    if (!change.variables) return;
+    this.replacing.set(id, change.variables === 'On');
+    this.checks.delete(id);
+    this.planner = null;
   }
 
   private async publishComposite({ compositeName, version }: ChangeOf<'PublishComposite'>) {
@@ -459,10 +465,24 @@ export class Proposing {
   }
 
   private checksOf(resource: Resource): Promise<FileChecks> {
-    const checks =
-      this.checks.get(resource.id) ?? FileChecks.of(this.checkTools(), resource, this.asked.principal.userId);
+    const checks = this.checks.get(resource.id) ?? this.newChecks(resource);
     this.checks.set(resource.id, checks);
     return checks;
+  }
+
+  private async newChecks(resource: Resource): Promise<FileChecks> {
+    const { database } = this.tools;
+    const { parameterValidationMode: mode, ...settings } = await readEffectiveSettings(
+      database.read,
+      resource.id,
+    );
+    const isReplacing = this.replacing.get(resource.id) ?? settings.variables === 'On';
+    const given = {
+      mode,
+      variables: isReplacing ? 'On' : 'Off',
+      caller: this.asked.principal.userId,
+    } as const;
+    return FileChecks.by(this.checkTools(), resource, given);
   }
 
   private checkTools(): CheckTools {

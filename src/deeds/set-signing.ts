@@ -6,8 +6,6 @@ import { readAllowedSigners } from '../domain/allowed-signers.ts';
 import type { ChangedMembers } from '../domain/changed-members.ts';
 import { isSameSigning, type Signing } from '../domain/signing.ts';
 import { invalid, invalidField } from '../lib/errors.ts';
-import type { GrantedResource } from '../security/access.ts';
-import { type Actor, recordAudit } from '../security/audit.ts';
 import type { ChangeOf } from './changes.ts';
 
 /**
@@ -47,17 +45,4 @@ type SettingsDeed = Omit<ChangeOf<'SetSettings'>, 'kind'>;
 /** @throws HawserError as `requireSigners` */
 export async function requireSettable({ signing }: SettingsDeed): Promise<void> {
   if (signing) requireSigners(signing);
-}
-
-/** Does what a change set says. @throws HawserError as `changeSigning` */
-export async function setSettings(
-  trx: Db,
-  actor: Actor,
-  { id, name }: Pick<GrantedResource, 'id' | 'name'>,
-  { signing }: SettingsDeed,
-): Promise<void> {
-  const changes = signing ? await changeSigning(trx, id, signing) : null;
-  if (changes === null) return;
-  const details = { name, ...changes };
-  await recordAudit(trx, actor, { action: 'configuration.settings_changed', resourceId: id, details });
 }

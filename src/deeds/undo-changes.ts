@@ -207,11 +207,19 @@ function undoSetting(
     });
   } else if (change.kind === 'SetSettings') {
     const { configurationName } = change;
-    const states = rows.map(({ signing }) => signing?.[configurationName]);
-    back(`signing ${configurationName}`, states, `Who may sign versions of ${configurationName}`, () => {
-      const signing = before.rows.signing?.[configurationName] ?? NO_SIGNING;
-      return { kind: 'SetSettings', configurationName, signing };
-    });
+    const setting = { kind: 'SetSettings', configurationName } as const;
+    if (change.signing) {
+      const states = rows.map(({ signing }) => signing?.[configurationName]);
+      back(`signing ${configurationName}`, states, `Who may sign versions of ${configurationName}`, () => {
+        return { ...setting, signing: before.rows.signing?.[configurationName] ?? NO_SIGNING };
+      });
+    }
+    if (change.variables) {
+      const states = rows.map(({ variables }) => variables?.[configurationName]);
+      back(`variables ${configurationName}`, states, `The variables of ${configurationName}`, () => {
+        return { ...setting, variables: before.rows.variables?.[configurationName] ?? 'Off' };
+      });
+    }
   } else if (change.kind === 'SetProtection') {
     const { on } = change;
     const key = keyOfProtected(on);

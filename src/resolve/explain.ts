@@ -122,7 +122,7 @@ export class Explainer {
   }
 
   private async printed(
-    { plan, scopes, way }: Pick<DeliveryPart, 'plan' | 'scopes' | 'way'>,
+    { plan, scopes, way }: Omit<DeliveryPart, 'scopes'> & { scopes: readonly ScopeFile[] },
     delivered: object,
     caller: string,
   ): Promise<Buffer> {

@@ -5,6 +5,7 @@
 
 import type { Db } from '../db/database.ts';
 import type { ManifestParameterFile, ManifestRecord } from '../db/manifests.ts';
+import type { VariableValues } from '../domain/variables.ts';
 import { majorOf } from '../domain/version-order.ts';
 import { HawserError } from '../lib/errors.ts';
 import { seriesOf } from '../versions/parameter-files.ts';
@@ -16,12 +17,14 @@ import type { Delivery, GivenFile } from './delivery.ts';
 import type { ManifestMaker } from './manifest-maker.ts';
 import { besideParameters } from './parameters.ts';
 import type { ConfigurationPlan, Plan } from './plans.ts';
-import type { KeptPart } from './remake-manifest.ts';
+import { type KeptPart, mergingOf } from './remake-manifest.ts';
+import type { SchemaReader } from './schemas.ts';
 
 export interface ContentTools {
   store: VersionSource;
   composites: CompositeReader;
   maker: ManifestMaker;
+  schemas: SchemaReader;
 }
 
 /** The scopes of files as they are called now. */
@@ -34,23 +37,22 @@ interface Scopes {
  * All that a manifest was made of.
  * @throws HawserError gone `past_gone`, which names what is not there any more; what reading versions throws
  */
-export async function contentOf(
-  { store, composites, maker }: ContentTools,
-  db: Db,
-  record: ManifestRecord,
-): Promise<Delivery> {
+export async function contentOf(tools: ContentTools, db: Db, record: ManifestRecord): Promise<Delivery> {
+  const { store, composites, maker } = tools;
   const { checksum, configurationName, isComposite, version, content } = record;
   const scopes = await readScopes(db);
   const children: ConfigurationPlan[] = [];
   const files: GivenFile[][] = [];
   for (const part of content.parts) {
-    children.push(await planOf(store, db, part));
+    children.push(await planOf(tools, db, part));
     files.push(await filesOf(store, part, scopes));
   }
   const [only] = children;
   const plan = isComposite ? await compositeOf() : only;
   if (plan === undefined) throw pastGone(`what ${configurationName} ${version} consisted of`);
-  const delivery = await maker.deliver(plan, files);
+  // Each part keeps the variables of the node that were replaced in it.
+  const values = Object.assign({}, ...content.parts.map(({ variables }) => variables)) as VariableValues;
+  const delivery = await maker.deliver(plan, files, values);
   // A version that was deleted may have been made anew, with other files.
   if (delivery.manifest.checksum !== checksum)
     throw pastGone(`what the checksum ${checksum} of ${configurationName} ${version} was made of`);
@@ -81,7 +83,7 @@ async function versionOf(
   throw pastGone(`version ${version} of ${WORDS[repository.kind]} ${repository.name}`);
 }
 
-async function planOf(store: VersionSource, db: Db, part: KeptPart): Promise<ConfigurationPlan> {
+async function planOf({ store, schemas }: ContentTools, db: Db, part: KeptPart): Promise<ConfigurationPlan> {
   const { configurationName: name, version, parameters } = part;
   const repository = { kind: 'configurations', name } as const;
   const tag = await versionOf(store, repository, version, part.tag.objectId);
@@ -92,6 +94,7 @@ async function planOf(store: VersionSource, db: Db, part: KeptPart): Promise<Con
     parameters:
       parameters.length > 0 || (await usesParameters(db, name)) ? await seriesIn(store, name) : null,
     closed: [],
+    merging: await mergingOf(schemas, part, tag),
   };
 }
 

@@ -96,7 +96,11 @@ async function planOf({ store, schemas }: RemakeTools, part: KeptPart): Promise<
 }
 
 /** What was merged by the first version of merging is so again, whatever is declared. */
-async function mergingOf(schemas: SchemaReader, part: KeptPart, tag: VersionRef): Promise<PlannedMerging> {
+export async function mergingOf(
+  schemas: SchemaReader,
+  part: KeptPart,
+  tag: VersionRef,
+): Promise<PlannedMerging> {
   if (part.mergeVersion !== 2) return PLAIN_MERGING;
   const name = part.configurationName;
   const declared = await declaredBy(schemas, { name, tag }, `server ${name}`);

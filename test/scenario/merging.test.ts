@@ -1,6 +1,7 @@
 // everyday: SQLite; full: PostgreSQL
 /** How the values of parameters from several scopes meet: what nodes get, and what is said of it. */
 import { expect } from 'chai';
+import { proposed, setOf, unprotected } from '../support/change-sets.ts';
 import { MAIN } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
 import { type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
@@ -216,6 +217,25 @@ describe('merging in the way that a document says', () => {
     await ok(204, hawser.admin.delete('/api/v1/configurations/web/settings'));
     expect((await poll(node)).status).to.equal(200);
     expect(await told(node)).to.not.equal(before);
+  });
+
+  it('comes by a change set where the configuration is protected, whose preview shows who gets nothing', async () => {
+    const { admin } = hawser;
+    const path = '/api/v1/configurations/web/settings';
+    const before = await told(node);
+    await ok(200, admin.put(path, { protection: unprotected({ byChangeSetOnly: true }) }));
+    await expectProblem(admin.put(path, { variables: 'On' }), 409, 'change_set_required');
+    const deed = { kind: 'SetSettings', configurationName: 'web', signing: null, variables: 'On' };
+    const groups = await groupsOf(admin, await preview(admin, [deed]));
+    const changes = groups.map(({ change, nodeCount }) => `${change} ${nodeCount}`);
+    expect(changes).to.have.members(['Unresolvable 1', 'Changed 1']);
+    const set = await proposed(admin, [deed]);
+    await ok(200, admin.post(`${setOf(set)}/apply`, { digest: set.digest }));
+    await expectProblem(poll(node), 409, 'unknown_variable');
+    const back = await ok(201, admin.post(`${setOf(set)}/revert`));
+    expect(back.deeds).to.deep.equal([{ ...deed, variables: 'Off' }]);
+    await ok(200, admin.post(`${setOf(back)}/apply`, { digest: back.digest }));
+    expect(await told(node)).to.equal(before);
   });
 
   it('finds what nobody can mean in documents and uploaded schemas, and takes it for nothing', async () => {

@@ -12,6 +12,7 @@ import {
   NewSigning,
   ProtectionView,
   SigningView,
+  VariablesView,
 } from '../shared/deed-schemas.ts';
 import { PUBLISHED_NODES, WAYS_EXAMPLE } from '../shared/proof-schemas.ts';
 import { AffectedParameterFile, DocumentChecksView, FINDINGS } from '../shared/publish-check.ts';
@@ -192,11 +193,6 @@ export const VersionDetailsView = VersionView.extend({
       ],
     },
   ],
-});
-
-const VariablesView = z.enum(['Off', 'On']).meta({
-  description:
-    'Whether variables, such as that of the fqdn of the node, are replaced in the merged parameters',
 });
 
 export const SettingsView = z

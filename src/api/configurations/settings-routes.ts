@@ -102,7 +102,7 @@ function overrideRoutes<C extends Change>(
     // The configuration may have been deleted since access was checked.
     await requireRow(trx, 'configurations', id);
     await rules.requireAllowed?.(trx, change);
-    await requireSignersAlone({ ...tools, database: { read: trx } }, { id, name }, actor, change);
+    await requireSetAlone({ ...tools, database: { read: trx } }, { id, name }, actor, change);
     await changeOwnSettings(trx, actor, { id, name }, { action: rules.action, change });
     return read(trx, id);
   };
@@ -150,19 +150,25 @@ function overrideRoutes<C extends Change>(
 }
 
 /**
- * Of what is protected, a change set alone says who may sign. A request that names it is refused whatever it says; a reset where
- * it would change anything.
+ * Of what is protected, a change set alone says who may sign and whether variables are replaced. A request that names one of them is
+ * refused whatever it says; a reset where it would change anything.
  * @throws HawserError conflict `change_set_required`
  */
-async function requireSignersAlone(
+async function requireSetAlone(
   tools: ProtectionTools,
   { id, name }: Pick<GrantedResource, 'id' | 'name'>,
   actor: Actor,
-  { signing }: Change,
+  { signing, variables }: Change,
 ): Promise<void> {
-  if (signing === undefined) return;
-  if (signing === NO_SIGNING && isSameSigning(await findSigning(tools.database.read, id), signing)) return;
-  await requireDoneAlone(tools, actor, { kind: 'SetSettings', configurationName: name, signing });
+  const isReset = signing === NO_SIGNING;
+  const { read } = tools.database;
+  const isSame =
+    isReset &&
+    isSameSigning(await findSigning(read, id), signing) &&
+    ((await findOwnSettings(read, id)).variables ?? 'Off') === 'Off';
+  if (isSame || (signing === undefined && variables === undefined)) return;
+  const deed = { kind: 'SetSettings', configurationName: name, signing, variables } as const;
+  await requireDoneAlone(tools, actor, deed);
 }
 
 /** @throws HawserError conflict `override_not_allowed` for a member that the server's settings keep for themselves */

@@ -15,6 +15,7 @@ import {
   ProtectionView,
   ScopeOrder,
   SigningView,
+  VariablesView,
 } from './deed-schemas.ts';
 import {
   CONFIGURATION_ROLLOUT,
@@ -102,9 +103,12 @@ function refuseFilesOfComposite(
   context.addIssue({ code: 'custom', path: ['parameters'], message: 'A composite has no parameter files' });
 }
 
-function requireSetting({ signing }: { signing?: unknown }, context: z.RefinementCtx): void {
-  if ((signing ?? null) === null)
-    context.addIssue({ code: 'custom', message: 'Name what is to be set, such as signing' });
+function requireSetting(
+  { signing, variables }: { signing?: unknown; variables?: unknown },
+  context: z.RefinementCtx,
+): void {
+  if ((signing ?? variables ?? null) === null)
+    context.addIssue({ code: 'custom', message: 'Name what is to be set: signing or variables' });
 }
 
 const changeOfKind = (NodeIds: NodeIds) =>
@@ -152,6 +156,7 @@ const changeOfKind = (NodeIds: NodeIds) =>
         kind: z.literal('SetSettings'),
         configurationName: Name,
         signing: NewSigning.nullish(),
+        variables: VariablesView.nullish(),
       })
       .superRefine(requireSetting),
     z
@@ -259,7 +264,12 @@ export const ChangeView = z.discriminatedUnion('kind', [
     useServerManagedParameters: z.boolean(),
   }),
   z.object({ kind: z.literal('SetProtection'), on: ProtectedOnView, protection: ProtectionView }),
-  z.object({ kind: z.literal('SetSettings'), configurationName: text, signing: SigningView.nullable() }),
+  z.object({
+    kind: z.literal('SetSettings'),
+    configurationName: text,
+    signing: SigningView.nullable(),
+    variables: VariablesView.nullable(),
+  }),
   z.object({
     kind: z.literal('StartRollout'),
     ...{ ...shownPublished, version: optionalText },

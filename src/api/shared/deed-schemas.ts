@@ -72,6 +72,11 @@ export const NewSigning = z
   .strictObject({ require: choice(...SIGNING_REQUIRES).meta({ description: REQUIRE }), ...SIGNING })
   .meta({ id: 'NewSigning', examples: [EXAMPLE_SIGNING] }) satisfies z.ZodType<Signing>;
 
+export const VariablesView = z.enum(['Off', 'On']).meta({
+  description:
+    'Whether variables, such as that of the fqdn of the node, are replaced in the merged parameters',
+});
+
 export const SigningView = z
   .object({ require: z.enum(SIGNING_REQUIRES).meta({ description: REQUIRE }), ...SIGNING })
   .meta({ id: 'Signing', examples: [EXAMPLE_SIGNING] });

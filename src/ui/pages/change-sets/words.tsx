@@ -101,7 +101,8 @@ export function DeedWords({ deed, names, isApplied }: WordsProps) {
     case 'SetSettings':
       return (
         <>
-          Say who may sign versions of <ThingLink thing={deed} names={names} />: {signingText(deed)}
+          Set {deed.signing ? 'who may sign versions' : 'the variables'} of{' '}
+          <ThingLink thing={deed} names={names} />: {settingsText(deed)}
         </>
       );
     case 'SetServerManaged':
@@ -117,11 +118,13 @@ export function DeedWords({ deed, names, isApplied }: WordsProps) {
 }
 
 /** How many lines name a key, and whether versions must be signed. */
-function signingText({ signing }: ShownDeed): string {
-  const lines = (signing?.allowedSigners ?? '').split('\n').map((line) => line.trim());
+function settingsText({ signing, variables }: ShownDeed): string {
+  if (!signing) return variables ?? '';
+  const lines = signing.allowedSigners.split('\n').map((line) => line.trim());
   const count = lines.filter((line) => line !== '' && !line.startsWith('#')).length;
   const who = count === 0 ? 'nobody' : count === 1 ? 'one key' : `${count} keys`;
-  return signing?.require === 'Version' ? `${who}; versions must be signed` : who;
+  const signers = signing.require === 'Version' ? `${who}; versions must be signed` : who;
+  return variables ? `${signers}; variables ${variables}` : signers;
 }
 
 function OnNodesOrScopes({ deed, names }: Omit<WordsProps, 'isApplied'>) {
