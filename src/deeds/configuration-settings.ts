@@ -1,6 +1,7 @@
 /** Reads and writes of what configurations set for themselves. */
 
 import type { Db } from '../db/database.ts';
+import { listProtected, type ProtectedThing } from '../db/protections.ts';
 import { readValidationSettings } from '../db/settings.ts';
 import type { AuditAction } from '../domain/audit-actions.ts';
 import { changedMembers } from '../domain/changed-members.ts';
@@ -11,6 +12,7 @@ import {
   effectiveValidation,
   type ValidationOverrides,
 } from '../domain/server-settings.ts';
+import { conflict } from '../lib/errors.ts';
 import type { Judging } from '../resolve/schema-compatibility.ts';
 import type { GrantedResource } from '../security/access.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
@@ -54,7 +56,7 @@ export async function findOwnSettings(db: Db, configurationId: string): Promise<
 /**
  * Saves the members that differ, with an entry in the audit trail. Null makes a member inherited again; a protection is replaced as
  * a whole.
- * @throws HawserError as `changeProtection`
+ * @throws HawserError as `changeProtection`; locked `frozen` and conflict `change_set_required` for `variables`, which alter what nodes get
  */
 export async function changeOwnSettings(
   trx: Db,
@@ -68,9 +70,24 @@ export async function changeOwnSettings(
   const thing = { on: 'configuration', id, name } as const;
   const changes = changedMembers(await findOwnSettings(trx, id), change);
   const protecting = protection && (await changeProtection(trx, actor, thing, protection));
+  if (changes && 'variables' in changes) await requireMayReplace(trx, actor, { id, name });
   if (changes) await saveOwnSettings(trx, id, change);
   if (changes || protecting)
     await recordAudit(trx, actor, { action, resourceId: id, details: { name, ...changes, ...protecting } });
+}
+
+/** @throws HawserError locked `frozen`; conflict `change_set_required` where the configuration is protected */
+async function requireMayReplace(
+  trx: Db,
+  actor: Actor,
+  { id, name }: Pick<GrantedResource, 'id' | 'name'>,
+): Promise<void> {
+  await actor.requireUnfrozen?.(trx);
+  if (actor.changeSetId !== undefined) return;
+  const isMeant = (thing: ProtectedThing) => thing.on === 'configuration' && thing.id === id;
+  if (!(await listProtected(trx)).some(isMeant)) return;
+  const message = `${name} is protected: change \`variables\` by a change set, with the deed SetSettings (POST /api/v1/change-sets)`;
+  throw conflict('change_set_required', message);
 }
 
 /** Sets the members that are given. There must be at least one. */

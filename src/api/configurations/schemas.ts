@@ -187,12 +187,10 @@ export const VersionDetailsView = VersionView.extend({
   ],
 });
 
-const VariablesView = z
-  .enum(['Off', 'On'])
-  .meta({
-    description:
-      'Whether variables, such as that of the fqdn of the node, are replaced in the merged parameters',
-  });
+const VariablesView = z.enum(['Off', 'On']).meta({
+  description:
+    'Whether variables, such as that of the fqdn of the node, are replaced in the merged parameters',
+});
 
 export const SettingsView = z
   .object({
