@@ -26,6 +26,7 @@ export const WALKS: readonly (readonly string[])[] = [
   [
     'docs/api-walk.md',
     'docs/versions.md',
+    'docs/merging.md',
     'docs/tokens.md',
     'docs/protocol.md',
     'docs/troubleshooting.md',

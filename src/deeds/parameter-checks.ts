@@ -1,14 +1,14 @@
 /** Checks parameter files of one configuration by its current schemas and its current validation mode. */
 
 import { LRUCache } from 'lru-cache';
-import { listScopeTypes } from '../db/scope-types.ts';
 import type { SecretNames } from '../domain/secrets.ts';
 import type { EffectiveValidation, ParameterValidationMode } from '../domain/server-settings.ts';
-import { anyValues, type VariableValues } from '../domain/variables.ts';
+import type { VariableValues } from '../domain/variables.ts';
 import { type Major, majorOf } from '../domain/version-order.ts';
 import type { FieldError } from '../lib/errors.ts';
 import { type Declared, NOTHING_DECLARED, schemaIn } from '../resolve/declared.ts';
 import type { DocumentSource } from '../resolve/document-tasks.ts';
+import { allVariables } from '../resolve/known-variables.ts';
 import type { GrantedResource } from '../security/access.ts';
 import type { AuthorTools } from '../versions/author.ts';
 import type { VersionRef } from '../versions/store.ts';
@@ -138,9 +138,7 @@ export class FileChecks {
   /** Null where variables are texts as any other. */
   private async knownVariables(): Promise<VariableValues | null> {
     if (!this.looksForVariables) return null;
-    this.variables ??= listScopeTypes(this.tools.database.read).then((types) =>
-      anyValues(types.filter(({ is_system }) => is_system === 0).map(({ name }) => name)),
-    );
+    this.variables ??= allVariables(this.tools.database.read);
     return this.variables;
   }
 

@@ -3,7 +3,6 @@
 import { isList } from './document-text.ts';
 import { mergeOver } from './merge-over.ts';
 import type { ListStrategy } from './merge-strategies.ts';
-import { spellFloat } from './number-text.ts';
 import { Float, isMapping, type Mapping, Secret, SecretMapping, type Value } from './value.ts';
 
 export interface JoinedLists {
@@ -93,12 +92,15 @@ function sealed(value: Value, text: string): Value {
   return new Map(Array.from(value, ([key, item]) => [key, sealed(item, text)]));
 }
 
-/** A text that is the same for values that `isSameValue` finds the same, and for no others. It is for memory alone. */
+/**
+ * A text that is the same for values of the same type that are equal, and for no others: `1` and `1.0` are not, `1.0` and `1.00` are. It
+ * is for memory alone.
+ */
 function exactKey(value: Value): string {
   if (value instanceof Secret)
     return value.isOpen ? exactKey(value.reveal()) : `!${JSON.stringify(value.text)}`;
   if (typeof value === 'bigint') return String(value);
-  if (value instanceof Float) return `f${spellFloat(value)}`;
+  if (value instanceof Float) return `f${value.value}`;
   if (isMapping(value)) {
     const members = [...value].map(([key, item]) => `${JSON.stringify(key)}:${exactKey(item)}`);
     return `{${members.sort().join()}}`;

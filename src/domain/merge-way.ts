@@ -1,10 +1,9 @@
 /** All that decides what parameter files make together, beside the files: for one version, and where it has variables for one node. */
 
 import { conflict, type FieldError } from '../lib/errors.ts';
-import { type LeafProvenance, type MergeRules, mergeByRules, mergeMappings, mergeUntraced } from './merge.ts';
+import { type LeafProvenance, type MergeRules, mergeByRules, mergeMappings } from './merge.ts';
 import { isListStrategy, type MergeStrategy } from './merge-strategies.ts';
 import { isSecretAt, PARAMETERS, type SecretNames } from './secrets.ts';
-import { hasUnset } from './unset.ts';
 import { holdsSecrets, isMapping, type Mapping } from './value.ts';
 import { replaceValue, replaceVariables, type VariableValues } from './variables.ts';
 
@@ -36,21 +35,15 @@ export interface MergedParameters {
 
 const NO_NAMES: ReadonlySet<string> = new Set();
 
-/** Whether the documents merge as they did before there were strategies. */
-export function mergesPlainly({ strategies, isDeclared }: MergeWay, documents: readonly Mapping[]): boolean {
-  return strategies.length === 0 && !(isDeclared && documents.some(hasUnset));
+/** @throws HawserError conflict `parameter_merge_failed` */
+export function mergeInWay(documents: readonly Mapping[], way: MergeWay): MergedParameters {
+  const { merged, faults } = mergeByRules(documents, rulesOf(way));
+  return withVariables(merged, faults, way);
 }
 
-/** @throws HawserError conflict `parameter_merge_failed` */
-export function mergeInWay(
-  documents: readonly Mapping[],
-  way: MergeWay,
-  mergePlainly: () => Mapping = () => mergeUntraced(documents),
-): MergedParameters {
-  const { merged, faults } = mergesPlainly(way, documents)
-    ? { merged: mergePlainly(), faults: [] }
-    : mergeByRules(documents, rulesOf(way));
-  return withVariables(merged, faults, way);
+/** What documents make that merge by default and unset nothing, where they are merged already. */
+export function mergedPlainly(merged: Mapping, way: MergeWay): MergedParameters {
+  return withVariables(merged, [], way);
 }
 
 /** The same with the provenance of each leaf. @throws HawserError conflict `parameter_merge_failed` */

@@ -16,6 +16,8 @@ export interface DocumentSource {
   isStored: boolean;
   /** Whether there may be encrypted texts in it. */
   maySeal: boolean;
+  /** Whether it may hold `unset`. What lacks it needs no look. */
+  mayUnset: boolean;
   /** Where its encrypted texts open; null where it holds none, or they are to stay texts. */
   place: SeriesPlace | null;
   /** What it costs to read, as the number of bytes of a JSON document that costs the same. */

@@ -15,8 +15,8 @@ import type { MergeStrategy } from '../domain/merge-strategies.ts';
 import {
   type MergedParameters,
   type MergeWay,
+  mergedPlainly,
   mergeInWay,
-  mergesPlainly,
   requireReplaced,
 } from '../domain/merge-way.ts';
 import { requireMergedSize } from '../domain/merged-size.ts';
@@ -25,6 +25,7 @@ import { mergeFaults, readParameterDefinitions } from '../domain/parameter-defin
 import { type ReadDocument, readDocument, requireFewLeaves } from '../domain/parameter-document.ts';
 import { type ParameterDefinitions, toJsonSchema } from '../domain/parameter-schema.ts';
 import { type SecretNames, secureNames } from '../domain/secrets.ts';
+import { hasUnset } from '../domain/unset.ts';
 import { holdsSecrets, inTheClear, type Mapping } from '../domain/value.ts';
 import type { VariableValues } from '../domain/variables.ts';
 import { printYaml } from '../domain/yaml-printer.ts';
@@ -124,8 +125,10 @@ export function documentTasks(keys: KeyRing, cacheBytes = CACHE_BYTES) {
   const definedBy = (schema: DocumentSource | null) => schema && definitions.get(schema);
   const allOf = (sources: readonly DocumentSource[]) => sources.map(read);
   const merging = new StepwiseMerging(read, cacheBytes);
+  const isPlain = (sources: readonly DocumentSource[], { strategies, isDeclared }: MergeWay) =>
+    strategies.length === 0 && !(isDeclared && sources.some((each) => each.mayUnset && hasUnset(read(each))));
   const mergeBy = (sources: readonly DocumentSource[], way: MergeWay) =>
-    mergeInWay(allOf(sources), way, () => merging.merge(sources));
+    isPlain(sources, way) ? mergedPlainly(merging.merge(sources), way) : mergeInWay(allOf(sources), way);
   return {
     ...groupTasks({
       read,
@@ -155,8 +158,8 @@ export function documentTasks(keys: KeyRing, cacheBytes = CACHE_BYTES) {
     /** @throws HawserError conflict `parameter_merge_failed`, `unknown_variable` */
     mergeDocuments(input: { documents: readonly DocumentSource[]; way: MergeWay }): MergedDocuments {
       const { documents: sources, way } = input;
-      const isPlain = way.variables === null && mergesPlainly(way, allOf(sources));
-      return { ...writeMerged(mergeBy(sources, way), { sources, way, keys }), mergeVersion: isPlain ? 1 : 2 };
+      const mergeVersion = way.variables === null && isPlain(sources, way) ? 1 : 2;
+      return { ...writeMerged(mergeBy(sources, way), { sources, way, keys }), mergeVersion };
     },
 
     /** What a parameter file that comes in holds of secrets. @throws the errors of `readDocument` */

@@ -5,6 +5,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DocumentType } from '../domain/parameter-document.ts';
+import { UNSET } from '../domain/unset.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import { TurnBudget } from '../lib/pace.ts';
@@ -46,7 +47,12 @@ function sourceOf(id: string, bytes: Uint8Array, type: DocumentType, isStored: b
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const maySeal = text.includes(SEALED_BEGIN);
   const weight = weightOf(type, text) - (maySeal && type === 'yaml' ? sealedRelief(text) : 0);
-  return { key: `${id} ${type}`, type, bytes: withOwnBuffer(bytes), isStored, maySeal, place: null, weight };
+  // A key may be written with escapes.
+  const mayUnset = text.includes(UNSET) || text.includes('\\');
+  return {
+    ...{ key: `${id} ${type}`, type, bytes: withOwnBuffer(bytes), isStored },
+    ...{ maySeal, mayUnset, place: null, weight },
+  };
 }
 
 /**

@@ -6,6 +6,7 @@ import { NamesOfScopes, restrictedScopes } from '../db/scope-grants.ts';
 import type { AffectedParameterFile, CompatibilityReport, SchemaChanges } from '../domain/compatibility.ts';
 import { type Finding, inOrder, isError } from '../domain/findings.ts';
 import type { DocumentChecks } from '../domain/server-settings.ts';
+import type { VariableValues } from '../domain/variables.ts';
 import { chooseVersion, isOfMajorUpTo } from '../domain/version-choice.ts';
 import { compareVersions, type Major, majorOf } from '../domain/version-order.ts';
 import { conflict, type HawserError } from '../lib/errors.ts';
@@ -18,6 +19,7 @@ import { schemaIn } from './declared.ts';
 import type { DocumentSource } from './document-tasks.ts';
 import type { DocumentRunner } from './documents.ts';
 import { findingsIn, includesForFollowers, type KnownEntryPoint, type Surroundings } from './entry-points.ts';
+import { variablesKnownTo } from './known-variables.ts';
 import { readOfferedFiles } from './offered-files.ts';
 import type { ParameterReader } from './parameters.ts';
 import type { SchemaReader, SchemaVersion } from './schemas.ts';
@@ -311,10 +313,11 @@ export class CompatibilityGuard {
     const { configurations } = await contentNamed(read, { configurations: [name] });
     const restricted = await restrictedScopes(read, [configurations[0] ?? '']);
     const names = await NamesOfScopes.of(read, restricted);
+    const variables = await variablesKnownTo(read, name);
     for (const scope of scopes) {
       const file = choose(offered(scope, index.of(seriesOf(scope)).published));
       if (file === null) continue;
-      const checked = await this.checkFile(name, scope, file, candidate);
+      const checked = await this.checkFile(name, scope, file, { ...candidate, variables });
       const isHidden = restricted.some((each) => names.isOf(each, scope));
       files.push(isHidden ? { ...checked, errors: [] } : checked);
       // There may be a file for each node, and checks of files in memory never wait by themselves.
@@ -327,11 +330,15 @@ export class CompatibilityGuard {
     name: string,
     { scopeType: scopeTypeName, value: scopeValue }: ParameterScope,
     file: VersionRef,
-    { schema, caller }: Pick<Candidate, 'schema' | 'caller'>,
+    {
+      schema,
+      caller,
+      variables,
+    }: Pick<Candidate, 'schema' | 'caller'> & { variables: VariableValues | null },
   ): Promise<AffectedParameterFile> {
     const document = await this.parameters.source(name, file);
     const errors = document
-      ? await this.documents.run(caller, 'checkDocument', { schema, document, isPartial: true })
+      ? await this.documents.run(caller, 'checkDocument', { schema, document, isPartial: true, variables })
       : [];
     return { scopeTypeName, scopeValue, version: file.version, needsMigration: errors.length > 0, errors };
   }

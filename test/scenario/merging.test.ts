@@ -227,7 +227,9 @@ describe('merging in the way that a document says', () => {
     await expectProblem(admin.put(path, { variables: 'On' }), 409, 'change_set_required');
     const deed = { kind: 'SetSettings', configurationName: 'web', signing: null, variables: 'On' };
     const groups = await groupsOf(admin, await preview(admin, [deed]));
-    const changes = groups.map(({ change, nodeCount }) => `${change} ${nodeCount}`);
+    const changes = groups.map(
+      ({ change, nodeCount }: { change: string; nodeCount: number }) => `${change} ${nodeCount}`,
+    );
     expect(changes).to.have.members(['Unresolvable 1', 'Changed 1']);
     const set = await proposed(admin, [deed]);
     await ok(200, admin.post(`${setOf(set)}/apply`, { digest: set.digest }));

@@ -92,6 +92,7 @@ describe("the provenance of a node's parameters", () => {
       author: 'admin',
       value: 'warn',
       overriddenValues: [{ scopeTypeName: 'Default', scopeValue: null, precedence: 0, value: 'info' }],
+      ...{ merge: null, mergedFrom: null, text: null },
     });
     expect(committedAt).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(Date.parse(committedAt)).to.be.within(since, hawser.clock.now());

@@ -9,6 +9,7 @@ import { RawDocument, type Route } from '../../http/route.ts';
 import { conflict, type FieldError, HawserError, notFound } from '../../lib/errors.ts';
 import { DESCRIBE_UNKNOWN, type Declared, NOTHING_DECLARED, schemaIn } from '../../resolve/declared.ts';
 import { newSource, openedAt } from '../../resolve/documents.ts';
+import { variablesKnownTo } from '../../resolve/known-variables.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { type GrantedRoutes, grantedRoutes } from '../shared/versioned.ts';
@@ -112,7 +113,8 @@ function validateRoute(tools: SchemaTools, reading: GrantedRoutes): Route {
       const schema = schemaIn(declared);
       const source = newSource(body.bytes, contentTypeNamed(body.mediaType) ?? 'yaml');
       const document = openedAt(source, NOWHERE, 0);
-      const check = { schema, document, isPartial: call.query.partial ?? false };
+      const variables = await variablesKnownTo(tools.database.read, call.resource.name);
+      const check = { schema, document, isPartial: call.query.partial ?? false, variables };
       const run = async () => tools.documents.run(call.principal.userId, 'checkDocument', check);
       const errors = await (call.query.anyText ? run().catch(faultsOf) : run());
       return json({ isValid: errors.length === 0, errors });

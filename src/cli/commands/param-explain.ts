@@ -26,7 +26,8 @@ export const explain = command({
   path: 'param explain',
   summary: 'see who set each value of the parameters that a node gets, and what it hides',
   description:
-    'What a value hides stands nearest first. Values are shown as JSON, so that the text "1" and the number 1 differ.',
+    'What a value hides stands nearest first; a list that files make together names what it joins instead. Values are ' +
+    'shown as JSON, so that the text "1" and the number 1 differ.',
   arguments: [
     { name: 'node', summary: 'the fqdn or the id' },
     {
@@ -67,6 +68,8 @@ export const explain = command({
       ],
       'No scope sets a parameter for this node.',
     );
+    for (const [pointer, by] of Object.entries(found.unset))
+      if (path === undefined || isAt(pointer, path)) out.note(`Unset by ${scopeText(by)}: ${pointer}`);
     for (const { path: at, message } of found.problems) out.note(`Problem: ${at || '/'}: ${message}`);
   },
 });
@@ -89,7 +92,10 @@ function rowsOf(found: Provenance): Row[] {
     const hides = origin.overriddenValues.map(
       (scope, at) => `${textAt(hidden[at], 'value')} (${scopeText(scope)})`,
     );
-    return { path, origin, value: textAt(own, 'value'), hides: hides.join(', ') };
+    // The nearest ones are those that the value is made of, beside the one that it is shown for.
+    const joined = Math.max(0, (origin.mergedFrom?.length ?? 0) - 1);
+    const all = hides.map((text, at) => (at < joined ? `joins ${text}` : text));
+    return { path, origin, value: textAt(own, 'value'), hides: all.join(', ') };
   });
 }
 

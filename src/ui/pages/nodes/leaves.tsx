@@ -137,7 +137,9 @@ function PathText({ path }: { path: string }) {
 }
 
 function ValueCell({ row: { path, leaf, faults }, versionOf }: { row: Row; versionOf: VersionOf }) {
-  const { overriddenValues } = leaf;
+  const { overriddenValues, mergedFrom, text } = leaf;
+  // The nearest ones are those that the value is made of, beside the one that it is shown for.
+  const joined = Math.max(0, (mergedFrom?.length ?? 0) - 1);
   return (
     <div class="leaf">
       <GivenValue given={leaf} {...{ path, versionOf }} />
@@ -146,15 +148,24 @@ function ValueCell({ row: { path, leaf, faults }, versionOf }: { row: Row; versi
           {message}
         </Mark>
       ))}
+      {text !== null && (
+        <div class="muted">
+          Written as <code>{JSON.stringify(text)}</code>
+        </div>
+      )}
       {overriddenValues.length > 0 && (
         <details>
           <summary>
-            {overriddenValues.length} overridden {overriddenValues.length === 1 ? 'value' : 'values'}
+            {overriddenValues.length} {joined > 0 ? 'lower' : 'overridden'}{' '}
+            {overriddenValues.length === 1 ? 'value' : 'values'}
           </summary>
           <ul>
-            {overriddenValues.map((one) => (
+            {overriddenValues.map((one, at) => (
               <li key={scopeText(one)}>
-                <span class="muted">{scopeText(one)}:</span>{' '}
+                <span class="muted">
+                  {scopeText(one)}
+                  {at < joined && ', joined'}:
+                </span>{' '}
                 <GivenValue given={one} of={scopeText(one)} {...{ path, versionOf }} />
               </li>
             ))}
