@@ -23,7 +23,7 @@ export const sign = command({
     publish: { summary: 'publish it at once' },
   },
   examples: [
-    'hawserctl config sign web 1.2.0 --key ~/.ssh/id_ed25519',
+    'hawserctl config sign web 1.2.0 --key id_ed25519',
     'hawserctl config sign web 1.2.0 --publish',
   ],
   async run(context) {
