@@ -24,6 +24,7 @@ import { registryOf } from '../resolve/registry.ts';
 import { CompatibilityGuard } from '../resolve/schema-compatibility.ts';
 import { SchemaReader } from '../resolve/schemas.ts';
 import type { Caller } from '../security/caller.ts';
+import { tagsOf } from '../versions/outside-tags.ts';
 import type { RefStep, StepEffect } from '../versions/ref-step.ts';
 import type { Target } from '../versions/rows.ts';
 import type { GitStore } from '../versions/store.ts';
@@ -273,7 +274,9 @@ class Deeds {
       case 'SetSettings': {
         const { resource } = this.targeted('configurations', target);
         if (change.signing) this.signing.set(resource.id, change.signing);
-        keep((trx) => setSettings(trx, actor, resource, change));
+        const index = await tools.store.versions({ kind: 'configurations', name: resource.name });
+        const admitted = tagsOf(index);
+        keep((trx) => setSettings(trx, actor, resource, { ...change, admitted }));
         return;
       }
       case 'StartRollout': {

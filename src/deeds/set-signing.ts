@@ -11,15 +11,20 @@ import { type Actor, recordAudit } from '../security/audit.ts';
 import type { ChangeOf } from './changes.ts';
 
 /**
- * Saves it as a whole. Who changes what is protected asks `requireDoneAlone` before.
+ * Saves it as a whole. Runs under the lock of the repository where versions must be signed from then on.
+ * @param admitted as `saveSigning`. Who changes what is protected asks `requireDoneAlone` before.
  * @returns what the entry of the audit trail says of it; null where it is the same already
  * @throws HawserError as `requireSigners`
  */
-export async function changeSigning(trx: Db, id: string, signing: Signing): Promise<ChangedMembers | null> {
+export async function changeSigning(
+  trx: Db,
+  id: string,
+  { signing, admitted }: { signing: Signing; admitted: readonly string[] },
+): Promise<ChangedMembers | null> {
   requireSigners(signing);
   const before = await findSigning(trx, id);
   if (isSameSigning(before, signing)) return null;
-  await saveSigning(trx, id, signing);
+  await saveSigning(trx, id, signing, admitted);
   return { signing: { from: before, to: signing } };
 }
 
@@ -54,9 +59,9 @@ export async function setSettings(
   trx: Db,
   actor: Actor,
   { id, name }: Pick<GrantedResource, 'id' | 'name'>,
-  { signing }: SettingsDeed,
+  { signing, admitted }: SettingsDeed & { admitted: readonly string[] },
 ): Promise<void> {
-  const changes = signing ? await changeSigning(trx, id, signing) : null;
+  const changes = signing ? await changeSigning(trx, id, { signing, admitted }) : null;
   if (changes === null) return;
   const details = { name, ...changes };
   await recordAudit(trx, actor, { action: 'configuration.settings_changed', resourceId: id, details });

@@ -26,8 +26,7 @@ const INHERITED = {
   parameterValidationMode: 'Strict',
   documentChecks: 'None',
   protection: unprotected(),
-  signing: { require: 'Off', allowedSigners: '' },
-  unsigned: { versions: 0, nodes: 0 },
+  signing: { require: 'Off', allowedSigners: '', unsigned: { versions: 0, nodes: 0 } },
 };
 const NO_RETENTION = {
   isOverridden: false,
