@@ -10,22 +10,9 @@ import type { Reading, ReadingDatabase } from '../db/reading.ts';
 import type { Signing } from '../domain/signing.ts';
 import type { StoredFile } from '../git/types.ts';
 import { sha256Hex } from '../lib/hash.ts';
+import type { Admit } from './admit.ts';
 import { checkTag, digestOf } from './signature-checks.ts';
 import type { VersionIndex } from './types.ts';
-
-/** A tag that has no record of a push. */
-export interface OutsideTag {
-  version: string;
-  oid: string;
-  commit: string;
-  entryPoint: string;
-  files(): Promise<readonly StoredFile[]>;
-  /** The bytes of an object of the repository. */
-  read(oid: string, type: 'tag' | 'blob'): Promise<Buffer>;
-}
-
-/** @returns why a tag of a configuration is no version; null where it counts */
-export type Admit = (configurationName: string, tag: OutsideTag) => Promise<string | null>;
 
 /** The ids of the tags that count when versions must be signed from now on. */
 export function tagsOf({ versions }: Pick<VersionIndex, 'versions'>): string[] {

@@ -14,6 +14,7 @@ import type { RepositoryRef } from '../git/types.ts';
 import { HawserError } from '../lib/errors.ts';
 import { forEachOf } from '../lib/for-each-of.ts';
 import type { Log } from '../lib/log.ts';
+import type { Admit } from './admit.ts';
 import type { CorruptionTracker } from './corruption-tracker.ts';
 import {
   contentFault,
@@ -25,7 +26,6 @@ import {
   tagNameOf,
   type VersionKind,
 } from './kinds.ts';
-import type { Admit } from './outside-tags.ts';
 import { pushRecordName, readPushRecord, recordedName } from './push-records.ts';
 import { type RolloutFacts, readRollout } from './rollout-branch.ts';
 import type { PushRecord } from './types.ts';

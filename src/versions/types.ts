@@ -23,7 +23,7 @@ import type {
 } from '../git/types.ts';
 import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
-import type { Admit } from './outside-tags.ts';
+import type { Admit } from './admit.ts';
 import type { PlannedEntry } from './planned-entry.ts';
 import type {
   LooseRollouts,
