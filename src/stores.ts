@@ -29,6 +29,7 @@ import { SecretStore } from './security/secrets/secret-store.ts';
 import { sharedAuthority } from './security/shared-secrets.ts';
 import { loadTlsMaterial, type TlsMaterial } from './security/tls-files.ts';
 import { followFeed } from './versions/follow-feed.ts';
+import { admissionBy } from './versions/outside-tags.ts';
 import { reconcile } from './versions/reconcile.ts';
 import { endAllScopeMoves } from './versions/scope-moves.ts';
 import { GitStore } from './versions/store.ts';
@@ -101,6 +102,7 @@ export async function openStores({ config, clock, log, fs, claimFolders }: Serve
     onRefsMoved: (repository, isAwaited, trx = isAwaited ? database.write : database.writeNow) =>
       noteRefsMoved(trx, repository, clock.now()),
     beforeWrite: () => database.requireWritable(),
+    admit: admissionBy(database, () => clock.now()),
     onOperation: metrics.work.onGitOperation,
   });
   // A server that has the stores to itself knows of its own moves.

@@ -7,6 +7,8 @@ export interface ConfigurationSigningTable {
   require: 'Off' | 'Version';
   /** OpenSSH's `allowed_signers`, as it was given. */
   allowed_signers: string;
+  /** JSON: the ids of tags without a record of a push that count where versions must be signed. */
+  admitted: string;
 }
 
 export interface SigningTables {
@@ -19,6 +21,7 @@ export function signingStatements(text: string): readonly string[] {
     `create table configuration_signing (
       configuration_id ${text} primary key references configurations (id) on delete cascade,
       require ${text} not null check (require in ('Off', 'Version')),
-      allowed_signers ${text} not null)`,
+      allowed_signers ${text} not null,
+      admitted ${text} not null)`,
   ];
 }

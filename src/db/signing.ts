@@ -12,10 +12,23 @@ export async function findSigning(db: Db, configurationId: string): Promise<Sign
   return row ?? NO_SIGNING;
 }
 
-export async function saveSigning(trx: Db, configurationId: string, signing: Signing): Promise<void> {
-  await trx.deleteFrom('configuration_signing').where('configuration_id', '=', configurationId).execute();
-  if (isSameSigning(signing, NO_SIGNING)) return;
+/** @param admitted the ids of the tags that count from now on, where versions must be signed that need not be before */
+export async function saveSigning(
+  trx: Db,
+  configurationId: string,
+  signing: Signing,
+  admitted: readonly string[],
+): Promise<void> {
+  if (isSameSigning(signing, NO_SIGNING)) {
+    await trx.deleteFrom('configuration_signing').where('configuration_id', '=', configurationId).execute();
+    return;
+  }
   const { require, allowedSigners: allowed_signers } = signing;
-  const row = { configuration_id: configurationId, require, allowed_signers };
-  await trx.insertInto('configuration_signing').values(row).execute();
+  const isNew = require === 'Version' && (await findSigning(trx, configurationId)).require === 'Off';
+  const columns = { require, allowed_signers, ...(isNew && { admitted: JSON.stringify(admitted) }) };
+  await trx
+    .insertInto('configuration_signing')
+    .values({ configuration_id: configurationId, admitted: '[]', ...columns })
+    .onConflict((conflict) => conflict.column('configuration_id').doUpdateSet(columns))
+    .execute();
 }

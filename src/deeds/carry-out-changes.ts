@@ -25,6 +25,7 @@ import { registryOf } from '../resolve/registry.ts';
 import { CompatibilityGuard } from '../resolve/schema-compatibility.ts';
 import { SchemaReader } from '../resolve/schemas.ts';
 import type { Caller } from '../security/caller.ts';
+import { tagsOf } from '../versions/outside-tags.ts';
 import type { RefStep, StepEffect } from '../versions/ref-step.ts';
 import type { Target } from '../versions/rows.ts';
 import type { GitStore } from '../versions/store.ts';
@@ -276,7 +277,11 @@ class Deeds {
         const { resource } = this.targeted('configurations', target);
         if (change.signing) this.signing.set(resource.id, change.signing);
         const { signing, variables } = change;
-        const wanted = { ...(signing && { signing }), ...(variables && { variables }) };
+        const index = await tools.store.versions({ kind: 'configurations', name: resource.name });
+        const wanted = {
+          ...(signing && { signing, admitted: tagsOf(index) }),
+          ...(variables && { variables }),
+        };
         const action = 'configuration.settings_changed';
         keep((trx) => changeOwnSettings(trx, actor, resource, { action, change: wanted }));
         return;

@@ -29,6 +29,8 @@ export type OwnChange = { [K in keyof OwnSettings]?: OwnSettings[K] | undefined 
 export type SettingsChange = OwnChange & {
   protection?: Protection | undefined;
   signing?: Signing | undefined;
+  /** The ids of the published tags, where versions must be signed from now on. */
+  admitted?: readonly string[] | undefined;
 };
 
 const NOTHING_OWN: OwnSettings = {
@@ -68,12 +70,15 @@ export async function changeOwnSettings(
   trx: Db,
   actor: Actor,
   { id, name }: Pick<GrantedResource, 'id' | 'name'>,
-  { action, change: { protection, signing, ...change } }: { action: AuditAction; change: SettingsChange },
+  {
+    action,
+    change: { protection, signing, admitted = [], ...change },
+  }: { action: AuditAction; change: SettingsChange },
 ): Promise<void> {
   const thing = { on: 'configuration', id, name } as const;
   const changes = changedMembers(await findOwnSettings(trx, id), change);
   const protecting = protection && (await changeProtection(trx, actor, thing, protection));
-  const allowing = signing && (await changeSigning(trx, id, signing));
+  const allowing = signing && (await changeSigning(trx, id, { signing, admitted }));
   if (changes) await saveOwnSettings(trx, id, change);
   if (changes || protecting || allowing) {
     const details = { name, ...changes, ...protecting, ...allowing };

@@ -9,15 +9,20 @@ import { invalid, invalidField } from '../lib/errors.ts';
 import type { ChangeOf } from './changes.ts';
 
 /**
- * Saves it as a whole. Who changes what is protected asks `requireDoneAlone` before.
+ * Saves it as a whole. Runs under the lock of the repository where versions must be signed from then on.
+ * @param admitted as `saveSigning`. Who changes what is protected asks `requireDoneAlone` before.
  * @returns what the entry of the audit trail says of it; null where it is the same already
  * @throws HawserError as `requireSigners`
  */
-export async function changeSigning(trx: Db, id: string, signing: Signing): Promise<ChangedMembers | null> {
+export async function changeSigning(
+  trx: Db,
+  id: string,
+  { signing, admitted }: { signing: Signing; admitted: readonly string[] },
+): Promise<ChangedMembers | null> {
   requireSigners(signing);
   const before = await findSigning(trx, id);
   if (isSameSigning(before, signing)) return null;
-  await saveSigning(trx, id, signing);
+  await saveSigning(trx, id, signing, admitted);
   return { signing: { from: before, to: signing } };
 }
 

@@ -14,6 +14,7 @@ import { UsageError } from '../lib/command-words.ts';
 import { HawserError } from '../lib/errors.ts';
 import { createLog } from '../lib/log.ts';
 import { type AdoptTools, adoptVersion, groupTags, requireOwner, type TagGroup } from '../versions/adopt.ts';
+import { admissionBy } from '../versions/outside-tags.ts';
 import { GitStore } from '../versions/store.ts';
 import { refuseUnfinishedRestore } from './backup/restore.ts';
 import { describeFailure } from './doctor/findings.ts';
@@ -82,6 +83,7 @@ function openStore(database: Database, root: string, now: number): GitStore {
     ...(repositories && { shared: { reader: repositories, tables: repositories } }),
     onRefsMoved: (ref, _isAwaited, trx = database.write) => noteRefsMoved(trx, ref, now),
     beforeWrite: () => database.requireWritable(),
+    admit: admissionBy(database, () => now),
   });
 }
 

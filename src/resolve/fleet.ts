@@ -8,6 +8,7 @@ import type { ReadingDatabase } from '../db/reading.ts';
 import { HawserError } from '../lib/errors.ts';
 import { followFeed } from '../versions/follow-feed.ts';
 import { readOnlyStore } from '../versions/inspection.ts';
+import { admissionRead } from '../versions/outside-tags.ts';
 import type { GitStore } from '../versions/store.ts';
 import type { VersionSource } from '../versions/version-source.ts';
 import { DocumentsInThread } from './documents.ts';
@@ -49,7 +50,8 @@ export class Fleet {
     this.entryPoints = new EntryPoints(this.documents);
     this.database = openForReading(place);
     this.places = placesRead(this.database);
-    this.store = readOnlyStore(reposDir, this.database.repositories, cacheBytes);
+    const admit = admissionRead(this.database, () => Date.now());
+    this.store = readOnlyStore(reposDir, this.database.repositories, { cacheBytes, admit });
     followFeed(this.store, this.database, (ref) => {
       if (ref === null) this.moved = null;
       else this.moved?.add(`${ref.kind}/${ref.name}`);

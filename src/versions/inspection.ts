@@ -28,6 +28,7 @@ import {
   walkObjects,
 } from './object-walk.ts';
 import { GitStore } from './store.ts';
+import type { GitStoreOptions } from './types.ts';
 
 const PACK_BYTES = 256 * 1024 * 1024;
 /** The bytes that a store for reading may use for the index of one repository and its packs. */
@@ -74,13 +75,14 @@ function refuseNow(): never {
 export function readOnlyStore(
   root: string,
   reader: GitReader | null,
-  cacheBytes = STORE_CACHE_BYTES,
+  { cacheBytes = STORE_CACHE_BYTES, admit }: Partial<Pick<GitStoreOptions, 'cacheBytes' | 'admit'>> = {},
 ): GitStore {
   return new GitStore({
     root,
     log: createLog('silent'),
     cacheBytes,
     onRefsMoved: async () => undefined,
+    admit,
     fs: new AtomicFs(READ_ONLY),
     ...(reader && { shared: { reader, tables: null } }),
   });

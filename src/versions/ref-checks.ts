@@ -14,6 +14,7 @@ import type { RepositoryRef } from '../git/types.ts';
 import { HawserError } from '../lib/errors.ts';
 import { forEachOf } from '../lib/for-each-of.ts';
 import type { Log } from '../lib/log.ts';
+import type { Admit } from './admit.ts';
 import type { CorruptionTracker } from './corruption-tracker.ts';
 import {
   contentFault,
@@ -232,6 +233,9 @@ function keyOf({ name, oid, record }: NamedRef): string {
 
 export class RefReader {
   readonly checks: RefChecks;
+  private readonly tools: CheckTools;
+  private readonly site: { kind: VersionKind; gitdir: string; ref: RepositoryRef };
+  private readonly admit: Admit | undefined;
   private readonly refs: RefBackend;
   private readonly log: Log;
   private readonly kind: VersionKind;
@@ -239,10 +243,14 @@ export class RefReader {
   private readonly warned = new Set<string>();
 
   constructor(
-    tools: CheckTools & { log: Log },
-    { kind, gitdir, refs }: { kind: VersionKind; gitdir: string; refs: RefBackend },
+    tools: CheckTools & { log: Log; admit?: Admit | undefined },
+    site: { kind: VersionKind; gitdir: string; refs: RefBackend; ref: RepositoryRef },
     corruption: CorruptionTracker,
   ) {
+    const { kind, gitdir, refs, ref } = site;
+    this.tools = tools;
+    this.site = site;
+    this.admit = ref.kind === 'configurations' ? tools.admit : undefined;
     this.refs = refs;
     this.log = tools.log;
     this.kind = kind;
@@ -297,7 +305,29 @@ export class RefReader {
     await forEachOf(unknown, CONCURRENT_CHECKS, async (ref) => {
       found.set(ref.name, await this.checks.check(ref));
     });
+    if (this.admit)
+      for (const [name, check] of found) {
+        const fault = check && (await this.faultOfOutside(this.admit, check));
+        if (check && fault) found.set(name, { ...check, ...NONE, fault });
+      }
     return found;
+  }
+
+  /** Why a tag that no push has brought does not count. It is asked whenever the tag is read, as who may sign changes. */
+  private async faultOfOutside(admit: Admit, { named, oid, facts }: RefCheck): Promise<string | null> {
+    if (named === 'illegal' || named.status !== 'Published' || !facts || facts.pushed) return null;
+    const { kind, gitdir, ref } = this.site;
+    const { objects, versions } = this.tools;
+    const { series, version } = named;
+    const content = async () => {
+      const read = await versions.read(gitdir, kind, { series, status: 'Published', oid });
+      return isContent(read) ? read.files : [];
+    };
+    return admit(ref.name, {
+      ...{ version, oid, commit: facts.commit, entryPoint: facts.entryPoint ?? '' },
+      files: content,
+      read: (id, type) => objects.readBytes(gitdir, id, type),
+    });
   }
 
   /** Warns once of each ref that is named like a version, a withdrawal or a rollout and is none. */

@@ -30,7 +30,8 @@ export interface StagedRepository {
 
 export type RepositoryTools = CheckTools &
   BranchTools &
-  Required<Pick<GitStoreOptions, 'log' | 'onOperation' | 'onRefsMoved' | 'beforeWrite'>>;
+  Required<Pick<GitStoreOptions, 'log' | 'onOperation' | 'onRefsMoved' | 'beforeWrite'>> &
+  Pick<GitStoreOptions, 'admit'>;
 
 /** Every look at the refs asks the disk for each loose one. */
 const MAX_LOOSE = 100;

@@ -86,7 +86,7 @@ function openParts(options: GitStoreOptions): StoreParts {
     ...{ packs, place },
     blobInfos: new BlobInfos(cacheBytes * SHARES.blobs),
     withdrawnHistory: new WithdrawnHistory(objects, log),
-    tools: { fs, log, objects, versions, trees, onRefsMoved, onOperation, beforeWrite },
+    tools: { fs, log, objects, versions, trees, onRefsMoved, onOperation, beforeWrite, admit: options.admit },
   };
 }
 

@@ -23,6 +23,7 @@ import type {
 } from '../git/types.ts';
 import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
+import type { Admit } from './admit.ts';
 import type { PlannedEntry } from './planned-entry.ts';
 import type {
   LooseRollouts,
@@ -352,6 +353,8 @@ export interface GitStoreOptions {
   onRefsMoved: (repository: RepositoryRef, isAwaited: boolean, trx?: Db) => Promise<void>;
   /** Called before a lock is taken, and before refs are moved. It rejects when others could not be notified. */
   beforeWrite?: () => Promise<void>;
+  /** Says whether a tag of a configuration counts that no push has brought. By default each does. */
+  admit?: Admit | undefined;
   onOperation?: OnOperation;
   fs?: AtomicFs;
   /** The tables in which the repositories are; `tables` is null where nothing is written. By default they are in folders. */

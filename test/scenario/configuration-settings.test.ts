@@ -27,8 +27,7 @@ const INHERITED = {
   documentChecks: 'None',
   variables: 'Off',
   protection: unprotected(),
-  signing: { require: 'Off', allowedSigners: '' },
-  unsigned: { versions: 0, nodes: 0 },
+  signing: { require: 'Off', allowedSigners: '', unsigned: { versions: 0, nodes: 0 } },
 };
 const NO_RETENTION = {
   isOverridden: false,

@@ -1,10 +1,14 @@
 // everyday: SQLite; full: PostgreSQL
 /** Versions that their authors sign: what is said of them, and what is refused where they must be. */
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { propose, proposed, SETS, setOf } from '../support/change-sets.ts';
 import { createComposite, publishWithChildren } from '../support/composites.ts';
 import { addVersion, publish } from '../support/configurations.ts';
+import { itOnSqlite } from '../support/engine.ts';
+import { eventually } from '../support/eventually.ts';
 import { gitClient } from '../support/git-client.ts';
 import { createToken, startHawser } from '../support/hawser.ts';
 import { assign } from '../support/parameter-files.ts';
@@ -229,17 +233,26 @@ describe('signed versions', function () {
     await assign(hawser, node, author.name);
     await allow(author, signerLine(ada), 'Version');
     const settings = settingsOf(author);
-    expect((await ok(200, hawser.admin.get(settings))).unsigned).to.deep.equal({ versions: 1, nodes: 1 });
+    expect((await ok(200, hawser.admin.get(settings))).signing.unsigned).to.deep.equal({
+      versions: 1,
+      nodes: 1,
+    });
     const etag = await etagOf(hawser.admin, settings);
     const offered = async () =>
       (await ok(200, hawser.admin.get(`/api/v1/nodes/${node.nodeId}`))).offeredVersion;
     await author.ok('push', 'origin', 'v1.1.0');
-    expect((await ok(200, hawser.admin.get(settings))).unsigned).to.deep.equal({ versions: 1, nodes: 0 });
+    expect((await ok(200, hawser.admin.get(settings))).signing.unsigned).to.deep.equal({
+      versions: 1,
+      nodes: 0,
+    });
     expect(await etagOf(hawser.admin, settings)).to.equal(etag);
     const before = await offered();
     expect(before).to.equal('1.1.0');
     await allow(author, signerLine(eve), 'Version');
-    expect((await ok(200, hawser.admin.get(settings))).unsigned).to.deep.equal({ versions: 2, nodes: 1 });
+    expect((await ok(200, hawser.admin.get(settings))).signing.unsigned).to.deep.equal({
+      versions: 2,
+      nodes: 1,
+    });
     expect(await offered()).to.equal(before);
     const set = await proposed(hawser.admin, [
       { kind: 'SetSettings', configurationName: author.name, signing: NOBODY },
@@ -247,4 +260,44 @@ describe('signed versions', function () {
     await ok(200, hawser.admin.post(`${setOf(set)}/apply`, { digest: set.digest }));
     expect((await ok(200, hawser.admin.get(`${SETS}/${set.id}`))).state).to.equal('Applied');
   });
+
+  // With PostgreSQL the folders are a cache.
+  itOnSqlite(
+    'pass over tags that stock git makes in the folder, and keep those that were there',
+    async () => {
+      const author = await beginAuthor(hawser, client, token);
+      const repository = `configurations/${author.name}.git`;
+      const published = async (): Promise<string[]> => {
+        const versions: { version: string; status: string }[] = await ok(
+          200,
+          hawser.admin.get(`${author.api}/versions`),
+        );
+        return versions.filter(({ status }) => status === 'Published').map(({ version }) => version);
+      };
+      const tagHere = (name: string, ...more: string[]) =>
+        hawser.git(
+          repository,
+          ...['-c', 'user.name=eve', '-c', 'user.email=eve@example.org'],
+          'tag',
+          ...more,
+          name,
+          'v1.0.0^{commit}',
+        );
+      tagHere('v1.0.1', '-a', '-m', 'before');
+      await eventually(async () => expect(await published()).to.include('1.0.1'));
+      await allow(author, signerLine(ada), 'Version');
+      tagHere('v1.0.2', '-a', '-m', 'past it');
+      await tagSigned(author, ada, { version: '1.0.3' });
+      const path = join(client.folder, 'raw-tag');
+      writeFileSync(path, await author.ok('cat-file', 'tag', 'v1.0.3'));
+      const oid = hawser.git(repository, 'hash-object', '-t', 'tag', '-w', path).trim();
+      hawser.git(repository, 'update-ref', 'refs/tags/v1.0.3', oid);
+      await eventually(async () => expect(await published()).to.include('1.0.3'));
+      expect(await published()).to.deep.equal(['1.0.3', '1.0.1', '1.0.0']);
+      // Whoever goes as a signer takes nothing, not at the next start either.
+      await allow(author, signerLine(eve), 'Version');
+      await hawser.restart();
+      expect(await published()).to.deep.equal(['1.0.3', '1.0.1', '1.0.0']);
+    },
+  );
 });

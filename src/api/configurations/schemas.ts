@@ -195,6 +195,18 @@ export const VersionDetailsView = VersionView.extend({
   ],
 });
 
+const SHOWN_SIGNING = { ...EXAMPLE_SIGNING, unsigned: { versions: 4, nodes: 12 } };
+
+const ShownSigning = SigningView.extend({
+  unsigned: z
+    .object({
+      versions: z.int().meta({ description: 'Published versions that are not Valid' }),
+      nodes: z.int().meta({ description: 'Nodes that are offered one, by whatever way' }),
+    })
+    .nullable()
+    .meta({ description: 'Null while it cannot be counted. The ETag does not stand for it' }),
+}).meta({ id: 'ConfigurationSigning', examples: [SHOWN_SIGNING] });
+
 export const SettingsView = z
   .object({
     isOverridden: z.boolean().meta({ description: 'Whether any of them is its own' }),
@@ -203,14 +215,7 @@ export const SettingsView = z
     documentChecks: DocumentChecksView,
     variables: VariablesView,
     protection: ProtectionView,
-    signing: SigningView,
-    unsigned: z
-      .object({
-        versions: z.int().meta({ description: 'Published versions that are not Valid' }),
-        nodes: z.int().meta({ description: 'Nodes that are offered one, by whatever way' }),
-      })
-      .nullable()
-      .meta({ description: 'Null while it cannot be counted. The ETag does not stand for it' }),
+    signing: ShownSigning,
   })
   .meta({
     id: 'ConfigurationSettings',
@@ -218,7 +223,7 @@ export const SettingsView = z
       {
         ...{ isOverridden: true, requireSemVer: true, parameterValidationMode: 'Warn' as const },
         ...{ documentChecks: 'Strict' as const, variables: 'Off' as const, protection: EXAMPLE_PROTECTION },
-        ...{ signing: EXAMPLE_SIGNING, unsigned: { versions: 4, nodes: 12 } },
+        signing: SHOWN_SIGNING,
       },
     ],
   });

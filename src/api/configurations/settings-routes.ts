@@ -24,8 +24,10 @@ import type { FleetTools } from '../../resolve/fleet-tasks.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { Actor } from '../../security/audit.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import { tagsOf } from '../../versions/outside-tags.ts';
 import type { ResourceTools } from '../../versions/resources.ts';
 import { requireRow } from '../../versions/rows.ts';
+import { ONLY_SERIES } from '../../versions/types.ts';
 import { grantedRoutes } from '../shared/versioned.ts';
 import { RetentionChange, RetentionView, SettingsChange, SettingsView } from './schemas.ts';
 import { countUnsigned } from './unsigned.ts';
@@ -35,7 +37,7 @@ const TAGS = ['Configuration settings'];
 /** What the routes work with. */
 type Tools = ResourceTools & Pick<ConfigurationTools, 'log'> & FleetTools;
 
-interface Overrides<C> {
+interface Overrides<C, S> {
   /** The noun of the operation ids. */
   noun: string;
   /** The end of the summary "Read …". */
@@ -44,10 +46,13 @@ interface Overrides<C> {
   change: ZodType<C>;
   problems?: readonly ProblemName[];
   action: 'configuration.settings_changed' | 'configuration.retention_changed';
-  read(db: Db, configurationId: string): Promise<object>;
+  read(db: Db, configurationId: string): Promise<S>;
   requireAllowed?(db: Db, change: C): Promise<void>;
-  /** Members that answers have beside the settings. They change by themselves, so the ETag does not stand for them. */
-  beside?(call: { resource: GrantedResource; principal: UserPrincipal; now: number }): Promise<object>;
+  /** Members that answers have beside or in place of those. They change by themselves, so the ETag does not stand for them. */
+  beside?(
+    settings: S,
+    call: { resource: GrantedResource; principal: UserPrincipal; now: number },
+  ): Promise<object>;
   /** Whether a change could alter what nodes get. */
   changesNodes?: (request: { body: C }) => boolean;
   /** The change that makes everything inherited again. */
@@ -70,7 +75,9 @@ export function settingsRoutes(tools: Tools): Route[] {
         signing: await findSigning(db, id),
       }),
       requireAllowed: requireAllowedOverrides,
-      beside: async (call) => ({ unsigned: await countUnsigned(tools, call) }),
+      beside: async ({ signing }, call) => ({
+        signing: { ...signing, unsigned: await countUnsigned(tools, call) },
+      }),
       changesNodes: ({ body }) => body.variables !== undefined,
       inherit: {
         ...{ requireSemVer: null, parameterValidationMode: null, documentChecks: null, variables: null },
@@ -91,10 +98,10 @@ export function settingsRoutes(tools: Tools): Route[] {
 }
 
 /** GET, PUT of any subset, and DELETE, after which everything is inherited again. */
-function overrideRoutes<C extends Change>(
+function overrideRoutes<C extends Change, S extends object>(
   tools: Tools,
   path: string,
-  { noun, label, view, change: schema, problems = [], read, inherit, ...rules }: Overrides<C>,
+  { noun, label, view, change: schema, problems = [], read, inherit, ...rules }: Overrides<C, S>,
 ): Route[] {
   const { database } = tools;
   const { reading, managing } = grantedRoutes(database, TAGS, { on: 'configuration' });
@@ -107,13 +114,13 @@ function overrideRoutes<C extends Change>(
     return read(trx, id);
   };
   const whole = async (
-    settings: object,
+    settings: S,
     {
       resource,
       principal,
       facts,
     }: { resource: GrantedResource; principal: UserPrincipal; facts: RequestFacts },
-  ) => ({ ...settings, ...(await rules.beside?.({ resource, principal, now: facts.now })) });
+  ) => ({ ...settings, ...(await rules.beside?.(settings, { resource, principal, now: facts.now })) });
   return [
     reading.own('GET', path, {
       id: `get${noun}`,
@@ -134,8 +141,17 @@ function overrideRoutes<C extends Change>(
       // What is beside the settings is read once they are written, and not in their transaction.
       async handle(input) {
         const { resource, caller, body } = input;
-        const work = (trx: Db) => save(trx, resource, caller.actor, body);
-        return whole(await database.write.transaction().execute(work), input);
+        const write = (admitted: readonly string[]) =>
+          database.write
+            .transaction()
+            .execute((trx) => save(trx, resource, caller.actor, { ...body, admitted }));
+        // Under the lock nobody publishes what would count as come from outside.
+        const repository = { kind: 'configurations', name: resource.name } as const;
+        const settings =
+          body.signing?.require === 'Version'
+            ? await tools.store.exclusive(repository, ({ index }) => write(tagsOf(index.of(ONLY_SERIES))))
+            : await write([]);
+        return whole(settings, input);
       },
     }),
     managing.delete(path, {

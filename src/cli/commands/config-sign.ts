@@ -22,10 +22,7 @@ export const sign = command({
     key: { value: 'FILE', summary: 'your private key, or the public one of a key that ssh-agent has' },
     publish: { summary: 'publish it at once' },
   },
-  examples: [
-    'hawserctl config sign web 1.2.0 --key ~/.ssh/id_ed25519',
-    'hawserctl config sign web 1.2.0 --publish',
-  ],
+  examples: ['hawserctl config sign web 1.2.0 --key id_ed25519', 'hawserctl config sign web 1.2.0 --publish'],
   async run(context) {
     const { api, out, options, env, cwd, hosts, arguments: path } = context;
     const { name, version } = path;
