@@ -24,6 +24,7 @@ import { manifestFilesMigration } from './migrations/0040-manifest-files.ts';
 import { changeSetsMigration } from './migrations/0041-change-sets.ts';
 import { protectionsMigration } from './migrations/0042-protections.ts';
 import { signingMigration } from './migrations/0045-signing.ts';
+import { signersOfKeysMigration } from './migrations/0046-signers-of-keys.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0019-baseline': baselineMigration,
@@ -49,4 +50,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0041-change-sets': changeSetsMigration,
   '0042-protections': protectionsMigration,
   '0045-signing': signingMigration,
+  '0046-signers-of-keys': signersOfKeysMigration,
 };
