@@ -12,6 +12,7 @@ import { listCommand } from './config-list.ts';
 import { previewCommand } from './config-preview.ts';
 import { pull } from './config-pull.ts';
 import { push } from './config-push.ts';
+import { sign } from './config-sign.ts';
 import { grantCommands } from './grants.ts';
 
 const show = command({
@@ -89,7 +90,7 @@ function showVersion(name: string, found: Schemas['ConfigurationVersionDetails']
 }
 
 export const CONFIG_COMMANDS = [
-  ...[listCommand(CONFIGURATION), show, check, push, pull, diff],
+  ...[listCommand(CONFIGURATION), show, check, push, pull, diff, sign],
   previewCommand(CONFIGURATION),
   ...versionDeeds(CONFIGURATION),
   ...grantCommands(CONFIGURATION),
