@@ -69,6 +69,8 @@ export interface RegistrationKeysTable {
   /** The user whose rights bound the profile. It is no reference, so that the key outlives the user, and is refused. */
   made_by: Generated<string | null>;
   last_used_at: Generated<number | null>;
+  /** The text of `allowed_signers` that its join line gives to the agent; null for none. */
+  signers: Generated<string | null>;
 }
 
 export interface ConfigurationsTable {

@@ -19,6 +19,7 @@ import type { Caller } from '../security/caller.ts';
 import { requireOwnTakeover } from '../security/delegation.ts';
 import type { AssignmentTools } from './assign.ts';
 import { checkGiven, toStored, type WantedNode } from './given-nodes.ts';
+import { requireReadableSigners } from './set-signing.ts';
 
 const DEFAULT_LIFETIME = 7 * DAY;
 const SHOWN_CHARACTERS = 12;
@@ -34,6 +35,8 @@ export interface WantedKey {
   allowReregistration: boolean;
   /** What nodes get that register by the key; absent or null: nothing, whatever their name. */
   profile?: WantedProfile | null | undefined;
+  /** The text of those who may sign what the agent runs, which the join line gives it; absent, null or empty: none. */
+  signers?: string | null | undefined;
 }
 
 export interface WantedProfile extends WantedNode {
@@ -43,9 +46,10 @@ export interface WantedProfile extends WantedNode {
 
 /**
  * @returns the key's row, and the key itself, which is stored nowhere
- * @throws HawserError invalid for a time that has passed; `beyond_own_permissions`; what `checkGiven` throws
+ * @throws HawserError invalid for a time that has passed, and for signers with `invalid_signers`; `beyond_own_permissions`; what `checkGiven` throws
  */
 export async function createKey(tools: AssignmentTools, caller: Caller, wanted: WantedKey) {
+  if (wanted.signers) requireSomeSigners(wanted.signers);
   const given = wanted.profile ? await checkGiven(tools, caller.principal, wanted.profile) : null;
   const { fqdnPattern = null } = wanted.profile ?? {};
   const profile = given && { ...toStored(given), fqdnPattern };
@@ -56,12 +60,18 @@ export async function createKey(tools: AssignmentTools, caller: Caller, wanted: 
   });
 }
 
+/** The agent does not start with signers that name nobody. */
+function requireSomeSigners(text: string): void {
+  if (requireReadableSigners('/signers', text) === 0)
+    throw invalidField('/signers', 'This names nobody. Leave it out, or name a key', 'invalid_signers');
+}
+
 async function storeKey(
   trx: Db,
   { principal, actor }: Caller,
   wanted: Omit<WantedKey, 'profile'> & { profile: KeyProfile | null },
 ) {
-  const { description, maxUses = null, allowReregistration, expiresAt = null, profile } = wanted;
+  const { description, maxUses = null, allowReregistration, expiresAt = null, profile, signers } = wanted;
   const expiry = expiresAt ?? actor.at + DEFAULT_LIFETIME;
   if (expiry <= actor.at) throw invalidField('/expiresAt', 'This time has passed');
   if (allowReregistration) await requireOwnTakeover(trx, principal);
@@ -78,6 +88,7 @@ async function storeKey(
     allow_reregistration: allowReregistration ? 1 : 0,
     profile: profile && JSON.stringify(profile),
     made_by: principal.userId,
+    signers: signers || null,
   });
   return { row, secret };
 }
@@ -116,7 +127,8 @@ export async function insertKey(
   const allowReregistration = row.allow_reregistration === 1;
   const profile = profileOf(row);
   const given = { description, maxUses, allowReregistration, expiresAt: toTimestamp(expires_at) };
-  const details = { ...given, ...(profile && { profile }) };
+  const signers = row.signers === null ? {} : { signers: row.signers };
+  const details = { ...given, ...(profile && { profile }), ...signers };
   await recordAudit(trx, actor, { action: 'registration_key.created', resourceId, details });
   return row;
 }

@@ -30,18 +30,26 @@ const PATH = '/signing/allowedSigners';
 
 /** @throws HawserError invalid `validation_failed` with `invalid_signers`, and the line at fault where one is */
 export function requireSigners({ require, allowedSigners }: Signing): void {
-  const { signers, faults } = readAllowedSigners(allowedSigners);
-  const [first] = faults;
-  if (first) {
-    const errors = faults.map((fault) => ({ path: PATH, code: 'invalid_signers', ...fault }));
-    throw invalid('validation_failed', `Line ${first.line}: ${first.message}`, errors);
-  }
-  if (require === 'Version' && signers.length === 0)
+  const count = requireReadableSigners(PATH, allowedSigners);
+  if (require === 'Version' && count === 0)
     throw invalidField(
       PATH,
       'Where versions must be signed, somebody must be allowed to sign',
       'invalid_signers',
     );
+}
+
+/**
+ * @param path of the member that holds the text
+ * @returns how many lines name a key
+ * @throws HawserError invalid `validation_failed` with `invalid_signers` for each line at fault
+ */
+export function requireReadableSigners(path: string, text: string): number {
+  const { signers, faults } = readAllowedSigners(text);
+  const [first] = faults;
+  if (first === undefined) return signers.length;
+  const errors = faults.map((fault) => ({ path, code: 'invalid_signers', ...fault }));
+  throw invalid('validation_failed', `Line ${first.line}: ${first.message}`, errors);
 }
 
 /** What a deed of a change set sets. */

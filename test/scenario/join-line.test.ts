@@ -5,8 +5,11 @@ import { connect } from 'node:tls';
 import { expect } from 'chai';
 import { sha256Hex } from '../../src/lib/hash.ts';
 import { startHawser } from '../support/hawser.ts';
+import { makeMachine } from '../support/join-line.ts';
 import { buildOnce } from '../support/program.ts';
 import { expectInvalid, expectProblem, ok } from '../support/replies.ts';
+import { signerLine } from '../support/signed-tags.ts';
+import { newSshKey } from '../support/ssh-keys.ts';
 import { started } from '../support/started.ts';
 
 const KEYS = '/api/v1/admin/registration-keys';
@@ -44,6 +47,25 @@ describe('the route that makes the line that joins a machine', () => {
       expect(hawser.log()).to.not.include(key);
     });
   }
+
+  it('gives the signers of a key to the agent, and makes no line for one that checks none', async () => {
+    const signers = `# it's "ours" $HOME!\n${signerLine(newSshKey())}`;
+    const { id, key } = await ok(201, hawser.admin.post(KEYS, { signers }));
+    await expectProblem(lineOf(id, { key, ...POWERSHELL }), 409, 'no_join_line');
+    const { line } = await ok(200, lineOf(id, { key, ...SH }));
+    expect(line)
+      .to.match(/^[\x20-\x7e]+$/)
+      .and.not.match(/[\\!]/);
+    const machine = makeMachine('signed-01.example.org');
+    try {
+      const { code, stdout, stderr } = await machine.run(line, { HAWSER_AGENT_COMMAND: '[]' });
+      expect(code, stdout + stderr).to.equal(0);
+      expect(machine.read('hawser-agent/signers')).to.equal(signers);
+      expect(machine.read('hawser-agent/state/signers')).to.equal(signers);
+    } finally {
+      machine.remove();
+    }
+  }).timeout(60_000);
 
   it('refuses other pairs, and a key that is not the one of the path', async () => {
     const [mine, other] = [await create(), await create()];

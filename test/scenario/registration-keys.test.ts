@@ -3,13 +3,15 @@ import { expect } from 'chai';
 import { DAY, HOUR } from '../../src/lib/clock.ts';
 import { startHawser } from '../support/hawser.ts';
 import { expectInvalid, expectProblem } from '../support/replies.ts';
+import { signerLine } from '../support/signed-tags.ts';
+import { newSshKey } from '../support/ssh-keys.ts';
 import { started } from '../support/started.ts';
 
 const KEYS = '/api/v1/admin/registration-keys';
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const MEMBERS = [
   ...['id', 'key', 'keyPrefix', 'description', 'expiresAt', 'createdAt', 'maxUses', 'currentUses'],
-  ...['isRevoked', 'allowReregistration', 'profile', 'lastUsedAt', 'nodes'],
+  ...['isRevoked', 'allowReregistration', 'profile', 'lastUsedAt', 'nodes', 'signers'],
 ];
 
 describe('registration keys', () => {
@@ -44,6 +46,21 @@ describe('registration keys', () => {
     expect(reply.status, 'null is as good as absent').to.equal(201);
     expect(reply.json.allowReregistration).to.equal(false);
     expect(Date.parse(reply.json.expiresAt) - Date.parse(reply.json.createdAt)).to.equal(7 * DAY);
+  });
+
+  it('take those who may sign what their nodes run, and show them in lists', async () => {
+    const signers = `# ours\n${signerLine(newSshKey())}`;
+    const { id, signers: shown } = (await create({ signers })).json;
+    expect(shown).to.equal(signers);
+    const list: { id: string; signers: string | null }[] = (await hawser.admin.get(KEYS)).json;
+    expect(list.find((entry) => entry.id === id)?.signers).to.equal(signers);
+    expect((await create({ signers: '' })).json.signers).to.equal(null);
+    expect((await create({ signers: null })).json.signers).to.equal(null);
+    const faulty = await create({ signers: `${signers}bob@example.com ssh-dss AAAA\n` });
+    expect(faulty.status).to.equal(400);
+    expect(faulty.json.errors[0]).to.include({ path: '/signers', code: 'invalid_signers', line: 3 });
+    const nobody = await create({ signers: '# nobody\n' });
+    expect(nobody.json.errors[0]).to.include({ path: '/signers', code: 'invalid_signers' });
   });
 
   it('are refused with values out of bounds', async () => {

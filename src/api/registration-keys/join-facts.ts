@@ -16,4 +16,6 @@ export interface JoinFacts {
   digest: string;
   /** What whoever runs the line is to know. */
   note: string | null;
+  /** The text of those who may sign what the agent runs; null for none. */
+  signers: string | null;
 }

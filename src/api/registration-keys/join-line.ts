@@ -54,7 +54,7 @@ export function joinLineRoute(database: Database, joining: Joining): Route {
     description:
       'The line trusts the authority of this server by its SHA-256. It names `HAWSER_PUBLIC_URL`, or the address of this ' +
       'request where that is not set, and says so then. Nothing is stored: the key is asked for because the server keeps ' +
-      'its hash alone.',
+      'its hash alone. The agent of OpenDSC checks no signatures, so a key with `signers` has no line for it.',
     params: idsInPath('keyId'),
     body: { kind: 'json', schema: NewJoinLine },
     answer: { description: 'The line and the script', schema: JoinLine },
@@ -67,7 +67,7 @@ export function joinLineRoute(database: Database, joining: Joining): Route {
           '/key',
           'This is not the key of this id. Send the key that its creation answered, or make a new key.',
         );
-      return joining.lineFor(body.key, body.shell, facts.header('host') ?? '');
+      return joining.lineFor(body.key, body.shell, facts.header('host') ?? '', row.signers);
     },
   });
 }

@@ -4,7 +4,7 @@
  * characters in a line. Its syntax is that of Node 12, so that an older Node is told what is wanted.
  *
  * Its arguments are the server, the trust (the SHA-256 of an authority, or `system`), the SHA-256 of the agent, and perhaps
- * a note, which it prints. The key is in the environment, for the agent. It ends with 3 when the key was not sent to anybody,
+ * a note, which it prints, and in base64 the signers, which it gives to the agent. The key is in the environment, for the agent. It ends with 3 when the key was not sent to anybody,
  * and else as the agent ends. The lines of comment are for the script, and are not in the line.
  */
 const LINES = [
@@ -57,8 +57,29 @@ const LINES = [
   '})().catch((error) => must(false, server + ": " + (error.message || error.code) + ". Correct this" + again));',
 ];
 
+/** What the program has more where it gives signers to the agent, by what stands there else. */
+const WITH_SIGNERS: readonly (readonly [string, string])[] = [
+  ['[server, trust, digest, note]', '[server, trust, digest, note, signers]'],
+  [
+    'write("hawser-agent.mjs", agent);',
+    'write("hawser-agent.mjs", agent); joined || write("signers", Buffer.from(signers, "base64"));',
+  ],
+  ['"settings.json"], {', '"settings.json", ...(joined ? [] : ["--signers", "signers"])], {'],
+];
+
 /** The program in one line, to be pasted. */
-export const JOIN_PROGRAM = LINES.filter((line) => !line.startsWith('//')).join(' ');
+export function joinProgram(hasSigners: boolean): string {
+  return linesOf(hasSigners)
+    .filter((line) => !line.startsWith('//'))
+    .join(' ');
+}
 
 /** The program with its comments, for the script. */
-export const JOIN_PROGRAM_EXPLAINED = LINES.join('\n');
+export function explainedProgram(hasSigners: boolean): string {
+  return linesOf(hasSigners).join('\n');
+}
+
+function linesOf(hasSigners: boolean): readonly string[] {
+  if (!hasSigners) return LINES;
+  return LINES.map((line) => WITH_SIGNERS.reduce((text, [from, to]) => text.replace(from, to), line));
+}

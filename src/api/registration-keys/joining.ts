@@ -21,6 +21,9 @@ interface Options {
 const GUESSED =
   'this address is the one by which the line was asked for, because HAWSER_PUBLIC_URL is not set at the server';
 
+const UNCHECKED =
+  'The agent of OpenDSC checks no signatures, and this key has signers. Make the line for sh, or another key without signers.';
+
 export class Joining {
   private readonly options: Options;
 
@@ -28,29 +31,33 @@ export class Joining {
     this.options = options;
   }
 
-  /** The line for a POSIX shell. Null where the address is not known, and where there is no line. */
-  commandFor(key: string): string | null {
+  /**
+   * The line for a POSIX shell. Null where the address is not known, and where there is no line.
+   * @param signers who may sign what the agent runs
+   */
+  commandFor(key: string, signers: string | null = null): string | null {
     const { publicUrl } = this.options.config;
     if (publicUrl === null || this.obstacle(publicUrl, 'sh') !== null) return null;
-    return this.make(publicUrl, 'sh', key).line;
+    return this.make(publicUrl, 'sh', key, signers).line;
   }
 
   /**
    * @param host the name and the port by which the line is asked for, where `HAWSER_PUBLIC_URL` is not set
    * @throws HawserError `no_join_line`
    */
-  lineFor(key: string, shell: JoinShell, host: string): JoinLine {
+  lineFor(key: string, shell: JoinShell, host: string, signers: string | null = null): JoinLine {
     const server = this.options.config.publicUrl ?? this.serverAt(host);
     const obstacle = this.obstacle(server, shell);
     if (obstacle !== null) throw obstacle;
-    return this.make(server, shell, key);
+    if (signers !== null && shell === 'powershell') throw noLine(UNCHECKED);
+    return this.make(server, shell, key, signers);
   }
 
-  private make(server: string, shell: JoinShell, key: string): JoinLine {
+  private make(server: string, shell: JoinShell, key: string, signers: string | null): JoinLine {
     const { config, clientFiles } = this.options;
     const digest = clientFiles.get('hawser-agent.mjs')?.digest ?? '';
     const note = config.publicUrl === null ? GUESSED : null;
-    return JOIN_BY[shell]({ server, trust: this.trust(), digest, note }, key);
+    return JOIN_BY[shell]({ server, trust: this.trust(), digest, note, signers }, key);
   }
 
   private trust(): string {

@@ -33,7 +33,7 @@ export function registrationKeyRoutes(tools: AssignmentTools, joining: Joining):
       problems: ['beyond_own_permissions', NOT_FOUND, [409, 'no_eligible_version'], ...READING_REPOSITORIES],
       async handle({ caller, body }) {
         const { row, secret } = await createKey(tools, caller, body);
-        const joinCommand = joining.commandFor(secret);
+        const joinCommand = joining.commandFor(secret, row.signers);
         const made = { ...toRegistrationKey(row, 0), key: secret };
         return { ...made, ...(joinCommand !== null && { joinCommand }) };
       },
@@ -96,5 +96,6 @@ function toRegistrationKey(row: RegistrationKeyRow, nodes: number) {
     },
     lastUsedAt: toOptionalTimestamp(row.last_used_at),
     nodes,
+    signers: row.signers,
   };
 }

@@ -28,6 +28,13 @@ export const NewRegistrationKey = z
         'What nodes get that register by the key. It needs what assigning and tagging need, and the key is refused once its ' +
         'maker lacks that, or once something of it is gone',
     }),
+    signers: z
+      .string()
+      .nullish()
+      .describe(
+        "Who may sign what the agent runs, as OpenSSH's `allowed_signers`: up to 1,000 lines and 64 KiB. The join line writes " +
+          'it to the machine, and nothing that the server says later changes it there. Absent, null or empty: the agent asks for no signature',
+      ),
   })
   .meta({
     id: 'NewRegistrationKey',
@@ -67,6 +74,7 @@ export const RegistrationKey = z
       .describe('What nodes get that register by the key'),
     lastUsedAt: Timestamp.nullable().describe('When a use was counted last'),
     nodes: z.int().describe('How many nodes have registered by it last, and are left'),
+    signers: z.string().nullable().describe('Who may sign what the agent runs that its join line sets up'),
   })
   .meta({
     id: 'RegistrationKey',
@@ -85,6 +93,7 @@ export const RegistrationKey = z
         profile: PROFILE,
         lastUsedAt: '2026-11-21T10:00:00.000Z',
         nodes: 3,
+        signers: null,
       },
     ],
   });

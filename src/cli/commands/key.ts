@@ -5,6 +5,7 @@ import type { Schemas } from '../../client/api-types.ts';
 import { type Context, command } from '../declaration.ts';
 import { UsageError } from '../errors.ts';
 import { dateTime } from '../formats.ts';
+import { readText } from '../input.ts';
 import { eachCommand, type Kind, listCommand } from '../resource.ts';
 import { findScopeValue } from '../scopes.ts';
 import { counted, readTime, readWhole } from '../values.ts';
@@ -73,6 +74,10 @@ const create = command({
     description: { value: 'TEXT', summary: 'what it is for' },
     'max-uses': { value: 'N', summary: 'how many nodes it registers; without it any number' },
     expires: { value: 'TIME', summary: 'such as 12h or 2026-12-31; without it in 7 days' },
+    signers: {
+      value: 'FILE',
+      summary: 'who may sign what the agent runs that the join line sets up, as allowed_signers of OpenSSH',
+    },
     'allow-reregistration': { summary: 'let it register a known node anew, with another certificate' },
   },
   examples: [
@@ -80,8 +85,9 @@ const create = command({
     'hawserctl key create --join --max-uses 1 --description "the new web server"',
     'hawserctl key create --configuration web --major 1 --value Environment/prod --fqdn "web-*.example.com"',
     'hawserctl key create --join --shell powershell >join.ps1',
+    'hawserctl key create --join --signers allowed_signers',
   ],
-  async run({ api, out, options }) {
+  async run({ api, out, options, stdin, cwd }) {
     const { join, shell } = options;
     if (shell !== undefined && !join) throw new UsageError('--shell is for --join.');
     const made = await api.post('/api/v1/admin/registration-keys', {
@@ -91,6 +97,7 @@ const create = command({
         ...(options.expires !== undefined && { expiresAt: readTime(options.expires, '--expires', 1) }),
         allowReregistration: options['allow-reregistration'],
         profile: await readProfile(api, options),
+        ...(options.signers !== undefined && { signers: await readText({ stdin, cwd }, options.signers) }),
       },
     });
     const joining = join ? await joiningBy(api, made, shell === 'powershell' ? shell : 'sh') : null;

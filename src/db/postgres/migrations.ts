@@ -26,6 +26,7 @@ import { protectionsMigration } from './migrations/0042-protections.ts';
 import { variablesMigration } from './migrations/0043-variables.ts';
 import { pastMigration } from './migrations/0044-past.ts';
 import { signingMigration } from './migrations/0045-signing.ts';
+import { signersOfKeysMigration } from './migrations/0046-signers-of-keys.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0019-baseline': baselineMigration,
@@ -53,4 +54,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0043-variables': variablesMigration,
   '0044-past': pastMigration,
   '0045-signing': signingMigration,
+  '0046-signers-of-keys': signersOfKeysMigration,
 };

@@ -9,6 +9,8 @@ import {
   startHawser,
 } from '../../support/hawser.ts';
 import { createScopeType, createScopeValue } from '../../support/scopes.ts';
+import { signerLine } from '../../support/signed-tags.ts';
+import { newSshKey } from '../../support/ssh-keys.ts';
 
 const DAY = 86_400_000;
 
@@ -25,6 +27,19 @@ describe('registration keys by hawserctl', () => {
   afterEach(async () => {
     cli.close();
     await hawser.close();
+  });
+
+  it('gives the signers of a file to the key', async () => {
+    await start();
+    const signers = signerLine(newSshKey());
+    cli.write('allowed_signers', signers);
+    const { code, stderr } = await cli.run(['key', 'create', '--signers', 'allowed_signers']);
+    expect(code, stderr).to.equal(0);
+    expect((await keys())[0]).to.include({ signers });
+    cli.write('faulty', 'nobody\n');
+    const faulty = await cli.run(['key', 'create', '--signers', 'faulty']);
+    expect(faulty).to.include({ stdout: '' });
+    expect(faulty.stderr).to.include('Line 1');
   });
 
   it('prints a new key alone on stdout, and shows its prefix and nothing more ever after', async () => {

@@ -6,7 +6,13 @@ import { powershellJoin, quoted } from '../../../src/api/registration-keys/join-
 import { openPowerShell, type PowerShell } from '../../support/powershell.ts';
 
 const TRUST = 'ab'.repeat(32);
-const GIVEN: JoinFacts = { server: 'https://hawser.example.org:8443', trust: TRUST, digest: '', note: null };
+const GIVEN: JoinFacts = {
+  server: 'https://hawser.example.org:8443',
+  trust: TRUST,
+  digest: '',
+  note: null,
+  signers: null,
+};
 const KEY = 'reg_Yl0sT4mWq7ZkPz2vH8nRc5dXbA1eFgJ3uTiOoLyQm6s';
 /** A line that is pasted into a console without PSReadLine is cut after so many characters. */
 const LONGEST = 8_191;

@@ -87,10 +87,18 @@ describe('the line that joins a machine, by the settings', () => {
 
   it('gives the program what it was made with, whatever a name looks like', () => {
     const server = "https://it's-$(id)`id`.example.org";
-    const given = { server, trust: 'system', digest: DIGEST, note: "it's $HOME" };
+    const given = { server, trust: 'system', digest: DIGEST, note: "it's $HOME", signers: null };
     const { line } = shellJoin(given, 'reg_$KEY');
     const shown = `node() { printf '%s\\n' "$HAWSER_AGENT_REGISTRATION_KEY" "$3" "$4" "$5" "$6"; }; ${line}`;
     const words = execFileSync('sh', ['-c', shown], { encoding: 'utf8' }).split('\n');
     expect(words).to.deep.equal(['reg_$KEY', server, 'system', DIGEST, "it's $HOME", '']);
+  });
+
+  it('has the signers in base64 behind the note, also without one', () => {
+    const given = { server: 'https://hawser.example.org', trust: 'system', digest: DIGEST, note: null };
+    const { line, script } = shellJoin({ ...given, signers: 'ada ssh-ed25519 x\n' }, 'reg_KEY');
+    expect(line).to.match(/ '' 'YWRhIHNzaC1lZDI1NTE5IHgK'$/);
+    expect(script).to.include(" '' 'YWRhIHNzaC1lZDI1NTE5IHgK'\n");
+    expect(shellJoin({ ...given, signers: null }, 'reg_KEY').line).to.not.include('--signers');
   });
 });

@@ -1,0 +1,9 @@
+/** A registration key may say who may sign what its nodes run. */
+
+import { type Kysely, type Migration, sql } from 'kysely';
+
+export const signersOfKeysMigration: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await sql.raw('alter table registration_keys add column signers text').execute(db);
+  },
+};
