@@ -21,7 +21,7 @@ import { Shell } from './shell.ts';
 
 /** The pages that hold walks. The first page of each list starts a server; the others continue it, each on its own. */
 export const WALKS: readonly (readonly string[])[] = [
-  ['README.md', 'docs/parameters.md', 'docs/agent.md'],
+  ['README.md', 'docs/parameters.md', 'docs/past.md', 'docs/agent.md'],
   ['docs/from-opendsc.md'],
   [
     'docs/api-walk.md',

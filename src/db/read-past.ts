@@ -159,7 +159,7 @@ export function* readingPastSlice(
   let last: PastPlace | null = null;
   yield {
     sql: `select fqdn, number from (select fqdn, number from past_nodes where (fqdn, number) > (?, ?)
-      order by fqdn, number limit ?) some order by fqdn desc, number desc limit 1`,
+      order by fqdn, number limit ?) part order by fqdn desc, number desc limit 1`,
     values: [fqdn, number, nodes],
     take([name, at]: [string, number]) {
       last = { fqdn: name, number: Number(at) };
