@@ -38,6 +38,7 @@ export interface ShownDeed extends Thing {
   on?: Thing;
   protection?: Protection;
   signing?: { require: string; allowedSigners: string } | null;
+  variables?: 'Off' | 'On' | null;
 }
 
 /** The names of what deeds know by its id alone. An id stands for itself until its name is known. */
