@@ -84,11 +84,18 @@ const CHANGES: Change[] = [
   {
     method: 'PUT',
     path: '/api/v1/configurations/{name}/settings',
-    before: { requireSemVer: true, parameterValidationMode: 'None', documentChecks: 'Warn' },
+    before: {
+      ...{ requireSemVer: true, parameterValidationMode: 'None', documentChecks: 'Warn', variables: 'On' },
+    },
     // What the server's settings say, which the rows above have set.
     null: {
-      ...{ requireSemVer: false, parameterValidationMode: 'Warn', documentChecks: 'Strict' },
-      ...unchanged('protection'),
+      ...{
+        requireSemVer: false,
+        parameterValidationMode: 'Warn',
+        documentChecks: 'Strict',
+        variables: 'Off',
+      },
+      ...unchanged('protection', 'signing'),
     },
   },
   {
