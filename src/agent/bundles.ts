@@ -24,8 +24,12 @@ export type KeptSignature = z.output<typeof KEPT_SIGNATURE>;
 
 const KEPT_SIGNATURE = z.object({ signers: z.string(), answer: SIGNATURE });
 
-/** Looks at the files of a bundle before it gets its final name. @param executables those of its files that are executable */
-export type CheckFolder = (folder: string, executables: ReadonlySet<string>) => Promise<void>;
+/**
+ * Looks at the files of a bundle before it gets its final name.
+ * @param executables those of its files that are executable
+ * @returns false where it is not to get it
+ */
+export type CheckFolder = (folder: string, executables: ReadonlySet<string>) => Promise<boolean>;
 
 export class BundleStore {
   private readonly link: string;
@@ -75,9 +79,15 @@ export class BundleStore {
   /**
    * Unpacks a bundle under its final name.
    * @param limit the most bytes that all files together may have
+   * @returns what `check` answers
    * @throws Error when the bundle is unsafe or too large, or has no entry point or parameters file; and what `check` throws
    */
-  async install(bundle: Polled, archive: string, limit: number, check?: CheckFolder): Promise<void> {
+  async install(
+    bundle: Polled,
+    archive: string,
+    limit: number,
+    check: CheckFolder = async () => true,
+  ): Promise<boolean> {
     const partial = join(this.folder, `unpacking.${newId()}`);
     try {
       await mkdir(partial, { mode: 0o700 });
@@ -85,12 +95,16 @@ export class BundleStore {
       for (const needed of [bundle.entryPoint, bundle.parametersFile]) {
         if (needed !== null && !paths.has(needed)) throw new Error(`The bundle lacks the file ${needed}`);
       }
-      await check?.(partial, executables);
+      if (!(await check(partial, executables))) {
+        await rm(partial, { recursive: true, force: true });
+        return false;
+      }
       // The folder exists if its description was lost. A rename cannot replace it.
       await rm(this.folderOf(bundle), { recursive: true, force: true });
       await rename(partial, this.folderOf(bundle));
       await flushFolder(this.folder);
       await this.writeDescription(bundle);
+      return true;
     } catch (error) {
       await rm(partial, { recursive: true, force: true });
       throw error;

@@ -73,13 +73,20 @@ export async function pull(options: PullOptions): Promise<Pulled> {
 async function take(polled: Polled, options: PullOptions, mayPollAgain: boolean): Promise<boolean> {
   const { api, bundles, gate, log } = options;
   const before = await bundles.current();
-  const approval = await gate.approve(polled, api, mayPollAgain);
+  const approve = () => gate.approve(polled, api, mayPollAgain);
+  const isThere = (await bundles.describe(polled.checksum)) !== null;
+  // The tags of a bundle that is not there are asked for when it has come, so that they are those of what came.
+  let approval = isThere ? await approve() : null;
+  if (isThere && approval === null) return false;
+  if (approval === null || !(await stands(polled, bundles, approval))) {
+    const hasCome = await fetchBundle(polled, options, async (folder, executables) => {
+      approval ??= await approve();
+      await approval?.checkFolder(folder, executables);
+      return approval !== null;
+    });
+    if (!hasCome) return false;
+  }
   if (approval === null) return false;
-  if (
-    !(await isThere(polled, bundles, approval)) &&
-    !(await fetchBundle(polled, options, approval.checkFolder))
-  )
-    return false;
   await gate.admit(polled, approval);
   await bundles.switchTo(polled);
   const { configurationName, version, checksum } = polled;
@@ -87,13 +94,12 @@ async function take(polled: Polled, options: PullOptions, mayPollAgain: boolean)
   return true;
 }
 
-/** Whether the files are on the disk already, and are those that the tags list. Others are downloaded again. */
-async function isThere(
+/** Whether the files on the disk are those that the tags list. Others are downloaded again. */
+async function stands(
   polled: Polled,
   bundles: BundleStore,
   { answer, checkFolder }: Approval,
 ): Promise<boolean> {
-  if ((await bundles.describe(polled.checksum)) === null) return false;
   // Windows does not tell which files are executable.
   if (answer !== null && process.platform === 'win32') return false;
   try {
@@ -105,7 +111,7 @@ async function isThere(
   }
 }
 
-/** @returns false when the server sent another bundle than the one that was polled */
+/** @returns false when the server sent another bundle than the one that was polled, or has another one by now */
 async function fetchBundle(
   polled: Polled,
   { api, bundles, limit, onDownload }: PullOptions,
@@ -119,8 +125,7 @@ async function fetchBundle(
       throw new Error('The bundle is not what its Repr-Digest says');
     }
     if (headers.etag !== `"${polled.checksum}"`) return false;
-    await bundles.install(polled, archive, limit, check);
-    return true;
+    return await bundles.install(polled, archive, limit, check);
   } finally {
     await rm(archive, { force: true });
   }

@@ -61,7 +61,7 @@ export async function findAssigned(db: Db, nodeId: string) {
   return (await findAssignedOf(db, [nodeId])).get(nodeId);
 }
 
-/** The same for those of many nodes that are there, by their ids. */
+/** The same for those of many nodes that are there, by their ids and in their order. */
 export async function findAssignedOf(db: Db, nodeIds: readonly string[]) {
   const rows = await nodeRows(db)
     .select([
@@ -76,7 +76,17 @@ export async function findAssignedOf(db: Db, nodeIds: readonly string[]) {
     ])
     .where(engineOf(db).isOneOf('nodes.id', nodeIds))
     .execute();
-  return new Map(rows.map(({ nodeId, ...assigned }) => [nodeId, assigned]));
+  return inOrder(nodeIds, new Map(rows.map(({ nodeId, ...assigned }) => [nodeId, assigned])));
+}
+
+/** The same in the order of the ids, in which entries of the audit trail are to follow each other. */
+export function inOrder<T>(ids: readonly string[], found: ReadonlyMap<string, T>): Map<string, T> {
+  const ordered = new Map<string, T>();
+  for (const id of ids) {
+    const one = found.get(id);
+    if (one !== undefined) ordered.set(id, one);
+  }
+  return ordered;
 }
 
 /** Records that the compliance of a node has changed. An event has either a `status`, as here, or an `lcmStatus`. */

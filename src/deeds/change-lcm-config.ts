@@ -5,7 +5,7 @@
 
 import type { Db } from '../db/database.ts';
 import { engineOf } from '../db/engine-of.ts';
-import type { ReportedSettings } from '../db/nodes.ts';
+import { inOrder, type ReportedSettings } from '../db/nodes.ts';
 import { toFlag } from '../db/rows.ts';
 import { readLcmDefaults, readServerSettings } from '../db/settings.ts';
 import { changedMembers } from '../domain/changed-members.ts';
@@ -112,12 +112,11 @@ async function findDesired(db: Db, nodeIds: readonly string[]) {
     ])
     .where(engineOf(db).isOneOf('id', nodeIds))
     .execute();
-  return new Map(
-    rows.map(({ id, fqdn, ...desired }) => [
-      id,
-      { fqdn, desired: { ...desired, reportCompliance: toFlag(desired.reportCompliance) } },
-    ]),
+  const found = rows.map(
+    ({ id, fqdn, ...desired }) =>
+      [id, { fqdn, desired: { ...desired, reportCompliance: toFlag(desired.reportCompliance) } }] as const,
   );
+  return inOrder(nodeIds, new Map(found));
 }
 
 /** Gives what a node reports as it is stored. Absent members stay as they are, null clears. */

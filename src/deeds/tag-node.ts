@@ -88,14 +88,13 @@ export async function tagAll(
     }
   }
   const wanted = [...known.keys()].filter((nodeId) => !outcomes.has(nodeId));
-  const tagged = await insertTags(trx, wanted, { scopeTypeId, scopeValueId, now: actor.at });
-  for (const nodeId of wanted) outcomes.set(nodeId, tagged.has(nodeId) || alreadyTagged());
+  const inserted = await insertTags(trx, wanted, { scopeTypeId, scopeValueId, now: actor.at });
+  for (const nodeId of wanted) outcomes.set(nodeId, inserted.has(nodeId) || alreadyTagged());
+  const tagged = wanted.filter((nodeId) => inserted.has(nodeId));
   const [first] = tagged;
   if (first !== undefined) {
     const details = toDetails(await requireTag(trx, { nodeId: first, scopeValueId }));
-    const entries = [...tagged].map(
-      (resourceId) => ({ action: 'node.tagged', resourceId, details }) as const,
-    );
+    const entries = tagged.map((resourceId) => ({ action: 'node.tagged', resourceId, details }) as const);
     await recordAudits(trx, actor, entries);
   }
   return nodeIds.map((nodeId) => outcomes.get(nodeId) ?? notFound('No such node'));

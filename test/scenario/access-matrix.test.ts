@@ -30,15 +30,18 @@ const UNTOUCHED = { 'If-Match': '"nothing-has-this"' };
 const isForItsMaker = ({ path }: Route) => path.startsWith('/api/v1/previews/{id}');
 /** Beside the permission, in a way that no declaration tells: which configuration it is, only the handler knows. */
 const asksForParameters = ({ path }: Route) => path.startsWith('/api/v1/nodes/{nodeId}/parameters/');
-const asksForComposite = ({ path }: Route) => /composite-configurations\/.*\/proof/.test(path);
+const asksForComposite = ({ path }: Route) =>
+  /composite-configurations\/.*\/(?:proof|versions\/\{version\}\/nodes)/.test(path);
 const asksForConfiguration = (route: Route) =>
-  !asksForComposite(route) && /\/proof|\/fleet\/configurations\//.test(route.path);
+  !asksForComposite(route) &&
+  /\/proof|\/fleet\/configurations\/|\/nodes\/compare|\/versions\/\{version\}\/nodes/.test(route.path);
 /** Nodes get it for themselves, and users see it. */
 const isForReaders = ({ access }: Route) => access.kind === 'node:self-or-reader';
 /** Whoever is signed in may call it, and finds what is theirs to read. */
 const findsOwn = ({ path }: Route) =>
   path === '/api/v1/auth/tokens/{id}' ||
   path === '/api/v1/manifests/{checksum}' ||
+  path === '/api/v1/nodes/{nodeId}/manifest' ||
   path.startsWith('/api/v1/change-sets/{id}');
 
 describe('who is let in by each route', () => {
