@@ -75,6 +75,7 @@ export async function tagAll(
   gate: Pick<TagGate, 'require'>,
 ): Promise<NodeOutcome[]> {
   const known = await findAssignedOf(trx, nodeIds);
+  if (known.size === 0) return nodeIds.map(() => notFound('No such node'));
   const scopeTypeId = await requireTypeOfValue(trx, scopeValueId);
   const tags = await tagsOfType(trx, nodeIds, scopeTypeId);
   const outcomes = new Map<string, NodeOutcome>();

@@ -17,7 +17,8 @@ const PORT_80 = 'parameters:\n  port: 80 # the usual\n';
 const MEMBERS = [
   ...['id', 'scopeTypeId', 'scopeTypeName', 'configurationId', 'scopeValue', 'version', 'majorVersion'],
   ...['checksum', 'contentType', 'status', 'isPassthrough', 'needsMigration', 'createdAt', 'createdBy'],
-  ...['publishedAt', 'publishedBy', 'message', 'author', 'signature', 'withdrawn', 'rollout'],
+  ...['publishedAt', 'publishedBy', 'message', 'author', 'signature', 'signatureCheck'],
+  ...['withdrawn', 'rollout'],
 ];
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
