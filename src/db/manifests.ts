@@ -78,7 +78,7 @@ export async function namesOf(
   return new Map(rows.map(({ checksum, ...names }) => [checksum, names]));
 }
 
-/** The manifest of a checksum in lower case; undefined as soon as no node and no report names it. */
+/** The manifest of a checksum in lower case; undefined as soon as no node, no report and nothing that ran names it. */
 export async function findManifest(db: Db, checksum: string): Promise<KeptManifest | undefined> {
   const row = await db
     .selectFrom('manifests')

@@ -82,7 +82,7 @@ export async function verifyChecksum(
 async function readKept(database: InspectedDatabase, checksum: string): Promise<KeptManifest> {
   const kept = await findManifest(requireTables(database), checksum);
   if (kept === undefined)
-    throw notFound(`no manifest of ${checksum} is kept: no node and no report names it`);
+    throw notFound(`no manifest of ${checksum} is kept: no node, no report and nothing that ran names it`);
   return kept;
 }
 
